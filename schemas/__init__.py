@@ -3,9 +3,11 @@
 from schemas.error import Fault, Problem, SceneInvalid
 from schemas.limits import Limits, SceneCounts, count_scene
 from schemas.load import load_scene
+from schemas.parse import parse_json
 from schemas.pointer import apply_overrides
 from schemas.scene import Scene
 from schemas.scene_hash import scene_hash
+from schemas.scene_warnings import scene_warnings
 
 __all__ = [
     "Fault",
@@ -17,5 +19,7 @@ __all__ = [
     "apply_overrides",
     "count_scene",
     "load_scene",
+    "parse_json",
     "scene_hash",
+    "scene_warnings",
 ]

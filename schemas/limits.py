@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from schemas.base import Base
-from schemas.error import Fault
+from schemas.error import Fault, shown
 from schemas.pointer import to_pointer
 from schemas.scene import Scene
 
@@ -123,11 +123,12 @@ def run_faults(counts: SceneCounts, limits: Limits) -> list[Fault]:
 
 def exceeded(path: list[str | int], what: str, figure: int, limit: int) -> Fault:
     """Return the fault of a figure above its limit."""
+    number = shown(figure)
     return Fault(
         pointer=to_pointer(path),
         code="limit_exceeded",
-        message=f"The scene asks for {figure} {what}; the limit is {limit}.",
-        got=figure,
+        message=f"The scene asks for {number} {what}; the limit is {limit}.",
+        got=number,
         hint=REMEDIES.get(what, "Make it smaller, or raise the limit in the configuration."),
     )
 

@@ -8,7 +8,7 @@ from schemas.checks import CHECKS
 from schemas.checks.parts import parts_of_scene, valid_parts
 from schemas.error import Fault, SceneInvalid, found, shown
 from schemas.limits import Limits, count_scene, run_faults, size_faults
-from schemas.parse import duplicate_keys, parse_json
+from schemas.parse import duplicate_keys, read_json
 from schemas.scene import Scene
 from schemas.translate import translate
 
@@ -21,7 +21,7 @@ def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None)
     """
     limits = limits if limits is not None else Limits()
     text = isinstance(data, (str, bytes))
-    document = parse_json(data) if isinstance(data, (str, bytes)) else data
+    document = read_json(data) if isinstance(data, (str, bytes)) else data
     if not isinstance(document, dict):
         raise SceneInvalid([_not_an_object(document)])
     faults = size_faults(document, limits)

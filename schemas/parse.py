@@ -1,7 +1,6 @@
 """JSON text to a document, with the faults JSON readers usually pass over in silence."""
 
 import json
-import math
 from typing import Any
 
 from schemas.error import Fault, SceneInvalid, printable
@@ -12,7 +11,16 @@ MAX_DEPTH_TEXT = "a scene needs no more than ten levels"
 
 
 def parse_json(data: str | bytes) -> Any:
-    """Read JSON text.
+    """Read JSON text; raises SceneInvalid on a syntax error and on keys that stand twice."""
+    document = read_json(data)
+    faults = duplicate_keys(data)
+    if faults:
+        raise SceneInvalid(faults)
+    return document
+
+
+def read_json(data: str | bytes) -> Any:
+    """Read JSON text, keeping the last of keys that stand twice.
 
     NaN and numbers beyond double precision become floats that are not finite, so that the models
     report them at their place. Raises SceneInvalid with line and column of a syntax error.
@@ -101,8 +109,3 @@ def _fault(
     code: str, message: str, got: str | None = None, hint: str | None = None
 ) -> SceneInvalid:
     return SceneInvalid([Fault(pointer="", code=code, message=message, got=got, hint=hint)])
-
-
-def is_finite_number(value: Any) -> bool:
-    """Return whether a value of a document is a usable number (no boolean, no text)."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
