@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
 from engine.constraints.frames import joint_frame
+from engine.constraints.joints.coordinates import coordinate
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.quaternion import load4, rotate, rotate_back
@@ -51,10 +52,11 @@ def joint_spring_energy(model: Model, state: State) -> float:
     total = 0.0
     for j in range(joints.kind.shape[0]):
         if joints.spring_on[j] == 1:
-            x = state.joint_q[j, 0]
+            frame = joint_frame(joints, state, j)
             if joints.kind[j] == HINGE2:
-                frame = joint_frame(joints, state, j)
                 x = dot(frame.s, frame.gap)
+            else:
+                x = coordinate(joints, state, j, 0, frame)
             total += elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
     return total
 
