@@ -33,7 +33,7 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
 
 
 def _mass_faults(path: list[str | int], body: Body) -> Iterator[Fault]:
-    volume = any(has_volume(shape) for shape in body.shapes)
+    volume = body.type != "dynamic" or any(has_volume(shape) for shape in body.shapes)
     if body.mass is not None and body.density is not None:
         yield fault(
             [*path, "density"],

@@ -50,8 +50,11 @@ class Parts:
 
     @property
     def bodies_by_name(self) -> dict[str, Body]:
-        """Return the valid bodies by name; of two with one name the first."""
-        return {body.name: body for body in reversed(self.bodies.values())}
+        """Return the valid bodies by name; a name that stands twice means the first body."""
+        first: dict[str | None, int] = {}
+        for i, name in enumerate(self.names("bodies")):
+            first.setdefault(name, i)
+        return {body.name: body for i, body in self.bodies.items() if first.get(body.name) == i}
 
 
 def parts_of_scene(document: dict[str, Any], scene: Scene) -> Parts:

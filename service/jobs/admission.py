@@ -29,6 +29,7 @@ class NewRun:
 
     overrides: Mapping[str, Any]
     total_steps: int
+    timeout_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,6 @@ class Admission:
         run: NewRun,
         *,
         name: str | None = None,
-        timeout_s: float | None = None,
         key: str | None = None,
     ) -> str:
         """Queue one simulation; its id. Raises QueueFullError."""
@@ -118,9 +118,7 @@ class Admission:
             self._reserve_capacity(connection, 1)
             _keep_scene(connection, scene)
             connection.execute(
-                insert(t.runs).values(
-                    _row(scene, run) | {"id": run_id, "name": name, "timeout_s": timeout_s}
-                )
+                insert(t.runs).values(_row(scene, run) | {"id": run_id, "name": name})
             )
             _queued_event(connection, [run_id])
             _bind_key(connection, key, run_id)
@@ -176,6 +174,7 @@ def _row(scene: SceneText, run: NewRun) -> dict[str, Any]:
         "priority": 0,
         "scene_hash": scene.hash,
         "overrides": dict(run.overrides),
+        "timeout_s": run.timeout_s,
         "state": RunState.QUEUED,
         "attempt": 0,
         "losses": 0,

@@ -79,22 +79,20 @@ class Catalog:
         with self._engine.connect() as connection:
             counts = count_states(connection, batch["id"])
             of_batch = t.runs.c.batch_id == batch["id"]
-            first, last, steps, total = connection.execute(
-                select(
-                    func.min(t.runs.c.started_at),
-                    func.max(t.runs.c.finished_at),
-                    func.sum(t.runs.c.step),
-                    func.sum(t.runs.c.total_steps),
-                ).where(of_batch)
+            first, last = connection.execute(
+                select(func.min(t.runs.c.started_at), func.max(t.runs.c.finished_at)).where(
+                    of_batch
+                )
             ).one()
         stopping = batch["stop_reason"] is not None
-        ended = sum(counts.get(state, 0) for state in TERMINAL) == sum(counts.values())
+        total = sum(counts.values())
+        ended = sum(counts.get(state, 0) for state in TERMINAL)
         return {
             "status": batch_state(counts, stopping=stopping),
             "counts": {state.value: counts.get(state, 0) for state in RunState},
             "started_at": first,
-            "finished_at": last if ended else None,
-            "progress": (steps or 0) / total if total else 0.0,
+            "finished_at": last if ended == total else None,
+            "progress": ended / total if total else 1.0,
         }
 
     def runs_of(

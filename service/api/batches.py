@@ -1,0 +1,373 @@
+"""`/v1/batches`: many variants of one scene, one table of results."""
+
+import functools
+import statistics
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from schemas import Fault
+from schemas.api import BatchInfo, BatchRequest, SimulationInfo
+from schemas.base import Base
+from service.api.content import answer
+from service.api.dependencies import PROBLEMS, TheOffice, ThePage, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.idempotency import ticket
+from service.api.intake import (
+    Intake,
+    ask_engine,
+    escaped,
+    invalid,
+    read_body,
+    read_request,
+    refuse_physics_faults,
+    take_scene,
+)
+from service.api.negotiation import wanted_format
+from service.api.simulations import queue_full, refuse_when_full
+from service.api.views import batch_info, batch_url, metric, simulation_info, simulation_url
+from service.jobs import variations
+from service.jobs.admission import NewBatch, NewRun, QueueFullError
+from service.jobs.catalog import Row
+from service.jobs.machine import RunState
+from service.jobs.office import Office
+from service.recordings.rows import encode_rows
+
+router = APIRouter(
+    prefix="/v1/batches",
+    tags=["batches"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+# variants checked before a batch is admitted; further ones are checked when they start
+MOST_CHECKED = 500
+PROBE_SECONDS = 0.2
+METRICS = (
+    "energy.max_relative_drift",
+    "energy.final",
+    "momentum.max_linear_drift",
+    "momentum.max_angular_drift",
+    "joints.max_position_error",
+    "contacts.max_penetration",
+    "solver.max_residual",
+    "timing.total_s",
+    "state_hash",
+)
+
+
+class BatchEstimate(Base):
+    """What a batch will cost, measured on the first steps of its first run."""
+
+    runs: int
+    """Runs."""
+    steps: int
+    """Steps of all runs together."""
+    seconds: float | None
+    """Wall clock with the workers of this service [s]."""
+    bytes: int
+    """Size of all recordings before compression."""
+
+
+class BatchPage(Base):
+    """One page of batches, newest first."""
+
+    items: list[BatchInfo]
+    """Batches."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+class RunPage(Base):
+    """One page of a batch's runs, in their order."""
+
+    items: list[dict[str, Any]]
+    """Simulations with the overrides of their run."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+@router.post(
+    "",
+    response_model=BatchInfo,
+    status_code=202,
+    responses={200: {"model": BatchEstimate, "description": "With `estimate=true`"}},
+    openapi_extra={"x-body": "BatchRequest"},
+)
+async def create(
+    request: Request,
+    office: TheOffice,
+    estimate: Annotated[bool, Query(description="only say what it would cost")] = False,
+) -> Response:
+    """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
+    ask = read_request(BatchRequest, await read_body(request))
+    if estimate:
+        intake = await run_sync(_take, ask, office)
+        await refuse_physics_faults(office, intake.text, {}, "/scene")
+        return _json(await _estimate(ask, intake, office), 200)
+    async with ticket(request, office) as granted:
+        batch_id = granted.replayed
+        if batch_id is None:
+            intake = await run_sync(_take, ask, office)
+            await refuse_physics_faults(office, intake.text, {}, "/scene")
+            batch_id = await run_sync(_admit, ask, intake, office, granted.key)
+            granted.used = True
+            office.queue.wake.set()
+    info = await run_sync(_info, office, batch_id)
+    headers = {"Location": batch_url(batch_id), "Retry-After": "1"}
+    if granted.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return _json(info, 202, headers)
+
+
+@router.get("", response_model=BatchPage)
+def listing(office: TheOffice, page: ThePage) -> BatchPage:
+    """Batches, newest first."""
+    rows = office.catalog.batches(before=page.after, size=page.size + 1)
+    shown = rows[: page.size]
+    last = shown[-1]["seq"] if len(rows) > page.size else None
+    return BatchPage(
+        items=[batch_info(office, row) for row in shown], next_page_token=page.token(last)
+    )
+
+
+@router.get("/{batch_id}", response_model=BatchInfo)
+def read(batch_id: str, office: TheOffice) -> BatchInfo:
+    """One batch: `partially_succeeded` when it is over and some runs were not successful."""
+    return _info(office, batch_id)
+
+
+@router.get("/{batch_id}/runs", response_model=RunPage)
+def runs(
+    batch_id: str,
+    office: TheOffice,
+    page: ThePage,
+    status: Annotated[RunState | None, Query(description="only those in this state")] = None,
+) -> RunPage:
+    """The runs in their order, as simulations with their overrides."""
+    _known(office, batch_id)
+    found = office.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
+    shown = found[: page.size]
+    last = shown[-1]["number"] if len(found) > page.size else None
+    items = [_run_item(simulation_info(office, row), row) for row in shown]
+    return RunPage(items=items, next_page_token=page.token(last))
+
+
+@router.get("/{batch_id}/results", response_class=Response)
+def results(
+    batch_id: str,
+    request: Request,
+    office: TheOffice,
+    form_name: Annotated[
+        str | None, Query(alias="format", description="parquet (default), csv, json")
+    ] = None,
+) -> Response:
+    """One row per run: parameters, status, metrics, error code, link. Also while it runs."""
+    batch = _known(office, batch_id)
+    form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
+    rows, columns = result_rows(batch, office)
+    metadata = {
+        "format": "cardan.batch",
+        "format_version": 1,
+        "batch": batch_id,
+        "name": batch["name"],
+        "scene_hash": batch["scene_hash"],
+        "parameters": batch["parameters"],
+        "metrics": batch["metrics"],
+    }
+    data = encode_rows(rows, columns, metadata, form)
+    # it changes while runs end: the number of ended runs and attempts identifies it
+    ended = sum(1 for row in rows if row["finished_at"] is not None)
+    etag = f'"{batch_id}-{ended}-{sum(int(row["attempt"]) for row in rows)}-{form.name}"'
+    return answer(
+        request,
+        data,
+        etag=etag,
+        media_type=form.media_type,
+        file_name=f"{batch_id}{form.ending}",
+    )
+
+
+@router.post("/{batch_id}:cancel", response_model=BatchInfo, status_code=202)
+def cancel(batch_id: str, office: TheOffice) -> BatchInfo:
+    """Start no further run and stop those that run; `cancelling` until they have stopped."""
+    _known(office, batch_id)
+    office.queue.cancel_batch(batch_id, "Cancelled on request.")
+    for row in office.catalog.runs_of(batch_id, status=RunState.CANCELLING):
+        office.runner.stop_run(row["id"])
+    return _info(office, batch_id)
+
+
+@router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
+def retry_failed(batch_id: str, office: TheOffice) -> BatchInfo:
+    """Queue the runs again that failed, timed out or were cancelled."""
+    _known(office, batch_id)
+    office.queue.retry_failed(batch_id)
+    return _info(office, batch_id)
+
+
+@router.delete("/{batch_id}", status_code=204)
+def delete(batch_id: str, office: TheOffice) -> None:
+    """Forget an ended batch, its runs and their recordings; 409 while it is not over."""
+    _known(office, batch_id)
+    stored = [row["result"] for row in office.catalog.runs_of(batch_id)]
+    if not office.catalog.remove_batch(batch_id):
+        raise ProblemError(
+            409, "not_finished", "The batch is not over; cancel it first.", retryable=True
+        )
+    for result in stored:
+        office.discard_result(result)
+
+
+def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of the result table and the names of its columns."""
+    columns = ["run", "id", "status", *batch["parameters"], *batch["metrics"]]
+    columns += ["error_code", "error", "attempt", "steps", "finished_at", "link"]
+    rows = []
+    for row in office.catalog.runs_of(batch["id"]):
+        error = row["error"] or {}
+        rows.append(
+            {
+                "run": row["number"],
+                "id": row["id"],
+                "status": row["state"],
+                **{name: row["overrides"].get(name) for name in batch["parameters"]},
+                **{name: metric(row["summary"], name) for name in batch["metrics"]},
+                "error_code": error.get("code"),
+                "error": error.get("message"),
+                "attempt": row["attempt"],
+                "steps": row["step"],
+                "finished_at": row["finished_at"],
+                "link": simulation_url(row["id"]),
+            }
+        )
+    return rows, columns
+
+
+def _take(ask: BatchRequest, office: Office) -> Intake:
+    """Check the base scene and, as far as it is quick, the variants. Raises ProblemError 422."""
+    _check_count(ask, office)
+    limits = office.settings.limits
+    intake = take_scene(ask.scene, limits, None, "/scene")
+    source: Any = ask.scene
+    faults: list[dict[str, Any]] = []
+    for number, overrides in variations.samples(ask, MOST_CHECKED):
+        try:
+            take_scene(source, limits, overrides, "/scene")
+        except ProblemError as error:
+            faults += [_at_variation(fault, ask, number, overrides) for fault in error.errors]
+    if faults:
+        unique = {(fault["pointer"], fault["code"]): fault for fault in faults}
+        raise invalid([Fault.model_validate(fault) for fault in unique.values()])
+    return intake
+
+
+def _check_count(ask: BatchRequest, office: Office) -> None:
+    most = office.settings.max_batch_runs
+    try:
+        count = variations.count_runs(ask)
+        if count > most:
+            raise variations.VariationError(
+                "/variations" if ask.mode != "list" else "/runs",
+                f"The batch has {count} runs; the limit is {most}.",
+                count,
+                "Use fewer values, or several batches.",
+            )
+    except variations.VariationError as error:
+        fault = Fault(
+            pointer=error.pointer,
+            code="invalid_variations",
+            message=str(error),
+            got=error.got,
+            hint=error.hint,
+        )
+        raise invalid([fault], "request") from error
+
+
+def _at_variation(
+    fault: dict[str, Any], ask: BatchRequest, number: int | None, overrides: variations.Overrides
+) -> dict[str, Any]:
+    """The fault of a variant, with its pointer at the value in the request."""
+    pointer = str(fault["pointer"])
+    for place, variation in enumerate(overrides):
+        prefix = f"/overrides/{escaped(variation)}"
+        if pointer != prefix and not pointer.startswith(prefix + "/"):
+            continue
+        rest = pointer.removeprefix(prefix)
+        if ask.mode == "list":
+            return fault | {"pointer": f"/runs/{number}/{escaped(variation)}{rest}"}
+        values = ask.variation_list()[place].values
+        index = values.index(overrides[variation])
+        if isinstance(ask.variations, dict):
+            return fault | {"pointer": f"/variations/{escaped(variation)}/{index}{rest}"}
+        return fault | {"pointer": f"/variations/{place}/values/{index}{rest}"}
+    return fault
+
+
+def _admit(ask: BatchRequest, intake: Intake, office: Office, key: str | None) -> str:
+    refuse_when_full(office)
+    batch = NewBatch(
+        name=ask.name or intake.scene.name,
+        parameters=variations.parameters(ask),
+        metrics=list(METRICS if ask.metrics is None else ask.metrics),
+        max_parallel=ask.max_parallel,
+        on_failure=ask.on_failure,
+    )
+    timeout = ask.timeout_s or office.settings.default_timeout_s
+    new = [
+        NewRun(overrides=overrides, total_steps=intake.counts.steps, timeout_s=timeout)
+        for overrides in variations.runs(ask)
+    ]
+    try:
+        return office.admission.batch(intake.text, batch, new, key=key)
+    except QueueFullError as error:
+        raise queue_full(error) from error
+
+
+async def _estimate(ask: BatchRequest, intake: Intake, office: Office) -> BatchEstimate:
+    """Count the runs and measure some of them, spread over the batch."""
+    count = variations.count_runs(ask)
+    picked = {0, count // 2, count - 1}
+    chosen = [run for number, run in enumerate(variations.runs(ask)) if number in picked]
+    steps, seconds, values = [], [], []
+    for overrides in chosen:
+        take = functools.partial(take_scene, ask.scene, office.settings.limits, overrides, "/scene")
+        variant = await run_sync(take)
+        checked = await ask_engine(office, variant.text.document, probe_s=PROBE_SECONDS)
+        steps.append(variant.counts.steps)
+        values.append(variant.counts.recorded_values)
+        if checked.seconds_per_step is not None:
+            seconds.append(checked.seconds_per_step * variant.counts.steps)
+    parallel = min(office.settings.workers, ask.max_parallel or count, count)
+    return BatchEstimate(
+        runs=count,
+        steps=round(statistics.fmean(steps) * count),
+        seconds=statistics.fmean(seconds) * count / parallel if seconds else None,
+        bytes=round(8 * statistics.fmean(values) * count),
+    )
+
+
+def _known(office: Office, batch_id: str) -> Row:
+    row = office.catalog.batch(batch_id)
+    if row is None:
+        raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
+    return row
+
+
+def _info(office: Office, batch_id: str) -> BatchInfo:
+    return batch_info(office, _known(office, batch_id))
+
+
+def _run_item(info: SimulationInfo, row: Row) -> dict[str, Any]:
+    return {
+        **info.model_dump(mode="json"),
+        "run": row["number"],
+        "overrides": row["overrides"],
+        "attempt": row["attempt"],
+    }
+
+
+def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(info.model_dump_json(), status, headers, media_type="application/json")
