@@ -45,6 +45,22 @@ SOURCE_HASH = source_hash()
 CACHE_FOLDER = cache_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
+
+
+def is_complete() -> bool:
+    """Whether the cache holds every kernel of these sources."""
+    return (CACHE_FOLDER / "complete").exists()
+
+
+def mark_complete() -> None:
+    """Note that the cache holds every kernel; a cache that cannot be written is left alone."""
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        (CACHE_FOLDER / "complete").touch()
+    except OSError:
+        return
+
+
 if TYPE_CHECKING:
 
     def kernel(function: F) -> F:

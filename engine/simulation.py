@@ -151,7 +151,7 @@ class Simulation:
 
     def _allocate(self, max_contacts: int) -> None:
         asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
-        self._work = workspace(
+        self.work = workspace(
             self.model.bodies,
             self.model.joints,
             max_contacts,
@@ -159,11 +159,11 @@ class Simulation:
             DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
         )
         pairs = max(64, 4 * max_contacts)
-        self._collision = collision_scratch(self.model.shapes, pairs, max_contacts)
+        self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 
     def _grow(self) -> None:
         """Twice the room for contacts; what is cached stays."""
-        larger = 2 * len(self._work.contacts.gap)
+        larger = 2 * len(self.work.contacts.gap)
         self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
         self._allocate(larger)
 
@@ -198,8 +198,8 @@ class Simulation:
             done += run_steps(
                 self.model,
                 self.state,
-                self._work,
-                self._collision,
+                self.work,
+                self.collision,
                 self.options,
                 n - done,
                 self.report,
@@ -266,12 +266,12 @@ class Simulation:
 
     def joint_table(self) -> NDArray[np.void]:
         """One row per joint coordinate: see engine.diagnostics.tables."""
-        work = self._work
+        work = self.work
         return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
 
     def contact_table(self) -> NDArray[np.void]:
         """One row per contact of the last step: see engine.diagnostics.tables."""
-        work = self._work
+        work = self.work
         return contact_table(work.contacts, work.rows, work.problem, self.time_step)
 
     def energy(self) -> dict[str, float]:
@@ -297,12 +297,12 @@ class Simulation:
     def solver_report(self) -> dict[str, Any]:
         """How the last step was solved, and the time of its phases [microseconds]."""
         report, extremes = self.report, self.state.extremes
-        contacts = self._work.contacts
+        contacts = self.work.contacts
         n = int(contacts.count[0])
         depth = float(max(0.0, -contacts.gap[:n].min())) if n else 0.0
         return {
             "method": SolverMethod(int(report.method[0])).name.lower(),
-            "rows": int(self._work.rows.count[0]),
+            "rows": int(self.work.rows.count[0]),
             "contacts": n,
             "iterations": int(report.iterations[0]),
             "residual": float(report.residual[0]),
@@ -395,10 +395,10 @@ class Simulation:
     def restore(self, data: bytes) -> None:
         """Go to a snapshot of the same scene and engine; raises ValueError for any other."""
         self.state = from_bytes(data, self._identity, self.state)
-        if len(self.state.contacts.key) > len(self._work.contacts.gap):
+        if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))
-        self._work.contacts.count[0] = 0
-        self._work.rows.count[:] = 0
+        self.work.contacts.count[0] = 0
+        self.work.rows.count[:] = 0
         self.failure = None
 
     # ------------------------------------------------------------------ steering
@@ -469,7 +469,7 @@ class Simulation:
         i = int(self.state.grab_body[0])
         if i < 0:
             return None
-        rows, lam = self._work.rows, self._work.problem.lam
+        rows, lam = self.work.rows, self.work.problem.lam
         held = np.flatnonzero(rows.kind[: rows.count[1]] == ROW_GRAB)
         force = lam[held] / self.time_step if len(held) == 3 else np.zeros(3)
         return {
