@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from schemas.base import Base
 from schemas.error import Fault
@@ -19,7 +19,22 @@ BatchStatus = Literal[
 SessionState = Literal[
     "starting", "running", "paused", "finished", "failed", "recovering", "closed"
 ]
-SceneSource = dict[str, Any] | Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+
+
+def _text_or_object(value: Any) -> str:
+    return "union:name" if isinstance(value, str) else "union:document"
+
+
+def _list_or_object(value: Any) -> str:
+    return "union:object" if isinstance(value, dict) else "union:list"
+
+
+Values = Annotated[list[Any], Field(min_length=1)]
+SceneSource = Annotated[
+    Annotated[dict[str, Any], Tag("union:document")]
+    | Annotated[str, Field(strict=True, min_length=1, max_length=200), Tag("union:name")],
+    Discriminator(_text_or_object),
+]
 """A scene document, or the name of an example. The document is checked by `load_scene`."""
 Overrides = dict[str, Any]
 """Values by JSON Pointer into the scene."""
@@ -74,8 +89,15 @@ class Variation(Base):
 
     pointer: str
     """JSON Pointer into the scene."""
-    values: Annotated[list[Any], Field(min_length=1)]
+    values: Values
     """One value per run (zip) or per row of the grid."""
+
+
+Variations = Annotated[
+    Annotated[list[Variation], Tag("union:list")]
+    | Annotated[dict[str, Values], Tag("union:object")],
+    Discriminator(_list_or_object),
+]
 
 
 class BatchRequest(Base):
@@ -83,9 +105,7 @@ class BatchRequest(Base):
 
     scene: SceneSource
     """A scene document, or the name of an example."""
-    variations: list[Variation] | dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
-        default_factory=list
-    )
+    variations: Variations = Field(default_factory=list)
     """What varies: a list of {pointer, values}, or an object of values by pointer."""
     mode: Literal["grid", "zip", "list"] = "grid"
     """`grid`: all combinations; `zip`: first with first, ...; `list`: as `runs` says."""

@@ -2,9 +2,9 @@
 
 import json
 import math
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.base import Base
 
@@ -12,18 +12,26 @@ MAX_FAULTS = 1000
 SHOWN_LENGTH = 80
 
 
+def printable(text: str) -> str:
+    """Return text that can be encoded as UTF-8: lone surrogates become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+Printable = Annotated[str, AfterValidator(printable)]
+
+
 class Fault(Base):
     """One thing that is wrong, at one place of the document."""
 
-    pointer: str
+    pointer: Printable
     """RFC 6901 JSON Pointer into the user's document; empty: the whole document."""
     code: str
     """Stable name of the kind of fault."""
-    message: str
+    message: Printable
     """A sentence: what is wrong, what was found, what is allowed."""
-    got: str | int | float | bool | None = None
+    got: Printable | int | float | bool | None = None
     """The value found, shortened; lists and objects in words."""
-    hint: str | None = None
+    hint: Printable | None = None
     """What to do about it."""
 
 
@@ -59,11 +67,6 @@ class Problem(Base):
     """Whether the same request may succeed later."""
     errors: list[Fault] = Field(default_factory=list)
     """Every fault of the input."""
-
-
-def printable(text: str) -> str:
-    """Return text that can be encoded as UTF-8: lone surrogates become escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shown(value: Any) -> str | int | float | bool | None:

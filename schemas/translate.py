@@ -16,8 +16,11 @@ Path = list[str | int]
 Detail = dict[str, Any]
 
 
-def translate(error: ValidationError, model: type[BaseModel], document: Any) -> list[Fault]:
-    """Return one fault per error, without the union branches Pydantic puts into its paths."""
+def translate(error: ValidationError, model: Any, document: Any) -> list[Fault]:
+    """Return one fault per error, without the union branches Pydantic puts into its paths.
+
+    `model` is what the document was validated against: a model, or a union of models.
+    """
     faults: dict[tuple[str, str], Fault] = {}
     for detail in error.errors(include_url=False):
         fault = _fault(detail, model, document)  # type: ignore[arg-type]
@@ -26,7 +29,7 @@ def translate(error: ValidationError, model: type[BaseModel], document: Any) -> 
     return list(faults.values())
 
 
-def _fault(detail: Detail, model: type[BaseModel], document: Any) -> Fault | None:
+def _fault(detail: Detail, model: Any, document: Any) -> Fault | None:
     path = _user_path(detail["loc"], document)
     kind = detail["type"]
     if kind in _WRITERS:
@@ -60,7 +63,7 @@ _PLAIN = {
 }
 
 
-def _number_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _number_type(detail: Detail, path: Path, model: Any) -> Fault:
     value = detail["input"]
     if isinstance(value, int) and not isinstance(value, bool):
         size = float_or_inf(value)
@@ -69,7 +72,7 @@ def _number_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return _simple(path, "not_a_number", f"A number is needed; found {found(value)}.", detail)
 
 
-def _range(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _range(detail: Detail, path: Path, model: Any) -> Fault:
     words = {
         "greater_than": ("gt", "greater than"),
         "greater_than_equal": ("ge", "at least"),
@@ -85,7 +88,7 @@ def _range(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return _simple(path, "out_of_range", message, detail)
 
 
-def _missing(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _missing(detail: Detail, path: Path, model: Any) -> Fault:
     if isinstance(path[-1], int):
         wanted = _fixed_length(model, detail["loc"][:-1])
         message = f"A list of {wanted} numbers is needed; found {found(detail['input'])}."
@@ -99,7 +102,7 @@ def _missing(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return Fault(pointer=to_pointer(path), code="missing", message=message, hint=hint)
 
 
-def _too_long(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _too_long(detail: Detail, path: Path, model: Any) -> Fault:
     wanted, actual = detail["ctx"]["max_length"], detail["ctx"].get("actual_length")
     if detail["type"] == "string_too_long":
         message = f"A text of at most {wanted} characters is allowed; found {len(detail['input'])}."
@@ -108,7 +111,7 @@ def _too_long(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return _simple(path, "wrong_length", message, detail)
 
 
-def _too_short(detail: Detail, path: Path, model: type[BaseModel]) -> Fault | None:
+def _too_short(detail: Detail, path: Path, model: Any) -> Fault | None:
     wanted, value = detail["ctx"]["min_length"], detail["input"]
     if isinstance(value, (list, tuple)) and len(value) >= wanted:
         return None
@@ -116,7 +119,7 @@ def _too_short(detail: Detail, path: Path, model: type[BaseModel]) -> Fault | No
     return _simple(path, "wrong_length", message, detail)
 
 
-def _unknown_field(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _unknown_field(detail: Detail, path: Path, model: Any) -> Fault:
     allowed: list[str] = []
     for branch in _branches_at(model, detail["loc"][:-1]):
         if isinstance(branch, type) and issubclass(branch, BaseModel):
@@ -127,7 +130,7 @@ def _unknown_field(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return _simple(path, "unknown_field", message, detail, hint)
 
 
-def _literal(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _literal(detail: Detail, path: Path, model: Any) -> Fault:
     allowed = [
         str(value)
         for branch in _branches_at(model, detail["loc"])
@@ -142,7 +145,7 @@ def _literal(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return _simple(path, "not_allowed", message, detail, hint)
 
 
-def _unknown_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _unknown_type(detail: Detail, path: Path, model: Any) -> Fault:
     field = "op" if "op_tag" in detail["ctx"]["discriminator"] else "type"
     tags = detail["ctx"]["expected_tags"].replace("'", "").split(", ")
     allowed = [tag.removeprefix(UNION_PREFIX) for tag in tags]
@@ -158,7 +161,7 @@ def _unknown_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     )
 
 
-def _no_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
+def _no_type(detail: Detail, path: Path, model: Any) -> Fault:
     field = "op" if "op_tag" in detail["ctx"]["discriminator"] else "type"
     value = detail["input"]
     if not isinstance(value, dict):
@@ -176,7 +179,7 @@ def _no_type(detail: Detail, path: Path, model: type[BaseModel]) -> Fault:
     return Fault(pointer=to_pointer([*path, field]), code="missing", message=message)
 
 
-_WRITERS: dict[str, Callable[[Detail, Path, type[BaseModel]], Fault | None]] = {
+_WRITERS: dict[str, Callable[[Detail, Path, Any], Fault | None]] = {
     "float_type": _number_type,
     "int_parsing_size": _number_type,
     "greater_than": _range,
@@ -214,16 +217,16 @@ def _has(node: Any, part: str | int) -> bool:
     return isinstance(node, (list, tuple)) and isinstance(part, int) and 0 <= part < len(node)
 
 
-def _fixed_length(model: type[BaseModel], location: tuple[str | int, ...]) -> int | str:
+def _fixed_length(model: Any, location: tuple[str | int, ...]) -> int | str:
     for branch in _branches_at(model, location):
         if get_origin(branch) is tuple and Ellipsis not in get_args(branch):
             return len(get_args(branch))
     return "more"
 
 
-def _branches_at(model: type[BaseModel], location: tuple[str | int, ...]) -> list[Any]:
+def _branches_at(model: Any, location: tuple[str | int, ...]) -> list[Any]:
     """Follow an error's path through the types; return the types that may stand there."""
-    current: list[tuple[str | None, Any]] = [(None, model)]
+    current: list[tuple[str | None, Any]] = list(_flatten(model, None))
     for part in location:
         if isinstance(part, str) and part.startswith(UNION_PREFIX):
             current = [(tag, branch) for tag, branch in current if tag == part]

@@ -36,7 +36,7 @@ from service.jobs.office import Office
 from service.recordings.rows import encode_rows
 
 router = APIRouter(
-    prefix="/v1/batches",
+    prefix="/batches",
     tags=["batches"],
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],

@@ -30,7 +30,7 @@ from service.jobs.machine import TERMINAL, RunState
 from service.jobs.office import Office
 
 router = APIRouter(
-    prefix="/v1/simulations",
+    prefix="/simulations",
     tags=["simulations"],
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],

@@ -18,7 +18,7 @@ from service.recordings.slices import Slice, SliceError, cut
 from service.recordings.tables import TABLES
 
 router = APIRouter(
-    prefix="/v1/simulations",
+    prefix="/simulations",
     tags=["simulations"],
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from service.jobs import messages as m
 from service.jobs.admission import Admission
 from service.jobs.catalog import Catalog
@@ -68,6 +70,15 @@ class Office:
         self.checker.close()
         self._engine.dispose()
         self._lock.close()
+
+    @property
+    def readable(self) -> bool:
+        """Whether the database answers."""
+        try:
+            self.catalog.batches(before=None, size=1)
+        except SQLAlchemyError:
+            return False
+        return True
 
     @property
     def free_bytes(self) -> int:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import multiprocessing.connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from service import clock
@@ -26,9 +27,11 @@ class Worker:
 
         ours, theirs = multiprocessing.Pipe()
         try:
-            context = multiprocessing.get_context(launcher.start_method)
+            context: Any = multiprocessing.get_context(launcher.start_method)
             arguments = (theirs, limits, launcher.start_method)
-            self._process = context.Process(target=child.main, args=arguments, daemon=True)
+            self._process: BaseProcess = context.Process(
+                target=child.main, args=arguments, daemon=True
+            )
             start_process(self._process)
         except BaseException:
             ours.close()

@@ -6,6 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 from schemas.api import BatchRequest, SessionInfo, SessionRequest, SimulationRequest
 from schemas.command import Command, SetMotor
 from schemas.error import Fault, Problem, SceneInvalid
+from schemas.translate import translate
 
 COMMAND = TypeAdapter(Command)
 COMMANDS = [
@@ -53,6 +54,31 @@ def test_every_command_is_read_and_written_back(document):
 def test_what_is_no_command_is_refused(document):
     with pytest.raises(ValidationError):
         COMMAND.validate_python(document)
+
+
+@pytest.mark.parametrize(
+    ("model", "document", "pointer", "code"),
+    [
+        (Command, {"op": "jmp"}, "/op", "unknown_type"),
+        (Command, {"n": 1}, "/op", "missing"),
+        (Command, {"op": "step", "n": 0}, "/n", "out_of_range"),
+        (Command, {"op": "step", "m": 1}, "/m", "unknown_field"),
+        (SimulationRequest, {"scene": 5}, "/scene", "not_an_object"),
+        (SimulationRequest, {"scene": ""}, "/scene", "wrong_length"),
+        (SimulationRequest, {"scene": "pile", "timeout": 1}, "/timeout", "unknown_field"),
+        (SessionRequest, {"scene": "pile", "paused": 1}, "/paused", "not_a_boolean"),
+        (BatchRequest, {"scene": "pile", "mode": "gird"}, "/mode", "not_allowed"),
+        (BatchRequest, {"scene": "pile", "variations": {"/a": []}}, "/variations/~1a",
+         "wrong_length"),
+        (BatchRequest, {"scene": "pile", "variations": [{"pointer": "/a", "values": 1}]},
+         "/variations/0/values", "not_a_list"),
+    ],
+)  # fmt: skip
+def test_faults_of_requests_point_into_the_request(model, document, pointer, code):
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(model).validate_python(document)
+    (fault,) = translate(caught.value, model, document)
+    assert (fault.pointer, fault.code) == (pointer, code)
 
 
 def test_commands_are_told_apart_by_op():

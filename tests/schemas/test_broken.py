@@ -122,3 +122,11 @@ def test_lone_surrogates_are_refused_and_can_be_answered():
     (fault,) = faults_of('{"name": "\\ud800", "bodies": [{"name": "a", "type": "static"}]}')
     assert fault.pointer == "/name"
     fault.model_dump_json().encode("utf-8")
+
+
+def test_lone_surrogates_in_suggestions_can_be_answered():
+    document = deepcopy(GOOD)
+    document["materials"] = {"\ud800": {}}
+    document["bodies"][0]["shapes"][0]["material"] = "steel"
+    for fault in faults_of(document):
+        fault.model_dump_json().encode("utf-8")
