@@ -4,8 +4,7 @@
     [A_RE A_RR] [lam_R] + [b_R] = [w_R]      b_S = b_R  - A_RE A_EE^-1 b_E
 
 Rows E are the equations (lo = -inf, hi = inf); a dependent one is left out with lam = 0.  The rest
-sees S lam_R + b_S = w_R, solved exactly by pivoting where every bound is a number, and with
-friction cones by Gauss-Seidel; then lam_E = -A_EE^-1 (b_E + A_ER lam_R).
+sees  S lam_R + b_S = w_R, whoever solves that; then  lam_E = -A_EE^-1 (b_E + A_ER lam_R).
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.kernel import kernel
-from engine.solvers.dense_problem import DenseProblem, project_guess
-from engine.solvers.gauss_seidel import StoppingRules, iterate
+from engine.solvers.dense_problem import DenseProblem
 from engine.solvers.linear import (
     DEPENDENT,
     Factor,
@@ -26,8 +24,6 @@ from engine.solvers.linear import (
     solve_upper,
 )
 from engine.solvers.operator import write_matrix
-from engine.solvers.pivoting import Pivots, pivoting
-from engine.world.problem import FRICTION_BOX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +117,8 @@ def reduce_problem(
 
     Without `eliminate` no row counts as an equation: the dense problem is the whole Problem.
 
+    Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
+    Check   tests/engine/solvers/test_elimination.py
     Writes  dense: A (rows order[E], order[R]; A_RE becomes A_RE L^-T), factor, S;
             vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w, 7 L^-1 b_E;
             indices 0 order, 1 and 2 movers, then sizes of factors, 3 and 4 factor of A_EE
@@ -175,43 +173,3 @@ def restore_solution(
         problem.lam[order[p]] = 0.0
     for t in range(k):
         problem.lam[order[factor.order[t]]] = -c[t]
-
-
-@kernel
-def has_cone(dp: DenseProblem) -> bool:
-    """Whether some contact has round friction, which no pivoting ends exactly."""
-    if dp.friction_kind == FRICTION_BOX:
-        return False
-    largest = 0.0
-    for i in range(dp.n_box, dp.n, 3):
-        largest = max(largest, dp.mu[i + 1])
-    return largest > 0.0
-
-
-@kernel
-def make_pivots(dense: Dense, used: int) -> Pivots:
-    """Scratch of pivoting beside `used` rows of dense.factor that are taken."""
-    factor = Factor(dense.factor[used:], dense.indices[5], dense.indices[6], dense.indices[2])
-    return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9])
-
-
-@kernel
-def elimination(
-    problem: Problem, dense: Dense, max_iterations: int, tolerance: float
-) -> tuple[int, int]:
-    """Equations by factor, the rest by pivoting or cone Gauss-Seidel; STOPPED_..., iterations.
-
-    Reads   problem.lam   guess of the rows that are no equations
-    Writes  problem.lam, dense
-    Source  000 (ODE manual) for the split; Schur complement as in Baraff 1996
-    Check   tests/engine/solvers/test_elimination.py
-    """
-    dp, factor, n_equations = reduce_problem(problem, dense, True)
-    project_guess(dp)
-    if has_cone(dp):
-        rules = StoppingRules(max_iterations, tolerance, 0.0)
-        status, count = iterate(dp, False, 1.0, rules)
-    else:
-        status, count = pivoting(dp, make_pivots(dense, factor.size[0]))
-    restore_solution(problem, dense, dp, factor, n_equations)
-    return status, count

@@ -116,10 +116,18 @@ def sweep_jacobi(dp: DenseProblem, relaxation: float) -> float:
 
 
 @kernel
-def iterate(
-    dp: DenseProblem, jacobi: bool, relaxation: float, rules: StoppingRules
-) -> tuple[int, int]:
-    """Sweep until one of the three rules says stop; returns STOPPED_... and the sweeps done.
+def _rule(dp: DenseProblem, change: float, rules: StoppingRules) -> int:
+    """STOPPED_... when a rule other than the count says stop, else -1."""
+    if rules.residual >= 0.0:
+        write_velocities(dp)
+        if dense_residual(dp) <= rules.residual:
+            return STOPPED_TOLERANCE
+    return STOPPED_STALLED if change <= rules.step else -1
+
+
+@kernel
+def iterate(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
+    """Gauss-Seidel (relaxation 1) or SOR until a rule says stop; STOPPED_..., sweeps done.
 
     The guess in dp.lam must lie in its set (project_guess).
 
@@ -128,11 +136,17 @@ def iterate(
     Check   tests/engine/solvers/test_gauss_seidel.py
     """
     for k in range(rules.max_iterations):
-        change = sweep_jacobi(dp, relaxation) if jacobi else sweep_rows(dp, relaxation)
-        if rules.residual >= 0.0:
-            write_velocities(dp)
-            if dense_residual(dp) <= rules.residual:
-                return STOPPED_TOLERANCE, k + 1
-        if change <= rules.step:
-            return STOPPED_STALLED, k + 1
+        status = _rule(dp, sweep_rows(dp, relaxation), rules)
+        if status >= 0:
+            return status, k + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations
+
+
+@kernel
+def iterate_jacobi(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
+    """Jacobi, otherwise as iterate."""
+    for k in range(rules.max_iterations):
+        status = _rule(dp, sweep_jacobi(dp, relaxation), rules)
+        if status >= 0:
+            return status, k + 1
     return STOPPED_MAX_ITERATIONS, rules.max_iterations

@@ -49,6 +49,13 @@ def dot(x: NDArray, y: NDArray, n: int) -> float:
 
 
 @kernel
+def copy(x: NDArray, n: int, y: NDArray) -> None:
+    """y[k] = x[k] for k < n."""
+    for k in range(n):
+        y[k] = x[k]
+
+
+@kernel
 def add_row(A: NDArray, row: int, factor: Factor) -> bool:
     """Append a row of A to the factor; False when it depends on the rows already in.
 
@@ -135,6 +142,15 @@ def solve_factor(factor: Factor, x: NDArray) -> None:
 
 
 @kernel
+def _subtract_row(M: NDArray, r: int, c: int, share: float, n: int) -> None:
+    """Row r -= share * row c, right of column c."""
+    target = M[r, c + 1 : n]
+    source = M[c, c + 1 : n]
+    for k in range(n - c - 1):
+        target[k] -= share * source[k]
+
+
+@kernel
 def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
     """x <- M^-1 x for any square matrix, by elimination with the largest pivot of each column.
 
@@ -155,8 +171,7 @@ def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
             share = M[r, c] / M[c, c]
             if share != 0.0:
                 x[r] -= share * x[c]
-                for k in range(c + 1, n):
-                    M[r, k] -= share * M[c, k]
+                _subtract_row(M, r, c, share, n)
     for c in range(n - 1, -1, -1):
         total = x[c]
         for k in range(c + 1, n):

@@ -23,7 +23,9 @@ def body_velocities(problem: Problem, v: NDArray) -> None:
     Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; the last body is the world
     Check   tests/engine/solvers/test_operator.py
     """
-    v[:, :] = 0.0
+    for a in range(v.shape[0]):
+        for k in range(6):
+            v[a, k] = 0.0
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:

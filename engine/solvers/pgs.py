@@ -5,13 +5,20 @@
 
 Boxes first, then contacts: the normal, then both tangents at once on the disk mu lam_n (or one
 after the other on the square), so that lam is admissible after every visit.
+
+A contact reads and writes the two velocities once: its three w come from the same v, and what an
+earlier row of the block changes reaches the later ones through the block's own couplings,
+written beforehand.  Fields of Problem that a solver may use as scratch hold them:
+
+    contact with normal row i      i            i + 1                   i + 2
+    w                              1 / D_n      step of tangent 1       step of tangent 2
+    lo                                          A[i + 1, i]             A[i + 2, i]
+    hi                                          A[i + 2, i + 1]
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from engine.kernel import fast_kernel, kernel
 from engine.solvers.gauss_seidel import block_diagonal
@@ -25,6 +32,9 @@ if TYPE_CHECKING:
 
     from engine.world.problem import Problem
 
+# six numbers of a body or a row: angular x y z, linear x y z
+Six = tuple[float, float, float, float, float, float]
+
 
 @kernel
 def _inverse(D: float) -> float:
@@ -33,21 +43,31 @@ def _inverse(D: float) -> float:
 
 
 @kernel
-def write_steps(problem: Problem) -> None:
-    """problem.w[i] = step of row i: 1 / D_i; for disks 1 over the larger eigenvalue of the pair.
+def _coupling(problem: Problem, i: int, j: int) -> float:
+    """A_ij of two rows between the same bodies."""
+    total = 0.0
+    for k in range(6):
+        total += problem.J_a[i, k] * problem.MJ_a[j, k]
+        total += problem.J_b[i, k] * problem.MJ_b[j, k]
+    return total
 
-    problem.w is free until residual.py writes it.
+
+@kernel
+def write_steps(problem: Problem) -> None:
+    """Steps and couplings of every row, where the table above says.
+
+    The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
     D, step = problem.diagonal, problem.w
     n_rows, n_box = problem.count[0], problem.count[1]
     for i in range(n_rows):
         step[i] = _inverse(D[i])
-    if problem.friction_kind[0] == FRICTION_CONE:
-        for i in range(n_box, n_rows, 3):
-            c = 0.0
-            for k in range(6):
-                c += problem.J_a[i + 1, k] * problem.MJ_a[i + 2, k]
-                c += problem.J_b[i + 1, k] * problem.MJ_b[i + 2, k]
+    for i in range(n_box, n_rows, 3):
+        problem.lo[i + 1] = _coupling(problem, i + 1, i)
+        problem.lo[i + 2] = _coupling(problem, i + 2, i)
+        c = _coupling(problem, i + 2, i + 1)
+        problem.hi[i + 1] = c
+        if problem.friction_kind[0] == FRICTION_CONE:
             step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
             step[i + 2] = step[i + 1]
 
@@ -71,93 +91,147 @@ def project_impulses(problem: Problem) -> None:
 
 
 @fast_kernel
-def velocity(problem: Problem, v: NDArray, i: int, a: int, b: int) -> float:
-    """w_i from the velocities of bodies a and b; sums in four strands."""
-    J_a = problem.J_a[i]
-    J_b = problem.J_b[i]
-    v_a = v[a]
-    v_b = v[b]
-    s0 = J_a[0] * v_a[0] + J_a[1] * v_a[1] + J_a[2] * v_a[2]
-    s1 = J_a[3] * v_a[3] + J_a[4] * v_a[4] + J_a[5] * v_a[5]
-    s2 = J_b[0] * v_b[0] + J_b[1] * v_b[1] + J_b[2] * v_b[2]
-    s3 = J_b[3] * v_b[3] + J_b[4] * v_b[4] + J_b[5] * v_b[5]
-    return (s0 + s1) + (s2 + s3) + (problem.b[i] + problem.cfm[i] * problem.lam[i])
+def _load(X: NDArray, i: int) -> Six:
+    """Row i of (n, 6) in registers."""
+    x = X[i]
+    return x[0], x[1], x[2], x[3], x[4], x[5]
 
 
 @fast_kernel
-def push(problem: Problem, v: NDArray, i: int, change: float) -> None:
-    """v += M^-1 J_i^T change for the two bodies of row i."""
-    MJ_a = problem.MJ_a[i]
-    MJ_b = problem.MJ_b[i]
-    v_a = v[problem.body_a[i]]
-    v_b = v[problem.body_b[i]]
-    for k in range(6):
-        v_a[k] += MJ_a[k] * change
-    for k in range(6):
-        v_b[k] += MJ_b[k] * change
+def _store(X: NDArray, i: int, x: Six) -> None:
+    """Row i of (n, 6) back to memory."""
+    row = X[i]
+    row[0], row[1], row[2] = x[0], x[1], x[2]
+    row[3], row[4], row[5] = x[3], x[4], x[5]
 
 
-@kernel
-def _visit_box(problem: Problem, v: NDArray, i: int, lo: float, hi: float, omega: float) -> float:
-    """One row with bounds; returns D_i |change of lam_i| / omega [m/s or rad/s]."""
-    old = problem.lam[i]
-    w = velocity(problem, v, i, problem.body_a[i], problem.body_b[i])
-    x = old - omega * problem.w[i] * w
-    x = lo if x < lo else x
-    x = hi if x > hi else x
-    problem.lam[i] = x
-    push(problem, v, i, x - old)
-    return abs(x - old) * problem.diagonal[i]
+@fast_kernel
+def _along(J: NDArray, i: int, v: Six) -> float:
+    """J_i v, the halves summed apart."""
+    j = J[i]
+    return (j[0] * v[0] + j[1] * v[1] + j[2] * v[2]) + (j[3] * v[3] + j[4] * v[4] + j[5] * v[5])
 
 
-@kernel
+@fast_kernel
+def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
+    """v + MJ_i change."""
+    m = MJ[i]
+    return (
+        v[0] + m[0] * change,
+        v[1] + m[1] * change,
+        v[2] + m[2] * change,
+        v[3] + m[3] * change,
+        v[4] + m[4] * change,
+        v[5] + m[5] * change,
+    )
+
+
+@fast_kernel
 def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
-    """All box rows once; returns the largest D |change|."""
+    """All box rows once; returns the largest D |change| [m/s or rad/s]."""
+    lam = problem.lam
     largest = 0.0
     for i in range(problem.count[1]):
-        change = _visit_box(problem, v, i, problem.lo[i], problem.hi[i], omega)
-        largest = max(largest, change)
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        old = lam[i]
+        w = _along(problem.J_a, i, _load(v, a)) + _along(problem.J_b, i, _load(v, b))
+        w += problem.b[i] + problem.cfm[i] * old
+        x = old - omega * problem.w[i] * w
+        x = problem.lo[i] if x < problem.lo[i] else x
+        x = problem.hi[i] if x > problem.hi[i] else x
+        lam[i] = x
+        _store(v, a, _pushed(_load(v, a), problem.MJ_a, i, x - old))
+        _store(v, b, _pushed(_load(v, b), problem.MJ_b, i, x - old))
+        largest = max(largest, abs(x - old) * problem.diagonal[i])
     return largest
 
 
-@kernel
+@fast_kernel
+def _block_velocities(problem: Problem, i: int, v_a: Six, v_b: Six) -> tuple[float, float, float]:
+    """w of the normal row i and of its two tangents."""
+    J_a, J_b = problem.J_a, problem.J_b
+    lam, bias, cfm = problem.lam, problem.b, problem.cfm
+    j, k = i + 1, i + 2
+    return (
+        _along(J_a, i, v_a) + _along(J_b, i, v_b) + (bias[i] + cfm[i] * lam[i]),
+        _along(J_a, j, v_a) + _along(J_b, j, v_b) + (bias[j] + cfm[j] * lam[j]),
+        _along(J_a, k, v_a) + _along(J_b, k, v_b) + (bias[k] + cfm[k] * lam[k]),
+    )
+
+
+@fast_kernel
+def _push_block(v_a: Six, MJ: NDArray, i: int, d: tuple[float, float, float]) -> Six:
+    """v + M^-1 J^T d over the three rows of the contact with normal row i."""
+    return _pushed(_pushed(_pushed(v_a, MJ, i, d[0]), MJ, i + 1, d[1]), MJ, i + 2, d[2])
+
+
+@fast_kernel
+def _finish_block(
+    problem: Problem, i: int, x: tuple[float, float, float]
+) -> tuple[float, float, float, float]:
+    """Write the new impulses of a contact; returns their changes and the largest D |change|."""
+    lam, D = problem.lam, problem.diagonal
+    d0, d1, d2 = x[0] - lam[i], x[1] - lam[i + 1], x[2] - lam[i + 2]
+    lam[i], lam[i + 1], lam[i + 2] = x
+    change = max(abs(d0) * D[i], max(abs(d1), abs(d2)) * max(D[i + 1], D[i + 2]))
+    return d0, d1, d2, change
+
+
+@fast_kernel
 def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
     """All contacts once, friction on the disk; returns the largest D |change|."""
-    lam, step = problem.lam, problem.w
+    lam, step, coupling = problem.lam, problem.w, problem.lo
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
         a = problem.body_a[i]
         b = problem.body_b[i]
-        old = lam[i]
-        x = old - omega * step[i] * velocity(problem, v, i, a, b)
+        v_a = _load(v, a)
+        v_b = _load(v, b)
+        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+        x = lam[i] - omega * step[i] * w0
         x = 0.0 if x < 0.0 else x
-        lam[i] = x
-        push(problem, v, i, x - old)
-        largest = max(largest, abs(x - old) * problem.diagonal[i])
-        old1 = lam[i + 1]
-        old2 = lam[i + 2]
+        d0 = x - lam[i]
         scale = omega * step[i + 1]
-        y1 = old1 - scale * velocity(problem, v, i + 1, a, b)
-        y2 = old2 - scale * velocity(problem, v, i + 2, a, b)
+        y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
+        y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
         y1, y2 = project_disk(y1, y2, problem.mu[i + 1] * x)
-        lam[i + 1] = y1
-        lam[i + 2] = y2
-        push(problem, v, i + 1, y1 - old1)
-        push(problem, v, i + 2, y2 - old2)
-        change = max(abs(y1 - old1), abs(y2 - old2))
-        largest = max(largest, change * max(problem.diagonal[i + 1], problem.diagonal[i + 2]))
+        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        largest = max(largest, change)
     return largest
 
 
-@kernel
+@fast_kernel
+def _clip(x: float, limit: float) -> float:
+    """Nearest number to x in [-limit, limit]."""
+    x = -limit if x < -limit else x
+    return limit if x > limit else x
+
+
+@fast_kernel
 def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
     """All contacts once, friction on the square; returns the largest D |change|."""
+    lam, step, coupling, mu = problem.lam, problem.w, problem.lo, problem.mu
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
-        largest = max(largest, _visit_box(problem, v, i, 0.0, np.inf, omega))
-        for k in range(i + 1, i + 3):
-            limit = problem.mu[k] * problem.lam[i]
-            largest = max(largest, _visit_box(problem, v, k, -limit, limit, omega))
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        v_a = _load(v, a)
+        v_b = _load(v, b)
+        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+        x = lam[i] - omega * step[i] * w0
+        x = 0.0 if x < 0.0 else x
+        d0 = x - lam[i]
+        y1 = lam[i + 1] - omega * step[i + 1] * (w1 + coupling[i + 1] * d0)
+        y1 = _clip(y1, mu[i + 1] * x)
+        w2 += coupling[i + 2] * d0 + problem.hi[i + 1] * (y1 - lam[i + 1])
+        y2 = _clip(lam[i + 2] - omega * step[i + 2] * w2, mu[i + 2] * x)
+        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        largest = max(largest, change)
     return largest
 
 
@@ -169,7 +243,7 @@ def pgs(
 
     Reads   problem.lam   guess
     Writes  problem.lam
-            problem.w     scratch: the steps
+            problem.w; problem.lo, problem.hi of tangent rows   scratch: steps and couplings
             v (n_bodies + 1, 6)   scratch: M^-1 J^T lam
     Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau
     Check   tests/engine/solvers/test_pgs.py

@@ -116,39 +116,37 @@ def _find_driver(dp: DenseProblem, pivots: Pivots, tolerance: float, least_index
 
 @kernel
 def _blocking(
-    dp: DenseProblem, pivots: Pivots, driver: int, limit: float, least_index: bool
+    dp: DenseProblem, pivots: Pivots, n_moving: int, limit: float, least_index: bool
 ) -> tuple[float, int]:
-    """Longest admissible move along pivots.move, at most `limit`, and who stops it (-1: nobody)."""
-    factor, move = pivots.factor, pivots.move
-    k = factor.size[0]
-    largest = abs(move[driver]) if driver >= 0 else 0.0
-    for p in range(k):
-        largest = max(largest, abs(move[factor.order[p]]))
+    """Longest admissible move along pivots.move, at most `limit`, and who stops it (-1: nobody).
+
+    The rows that move are the first n_moving of the factor's order.
+    """
+    order, move = pivots.factor.order, pivots.move
+    largest = 0.0
+    for p in range(n_moving):
+        largest = max(largest, abs(move[order[p]]))
     t = limit
     blocker = -1
-    for p in range(k + 1):
-        if p == k and driver < 0:
-            break
-        j = driver if p == k else factor.order[p]
+    for p in range(n_moving):
+        j = order[p]
         d = move[j]
         if abs(d) <= MOVE_TOLERANCE * largest:
             continue
         room = max(((dp.hi[j] if d > 0.0 else dp.lo[j]) - dp.lam[j]) / d, 0.0)
-        if room < t or (least_index and room == t and 0 <= j < blocker):
+        if room < t or (least_index and room == t and j < blocker):
             t = room
             blocker = j
     return t, blocker
 
 
 @kernel
-def _apply_move(dp: DenseProblem, pivots: Pivots, t: float, driver: int, blocker: int) -> None:
+def _apply_move(dp: DenseProblem, pivots: Pivots, n_moving: int, t: float, blocker: int) -> None:
     """lam += t move, the blocker exactly onto its bound; w afresh."""
-    factor, move = pivots.factor, pivots.move
-    for p in range(factor.size[0]):
-        j = factor.order[p]
+    order, move = pivots.factor.order, pivots.move
+    for p in range(n_moving):
+        j = order[p]
         dp.lam[j] = clamp(dp.lam[j] + t * move[j], dp.lo[j], dp.hi[j])
-    if driver >= 0:
-        dp.lam[driver] = clamp(dp.lam[driver] + t * move[driver], dp.lo[driver], dp.hi[driver])
     if blocker >= 0:
         dp.lam[blocker] = dp.hi[blocker] if move[blocker] > 0.0 else dp.lo[blocker]
     write_velocities(dp)
@@ -171,7 +169,10 @@ def _leave(dp: DenseProblem, pivots: Pivots, row: int) -> None:
 
 @kernel
 def _write_null_move(dp: DenseProblem, pivots: Pivots, driver: int) -> None:
-    """Write the direction z with A z = 0 that moves the driver the way its w asks for."""
+    """Write the direction z with A z = 0 that moves the driver the way its w asks for.
+
+    The driver takes the place behind C in the order of those that move.
+    """
     factor, move, rhs = pivots.factor, pivots.move, pivots.rhs
     sign = 1.0 if dp.w[driver] < 0.0 else -1.0
     for p in range(factor.size[0]):
@@ -180,15 +181,17 @@ def _write_null_move(dp: DenseProblem, pivots: Pivots, driver: int) -> None:
     for p in range(factor.size[0]):
         move[factor.order[p]] = -sign * rhs[p]
     move[driver] = sign
+    factor.order[factor.size[0]] = driver
 
 
 @kernel
 def _restore(
     dp: DenseProblem, pivots: Pivots, tolerance: float, least_index: bool
 ) -> tuple[bool, float]:
-    """Move C towards w_C = 0; returns whether it got there, and the share of the way made."""
+    """Move C towards w_C = 0; returns whether it got there, and the share made (-1: none asked)."""
     factor, move, rhs = pivots.factor, pivots.move, pivots.rhs
     k = factor.size[0]
+    share = -1.0
     # twice more: what a badly conditioned factor left over
     for _ in range(3):
         worst = 0.0
@@ -200,23 +203,24 @@ def _restore(
         solve_factor(factor, rhs)
         for p in range(k):
             move[factor.order[p]] = rhs[p]
-        t, blocker = _blocking(dp, pivots, -1, 1.0, least_index)
-        _apply_move(dp, pivots, t, -1, blocker)
+        share, blocker = _blocking(dp, pivots, k, 1.0, least_index)
+        _apply_move(dp, pivots, k, share, blocker)
         if blocker >= 0:
             _leave(dp, pivots, blocker)
-            return False, t
-    return True, 1.0
+            return False, share
+    return True, share
 
 
 @kernel
 def _drive_dependent(dp: DenseProblem, pivots: Pivots, driver: int, least_index: bool) -> float:
     """Move a driver that C tells along the null direction; returns the length of the move."""
     _write_null_move(dp, pivots, driver)
-    t, blocker = _blocking(dp, pivots, driver, np.inf, least_index)
+    n_moving = pivots.factor.size[0] + 1
+    t, blocker = _blocking(dp, pivots, n_moving, np.inf, least_index)
     if t == np.inf:
         pivots.state[driver] = IMPOSSIBLE
         return t
-    _apply_move(dp, pivots, t, driver, blocker)
+    _apply_move(dp, pivots, n_moving, t, blocker)
     if blocker == driver:
         pivots.state[driver] = AT_HI if pivots.move[driver] > 0.0 else AT_LO
     else:
@@ -237,13 +241,15 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
     """
     _start(dp, pivots)
     write_velocities(dp)
-    least_index = False
+    # length of the last move; 0 calls for the least-index rules
+    t = 1.0
     limit = 50 * (dp.n + 4)
     for count in range(limit):
         tolerance = _tolerance(dp)
-        done, t = _restore(dp, pivots, tolerance, least_index)
+        least_index = t == 0.0
+        done, share = _restore(dp, pivots, tolerance, least_index)
+        t = t if share < 0.0 else share
         if not done:
-            least_index = t == 0.0
             continue
         driver = _find_driver(dp, pivots, tolerance, least_index)
         if driver < 0:
@@ -255,7 +261,6 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
             pivots.state[driver] = FREE
         else:
             t = _drive_dependent(dp, pivots, driver, least_index)
-            least_index = t == 0.0
     return STOPPED_STALLED, limit
 
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
-from engine.solvers.dense_problem import project_guess
-from engine.solvers.elimination import (
-    elimination,
-    is_equation,
-    make_pivots,
-    reduce_problem,
-    restore_solution,
-)
-from engine.solvers.gauss_seidel import StoppingRules, iterate
+from engine.solvers.dense import GAUSS_SEIDEL, solve_dense
+from engine.solvers.elimination import is_equation
 from engine.solvers.pgs import pgs
-from engine.solvers.pivoting import pivoting
 from engine.solvers.residual import residual
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
@@ -31,8 +23,6 @@ if TYPE_CHECKING:
 AUTO = int(SolverMethod.AUTO)
 PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
-GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
-PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 
 # sweeps where the options leave the number to the method
@@ -56,39 +46,6 @@ def choose_method(problem: Problem, cap: int) -> int:
         if is_equation(problem, i):
             return ELIMINATION
     return PGS
-
-
-@kernel
-def _solve_whole(
-    problem: Problem, dense: Dense, method: int, max_iterations: int, tolerance: float
-) -> tuple[int, int]:
-    """GAUSS_SEIDEL or PIVOTING on the matrix of all rows."""
-    dp, factor, n_equations = reduce_problem(problem, dense, False)
-    project_guess(dp)
-    if method == PIVOTING:
-        status, count = pivoting(dp, make_pivots(dense, 0))
-    else:
-        rules = StoppingRules(max_iterations, tolerance, 0.0)
-        status, count = iterate(dp, False, 1.0, rules)
-    restore_solution(problem, dense, dp, factor, n_equations)
-    return status, count
-
-
-@kernel
-def _run(
-    problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
-) -> tuple[int, int]:
-    """The chosen method; STOPPED_..., iterations."""
-    sweeps = options.max_iterations
-    if method == ELIMINATION:
-        sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
-        return elimination(problem, dense, sweeps, options.tolerance)
-    if method in (PIVOTING, GAUSS_SEIDEL):
-        sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
-        return _solve_whole(problem, dense, method, sweeps, options.tolerance)
-    sweeps = sweeps if sweeps > 0 else PGS_ITERATIONS
-    relaxation = options.relaxation if method == SOR else 1.0
-    return pgs(problem, v, sweeps, options.tolerance, relaxation)
 
 
 @kernel
@@ -121,7 +78,8 @@ def solve(
     if n_rows == 0:
         return
     if options.warm_start == 0:
-        problem.lam[:n_rows] = 0.0
+        for i in range(n_rows):
+            problem.lam[i] = 0.0
     cap = dense.A.shape[0]
     method = options.method
     if method == AUTO:
@@ -129,7 +87,14 @@ def solve(
     elif n_rows > cap and method >= GAUSS_SEIDEL:
         report.status[0] |= DENSE_FULL
         method = PGS
-    status, iterations = _run(problem, dense, v, options, method)
+    sweeps = options.max_iterations
+    if method >= GAUSS_SEIDEL:
+        sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
+        status, iterations = solve_dense(problem, dense, method, sweeps, options.tolerance)
+    else:
+        sweeps = sweeps if sweeps > 0 else PGS_ITERATIONS
+        relaxation = options.relaxation if method == SOR else 1.0
+        status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
     report.method[0] = method
     report.solver_status[0] = status
     report.iterations[0] = iterations
