@@ -20,7 +20,7 @@ Frame = tuple[Vec3, Vec3, Vec3]
 
 @kernel
 def corner(patch: Patch, s: int, count: int, k: int, frame: Frame) -> Vec3:
-    """x, y, height of corner k, counter-clockwise about n: side 1 faces -n and is read backwards."""
+    """x, y, height of corner k, counter-clockwise about n: side 1 is read backwards."""
     i = count - 1 - k if s == 1 and count > 2 else k
     p = (patch.polygon[s, i, 0], patch.polygon[s, i, 1], patch.polygon[s, i, 2])
     return (dot(frame[1], p), dot(frame[2], p), dot(frame[0], p))

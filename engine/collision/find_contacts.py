@@ -14,13 +14,36 @@ from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
 from engine.collision.manifold import frame_of
-from engine.collision.material import pair_surface
+from engine.collision.material import write_surfaces
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
-from engine.collision.scratch import N_COLUMNS, POSITION, CollisionScratch, Faces, Pair
+from engine.collision.scratch import (
+    BOUND,
+    CENTRE,
+    KIND,
+    N_COLUMNS,
+    POSITION,
+    TURNING,
+    VELOCITY,
+    CollisionScratch,
+    Faces,
+    Pair,
+)
 from engine.kernel import clock_ns, kernel
 from engine.spatial.quaternion import load4
-from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, norm, scale, sub
+from engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    norm,
+    scale,
+    store3,
+    sub,
+)
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
 from engine.world.model import PLANE, Bodies, Model, Pairs, Shapes
@@ -38,11 +61,16 @@ def pose_all(
 ) -> None:
     """Rows of `solids`, hull vertices and bounds of all shapes."""
     sweep = scratch.sweep
+    solids = scratch.solids
     for i in range(len(shapes.kind)):
         body = shapes.body[i]
         p_WB = load3(state.p_WB, body)
-        pose_shape(shapes, i, p_WB, load4(state.q_WB, body), scratch.solids, scratch.points)
-        write_bounds(scratch.solids, scratch.points, i, sweep.lower, sweep.upper)
+        pose_shape(shapes, i, p_WB, load4(state.q_WB, body), solids, scratch.points)
+        for k in range(3):
+            solids[i, VELOCITY + k] = state.v_WB_W[body, k]
+            solids[i, TURNING + k] = state.w_WB_W[body, k]
+            solids[i, CENTRE + k] = p_WB[k]
+        write_bounds(solids, scratch.points, i, sweep.lower, sweep.upper)
         if shapes.kind[i] != PLANE:
             motion = scale(h, load3(state.v_WB_W, body))
             turn = h * norm(load3(state.w_WB_W, body))
@@ -74,112 +102,81 @@ def load3_at(array: NDArray, i: int, column: int) -> Vec3:
 
 
 @kernel
-def copy_side(scratch: CollisionScratch, side: int, i: int, origin: Vec3) -> None:
-    """Posed shape i becomes one side of the pair, measured from `origin`."""
-    for k in range(N_COLUMNS):
-        scratch.pair[side, k] = scratch.solids[i, k]
-    for k in range(3):
-        scratch.pair[side, POSITION + k] -= origin[k]
+def closing_reach(solids: NDArray, i: int, h: float) -> float:
+    """Farthest that any point of shape i can be carried by its body in one step [m].
 
-
-@kernel
-def closing_reach(state: State, body: int, p_W: Vec3, reach: float, h: float) -> float:
-    """Farthest that a point within `reach` of p_W can be carried by the body in one step [m].
-
-    |v| h + min(|w| h, 2) (|p - p_WB| + reach)
+    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
     """
-    w = norm(load3(state.w_WB_W, body))
-    far = norm(sub(p_W, load3(state.p_WB, body))) + reach
-    turned = min(w * h, 2.0) * far if w > 0.0 else 0.0
-    return h * norm(load3(state.v_WB_W, body)) + turned
+    w = norm(load3_at(solids, i, TURNING))
+    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
+    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
+    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
 
 
 @kernel
-def point_velocity(state: State, body: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s]."""
-    v = load3(state.v_WB_W, body)
-    t = cross(load3(state.w_WB_W, body), sub(p_W, load3(state.p_WB, body)))
-    return (v[0] + t[0], v[1] + t[1], v[2] + t[2])
+def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
+    """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
+    v = load3_at(solids, i, VELOCITY)
+    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))
 
 
 @kernel
-def write_contact(
-    shapes: Shapes, i: int, j: int, n: Vec3, p: Vec3, gap: float, contacts: Contacts
-) -> bool:
-    """Append a contact of shapes i < j; beyond the capacity it is counted and False returned."""
-    c = contacts.count[0]
-    if c == len(contacts.gap):
-        contacts.dropped[0] += 1
-        return False
-    contacts.shape_a[c] = i
-    contacts.shape_b[c] = j
-    contacts.body_a[c] = shapes.body[i]
-    contacts.body_b[c] = shapes.body[j]
-    contacts.gap[c] = gap
-    for k in range(3):
-        contacts.normal_W[c, k] = n[k]
-        contacts.point_W[c, k] = p[k]
-    contacts.count[0] = c + 1
-    return True
+def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
+    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`."""
+    for side in range(2):
+        shape = first if side == 0 else i + j - first
+        for k in range(N_COLUMNS):
+            scratch.pair[side, k] = scratch.solids[shape, k]
+        for k in range(3):
+            scratch.pair[side, POSITION + k] -= origin[k]
 
 
 @kernel
-def write_pair(
-    model: Model,
-    state: State,
+def write_contacts(
     scratch: CollisionScratch,
+    faces: Faces,
     ij: tuple[int, int],
     margin: float,
     h: float,
     contacts: Contacts,
 ) -> None:
-    """Contacts of one pair of shapes i < j.
+    """Append the contacts of one pair of shapes i < j; beyond the capacity they are counted.
 
     A point is kept when its gap may close within the step: gap <= margin + closing speed * h.
     """
     i, j = ij
-    shapes = model.shapes
+    solids = scratch.solids
     # side 0 has the smaller kind
-    swap = shapes.kind[i] > shapes.kind[j]
-    first, second = (j, i) if swap else (i, j)
-    origin = load3_at(scratch.solids, first, POSITION)
-    copy_side(scratch, 0, first, origin)
-    copy_side(scratch, 1, second, origin)
-    limit = margin
-    for s in (i, j):
-        if shapes.kind[s] != PLANE:
-            p_WS = load3_at(scratch.solids, s, POSITION)
-            reach = shapes.bounding_radius[s]
-            limit += closing_reach(state, shapes.body[s], p_WS, reach, h)
-
+    swap = solids[i, KIND] > solids[j, KIND]
+    first = j if swap else i
+    origin = load3_at(solids, first, POSITION)
+    write_pair(scratch, i, j, first, origin)
+    limit = margin + closing_reach(solids, i, h) + closing_reach(solids, j, h)
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-    faces = Faces(
-        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
-    )
     patch = scratch.patch
     count, n = find_points(pair, faces, limit, scratch.simplex, scratch.polytope, patch)
     if count == 0:
         return
     _, t1, t2 = frame_of(n)
-    mu, restitution = pair_surface(model.materials, shapes, i, j)
     n_ij = negate(n) if swap else n
     for k in range(count):
-        c = patch.chosen[k]
-        x, y, z = patch.candidate[c, 0], patch.candidate[c, 1], patch.candidate[c, 2]
-        p = (
-            origin[0] + x * t1[0] + y * t2[0] + z * n[0],
-            origin[1] + x * t1[1] + y * t2[1] + z * n[1],
-            origin[2] + x * t1[2] + y * t2[2] + z * n[2],
-        )
-        v_a = point_velocity(state, shapes.body[i], p)
-        v_b = point_velocity(state, shapes.body[j], p)
-        closing = max(0.0, -dot(n_ij, sub(v_b, v_a)))
-        gap = patch.candidate[c, 3]
-        if gap <= margin + closing * h and write_contact(shapes, i, j, n_ij, p, gap, contacts):
-            last = contacts.count[0] - 1
-            contacts.feature[last] = patch.feature[c]
-            contacts.friction[last] = mu
-            contacts.restitution[last] = restitution
+        chosen = patch.chosen[k]
+        x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
+        z, gap = patch.candidate[chosen, 2], patch.candidate[chosen, 3]
+        p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
+        closing = -dot(n_ij, sub(point_velocity(solids, j, p), point_velocity(solids, i, p)))
+        if gap <= margin + max(0.0, closing) * h:
+            c = contacts.count[0]
+            if c < len(contacts.gap):
+                contacts.shape_a[c] = i
+                contacts.shape_b[c] = j
+                contacts.gap[c] = gap
+                contacts.feature[c] = patch.feature[chosen]
+                store3(contacts.point_W, c, p)
+                store3(contacts.normal_W, c, n_ij)
+                contacts.count[0] = c + 1
+            else:
+                contacts.dropped[0] += 1
 
 
 @kernel
@@ -209,11 +206,15 @@ def find_contacts(
         report.status[0] |= PAIRS_FULL
     broad_done = clock_ns()
 
+    faces = Faces(
+        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
+    )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        write_pair(model, state, scratch, ij, options.margin, h, contacts)
+        write_contacts(scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
+    write_surfaces(model.materials, shapes, contacts)
     match_contacts(contacts, len(shapes.kind), state.contacts)
     report.phase_ns[PHASE_BROAD] += broad_done - started
     report.phase_ns[PHASE_NARROW] += clock_ns() - broad_done

@@ -20,7 +20,10 @@ FACE_START = 18  # convex: first face
 FACE_COUNT = 19
 RADIUS = 20  # m, sphere and capsule are a core (point, segment) with this thickness; others 0
 BOUND = 21  # m, radius of a sphere about the origin of S
-N_COLUMNS = 22
+VELOCITY = 22  # 22:25 m/s, of the body's centre of mass
+TURNING = 25  # 25:28 rad/s, of the body
+CENTRE = 28  # 28:31 m, the body's centre of mass
+N_COLUMNS = 31
 
 # Vertices of the polygon that stands for a round cap.
 CAP_CORNERS = 8
