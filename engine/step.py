@@ -57,9 +57,10 @@ def lap(report: Report, phase: int, since: int) -> int:
 
 @kernel
 def keep_start(state: State, motion: Motion) -> None:
-    """Remember the poses so that the step can be undone."""
+    """Remember poses and spins so that the step can be undone."""
     motion.p_start[:] = state.p_WB
     motion.q_start[:] = state.q_WB
+    motion.w_start[:] = state.w_WB_W
 
 
 @kernel
@@ -92,15 +93,16 @@ def step(
     now = clock_ns()
     keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
-    write_world_inertia(bodies, state, motion)
+    write_world_inertia(bodies, state, motion, options)
     now = lap(report, PHASE_MOVE, now)
     find_contacts(model, state, collision, work.contacts, options, report)
     if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
         state.p_WB[:] = motion.p_start
         state.q_WB[:] = motion.q_start
+        state.w_WB_W[:] = motion.w_start
         return False
     now = lap(report, PHASE_NARROW, now)
-    write_rows(model, state, work.contacts, rows, options)
+    write_rows(model, state, work.contacts, rows, options, motion.turning)
     now = lap(report, PHASE_ROWS, now)
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)

@@ -1,11 +1,12 @@
 """Where the work of a step went.
 
-With v the velocity before and v+ after a step, and every force acting in its middle,
+With v the velocity before and v+ after the kick in the middle of a step,
 
-    T+ - T = 1/2 (v + v+) . [h f + J^T lam + gyroscopic impulse]
+    T+ - T = 1/2 (v + v+) . [h f + J^T lam]
 
 holds exactly, and the potential of a constant gravity changes by exactly -1/2 (v + v+) . h m g. So
-each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for.
+each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for. Between kicks
+bodies fly freely and keep their kinetic energy up to the error of the free rotation.
 """
 
 from __future__ import annotations
@@ -113,7 +114,6 @@ def book_work(
                 move = 0.5 * (motion.velocity_old[i, 3 + k] + state.v_WB_W[i, k])
                 ledger[LEDGER_WORK_IN] += h * motion.booked[i, k] * turn
                 ledger[LEDGER_WORK_IN] += h * motion.booked[i, 3 + k] * move
-                ledger[LEDGER_CORRECTION] += motion.gyroscopic[i, k] * turn
 
 
 @kernel
