@@ -11,7 +11,7 @@ from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
-from engine.world.report import STOPPED_EXACT, STOPPED_STALLED
+from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +58,16 @@ def _largest(x: NDArray, n: int) -> float:
 
 
 @kernel
+def _verdict(status: int, error: float, largest_b: float) -> int:
+    """What the solver says of itself, unless its residual says otherwise."""
+    if error != error:
+        return STOPPED_NO_SOLUTION
+    if status == STOPPED_EXACT and error > EXACT * largest_b:
+        return STOPPED_STALLED
+    return status
+
+
+@kernel
 def solve(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
@@ -96,8 +106,6 @@ def solve(
         relaxation = options.relaxation if method == SOR else 1.0
         status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
     report.method[0] = method
-    report.solver_status[0] = status
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)
-    if status == STOPPED_EXACT and not report.residual[0] <= EXACT * _largest(problem.b, n_rows):
-        report.solver_status[0] = STOPPED_STALLED
+    report.solver_status[0] = _verdict(status, report.residual[0], _largest(problem.b, n_rows))
