@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
-from engine.solvers.dense_problem import DenseProblem, project_guess
+from engine.solvers.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    project_guess,
+    write_velocities,
+)
 from engine.solvers.elimination import reduce_problem, restore_solution
 from engine.solvers.gauss_seidel import StoppingRules, iterate
-from engine.solvers.linear import Factor
+from engine.solvers.linear import Factor, copy
 from engine.solvers.newton import NewtonScratch, newton
 from engine.solvers.pivoting import Pivots, pivoting
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_STALLED, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from engine.world.problem import Dense, Problem
@@ -22,20 +27,18 @@ GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
 PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 
-# how sweeps and Newton steps take turns on cones; all Newton steps together cost at most this many
+# how sweeps and Newton steps take turns on friction, and Newton steps in all
 SWEEPS_PER_TURN = 25
 NEWTON_STEPS_PER_TURN = 12
 MAX_NEWTON_STEPS = 60
 
 
 @kernel
-def has_cone(dp: DenseProblem) -> bool:
-    """Whether some contact has round friction, which no pivoting ends exactly."""
-    if dp.friction_kind == FRICTION_BOX:
-        return False
+def has_friction(dp: DenseProblem) -> bool:
+    """Whether the bounds of some row depend on the answer."""
     largest = 0.0
     for i in range(dp.n_box, dp.n, 3):
-        largest = max(largest, dp.mu[i + 1])
+        largest = max(largest, dp.mu[i + 1], dp.mu[i + 2])
     return largest > 0.0
 
 
@@ -47,26 +50,41 @@ def _pivots(dense: Dense, used: int) -> Pivots:
 
 
 @kernel
-def solve_cones(
+def solve_in_turns(
     dp: DenseProblem, scratch: NewtonScratch, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
     """Sweeps find who touches and who slides, Newton the numbers; in turns until one succeeds."""
     sweeps = 0
     steps = 0
     status = STOPPED_MAX_ITERATIONS
-    while sweeps < max_iterations:
-        rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, 0.0)
+    while sweeps < max_iterations and status != STOPPED_TOLERANCE:
+        rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, -1.0)
         status, count = iterate(dp, 1.0, rules)
         sweeps += count
-        if status == STOPPED_TOLERANCE or steps >= MAX_NEWTON_STEPS:
-            break
-        status, count = newton(dp, scratch, NEWTON_STEPS_PER_TURN, tolerance)
-        steps += count
-        if status == STOPPED_TOLERANCE:
-            break
-    if status == STOPPED_STALLED and sweeps >= max_iterations:
-        status = STOPPED_MAX_ITERATIONS
-    return status, sweeps + steps
+        if status != STOPPED_TOLERANCE and steps < MAX_NEWTON_STEPS:
+            status, count = newton(dp, scratch, NEWTON_STEPS_PER_TURN, tolerance)
+            steps += count
+    return status if status == STOPPED_TOLERANCE else STOPPED_MAX_ITERATIONS, sweeps + steps
+
+
+@kernel
+def solve_squares(
+    dp: DenseProblem, dense: Dense, used: int, max_iterations: int, tolerance: float
+) -> tuple[int, int]:
+    """Square friction: two turns of sweeps and Newton, and pivoting from there if they fail."""
+    sweeps = min(max_iterations, 2 * SWEEPS_PER_TURN)
+    status, total = solve_in_turns(dp, _newton(dense, used), sweeps, tolerance)
+    if status == STOPPED_TOLERANCE:
+        return status, total
+    best = dense.vectors[12]
+    copy(dp.lam, dp.n, best)
+    write_velocities(dp)
+    error = dense_residual(dp)
+    status, count = pivoting(dp, _pivots(dense, used))
+    total += count
+    if not dense_residual(dp) <= error:
+        copy(best, dp.n, dp.lam)
+    return status, total
 
 
 @kernel
@@ -87,8 +105,8 @@ def solve_dense(
 ) -> tuple[int, int]:
     """GAUSS_SEIDEL or PIVOTING on all rows, ELIMINATION on what is no equation; STOPPED_..., count.
 
-    ELIMINATION ends by pivoting where every bound is a number, by solve_cones where friction is
-    round.  The caller knows that the rows fit.
+    ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns for disks and
+    solve_squares for squares.  The caller knows that the rows fit.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
@@ -99,9 +117,11 @@ def solve_dense(
     used = factor.size[0]
     if method == GAUSS_SEIDEL:
         status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, 0.0))
-    elif method == PIVOTING or not has_cone(dp):
+    elif method == PIVOTING or not has_friction(dp):
         status, count = pivoting(dp, _pivots(dense, used))
+    elif dp.friction_kind == FRICTION_BOX:
+        status, count = solve_squares(dp, dense, used, max_iterations, tolerance)
     else:
-        status, count = solve_cones(dp, _newton(dense, used), max_iterations, tolerance)
+        status, count = solve_in_turns(dp, _newton(dense, used), max_iterations, tolerance)
     restore_solution(problem, dense, dp, factor, n_equations)
     return status, count

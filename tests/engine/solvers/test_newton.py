@@ -51,7 +51,7 @@ def test_ends_at_the_law(kind, rank):
         project_guess(dp)
         status, _ = newton(dp, make_newton(16), 200, 1e-11)
         solved += status == STOPPED_TOLERANCE
-    # a local method from a random guess; solve_cones gives it a better one
+    # a local method from a random guess; solve_in_turns gives it a better one
     assert solved >= 14
 
 
