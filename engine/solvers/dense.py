@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from engine.kernel import kernel
 from engine.solvers.dense_problem import (
     DenseProblem,
@@ -27,6 +29,8 @@ GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
 PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 
+# beside the STOPPED_...: no answer yet
+PIVOTING_IS_DUE = -1
 # how sweeps and Newton steps take turns on friction, and Newton steps in all
 SWEEPS_PER_TURN = 25
 NEWTON_STEPS_PER_TURN = 12
@@ -68,26 +72,6 @@ def solve_in_turns(
 
 
 @kernel
-def solve_squares(
-    dp: DenseProblem, dense: Dense, used: int, max_iterations: int, tolerance: float
-) -> tuple[int, int]:
-    """Square friction: two turns of sweeps and Newton, and pivoting from there if they fail."""
-    sweeps = min(max_iterations, 2 * SWEEPS_PER_TURN)
-    status, total = solve_in_turns(dp, _newton(dense, used), sweeps, tolerance)
-    if status == STOPPED_TOLERANCE:
-        return status, total
-    best = dense.vectors[12]
-    copy(dp.lam, dp.n, best)
-    write_velocities(dp)
-    error = dense_residual(dp)
-    status, count = pivoting(dp, _pivots(dense, used))
-    total += count
-    if not dense_residual(dp) <= error:
-        copy(best, dp.n, dp.lam)
-    return status, total
-
-
-@kernel
 def _newton(dense: Dense, used: int) -> NewtonScratch:
     """Scratch of Newton beside `used` rows of dense.factor that are taken."""
     return NewtonScratch(
@@ -105,8 +89,8 @@ def solve_dense(
 ) -> tuple[int, int]:
     """GAUSS_SEIDEL or PIVOTING on all rows, ELIMINATION on what is no equation; STOPPED_..., count.
 
-    ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns for disks and
-    solve_squares for squares.  The caller knows that the rows fit.
+    ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns; for squares
+    that gets two turns, and pivoting from there when they fail.  The caller knows that rows fit.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
@@ -115,13 +99,26 @@ def solve_dense(
     dp, factor, n_equations = reduce_problem(problem, dense, method == ELIMINATION)
     project_guess(dp)
     used = factor.size[0]
+    best = dense.vectors[12]
+    error = np.inf
+    count = 0
     if method == GAUSS_SEIDEL:
-        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, 0.0))
-    elif method == PIVOTING or not has_friction(dp):
-        status, count = pivoting(dp, _pivots(dense, used))
-    elif dp.friction_kind == FRICTION_BOX:
-        status, count = solve_squares(dp, dense, used, max_iterations, tolerance)
+        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
+    elif method == ELIMINATION and has_friction(dp):
+        square = dp.friction_kind == FRICTION_BOX
+        sweeps = min(max_iterations, 2 * SWEEPS_PER_TURN) if square else max_iterations
+        status, count = solve_in_turns(dp, _newton(dense, used), sweeps, tolerance)
+        if square and status != STOPPED_TOLERANCE:
+            copy(dp.lam, dp.n, best)
+            write_velocities(dp)
+            error = dense_residual(dp)
+            status = PIVOTING_IS_DUE
     else:
-        status, count = solve_in_turns(dp, _newton(dense, used), max_iterations, tolerance)
+        status = PIVOTING_IS_DUE
+    if status == PIVOTING_IS_DUE:
+        status, pivots = pivoting(dp, _pivots(dense, used))
+        count += pivots
+        if error < dense_residual(dp):
+            copy(best, dp.n, dp.lam)
     restore_solution(problem, dense, dp, factor, n_equations)
     return status, count

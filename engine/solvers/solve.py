@@ -30,21 +30,30 @@ PGS_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 24
+# rows beside equations up to which their dense problem stays within some milliseconds
+REST_ROWS = 180
 # largest residual, as a share of the largest |b|, of what calls itself exact
 EXACT = 1e-8
 
 
 @kernel
 def choose_method(problem: Problem, cap: int) -> int:
-    """AUTO: exact where there are equations or few rows and the matrix fits, else PGS."""
+    """AUTO: exact where the matrix fits and pays, else PGS.
+
+    It pays for few rows, for boxes without contacts, and for equations with not too much beside
+    them: sweeps on joints converge slowly, but the rest costs its rows squared and cubed.
+    """
     n_rows, n_box = problem.count[0], problem.count[1]
     if n_rows > cap:
         return PGS
     if n_rows <= SMALL_ROWS or n_rows == n_box:
         return ELIMINATION
+    n_equations = 0
     for i in range(n_box):
         if is_equation(problem, i):
-            return ELIMINATION
+            n_equations += 1
+    if n_equations > 0 and n_rows - n_equations <= REST_ROWS:
+        return ELIMINATION
     return PGS
 
 
