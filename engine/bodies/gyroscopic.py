@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.quaternion import Quaternion, load4, multiply, rotate, rotate_back
+from engine.spatial.quaternion import Quaternion, load4, multiply, rotate, rotate_back, unit
 from engine.spatial.rotation import Mat3, exponential
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, load3, negate, scale
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, load3, negate, scale, sub
 from engine.world.model import Bodies
 from engine.world.state import State
 
@@ -65,5 +65,9 @@ def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quate
     k4 = spin_of(inverse, L, scale(h, k3))
     total = add(add(k1, k4), scale(2.0, add(k2, k3)))
     x = scale(h / 6.0, add_scaled(total, 0.5 * h, cross(k1, k4)))
-    q_new = multiply(q, exponential(x))
-    return q_new, rotate(q_new, spin_of(inverse, L, x))
+    q_new = unit(multiply(q, exponential(x)))
+    # one step of refinement: the rounding of I^-1 would otherwise drift L the same way every step
+    L_new = rotate_back(exponential(x), L)
+    w_new = times_vector(inverse, L_new)
+    error = sub(L_new, times_vector(load33(bodies.inertia_B, i), w_new))
+    return q_new, rotate(q_new, add(w_new, times_vector(inverse, error)))

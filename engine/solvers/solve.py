@@ -29,7 +29,7 @@ ELIMINATION = int(SolverMethod.ELIMINATION)
 PGS_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
-SMALL_ROWS = 24
+SMALL_ROWS = 192
 # rows beside equations up to which their dense problem stays within some milliseconds
 REST_ROWS = 180
 # largest residual, as a share of the largest |b|, of what calls itself exact
