@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -76,13 +76,30 @@ if TYPE_CHECKING:
         ...
 
 else:
-    # IEEE division (x/0 = inf) instead of Python's exception: the step reports, it never raises.
-    kernel = njit(error_model="numpy", cache=True)
-    fast_kernel = njit(error_model="numpy", cache=True, fastmath={"contract", "reassoc", "nsz"})
-
     if numba.config.DISABLE_JIT:
+
+        def kernel(function: F) -> F:
+            """Leave the function to Python."""
+            return function
+
+        fast_kernel = kernel
         clock_ns = time.perf_counter_ns
     else:
+        from engine.linking import Kernel, _Locator
+
+        _Locator.folder = CACHE_FOLDER
+        # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises.
+        # Kernels own no memory, so nothing is counted.
+        OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}
+
+        def kernel(function):
+            """Compile a function when it is first called."""
+            return Kernel(function, OPTIONS)
+
+        def fast_kernel(function):
+            """As `kernel`, with sums that may be reordered."""
+            return Kernel(function, OPTIONS | {"fastmath": {"contract", "reassoc", "nsz"}})
+
 
         @intrinsic
         def _clock_gettime(typing_context: Any) -> Any:

@@ -19,7 +19,9 @@ def apply_impulses(bodies: Bodies, rows: Rows, problem: Problem, motion: Motion,
     Check   tests/engine/test_assembly.py
     """
     v = motion.scratch
-    v[:] = motion.velocity_free
+    for i in range(v.shape[0]):
+        for k in range(6):
+            v[i, k] = motion.velocity_free[i, k]
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:
