@@ -17,9 +17,7 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 
 
 @kernel
-def write_world_inertia(
-    bodies: Bodies, state: State, motion: Motion, options: StepOptions
-) -> None:
+def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
     """I^-1 in W, R I_B^-1 R^T (zero for bodies that cannot move), and how free spin turns.
 
     Writes  motion.inverse_inertia_W (n, 3, 3); motion.turning (n, 3): dw/dt between kicks

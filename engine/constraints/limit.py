@@ -37,7 +37,14 @@ def one_sided_bias(error: float, h: float, erp: float) -> float:
 
 @kernel
 def write_stop(
-    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, side: int, h: float
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    axis: int,
+    frame: JointFrame,
+    side: int,
+    h: float,
 ) -> None:
     """One stop of one coordinate: side 0 keeps q - lower >= 0, side 1 keeps upper - q >= 0.
 
@@ -83,7 +90,13 @@ def write_stop(
 
 @kernel
 def write_limits(
-    rows: Rows, state: State, joints: Joints, which: Slot, frame: JointFrame, h: float, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    which: Slot,
+    frame: JointFrame,
+    h: float,
+    turning: NDArray,
 ) -> None:
     """Both stops of a coordinate, which = (joint, axis); equal ones lock it."""
     j, axis = which

@@ -63,7 +63,9 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 
 @kernel
-def book_row(rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray) -> None:
+def book_row(
+    rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray
+) -> None:
     """Book lam times the mean speed of row i.
 
     A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of

@@ -17,7 +17,9 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT
 
 
 @kernel
-def advance_orientation(bodies: Bodies, state: State, i: int, h: float, options: StepOptions) -> None:
+def advance_orientation(
+    bodies: Bodies, state: State, i: int, h: float, options: StepOptions
+) -> None:
     """Turn one body for a time h; its angular velocity changes when its free spin turns.
 
         implicit gyroscopic term   free flight: L stays, w = I^-1 L follows the orientation
@@ -30,9 +32,7 @@ def advance_orientation(bodies: Bodies, state: State, i: int, h: float, options:
     """
     q, w = load4(state.q_WB, i), load3(state.w_WB_W, i)
     inertia = load33(bodies.inertia_B, i)
-    keeps_L = (
-        options.gyroscopic == IMPLICIT and bodies.kind[i] == DYNAMIC and not is_round(inertia)
-    )
+    keeps_L = options.gyroscopic == IMPLICIT and bodies.kind[i] == DYNAMIC and not is_round(inertia)
     if options.orientation_update == INFINITESIMAL:
         q_new = unit(multiply((1.0, 0.5 * h * w[0], 0.5 * h * w[1], 0.5 * h * w[2]), q))
         if keeps_L:

@@ -12,7 +12,9 @@ from engine.world.workspace import Motion
 
 
 @kernel
-def apply_impulses(bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State) -> None:
+def apply_impulses(
+    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State
+) -> None:
     """Velocities after the kick.
 
     Writes  state.v_WB_W, w_WB_W

@@ -17,7 +17,9 @@ class ContactCache(NamedTuple):
 
 
 # state.ledger
-(LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = range(6)
+(LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
+    range(6)
+)
 
 # state.extremes
 (
@@ -57,6 +59,8 @@ class State(NamedTuple):
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
     ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
-    momentum_in: NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
+    momentum_in: (
+        NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
+    )
     extremes: NDArray  # (24,)           largest values so far, EXTREME_...
     contacts: ContactCache

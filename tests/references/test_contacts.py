@@ -50,11 +50,14 @@ def test_thrown_ball_slides_then_rolls() -> None:
 
 def test_ball_with_backspin_comes_back() -> None:
     sim = on_plane(
-        ball(linear_velocity=[3.0, 0, 0], angular_velocity=[0, -60.0, 0]), 0.2,
+        ball(linear_velocity=[3.0, 0, 0], angular_velocity=[0, -60.0, 0]),
+        0.2,
         simulation={"dt": 1e-3},
     )
     sim.advance(1500)
-    assert sim.velocities()[1, 0] == pytest.approx(5.0 / 7.0 * 3.0 - 2.0 / 7.0 * 0.1 * 60.0, rel=1e-5)
+    assert sim.velocities()[1, 0] == pytest.approx(
+        5.0 / 7.0 * 3.0 - 2.0 / 7.0 * 0.1 * 60.0, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.3, math.pi / 4, 1.2])
@@ -115,9 +118,17 @@ def test_every_solid_rests_on_the_plane_and_bears_its_weight(kind: str) -> None:
     shapes = {
         "sphere": {"type": "sphere", "radius": 0.1},
         "box": {"type": "box", "size": [0.3, 0.2, 0.2]},
-        "capsule": {"type": "capsule", "radius": 0.1, "length": 0.3, "orientation": [0.7071067811865476, 0, 0.7071067811865475, 0]},
+        "capsule": {
+            "type": "capsule",
+            "radius": 0.1,
+            "length": 0.3,
+            "orientation": [0.7071067811865476, 0, 0.7071067811865475, 0],
+        },
         "cylinder": {"type": "cylinder", "radius": 0.2, "length": 0.2},
-        "convex": {"type": "convex", "points": [[x, y, z] for x in (-0.2, 0.2) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]},
+        "convex": {
+            "type": "convex",
+            "points": [[x, y, z] for x in (-0.2, 0.2) for y in (-0.1, 0.1) for z in (-0.1, 0.1)],
+        },
     }
     body = {"name": "solid", "position": [0, 0, 0.102], "mass": 3.0, "shapes": [shapes[kind]]}
     sim = on_plane(body, 0.5, simulation={"dt": 1e-3})

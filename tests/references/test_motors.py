@@ -97,4 +97,6 @@ def test_dry_friction_stops_a_wheel_in_its_time() -> None:
     assert float(sim.joint_table()["qd"][0]) == pytest.approx(disc_speed - friction, rel=1e-9)
     sim.advance(1500)
     assert float(sim.joint_table()["qd"][0]) == pytest.approx(0.0, abs=1e-12)
-    assert float(sim.joint_table()["q"][0]) == pytest.approx(disc_speed**2 / (2 * friction), rel=1e-3)
+    assert float(sim.joint_table()["q"][0]) == pytest.approx(
+        disc_speed**2 / (2 * friction), rel=1e-3
+    )

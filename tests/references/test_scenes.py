@@ -16,5 +16,7 @@ def test_every_example_is_measured() -> None:
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_example_shows_what_it_should(name: str) -> None:
-    missed = [f"{row.what}: asked {row.asked}, got {row.reached}" for row in measure(name) if not row.ok]
+    missed = [
+        f"{row.what}: asked {row.asked}, got {row.reached}" for row in measure(name) if not row.ok
+    ]
     assert not missed

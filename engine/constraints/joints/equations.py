@@ -1,15 +1,15 @@
 """The equations of every joint, as sums of parts.
 
-    joint        free motions                 rows
-    ball         3 rotations                  3 along
-    hinge        1 rotation about s           3 along, 2 perpendicular
-    universal    2 rotations                  3 along, 1 perpendicular (axes at 90 degrees)
-    hinge2       2 rotations (and a spring)   3 along (2 with a suspension spring), 1 perpendicular
-    slider       1 translation along s        2 along, 3 perpendicular
-    cylindrical  1 rotation, 1 translation    2 along, 2 perpendicular
-    planar       2 translations, 1 rotation   1 along, 2 perpendicular
-    fixed        none                         3 along, 3 perpendicular
-    distance     all but one translation      1 along the line between the anchors
+joint        free motions                 rows
+ball         3 rotations                  3 along
+hinge        1 rotation about s           3 along, 2 perpendicular
+universal    2 rotations                  3 along, 1 perpendicular (axes at 90 degrees)
+hinge2       2 rotations (and a spring)   3 along (2 with a suspension spring), 1 perpendicular
+slider       1 translation along s        2 along, 3 perpendicular
+cylindrical  1 rotation, 1 translation    2 along, 2 perpendicular
+planar       2 translations, 1 rotation   1 along, 2 perpendicular
+fixed        none                         3 along, 3 perpendicular
+distance     all but one translation      1 along the line between the anchors
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def add_distance(
 ) -> None:
     """Equation: the anchors keep their distance.
 
-        C = |gap| - l,  n = gap/|gap|;  J_a = -[r_A x n, n], J_b = [r_B x n, n] with r_A to A's anchor
-        d2C/dt2 = n . (bend_B - bend_A) + (|rate|^2 - (n . rate)^2)/|gap|
+    C = |gap| - l,  n = gap/|gap|;  J_a = -[r_A x n, n], J_b = [r_B x n, n] with r_A to A's anchor
+    d2C/dt2 = n . (bend_B - bend_A) + (|rate|^2 - (n . rate)^2)/|gap|
     """
     length = norm(frame.gap)
     n = scale(1.0 / length, frame.gap) if length > 0.0 else (0.0, 0.0, 1.0)
