@@ -33,7 +33,7 @@ def source_hash() -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
+    """Where compiled kernels are: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
     base = os.environ.get("CARDAN_KERNEL_CACHE")
     if base is None:
         user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
