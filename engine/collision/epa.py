@@ -217,7 +217,8 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
             break
         w = write_support(pair, n, polytope.vertex, vertices)
         overlap = dot(n, w)
-        if overlap < least:
+        # of equal overlaps the newest: its face is the smallest, its points the most exact
+        if overlap < least + TOLERANCE * size:
             least = overlap
             normal = n
             a, b = face_points(polytope, f)
