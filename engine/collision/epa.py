@@ -31,7 +31,7 @@ from engine.spatial.vec3 import (
 TOLERANCE = 1e-10
 # With so many vertices the surface is about equally near all around (a ball in a cylinder): from
 # here on only the newest faces are refined, to reach the nearest point of their neighbourhood.
-GLOBAL_POINTS = 64
+GLOBAL_POINTS = 192
 # A point sees a face when it is this share of the size in front of it.
 VISIBLE = 1e-13
 
