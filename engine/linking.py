@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import caching
+from numba.core import caching, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
@@ -173,7 +173,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             self._cache = caching.NullCache()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Typing of a call from another kernel."""
+        """Typing of a call from another kernel; constants do not make kernels of their own."""
+        args = tuple(types.unliteral(a) for a in args)
+        kws = {name: types.unliteral(a) for name, a in kws.items()}
         return self.part.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
