@@ -53,7 +53,7 @@ def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quate
 
     Returns q_WB and w (3,) rad/s, W
     Source  Munthe-Kaas 1999; Owren and Marthinsen 1999 (the form with two commutators)
-    Check   tests/laws/test_free_body.py: order four, L to 1e-12
+    Check   tests/laws/test_free_body.py: order four, L to rounding
     """
     q = load4(state.q_WB, i)
     inverse = load33(bodies.inverse_inertia_B, i)
