@@ -51,9 +51,9 @@ def test_rest_is_the_schur_complement():
     A = matrix_of(problem)
     inverse = np.linalg.solve(A[np.ix_(E, E)], np.column_stack([A[np.ix_(E, R)], problem.b[E]]))
     expected = A[np.ix_(R, R)] - A[np.ix_(R, E)] @ inverse[:, :-1]
-    np.testing.assert_allclose(dp.A[: dp.n, : dp.n], expected, atol=1e-12)
+    np.testing.assert_allclose(dense.S[: dp.n, : dp.n], expected, atol=1e-12)
     np.testing.assert_allclose(
-        dp.b[: dp.n], problem.b[R] - A[np.ix_(R, E)] @ inverse[:, -1], atol=1e-12
+        dense.vectors[0, : dp.n], problem.b[R] - A[np.ix_(R, E)] @ inverse[:, -1], atol=1e-12
     )
 
 
