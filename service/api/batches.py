@@ -34,6 +34,7 @@ from service.jobs.catalog import Row
 from service.jobs.machine import RunState
 from service.jobs.office import Office
 from service.recordings.rows import encode_rows
+from service.settings import Settings
 
 router = APIRouter(
     prefix="/batches",
@@ -104,15 +105,15 @@ async def create(
     """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
     ask = read_request(BatchRequest, await read_body(request))
     if estimate:
-        intake = await run_sync(_take, ask, office)
+        intake = await run_sync(check_batch, ask, office.settings)
         await refuse_physics_faults(office, intake.text, {}, "/scene")
         return _json(await _estimate(ask, intake, office), 200)
     async with ticket(request, office) as granted:
         batch_id = granted.replayed
         if batch_id is None:
-            intake = await run_sync(_take, ask, office)
+            intake = await run_sync(check_batch, ask, office.settings)
             await refuse_physics_faults(office, intake.text, {}, "/scene")
-            batch_id = await run_sync(_admit, ask, intake, office, granted.key)
+            batch_id = await run_sync(admit_batch, ask, intake, office, granted.key)
             granted.used = True
             office.queue.wake.set()
     info = await run_sync(_info, office, batch_id)
@@ -246,10 +247,10 @@ def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[
     return rows, columns
 
 
-def _take(ask: BatchRequest, office: Office) -> Intake:
+def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
     """Check the base scene and, as far as it is quick, the variants. Raises ProblemError 422."""
-    _check_count(ask, office)
-    limits = office.settings.limits
+    _check_count(ask, settings)
+    limits = settings.limits
     intake = take_scene(ask.scene, limits, None, "/scene")
     source: Any = ask.scene
     faults: list[dict[str, Any]] = []
@@ -264,8 +265,8 @@ def _take(ask: BatchRequest, office: Office) -> Intake:
     return intake
 
 
-def _check_count(ask: BatchRequest, office: Office) -> None:
-    most = office.settings.max_batch_runs
+def _check_count(ask: BatchRequest, settings: Settings) -> None:
+    most = settings.max_batch_runs
     try:
         count = variations.count_runs(ask)
         if count > most:
@@ -306,7 +307,8 @@ def _at_variation(
     return fault
 
 
-def _admit(ask: BatchRequest, intake: Intake, office: Office, key: str | None) -> str:
+def admit_batch(ask: BatchRequest, intake: Intake, office: Office, key: str | None) -> str:
+    """Queue the runs of a checked batch; its id. Raises ProblemError 429 or 507."""
     refuse_when_full(office)
     batch = NewBatch(
         name=ask.name or intake.scene.name,

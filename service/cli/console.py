@@ -1,0 +1,106 @@
+"""What the command line says, and how it ends: 0 done, 2 invalid input, 3 the simulation failed."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from schemas import Fault
+
+DONE, DIFFERENT, INVALID, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+
+Tell = Callable[[float, str], None]
+
+
+def out() -> Console:
+    """The console for results."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=True)
+
+
+def err() -> Console:
+    """The console for everything else: progress, faults, notes."""
+    return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """A result for machines."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def stop(message: str, code: int = INVALID, *, as_json: bool = False, **more: Any) -> NoReturn:
+    """End with a message."""
+    if as_json:
+        print_json({"status": "error", "detail": message, **more})
+    else:
+        err().print(f"[bold red]error[/]: {_plain(message)}")
+    raise typer.Exit(code)
+
+
+def stop_with_faults(faults: Iterable[Any], *, as_json: bool = False) -> NoReturn:
+    """Print every fault with its pointer and end with 2."""
+    listed = [as_fault(fault) for fault in faults]
+    if as_json:
+        print_json({"status": "invalid", "errors": [fault.model_dump() for fault in listed]})
+    else:
+        print_faults(listed, "error", "red")
+        count = "1 fault" if len(listed) == 1 else f"{len(listed)} faults"
+        err().print(f"[bold red]invalid input[/]: {count}")
+    raise typer.Exit(INVALID)
+
+
+def print_faults(faults: Iterable[Fault], kind: str, colour: str) -> None:
+    """One block per fault: pointer, what is wrong, what to do."""
+    console = err()
+    for fault in faults:
+        place = _plain(fault.pointer or "/")
+        console.print(f"[{colour}]{kind}[/] [bold]{place}[/]: {_plain(fault.message)}")
+        if fault.hint:
+            console.print(f"      {_plain(fault.hint)}", style="dim")
+
+
+def as_fault(value: Any) -> Fault:
+    """A fault however it came."""
+    if isinstance(value, Fault):
+        return value
+    return Fault.model_validate(dict(value))
+
+
+def print_pairs(pairs: Mapping[str, Any]) -> None:
+    """Names and values below each other."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in pairs.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+        table.add_row(f"[dim]{_plain(name)}[/]", _plain(shown))
+    out().print(table)
+
+
+@contextmanager
+def progress_bar(what: str, *, shown: bool = True) -> Iterator[Tell]:
+    """A bar on a terminal: call with the share done, 0 to 1, and a note. Silent elsewhere."""
+    console = err()
+    if not shown or not console.is_terminal:
+        yield lambda _share, _note: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>5.1f} %"),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=1.0, note="")
+        yield lambda share, note: bar.update(task, completed=share, note=note)
+
+
+def _plain(text: str) -> str:
+    """Text whose brackets are not markup."""
+    return text.replace("[", r"\[")

@@ -1,0 +1,122 @@
+"""`cardan serve`: load the kernels with progress, then serve until told to stop."""
+
+import asyncio
+import fcntl
+import logging
+import multiprocessing
+import os
+import socket
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from service.cli import console
+from service.settings import Settings, SettingsError
+
+GRACEFUL_SECONDS = 5
+
+
+def serve(host: str | None, port: int | None, data: Path | None, *, verbose: bool) -> None:
+    """Serve until SIGINT or SIGTERM; ends with 2 when it cannot be configured so."""
+    try:
+        settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
+        settings.check_exposure()
+        _check_free(settings)
+    except SettingsError as error:
+        console.stop(str(error))
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    _load_kernels()
+    from service.app import create_app
+
+    config = uvicorn.Config(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        log_level="info" if verbose else "warning",
+        access_log=False,
+        server_header=False,
+    )
+    AnnouncingServer(config).run()
+
+
+class AnnouncingServer(uvicorn.Server):
+    """Says where it is once simulations and sessions can start."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the port, and announce when everything is ready."""
+        await super().startup(sockets)
+        if self.started:
+            self._announcing = asyncio.create_task(self._announce())
+
+    async def _announce(self) -> None:
+        app: Any = self.config.app
+        state = app.state
+        while not (state.office.runner.ready and state.sessions.ready):
+            await asyncio.sleep(0.05)
+        host, port = self._address()
+        shown = f"[{host}]" if ":" in host else host
+        console.out().print(f"Cardan serves at http://{shown}:{port}/  (Ctrl+C stops it)")
+
+    def _address(self) -> tuple[str, int]:
+        for server in self.servers:
+            for opened in server.sockets:
+                host, port = opened.getsockname()[:2]
+                return str(host), int(port)
+        return self.config.host, self.config.port
+
+
+def _load_kernels() -> None:
+    """Compile or load every kernel in a process of its own, so that this one stays small."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_warm, args=(theirs,))
+    process.start()
+    theirs.close()
+    with console.progress_bar("Loading kernels") as tell:
+        try:
+            while True:
+                done, total, what = ours.recv()
+                tell(done / max(total, 1), what)
+        except EOFError:
+            process.join()
+    if process.exitcode != 0:
+        console.stop(
+            "The kernels could not be compiled; the messages above say why.", console.FAILED
+        )
+
+
+def _warm(pipe: Connection) -> None:
+    import engine
+
+    engine.warmup(lambda done, total, what: pipe.send((done, total, what)))
+
+
+def _check_free(settings: Settings) -> None:
+    """Refuse a taken port or data folder with a sentence. Raises SettingsError."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise SettingsError(
+                f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
+                "choose another one with --port or --host."
+            ) from error
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        with (settings.data / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise SettingsError(
+            f"The data folder {settings.data} is in use by another running service; "
+            "stop that one or choose another folder with --data."
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"The data folder {settings.data} cannot be used: {error}") from error
