@@ -1,0 +1,152 @@
+/**
+ * What the numbers look like in the view: contacts with normals and forces, joint anchors and axes,
+ * centres of mass, the axes of the selected body. Each can be switched on and off.
+ *
+ * @import {Frame, Joint, Scene, Selection} from "./types.js"
+ */
+import * as THREE from "three";
+import { Arrows, Dots } from "./glyphs.js";
+import { massOf, startPose } from "./shapes.js";
+
+const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", friction: "#e07bff", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+const Z = new THREE.Vector3(0, 0, 1);
+/** Newtons below which a contact draws no arrow: it carries nothing. */
+const NO_FORCE = 1e-6;
+
+/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers"} OverlayName */
+
+/**
+ * @typedef {object} JointFrame  where a joint is drawn: points and axes fixed in its two bodies
+ * @property {number} parent     body index, -1 for the world
+ * @property {number} child
+ * @property {THREE.Vector3} anchor  in the parent
+ * @property {THREE.Vector3 | null} axis   in the parent
+ * @property {THREE.Vector3 | null} axis2  in the child
+ * @property {boolean} both      the axis is one to slide along: arrows both ways
+ */
+
+export class Overlays {
+  /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
+  constructor(scene, size) {
+    this.size = size;
+    this.forceScale = 1;
+    this.largestForce = 0;
+    /** @type {Record<OverlayName, boolean>} */
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false };
+    this.dots = { contact: new Dots(COLORS.contact), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
+    this.arrows = {
+      normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
+      x: new Arrows(COLORS.x, 14), y: new Arrows(COLORS.y, 14), z: new Arrows(COLORS.z, 14),
+    };
+    this.root = new THREE.Group();
+    this.root.add(...this.all().map((glyphs) => glyphs.mesh));
+    this.centers = scene.bodies.map((body) => (body.type === "static" ? null : massOf(body).center));
+    this.joints = (scene.joints ?? []).map((joint) => jointFrame(joint, scene));
+  }
+
+  all() {
+    return [...Object.values(this.dots), ...Object.values(this.arrows)];
+  }
+
+  /**
+   * @param {Frame} frame contacts come from here
+   * @param {Float32Array} poses
+   * @param {Selection | null} selection
+   */
+  update(frame, poses, selection) {
+    for (const glyphs of this.all()) glyphs.clear();
+    if (frame.contacts) this.addContacts(frame.contacts);
+    if (this.shown.centers) this.addCenters(poses);
+    this.joints.forEach((joint, index) => {
+      if (this.shown.joints || (selection?.kind === "joint" && selection.index === index)) this.addJoint(joint, poses);
+    });
+    if (selection?.kind === "body") this.addTriad(poses, selection.index);
+    for (const glyphs of this.all()) glyphs.commit();
+  }
+
+  /** @param {NonNullable<Frame["contacts"]>} contacts */
+  addContacts({ count, values }) {
+    const { contacts, normals, forces } = this.shown;
+    if (!contacts && !normals && !forces) return;
+    const [p, n] = [new THREE.Vector3(), new THREE.Vector3()];
+    const unit = this.size * 0.01;
+    let largest = 0;
+    for (let i = 0; i < count; i += 1) largest = Math.max(largest, values[9 * i + 7]);
+    // falls slowly, so that arrows do not jump with every impact
+    this.largestForce = Math.max(largest, 0.985 * this.largestForce);
+    for (let i = 0; i < count; i += 1) {
+      const at = 9 * i;
+      p.set(values[at], values[at + 1], values[at + 2]);
+      n.set(values[at + 3], values[at + 4], values[at + 5]).normalize();
+      const force = values[at + 7];
+      if (contacts) this.dots.contact.add(p, n, 0.75 * unit, 0.35);
+      if (normals) this.arrows.normal.add(p, n, 6 * unit, 0.5 * unit);
+      if (forces && force > NO_FORCE) this.arrows.force.add(p, n, this.forceScale * 22 * unit * (force / this.largestForce), 0.85 * unit);
+    }
+  }
+
+  /** @param {Float32Array} poses */
+  addCenters(poses) {
+    this.centers.forEach((center, body) => {
+      if (center) this.dots.center.add(toWorld(poses, body, center), Z, this.size * 0.009);
+    });
+  }
+
+  /** @param {JointFrame} joint @param {Float32Array} poses */
+  addJoint(joint, poses) {
+    const at = toWorld(poses, joint.parent, joint.anchor);
+    const length = this.size * 0.12;
+    const width = this.size * 0.009;
+    this.dots.anchor.add(at, Z, this.size * 0.007);
+    if (joint.axis) {
+      const axis = turned(poses, joint.parent, joint.axis);
+      this.arrows.axis.add(at, axis, length, width);
+      if (joint.both) this.arrows.axis.add(at, axis.negate(), length, width);
+    }
+    if (joint.axis2) this.arrows.axis2.add(at, turned(poses, joint.child, joint.axis2), length, width);
+  }
+
+  /** @param {Float32Array} poses @param {number} body */
+  addTriad(poses, body) {
+    const at = toWorld(poses, body, new THREE.Vector3());
+    for (const [name, axis] of /** @type {const} */ ([["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]])) {
+      this.arrows[name].add(at, turned(poses, body, new THREE.Vector3(...axis)), this.size * 0.13, this.size * 0.008);
+    }
+  }
+
+  dispose() {
+    for (const glyphs of this.all()) glyphs.dispose();
+  }
+}
+
+/** @param {Joint} joint @param {Scene} scene @returns {JointFrame} */
+function jointFrame(joint, scene) {
+  const index = (/** @type {string} */ name) => scene.bodies.findIndex((body) => body.name === name);
+  const [parent, child] = [index(joint.parent), index(joint.child)];
+  const inWorld = joint.frame !== "parent";
+  const axisOf = (/** @type {number[] | undefined} */ axis, /** @type {number} */ body) => {
+    if (!axis) return null;
+    const vector = new THREE.Vector3(axis[0], axis[1], axis[2]).normalize();
+    return body >= 0 && inWorld ? vector.applyQuaternion(startPose(scene.bodies[body]).q.invert()) : vector;
+  };
+  const anchor = new THREE.Vector3(...(joint.anchor ?? [0, 0, 0]));
+  if (parent >= 0 && inWorld) {
+    const { p, q } = startPose(scene.bodies[parent]);
+    anchor.sub(p).applyQuaternion(q.invert());
+  }
+  return { parent, child, anchor, axis: axisOf(joint.axis, parent), axis2: axisOf(joint.axis2, child), both: joint.type === "slider" || joint.type === "cylindrical" };
+}
+
+/** @param {Float32Array} poses @param {number} body -1: the world @param {THREE.Vector3} local @returns {THREE.Vector3} a point in W */
+export function toWorld(poses, body, local) {
+  if (body < 0) return local.clone();
+  const at = 7 * body;
+  return turned(poses, body, local).add(new THREE.Vector3(poses[at], poses[at + 1], poses[at + 2]));
+}
+
+/** @param {Float32Array} poses @param {number} body @param {THREE.Vector3} local @returns {THREE.Vector3} a direction in W */
+function turned(poses, body, local) {
+  if (body < 0) return local.clone();
+  const at = 7 * body;
+  return local.clone().applyQuaternion(new THREE.Quaternion(poses[at + 3], poses[at + 4], poses[at + 5], poses[at + 6]));
+}
