@@ -34,7 +34,7 @@ class Catalog:
             return str(found.scalar_one())
 
     def position(self, row: Row) -> int | None:
-        """Place in the queue, from 1; `None` for a run that does not wait."""
+        """Place in the queue, 0 is next; `None` for a run that does not wait."""
         if row["state"] != RunState.QUEUED:
             return None
         place = tuple_(t.runs.c.priority, t.runs.c.seq)
@@ -45,7 +45,7 @@ class Catalog:
                     place < tuple_(row["priority"], row["seq"]),
                 )
             ).scalar_one()
-        return int(ahead) + 1
+        return int(ahead)
 
     def simulations(
         self, *, before: int | None, size: int, status: str | None = None

@@ -137,7 +137,8 @@ def _json(recording: Tables) -> bytes:
     document: dict[str, Any] = {"metadata": recording.metadata, "tables": tables}
     if recording.summary is not None:
         document["summary"] = recording.summary
-    return dump_json(document)
+    # columns keep their order
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _json_values(column: pa.ChunkedArray) -> Any:
