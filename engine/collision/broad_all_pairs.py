@@ -1,0 +1,76 @@
+"""The specification of the broad phase: every pair whose bounds overlap."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.filter import may_touch
+from engine.collision.scratch import POSITION, ROTATION, Sweep
+from engine.kernel import kernel
+from engine.world.model import PLANE, Shapes
+
+
+@kernel
+def overlaps(sweep: Sweep, i: int, j: int) -> bool:
+    """True if the bounds of shapes i and j share a point."""
+    for k in range(3):
+        if sweep.lower[i, k] > sweep.upper[j, k] or sweep.lower[j, k] > sweep.upper[i, k]:
+            return False
+    return True
+
+
+@kernel
+def reaches_plane(sweep: Sweep, solids: NDArray, i: int, plane: int) -> bool:
+    """True if the lowest corner of shape i's bounds is not above the plane.
+
+    Lowest corner along n: sum_k min(n_k lower_k, n_k upper_k).
+    """
+    height = 0.0
+    for k in range(3):
+        n = solids[plane, ROTATION + 3 * k + 2]
+        bound = sweep.lower[i, k] if n >= 0.0 else sweep.upper[i, k]
+        # a zero component must not multiply an infinite bound
+        if n != 0.0:
+            height += n * (bound - solids[plane, POSITION + k])
+    return bool(height <= 0.0)
+
+
+@kernel
+def add_pair(sweep: Sweep, i: int, j: int) -> None:
+    """Append the pair, smaller shape number first; beyond the capacity it is only counted."""
+    kept = sweep.pair_count[0]
+    if kept < len(sweep.pair_a):
+        sweep.pair_a[kept] = min(i, j)
+        sweep.pair_b[kept] = max(i, j)
+        sweep.pair_count[0] = kept + 1
+    sweep.pair_count[1] += 1
+
+
+@kernel
+def find_plane_pairs(
+    shapes: Shapes, body_kind: NDArray, excluded: NDArray, solids: NDArray, sweep: Sweep
+) -> None:
+    """Every plane against every bounded shape."""
+    for plane in range(len(shapes.kind)):
+        if shapes.kind[plane] == PLANE:
+            for i in range(len(shapes.kind)):
+                if (
+                    shapes.kind[i] != PLANE
+                    and may_touch(shapes, body_kind, excluded, i, plane)
+                    and reaches_plane(sweep, solids, i, plane)
+                ):
+                    add_pair(sweep, i, plane)
+
+
+@kernel
+def find_pairs_all(shapes: Shapes, body_kind: NDArray, excluded: NDArray, sweep: Sweep) -> None:
+    """Every pair of bounded shapes with overlapping bounds, ascending."""
+    for i in range(len(shapes.kind)):
+        if shapes.kind[i] != PLANE:
+            for j in range(i + 1, len(shapes.kind)):
+                if (
+                    shapes.kind[j] != PLANE
+                    and overlaps(sweep, i, j)
+                    and may_touch(shapes, body_kind, excluded, i, j)
+                ):
+                    add_pair(sweep, i, j)

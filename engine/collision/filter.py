@@ -1,0 +1,38 @@
+"""Which pairs of shapes may touch."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.world.model import DYNAMIC, Shapes
+
+
+@kernel
+def is_listed(keys: NDArray, key: int) -> bool:
+    """True if the ascending array `keys` holds `key`."""
+    low = 0
+    high = len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < len(keys) and keys[low] == key)
+
+
+@kernel
+def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
+    """Different bodies, one of them dynamic, masks agree both ways, not excluded by a joint.
+
+    `excluded` holds keys a * n_bodies + b, a < b, of bodies; the world is the body after the last.
+    """
+    a = shapes.body[i]
+    b = shapes.body[j]
+    if a == b or (body_kind[a] != DYNAMIC and body_kind[b] != DYNAMIC):
+        return False
+    if (shapes.group[i] & shapes.mask[j]) == 0 or (shapes.group[j] & shapes.mask[i]) == 0:
+        return False
+    n_bodies = len(body_kind) - 1
+    return not is_listed(excluded, min(a, b) * n_bodies + max(a, b))

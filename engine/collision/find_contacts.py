@@ -1,0 +1,220 @@
+"""Where do shapes touch?
+
+1 pose     shapes follow their bodies; bounds reach as far as the next step may carry them
+2 broad    pairs whose bounds overlap
+3 narrow   gap, normal and up to four points of each pair
+4 match    impulses of the last step for contacts that last
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
+from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
+from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
+from engine.collision.manifold import frame_of
+from engine.collision.material import write_surfaces
+from engine.collision.narrow import find_points
+from engine.collision.persistence import match_contacts
+from engine.collision.scratch import (
+    BOUND,
+    CENTRE,
+    KIND,
+    N_COLUMNS,
+    POSITION,
+    TURNING,
+    VELOCITY,
+    CollisionScratch,
+    Faces,
+    Pair,
+)
+from engine.kernel import clock_ns, kernel
+from engine.spatial.quaternion import load4
+from engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    norm,
+    scale,
+    store3,
+    sub,
+)
+from engine.status import CONTACTS_FULL, PAIRS_FULL
+from engine.world.contacts import Contacts
+from engine.world.model import PLANE, Bodies, Model, Pairs, Shapes
+from engine.world.options import StepOptions
+from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
+from engine.world.state import State
+
+# Below this many shapes the plain loop over all pairs is faster than sorting.
+FEW_SHAPES = 24
+
+
+@kernel
+def pose_all(
+    shapes: Shapes, state: State, scratch: CollisionScratch, half_margin: float, h: float
+) -> None:
+    """Rows of `solids`, hull vertices and bounds of all shapes."""
+    sweep = scratch.sweep
+    solids = scratch.solids
+    for i in range(len(shapes.kind)):
+        body = shapes.body[i]
+        p_WB = load3(state.p_WB, body)
+        pose_shape(shapes, i, p_WB, load4(state.q_WB, body), solids, scratch.points)
+        for k in range(3):
+            solids[i, VELOCITY + k] = state.v_WB_W[body, k]
+            solids[i, TURNING + k] = state.w_WB_W[body, k]
+            solids[i, CENTRE + k] = p_WB[k]
+        write_bounds(solids, scratch.points, i, sweep.lower, sweep.upper)
+        if shapes.kind[i] != PLANE:
+            motion = scale(h, load3(state.v_WB_W, body))
+            turn = h * norm(load3(state.w_WB_W, body))
+            reach = norm(load3(shapes.p_BS, i)) + shapes.bounding_radius[i]
+            sweep_bounds(i, p_WB, motion, turn, reach, sweep.lower, sweep.upper)
+            for k in range(3):
+                sweep.lower[i, k] -= half_margin
+                sweep.upper[i, k] += half_margin
+
+
+@kernel
+def find_pairs(shapes: Shapes, bodies: Bodies, pairs: Pairs, scratch: CollisionScratch) -> None:
+    """Pairs of shapes whose bounds overlap and that may touch, ascending."""
+    sweep = scratch.sweep
+    sweep.pair_count[0] = 0
+    sweep.pair_count[1] = 0
+    if len(shapes.kind) <= FEW_SHAPES:
+        find_pairs_all(shapes, bodies.kind, pairs.excluded, sweep)
+    else:
+        find_pairs_sweep(shapes, bodies.kind, pairs.excluded, sweep)
+    find_plane_pairs(shapes, bodies.kind, pairs.excluded, scratch.solids, sweep)
+    sort_pairs(sweep, len(shapes.kind))
+
+
+@kernel
+def load3_at(array: NDArray, i: int, column: int) -> Vec3:
+    """Three columns of row i."""
+    return (array[i, column], array[i, column + 1], array[i, column + 2])
+
+
+@kernel
+def closing_reach(solids: NDArray, i: int, h: float) -> float:
+    """Farthest that any point of shape i can be carried by its body in one step [m].
+
+    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
+    """
+    w = norm(load3_at(solids, i, TURNING))
+    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
+    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
+    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
+
+
+@kernel
+def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
+    """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
+    v = load3_at(solids, i, VELOCITY)
+    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))
+
+
+@kernel
+def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
+    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`."""
+    for side in range(2):
+        shape = first if side == 0 else i + j - first
+        for k in range(N_COLUMNS):
+            scratch.pair[side, k] = scratch.solids[shape, k]
+        for k in range(3):
+            scratch.pair[side, POSITION + k] -= origin[k]
+
+
+@kernel
+def write_contacts(
+    scratch: CollisionScratch,
+    faces: Faces,
+    ij: tuple[int, int],
+    margin: float,
+    h: float,
+    contacts: Contacts,
+) -> None:
+    """Append the contacts of one pair of shapes i < j; beyond the capacity they are counted.
+
+    A point is kept when its gap may close within the step: gap <= margin + closing speed * h.
+    """
+    i, j = ij
+    solids = scratch.solids
+    # side 0 has the smaller kind
+    swap = solids[i, KIND] > solids[j, KIND]
+    first = j if swap else i
+    origin = load3_at(solids, first, POSITION)
+    write_pair(scratch, i, j, first, origin)
+    limit = margin + closing_reach(solids, i, h) + closing_reach(solids, j, h)
+    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
+    patch = scratch.patch
+    count, n = find_points(pair, faces, limit, scratch.simplex, scratch.polytope, patch)
+    if count == 0:
+        return
+    _, t1, t2 = frame_of(n)
+    n_ij = negate(n) if swap else n
+    for k in range(count):
+        chosen = patch.chosen[k]
+        x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
+        z, gap = patch.candidate[chosen, 2], patch.candidate[chosen, 3]
+        p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
+        closing = -dot(n_ij, sub(point_velocity(solids, j, p), point_velocity(solids, i, p)))
+        if gap <= margin + max(0.0, closing) * h:
+            c = contacts.count[0]
+            if c < len(contacts.gap):
+                contacts.shape_a[c] = i
+                contacts.shape_b[c] = j
+                contacts.gap[c] = gap
+                contacts.feature[c] = patch.feature[chosen]
+                store3(contacts.point_W, c, p)
+                store3(contacts.normal_W, c, n_ij)
+                contacts.count[0] = c + 1
+            else:
+                contacts.dropped[0] += 1
+
+
+@kernel
+def find_contacts(
+    model: Model,
+    state: State,
+    scratch: CollisionScratch,
+    contacts: Contacts,
+    options: StepOptions,
+    report: Report,
+) -> None:
+    """All contacts of the posed world, ascending by pair and feature.
+
+    Reads   model, state (poses, velocities, cached contacts), options.margin, options.time_step
+    Writes  contacts, scratch; report.status (CONTACTS_FULL, PAIRS_FULL), report.phase_ns
+    A point whose gap is at most margin + closing speed * time_step is a contact.
+    Check   tests/engine/collision/test_find_contacts.py
+    """
+    started = clock_ns()
+    h = options.time_step
+    shapes = model.shapes
+    contacts.count[0] = 0
+    contacts.dropped[0] = 0
+    pose_all(shapes, state, scratch, 0.5 * options.margin, h)
+    find_pairs(shapes, model.bodies, model.pairs, scratch)
+    if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
+        report.status[0] |= PAIRS_FULL
+    broad_done = clock_ns()
+
+    faces = Faces(
+        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
+    )
+    for k in range(scratch.sweep.pair_count[0]):
+        ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
+        write_contacts(scratch, faces, ij, options.margin, h, contacts)
+    if contacts.dropped[0] > 0:
+        report.status[0] |= CONTACTS_FULL
+    write_surfaces(model.materials, shapes, contacts)
+    match_contacts(contacts, len(shapes.kind), state.contacts)
+    report.phase_ns[PHASE_BROAD] += broad_done - started
+    report.phase_ns[PHASE_NARROW] += clock_ns() - broad_done

@@ -1,0 +1,67 @@
+"""One pair: which routine, then its contact points."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.box_box import box_box
+from engine.collision.convex import convex_convex
+from engine.collision.hit import Hit
+from engine.collision.manifold import add_nearest, choose_four, least_gap, write_candidates
+from engine.collision.plane import solid_plane
+from engine.collision.scratch import Faces, Pair, Patch, Polytope
+from engine.collision.segment import segment_segment
+from engine.collision.solid import kind_of, scale_of
+from engine.collision.sphere import sphere_box, sphere_cylinder
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3
+from engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+
+# Separating axes tell the distance of boxes to this share of the size, or another method must.
+CERTAIN = 1e-6
+
+
+@kernel
+def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
+    """Gap, normal and nearest points of a pair whose side 0 has the smaller kind."""
+    a = kind_of(pair, 0)
+    b = kind_of(pair, 1)
+    if b == PLANE:
+        return solid_plane(pair)
+    if (a in (SPHERE, CAPSULE)) and (b in (SPHERE, CAPSULE)):
+        return segment_segment(pair)
+    if a == SPHERE and b == BOX:
+        return sphere_box(pair)
+    if a == SPHERE and b == CYLINDER:
+        return sphere_cylinder(pair)
+    if a == BOX and b == BOX:
+        return box_box(pair, limit)
+    return convex_convex(pair, limit, simplex, polytope)
+
+
+@kernel
+def find_points(
+    pair: Pair, faces: Faces, limit: float, simplex: NDArray, polytope: Polytope, patch: Patch
+) -> tuple[int, Vec3]:
+    """Contacts of one pair with gaps up to `limit`: how many, and their normal from 0 to 1.
+
+    Writes  patch.chosen: rows of patch.candidate and patch.feature
+    """
+    hit = nearest(pair, limit, simplex, polytope)
+    if not hit[0] <= limit:
+        return (0, hit[1])
+    hit, count = write_candidates(pair, faces, hit, limit, patch)
+    slack = CERTAIN * scale_of(pair)
+    if (
+        kind_of(pair, 1) == BOX
+        and kind_of(pair, 0) == BOX
+        and hit[0] > 0.0
+        and least_gap(patch, count) > hit[0] + slack
+    ):
+        # apart, and no points are as near as the axis says: corners or edges face each other
+        hit = convex_convex(pair, limit, simplex, polytope)
+        if not hit[0] <= limit:
+            return (0, hit[1])
+        hit, count = write_candidates(pair, faces, hit, limit, patch)
+    count = add_nearest(pair, hit, count, patch)
+    return (choose_four(patch, count, scale_of(pair), limit), hit[1])

@@ -1,0 +1,48 @@
+"""Contacts that last: hand the impulse of the last step to the same contact of this step."""
+
+from __future__ import annotations
+
+from engine.kernel import kernel
+from engine.world.contacts import Contacts
+from engine.world.state import ContactCache
+
+
+@kernel
+def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
+    """contacts.impulse_W = the impulse of the cached contact with equal pair and feature, or 0.
+
+    Both lists ascend by pair: one walk through each. A cached contact is given away once.
+    """
+    start = 0
+    taken = -1
+    for i in range(contacts.count[0]):
+        key = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
+        if i > 0 and (
+            contacts.shape_a[i] != contacts.shape_a[i - 1]
+            or contacts.shape_b[i] != contacts.shape_b[i - 1]
+        ):
+            taken = -1
+        for k in range(3):
+            contacts.impulse_W[i, k] = 0.0
+        while start < cache.count[0] and cache.key[start] < key:
+            start += 1
+        j = max(start, taken + 1)
+        while j < cache.count[0] and cache.key[j] == key:
+            if cache.feature[j] == contacts.feature[i]:
+                for k in range(3):
+                    contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+                taken = j
+                break
+            j += 1
+
+
+@kernel
+def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
+    """Keep pair, feature and impulse of every contact, in order, as far as the cache goes."""
+    n = min(contacts.count[0], len(cache.key))
+    for i in range(n):
+        cache.key[i] = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
+        cache.feature[i] = contacts.feature[i]
+        for k in range(3):
+            cache.impulse_W[i, k] = contacts.impulse_W[i, k]
+    cache.count[0] = n

@@ -1,0 +1,148 @@
+"""Everything collision writes between two steps; garbage before and after `find_contacts`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.world.model import Shapes
+
+# Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
+KIND = 0  # SPHERE ... PLANE
+SIZE = 1  # 1:4 m, as Shapes.size
+POSITION = 4  # 4:7 m, origin of S; from the world origin, in a Pair from the origin of side 0
+ROTATION = 7  # 7:16, R_WS row by row
+POINT_START = 16  # convex: first vertex in `points`
+POINT_COUNT = 17
+FACE_START = 18  # convex: first face
+FACE_COUNT = 19
+RADIUS = 20  # m, sphere and capsule are a core (point, segment) with this thickness; others 0
+BOUND = 21  # m, radius of a sphere about the origin of S
+VELOCITY = 22  # 22:25 m/s, of the body's centre of mass
+TURNING = 25  # 25:28 rad/s, of the body
+CENTRE = 28  # 28:31 m, the body's centre of mass
+N_COLUMNS = 31
+
+# Vertices of the polygon that stands for a round cap.
+CAP_CORNERS = 8
+
+MAX_POLYTOPE_POINTS = 128
+
+
+class Pair(NamedTuple):
+    """Two shapes as the narrow phase sees them: world axes, origin at side 0's own origin."""
+
+    solids: NDArray  # (2, N_COLUMNS)
+    points: NDArray  # (k, 3) m   hull vertices of all shapes from their own origin, world axes
+    cosine: NDArray  # (2, 3, 3)  box against box: products of their axes, and their sizes
+
+
+class Faces(NamedTuple):
+    """Faces of the hulls, as in Shapes."""
+
+    normal: NDArray  # (f, 3) in S
+    loop_start: NDArray  # (f,)
+    loop_count: NDArray  # (f,)
+    loop: NDArray  # (l,)
+
+
+class Polytope(NamedTuple):
+    """Inner hull of the difference A - B that grows until its nearest face is the surface."""
+
+    vertex: NDArray  # (v, 9) m    a - b, a, b
+    face: NDArray  # (f, 3) int64  vertex numbers, counter-clockwise from outside
+    plane: NDArray  # (f, 4)       outward unit normal, offset [m]
+    edge: NDArray  # (e, 2) int64  horizon seen from the newest vertex
+
+
+class Patch(NamedTuple):
+    """Where two features overlap, seen along the normal; candidates for contacts."""
+
+    polygon: NDArray  # (2, c, 3) m    corners of each side's feature
+    flat: NDArray  # (2, c, 3) m       subject while it is clipped: x, y, height along the normal
+    edge: NDArray  # (2, c) int64      label of the edge that leaves the corner
+    outline: NDArray  # (c, 2) m       x, y of the side that clips
+    candidate: NDArray  # (c, 4) m     x, y, middle height, gap
+    feature: NDArray  # (c,) int64
+    chosen: NDArray  # (4,) int64      candidates that become contacts
+
+
+class Sweep(NamedTuple):
+    """Broad phase."""
+
+    lower: NDArray  # (m, 3) m
+    upper: NDArray  # (m, 3) m
+    order: NDArray  # (2, m) int64      shapes by lower bound on the first axis
+    strip_start: NDArray  # (m + 2,) int64
+    strip: NDArray  # (4 m + 4,) int64  shapes of each strip
+    pair_count: NDArray  # (2,) int64   pairs kept, pairs found
+    pair_a: NDArray  # (max_pairs,) int64
+    pair_b: NDArray  # (max_pairs,) int64
+    sort_a: NDArray  # (max_pairs,) int64
+    sort_b: NDArray  # (max_pairs,) int64
+    sort_start: NDArray  # (m + 2,) int64
+
+
+class CollisionScratch(NamedTuple):
+    """All arrays the room needs."""
+
+    solids: NDArray  # (m, N_COLUMNS)
+    points: NDArray  # (k, 3) m
+    pair: NDArray  # (2, N_COLUMNS)
+    cosine: NDArray  # (2, 3, 3)
+    simplex: NDArray  # (4, 9) m        a - b, a, b
+    sweep: Sweep
+    polytope: Polytope
+    patch: Patch
+
+
+def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> CollisionScratch:
+    """Arrays for these shapes; a pair has at most four contacts, so more pairs are never needed.
+
+    Args:
+        shapes: the shapes of the model.
+        max_pairs: pairs the broad phase may report, >= 1.
+        max_contacts: capacity of the Contacts; bounds nothing here but documents the call.
+    """
+    m = len(shapes.kind)
+    max_pairs = max(1, max_pairs, max_contacts // 4)
+    longest = int(shapes.face_loop_count.max()) if len(shapes.face_loop_count) else 0
+    corners = 2 * max(longest, CAP_CORNERS) + 8
+    faces = 2 * MAX_POLYTOPE_POINTS + 8
+    return CollisionScratch(
+        solids=np.zeros((m, N_COLUMNS)),
+        points=np.zeros((max(1, len(shapes.points)), 3)),
+        pair=np.zeros((2, N_COLUMNS)),
+        cosine=np.zeros((2, 3, 3)),
+        simplex=np.zeros((4, 9)),
+        sweep=Sweep(
+            lower=np.zeros((m, 3)),
+            upper=np.zeros((m, 3)),
+            order=np.zeros((2, m), np.int64),
+            strip_start=np.zeros(m + 2, np.int64),
+            strip=np.zeros(4 * m + 4, np.int64),
+            pair_count=np.zeros(2, np.int64),
+            pair_a=np.zeros(max_pairs, np.int64),
+            pair_b=np.zeros(max_pairs, np.int64),
+            sort_a=np.zeros(max_pairs, np.int64),
+            sort_b=np.zeros(max_pairs, np.int64),
+            sort_start=np.zeros(m + 2, np.int64),
+        ),
+        polytope=Polytope(
+            vertex=np.zeros((MAX_POLYTOPE_POINTS, 9)),
+            face=np.zeros((faces, 3), np.int64),
+            plane=np.zeros((faces, 4)),
+            edge=np.zeros((3 * faces, 2), np.int64),
+        ),
+        patch=Patch(
+            polygon=np.zeros((2, corners, 3)),
+            flat=np.zeros((2, corners, 3)),
+            edge=np.zeros((2, corners), np.int64),
+            outline=np.zeros((corners, 2)),
+            candidate=np.zeros((corners, 4)),
+            feature=np.zeros(corners, np.int64),
+            chosen=np.zeros(4, np.int64),
+        ),
+    )

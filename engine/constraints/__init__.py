@@ -1,0 +1,1 @@
+"""Constraint rows: which relative velocities are not allowed."""

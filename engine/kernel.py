@@ -1,0 +1,111 @@
+"""`@kernel`: the one place that decides how the engine is compiled and where compiled code is kept.
+
+The cache of Numba does not notice an edited callee in another file, so the folder is keyed by a
+hash of every source file of the engine: an edited engine never meets code of its past self.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+F = TypeVar("F")
+
+
+def source_hash() -> str:
+    """SHA-256 (hex, 16 digits) of all sources of the engine and of what compiles them."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    digest.update(f"{numba.__version__} {sys.version}".encode())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
+    base = os.environ.get("CARDAN_KERNEL_CACHE")
+    if base is None:
+        user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        base = str(Path(user) / "cardan" / "kernels")
+    return Path(base) / source_hash()
+
+
+SOURCE_HASH = source_hash()
+CACHE_FOLDER = cache_folder()
+numba.config.CACHE_DIR = str(CACHE_FOLDER)
+
+
+
+def is_complete() -> bool:
+    """Whether the cache holds every kernel of these sources."""
+    return (CACHE_FOLDER / "complete").exists()
+
+
+def mark_complete() -> None:
+    """Note that the cache holds every kernel; a cache that cannot be written is left alone."""
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        (CACHE_FOLDER / "complete").touch()
+    except OSError:
+        return
+
+
+if TYPE_CHECKING:
+
+    def kernel(function: F) -> F:
+        """Compile a function; the type checker sees it unchanged."""
+        ...
+
+    def fast_kernel(function: F) -> F:
+        """Compile a function whose sums may be reordered (vectorised inner loops only)."""
+        ...
+
+    def clock_ns() -> int:
+        """Monotonic clock [ns], callable from compiled code."""
+        ...
+
+else:
+    # IEEE division (x/0 = inf) instead of Python's exception: the step reports, it never raises.
+    kernel = njit(error_model="numpy", cache=True)
+    fast_kernel = njit(error_model="numpy", cache=True, fastmath={"contract", "reassoc", "nsz"})
+
+    if numba.config.DISABLE_JIT:
+        clock_ns = time.perf_counter_ns
+    else:
+
+        @intrinsic
+        def _clock_gettime(typing_context: Any) -> Any:
+            """clock_gettime(CLOCK_MONOTONIC) by name, so that compiled code can be cached."""
+            from llvmlite import ir
+
+            def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                int32, int64 = ir.IntType(32), ir.IntType(64)
+                timespec = ir.LiteralStructType([int64, int64])
+                function_type = ir.FunctionType(int32, [int32, timespec.as_pointer()])
+                function = cgutils.get_or_insert_function(
+                    builder.module, function_type, "clock_gettime"
+                )
+                slot = cgutils.alloca_once(builder, timespec)
+                clock = 6 if sys.platform == "darwin" else 1
+                builder.call(function, [int32(clock), slot])
+                seconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 0))
+                nanoseconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 1))
+                return builder.add(builder.mul(seconds, int64(1_000_000_000)), nanoseconds)
+
+            return types.int64(), codegen
+
+        @kernel
+        def clock_ns():
+            """Monotonic clock [ns], callable from compiled code."""
+            return _clock_gettime()

@@ -1,0 +1,75 @@
+"""3 x 3 matrices as tuples of three rows."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.spatial.rotation import Mat3
+from engine.spatial.vec3 import Vec3
+
+
+@kernel
+def times_vector(A: Mat3, v: Vec3) -> Vec3:
+    """A v."""
+    return (
+        A[0][0] * v[0] + A[0][1] * v[1] + A[0][2] * v[2],
+        A[1][0] * v[0] + A[1][1] * v[1] + A[1][2] * v[2],
+        A[2][0] * v[0] + A[2][1] * v[1] + A[2][2] * v[2],
+    )
+
+
+@kernel
+def solve3(A: Mat3, b: Vec3) -> Vec3:
+    """x with A x = b, by Cramer's rule (A well conditioned: inertia plus a small skew part)."""
+    c0 = A[1][1] * A[2][2] - A[1][2] * A[2][1]
+    c1 = A[1][2] * A[2][0] - A[1][0] * A[2][2]
+    c2 = A[1][0] * A[2][1] - A[1][1] * A[2][0]
+    inverse_det = 1.0 / (A[0][0] * c0 + A[0][1] * c1 + A[0][2] * c2)
+    return (
+        inverse_det
+        * (
+            b[0] * c0
+            + b[1] * (A[0][2] * A[2][1] - A[0][1] * A[2][2])
+            + b[2] * (A[0][1] * A[1][2] - A[0][2] * A[1][1])
+        ),
+        inverse_det
+        * (
+            b[0] * c1
+            + b[1] * (A[0][0] * A[2][2] - A[0][2] * A[2][0])
+            + b[2] * (A[0][2] * A[1][0] - A[0][0] * A[1][2])
+        ),
+        inverse_det
+        * (
+            b[0] * c2
+            + b[1] * (A[0][1] * A[2][0] - A[0][0] * A[2][1])
+            + b[2] * (A[0][0] * A[1][1] - A[0][1] * A[1][0])
+        ),
+    )
+
+
+@kernel
+def load33(array: NDArray, i: int) -> Mat3:
+    """Element i of an (n, 3, 3) array as rows."""
+    return (
+        (array[i, 0, 0], array[i, 0, 1], array[i, 0, 2]),
+        (array[i, 1, 0], array[i, 1, 1], array[i, 1, 2]),
+        (array[i, 2, 0], array[i, 2, 1], array[i, 2, 2]),
+    )
+
+
+@kernel
+def store_congruent(R: Mat3, S: Mat3, array: NDArray, i: int) -> None:
+    """array[i] = R S R^T for a symmetric S."""
+    T = (
+        times_vector(S, R[0]),
+        times_vector(S, R[1]),
+        times_vector(S, R[2]),
+    )
+    for j in range(3):
+        for k in range(j + 1):
+            r = R[j]
+            t = T[k]
+            value = r[0] * t[0] + r[1] * t[1] + r[2] * t[2]
+            array[i, j, k] = value
+            array[i, k, j] = value

@@ -1,0 +1,73 @@
+"""Unit quaternions as tuples (w, x, y, z): Hamilton product, active, q_WB turns B into W."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3
+
+Quaternion = tuple[float, float, float, float]
+IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Hamilton product a b."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@kernel
+def conjugate(q: Quaternion) -> Quaternion:
+    """The inverse of a unit quaternion."""
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+@kernel
+def rotate(q: Quaternion, v: Vec3) -> Vec3:
+    """q v q*: components of v in W when v is given in B and q is q_WB."""
+    tx = 2.0 * (q[2] * v[2] - q[3] * v[1])
+    ty = 2.0 * (q[3] * v[0] - q[1] * v[2])
+    tz = 2.0 * (q[1] * v[1] - q[2] * v[0])
+    return (
+        v[0] + q[0] * tx + q[2] * tz - q[3] * ty,
+        v[1] + q[0] * ty + q[3] * tx - q[1] * tz,
+        v[2] + q[0] * tz + q[1] * ty - q[2] * tx,
+    )
+
+
+@kernel
+def rotate_back(q: Quaternion, v: Vec3) -> Vec3:
+    """q* v q: components of v in B when v is given in W and q is q_WB."""
+    return rotate((q[0], -q[1], -q[2], -q[3]), v)
+
+
+@kernel
+def unit(q: Quaternion) -> Quaternion:
+    """q / |q|; the zero quaternion becomes the identity."""
+    n = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    if n > 0.0:
+        return (q[0] / n, q[1] / n, q[2] / n, q[3] / n)
+    return (1.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def load4(array: NDArray, i: int) -> Quaternion:
+    """Row i of an (n, 4) array as a tuple."""
+    return (array[i, 0], array[i, 1], array[i, 2], array[i, 3])
+
+
+@kernel
+def store4(array: NDArray, i: int, q: Quaternion) -> None:
+    """Write a tuple into row i of an (n, 4) array."""
+    array[i, 0] = q[0]
+    array[i, 1] = q[1]
+    array[i, 2] = q[2]
+    array[i, 3] = q[3]

@@ -1,0 +1,103 @@
+"""Vectors of three floats as tuples (x, y, z)."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+
+Vec3 = tuple[float, float, float]
+ZERO3: Vec3 = (0.0, 0.0, 0.0)
+
+
+@kernel
+def add(a: Vec3, b: Vec3) -> Vec3:
+    """a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub(a: Vec3, b: Vec3) -> Vec3:
+    """a - b."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def scale(s: float, a: Vec3) -> Vec3:
+    """s a."""
+    return (s * a[0], s * a[1], s * a[2])
+
+
+@kernel
+def add_scaled(a: Vec3, s: float, b: Vec3) -> Vec3:
+    """a + s b."""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
+
+
+@kernel
+def negate(a: Vec3) -> Vec3:
+    """-a."""
+    return (-a[0], -a[1], -a[2])
+
+
+@kernel
+def dot(a: Vec3, b: Vec3) -> float:
+    """a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a: Vec3, b: Vec3) -> Vec3:
+    """a x b."""
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@kernel
+def norm(a: Vec3) -> float:
+    """|a|."""
+    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@kernel
+def normalised(a: Vec3) -> Vec3:
+    """a / |a|; the zero vector stays zero."""
+    length = norm(a)
+    if length > 0.0:
+        return (a[0] / length, a[1] / length, a[2] / length)
+    return a
+
+
+@kernel
+def perpendicular(n: Vec3) -> Vec3:
+    """A unit vector perpendicular to the unit vector n; the same n gives the same answer."""
+    if abs(n[0]) < 0.57735026918962573:
+        return normalised((0.0, n[2], -n[1]))
+    return normalised((n[1], -n[0], 0.0))
+
+
+@kernel
+def load3(array: NDArray, i: int) -> Vec3:
+    """Row i of an (n, 3) array as a tuple."""
+    return (array[i, 0], array[i, 1], array[i, 2])
+
+
+@kernel
+def store3(array: NDArray, i: int, a: Vec3) -> None:
+    """Write a tuple into row i of an (n, 3) array."""
+    array[i, 0] = a[0]
+    array[i, 1] = a[1]
+    array[i, 2] = a[2]
+
+
+@kernel
+def add_to3(array: NDArray, i: int, a: Vec3) -> None:
+    """Add a tuple to row i of an (n, 3) array."""
+    array[i, 0] += a[0]
+    array[i, 1] += a[1]
+    array[i, 2] += a[2]

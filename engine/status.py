@@ -1,0 +1,9 @@
+"""Bits a step may set in its report, and the sentence each stands for."""
+
+from __future__ import annotations
+
+CONTACTS_FULL = 1
+ROWS_FULL = 2
+NOT_FINITE = 4
+DENSE_FULL = 8
+PAIRS_FULL = 16

@@ -1,0 +1,141 @@
+"""What is constant after the build: bodies, shapes, materials, joints, external forces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
+
+SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE = 0, 1, 2, 3, 4, 5, 6, 7
+
+BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
+
+FORCE_SPRING, FORCE_TORSION, FORCE_WRENCH, FORCE_DRAG, FORCE_POINT_GRAVITY = 0, 1, 2, 3, 4
+
+
+class Bodies(NamedTuple):
+    """Mass properties; the last element is the world."""
+
+    kind: NDArray  # (n,) int64                 STATIC, KINEMATIC or DYNAMIC
+    mass: NDArray  # (n,) kg                    0 unless dynamic
+    inverse_mass: NDArray  # (n,) 1/kg          0 unless dynamic
+    inertia_B: NDArray  # (n, 3, 3) kg m^2      about the centre of mass, body axes; 0 unless dynamic
+    inverse_inertia_B: NDArray  # (n, 3, 3) 1/(kg m^2)  0 unless dynamic
+    com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
+
+
+class Shapes(NamedTuple):
+    """Collision geometry. A shape's own frame is S; planes fill z <= 0 of S."""
+
+    kind: NDArray  # (m,) int64        SPHERE ... PLANE
+    body: NDArray  # (m,) int64        body it belongs to
+    p_BS: NDArray  # (m, 3) m          origin of S from the body's centre of mass, body axes
+    q_BS: NDArray  # (m, 4) -          S -> body axes
+    size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii
+    bounding_radius: NDArray  # (m,) m  of a sphere about the origin of S; inf for planes
+    material: NDArray  # (m,) int64    index into the tables of Materials
+    group: NDArray  # (m,) int64       bits this shape is
+    mask: NDArray  # (m,) int64        bits this shape touches; a pair needs both ways
+    point_start: NDArray  # (m,) int64   convex: first hull vertex in `points`
+    point_count: NDArray  # (m,) int64   convex: number of hull vertices, 0 for others
+    face_start: NDArray  # (m,) int64    convex: first face
+    face_count: NDArray  # (m,) int64    convex: number of (merged, planar) faces
+    points: NDArray  # (k, 3) m          hull vertices in S
+    face_normal: NDArray  # (f, 3) -     outward unit normals in S
+    face_offset: NDArray  # (f,) m       normal . x = offset on the face
+    face_loop_start: NDArray  # (f,) int64  first entry in `face_loop`
+    face_loop_count: NDArray  # (f,) int64  vertices of the face
+    face_loop: NDArray  # (l,) int64     vertex numbers (from point_start), counter-clockwise seen from outside
+
+
+class Materials(NamedTuple):
+    """Pair tables, symmetric."""
+
+    friction: NDArray  # (k, k) -       Coulomb mu
+    restitution: NDArray  # (k, k) -    0 to 1
+
+
+class Pairs(NamedTuple):
+    """Which bodies must not touch."""
+
+    excluded: NDArray  # (e,) int64     sorted keys a * n_bodies + b, a < b: bodies joined by a joint
+
+
+class Joints(NamedTuple):
+    """Joints from parent A to child B; arrays (j, 2) hold the first and the second axis."""
+
+    kind: NDArray  # (j,) int64         BALL ... DISTANCE
+    body_a: NDArray  # (j,) int64       parent
+    body_b: NDArray  # (j,) int64       child
+    anchor_A: NDArray  # (j, 3) m       from A's centre of mass, A's axes
+    anchor_B: NDArray  # (j, 3) m       from B's centre of mass, B's axes
+    axis_A: NDArray  # (j, 3) -         first axis s_i, A's axes
+    tangent1_A: NDArray  # (j, 3) -     t1, t2, s_i: right-handed, A's axes
+    tangent2_A: NDArray  # (j, 3) -
+    axis_B: NDArray  # (j, 3) -         hinge: the first axis in B; hinge2, universal: the second axis s_j in B
+    q_AB0: NDArray  # (j, 4) -          orientation of B in A where the coordinates are zero
+    angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]
+    zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
+    zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
+    erp: NDArray  # (j,) -              share of the position error removed per step
+    cfm: NDArray  # (j,) 1/kg or 1/(kg m^2)  compliance on the diagonal of equality rows
+    limit_on: NDArray  # (j, 2) int64   1 if limited
+    limit_lower: NDArray  # (j, 2) m or rad
+    limit_upper: NDArray  # (j, 2) m or rad
+    limit_restitution: NDArray  # (j, 2) -
+    limit_stiffness: NDArray  # (j, 2) N/m or N m/rad   0: hard
+    limit_damping: NDArray  # (j, 2) N s/m or N m s/rad
+    motor_kind: NDArray  # (j, 2) int64  MOTOR_NONE ... MOTOR_FORCE
+    motor_table: NDArray  # (j, 2) int64 which target of Targets
+    motor_max_force: NDArray  # (j, 2) N or N m
+    motor_stiffness: NDArray  # (j, 2) N/m or N m/rad   position motors; 0: removes erp of the error per step
+    motor_damping: NDArray  # (j, 2) N s/m or N m s/rad
+    friction: NDArray  # (j,) N or N m  largest friction of each free axis
+    damping: NDArray  # (j,) N s/m or N m s/rad
+    spring_on: NDArray  # (j,) int64
+    spring_k: NDArray  # (j, 3) force = k1 x + k2 |x| x + k3 x^3
+    spring_damping: NDArray  # (j,)
+    spring_rest: NDArray  # (j,) m or rad
+
+
+class Targets(NamedTuple):
+    """Quantities that may vary in time: table i is points start[i] ... start[i] + count[i]."""
+
+    start: NDArray  # (t,) int64
+    count: NDArray  # (t,) int64        1: constant
+    is_step: NDArray  # (t,) int64      1: holds the last value; 0: linear in between
+    times: NDArray  # (p,) s
+    values: NDArray  # (p,)             unit of the user
+
+
+class Forces(NamedTuple):
+    """External force elements."""
+
+    kind: NDArray  # (f,) int64         FORCE_SPRING ...
+    body_a: NDArray  # (f,) int64       parent, or the body it acts on
+    body_b: NDArray  # (f,) int64       child
+    anchor_A: NDArray  # (f, 3) m       from the centre of mass, body axes; torsion: axis in A
+    anchor_B: NDArray  # (f, 3) m
+    stiffness: NDArray  # (f, 3) k1 k2 k3
+    damping: NDArray  # (f,)
+    rest: NDArray  # (f,) m or rad
+    q_AB0: NDArray  # (f, 4) -          torsion: orientation of B in A at angle zero
+    table: NDArray  # (f, 6) int64      wrench: targets of force xyz and torque xyz
+    body_axes: NDArray  # (f,) int64    wrench: 1 if force and torque are given in body axes
+    coefficient: NDArray  # (f, 2)      drag linear [N s/m], quadratic [N s^2/m^2]; gravity constant, softening [m]
+
+
+class Model(NamedTuple):
+    """All that is constant."""
+
+    bodies: Bodies
+    shapes: Shapes
+    materials: Materials
+    pairs: Pairs
+    joints: Joints
+    targets: Targets
+    forces: Forces

@@ -1,0 +1,56 @@
+"""Plain numbers that choose how a step is done; the enums give the numbers their names."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class SolverMethod(IntEnum):
+    """How constraints are solved."""
+
+    AUTO = 0
+    PGS = 1
+    SOR = 2
+    GAUSS_SEIDEL = 3
+    PIVOTING = 4
+    ELIMINATION = 5
+
+
+class Gyroscopic(IntEnum):
+    """What becomes of w x I w."""
+
+    OFF = 0
+    EXPLICIT = 1
+    IMPLICIT = 2
+
+
+class OrientationUpdate(IntEnum):
+    """How orientations follow angular velocities."""
+
+    FINITE = 0
+    INFINITESIMAL = 1
+
+
+class SolverOptions(NamedTuple):
+    """How a Problem is solved."""
+
+    method: int  # SolverMethod
+    max_iterations: int  # sweeps of iterative methods; 0: the method's own
+    tolerance: float  # m/s or rad/s: residual at which iterations stop
+    relaxation: float  # omega of SOR, 0 < omega < 2
+    warm_start: int  # 1: start from the last step's impulses
+
+
+class StepOptions(NamedTuple):
+    """How a step is done."""
+
+    time_step: float  # s
+    orientation_update: int  # OrientationUpdate
+    gyroscopic: int  # Gyroscopic
+    contact_erp: float  # -      share of penetration removed per step
+    restitution_threshold: float  # m/s   slower approaches do not bounce
+    max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
+    margin: float  # m           contacts are made up to this gap
+    friction_kind: int  # FRICTION_BOX or FRICTION_CONE
+    solver: SolverOptions

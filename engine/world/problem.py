@@ -1,0 +1,51 @@
+"""The waist: all physics above produces one Problem; all solvers below know only that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+FRICTION_BOX, FRICTION_CONE = 0, 1
+
+
+class Problem(NamedTuple):
+    """Find lam with  w = A lam + b,  lam in its set,  w complementary to it.
+
+    A = J M^-1 J^T + diag(cfm); row i reads [J_a w_a v_a J_b w_b v_b] (angular part first).
+    Rows 0 .. n_box are boxes lo <= lam <= hi (lo = -inf, hi = inf: an equation; lo = hi: given).
+    Rows n_box .. n_rows are contacts, three rows each: normal, tangent 1, tangent 2, with
+    lam_n >= 0 and (lam_t1, lam_t2) within mu lam_n: a disk (FRICTION_CONE) or a square (FRICTION_BOX);
+    normal_row of a tangent row is its normal's row, -1 for every other row.
+    w is in m/s or rad/s, positive when the bodies separate; lam in N s or N m s.
+    Complementary: lam on lo -> w >= 0; strictly inside -> w = 0; on hi -> w <= 0; friction opposes
+    the tangential w (true Coulomb law).
+    """
+
+    count: NDArray  # (2,) int64             n_rows, n_box
+    body_a: NDArray  # (max,) int64          bodies of the row; the world is the last body
+    body_b: NDArray  # (max,) int64
+    J_a: NDArray  # (max, 6) m, -            angular, linear; W, about each centre of mass
+    J_b: NDArray  # (max, 6) m, -
+    MJ_a: NDArray  # (max, 6)                M^-1 J^T of body a
+    MJ_b: NDArray  # (max, 6)                M^-1 J^T of body b
+    diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
+    cfm: NDArray  # (max,)                   diagonal compliance
+    b: NDArray  # (max,) m/s or rad/s        J v_free + bias
+    lo: NDArray  # (max,) N s or N m s       of friction rows: unused
+    hi: NDArray  # (max,) N s or N m s
+    normal_row: NDArray  # (max,) int64
+    mu: NDArray  # (max,) -                  of tangent rows
+    friction_kind: NDArray  # (1,) int64     FRICTION_BOX or FRICTION_CONE
+    lam: NDArray  # (max,)                   in: guess; out: answer
+    w: NDArray  # (max,)                     out, written by residual.py: A lam + b
+
+
+class Dense(NamedTuple):
+    """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
+
+    A: NDArray  # (cap, cap)
+    factor: NDArray  # (cap, cap)
+    S: NDArray  # (cap, cap)
+    vectors: NDArray  # (16, cap) float64
+    indices: NDArray  # (8, cap) int64

@@ -1,0 +1,26 @@
+"""What a step says about itself; cleared by the step that writes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+# report.solver_status
+STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPPED_NO_SOLUTION = 0, 1, 2, 3, 4
+
+# report.phase_ns
+(PHASE_MOVE, PHASE_BROAD, PHASE_NARROW, PHASE_ROWS, PHASE_ASSEMBLE, PHASE_SOLVE, PHASE_APPLY, N_PHASES) = range(8)
+
+
+class Report(NamedTuple):
+    """One step's account."""
+
+    status: NDArray  # (1,) int64            bits of status.py
+    bad_body: NDArray  # (1,) int64          first body with a value that is not finite, else -1
+    method: NDArray  # (1,) int64            SolverMethod that was used
+    solver_status: NDArray  # (1,) int64     STOPPED_...
+    iterations: NDArray  # (1,) int64
+    residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see solvers/residual.py
+    coulomb_error: NDArray  # (1,) m/s       natural map on the cone with De Saxce's correction
+    phase_ns: NDArray  # (8,) int64 ns       cumulative, by PHASE_...

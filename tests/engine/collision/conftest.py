@@ -1,0 +1,284 @@
+"""Tiny worlds from NumPy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+from engine.collision.find_contacts import find_contacts
+from engine.collision.persistence import store_contacts
+from engine.collision.scratch import collision_scratch
+from engine.world.contacts import Contacts
+from engine.world.model import (
+    BOX,
+    CAPSULE,
+    CONE,
+    CONVEX,
+    CYLINDER,
+    DYNAMIC,
+    ELLIPSOID,
+    PLANE,
+    SPHERE,
+    STATIC,
+    Bodies,
+    Forces,
+    Joints,
+    Materials,
+    Model,
+    Pairs,
+    Shapes,
+    Targets,
+)
+from engine.world.options import SolverOptions, StepOptions
+from engine.world.report import N_PHASES, Report
+from engine.world.state import ContactCache, State
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass
+class Solid:
+    """A shape on a body of its own (centre of mass at the origin of S unless offset)."""
+
+    kind: int
+    size: tuple = (0.0, 0.0, 0.0)
+    p: tuple = (0.0, 0.0, 0.0)
+    q: tuple = IDENTITY
+    v: tuple = (0.0, 0.0, 0.0)
+    w: tuple = (0.0, 0.0, 0.0)
+    points: np.ndarray | None = None
+    dynamic: bool = True
+    group: int = 1
+    mask: int = -1
+    p_BS: tuple = (0.0, 0.0, 0.0)
+    q_BS: tuple = IDENTITY
+    material: int = 0
+    body: int | None = None
+
+
+def hull_faces(points):
+    """Vertices of the hull, and its faces with coplanar triangles merged: normals, offsets, loops."""
+    hull = ConvexHull(points)
+    used = np.sort(hull.vertices)
+    renumber = {int(v): k for k, v in enumerate(used)}
+    vertices = points[used]
+    groups = []
+    for triangle, equation in zip(hull.simplices, hull.equations, strict=True):
+        for group in groups:
+            if np.allclose(group[0], equation, atol=1e-9):
+                group[1].update(renumber[int(v)] for v in triangle)
+                break
+        else:
+            groups.append((equation, {renumber[int(v)] for v in triangle}))
+    normals, offsets, loops = [], [], []
+    for equation, members in groups:
+        n = equation[:3]
+        ids = np.array(sorted(members))
+        centre = vertices[ids].mean(axis=0)
+        u = np.cross(n, [1, 0, 0] if abs(n[0]) < 0.9 else [0, 1, 0])
+        v = np.cross(n, u)
+        angle = np.arctan2((vertices[ids] - centre) @ v, (vertices[ids] - centre) @ u)
+        loop = ids[np.argsort(angle)]
+        a, b, c = vertices[loop[:3]]
+        if np.dot(np.cross(b - a, c - a), n) < 0:
+            loop = loop[::-1]
+        normals.append(n)
+        offsets.append(-equation[3])
+        loops.append(loop)
+    return vertices, np.array(normals), np.array(offsets), loops
+
+
+def bounding_radius(solid, vertices):
+    a, b, c = solid.size
+    return (
+        {
+            SPHERE: a,
+            BOX: np.sqrt(a * a + b * b + c * c),
+            CAPSULE: a + b,
+            CYLINDER: np.hypot(a, b),
+            CONE: np.hypot(a, b),
+            ELLIPSOID: max(a, b, c),
+            PLANE: np.inf,
+        }.get(solid.kind)
+        if solid.kind != CONVEX
+        else np.linalg.norm(vertices, axis=1).max()
+    )
+
+
+def build_shapes(solids):
+    rows = {name: [] for name in Shapes._fields}
+    points, normals, offsets, loop_start, loop_count, loop = [], [], [], [], [], []
+    for number, solid in enumerate(solids):
+        vertices = None
+        rows["point_start"].append(len(points))
+        rows["face_start"].append(len(normals))
+        if solid.kind == CONVEX:
+            vertices, n, d, loops = hull_faces(np.asarray(solid.points, float))
+            points.extend(vertices)
+            normals.extend(n)
+            offsets.extend(d)
+            for one in loops:
+                loop_start.append(len(loop))
+                loop_count.append(len(one))
+                loop.extend(one)
+        rows["point_count"].append(len(points) - rows["point_start"][-1])
+        rows["face_count"].append(len(normals) - rows["face_start"][-1])
+        rows["kind"].append(solid.kind)
+        rows["body"].append(number if solid.body is None else solid.body)
+        rows["p_BS"].append(solid.p_BS)
+        rows["q_BS"].append(solid.q_BS)
+        rows["size"].append(solid.size)
+        rows["bounding_radius"].append(bounding_radius(solid, vertices))
+        rows["material"].append(solid.material)
+        rows["group"].append(solid.group)
+        rows["mask"].append(solid.mask)
+
+    def ints(values):
+        return np.array(values, np.int64).reshape(-1)
+
+    def floats(values, width):
+        array = np.array(values, np.float64)
+        return array.reshape(-1, width) if width else array.reshape(-1)
+
+    whole = {"kind", "body", "material", "group", "mask", "point_start", "point_count"}
+    whole |= {"face_start", "face_count"}
+    wide = {"p_BS": 3, "q_BS": 4, "size": 3, "bounding_radius": 0}
+    arrays = {k: ints(rows[k]) for k in whole} | {k: floats(rows[k], w) for k, w in wide.items()}
+    return Shapes(
+        **arrays,
+        points=floats(points, 3),
+        face_normal=floats(normals, 3),
+        face_offset=floats(offsets, 0),
+        face_loop_start=ints(loop_start),
+        face_loop_count=ints(loop_count),
+        face_loop=ints(loop),
+    )
+
+
+def empty(kind):
+    """A NamedTuple of arrays with no elements, of the types its comments declare."""
+    two = {"limit_on", "motor_kind", "motor_table"}
+    whole = {"kind", "body_a", "body_b", "spring_on", "start", "count", "is_step", "table"}
+    whole |= {"body_axes"} | two
+    width = {
+        "anchor_A": 3, "anchor_B": 3, "axis_A": 3, "tangent1_A": 3, "tangent2_A": 3, "axis_B": 3,
+        "q_AB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 2, "limit_lower": 2, "limit_upper": 2,
+        "limit_restitution": 2, "limit_stiffness": 2, "limit_damping": 2, "motor_kind": 2,
+        "motor_table": 2, "motor_max_force": 2, "motor_stiffness": 2, "motor_damping": 2,
+        "spring_k": 3, "stiffness": 3, "table": 6, "coefficient": 2,
+    }  # fmt: skip
+    return kind(
+        *(
+            np.zeros((0, width[f]) if f in width else 0, np.int64 if f in whole else np.float64)
+            for f in kind._fields
+        )
+    )
+
+
+@dataclass
+class World:
+    """One posed world and everything find_contacts needs."""
+
+    solids: list
+    margin: float = 0.01
+    h: float = 1.0 / 240.0
+    excluded: list = field(default_factory=list)
+    max_pairs: int = 4000
+    max_contacts: int = 16000
+    friction: tuple = ((0.5,),)
+    restitution: tuple = ((0.0,),)
+
+    def __post_init__(self):
+        n = len(self.solids)
+        kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
+        zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
+        bodies = Bodies(kind, zeros, zeros, tensor, tensor, np.zeros((n + 1, 3)))
+        self.model = Model(
+            bodies,
+            build_shapes(self.solids),
+            Materials(np.array(self.friction), np.array(self.restitution)),
+            Pairs(np.array(sorted(self.excluded), np.int64)),
+            empty(Joints),
+            empty(Targets),
+            empty(Forces),
+        )
+        cap = self.max_contacts
+        self.state = State(
+            time=np.zeros(1),
+            step=np.zeros(1, np.int64),
+            gravity_W=np.zeros(3),
+            p_WB=np.array([s.p for s in self.solids] + [(0, 0, 0)], float),
+            q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
+            v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
+            w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
+            angular_impulse_W=np.zeros((n + 1, 3)),
+            joint_q=np.zeros((0, 2)),
+            joint_lam=np.zeros((0, 16)),
+            motor_target=np.zeros((0, 2)),
+            motor_max_force=np.zeros((0, 2)),
+            applied=np.zeros((n + 1, 7)),
+            grab_body=np.array([-1]),
+            grab_point_B=np.zeros(3),
+            grab_target_W=np.zeros(3),
+            ledger=np.zeros(8),
+            contacts=ContactCache(
+                np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
+                np.zeros((cap, 3)),
+            ),
+        )  # fmt: skip
+        self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
+        i8 = np.int64
+        self.contacts = Contacts(
+            count=np.zeros(1, i8), dropped=np.zeros(1, i8), body_a=np.zeros(cap, i8),
+            body_b=np.zeros(cap, i8), shape_a=np.zeros(cap, i8), shape_b=np.zeros(cap, i8),
+            feature=np.zeros(cap, i8), point_W=np.zeros((cap, 3)), normal_W=np.zeros((cap, 3)),
+            gap=np.zeros(cap), friction=np.zeros(cap), restitution=np.zeros(cap),
+            impulse_W=np.zeros((cap, 3)),
+        )  # fmt: skip
+        self.options = StepOptions(
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
+        )
+        one, real = np.zeros(1, i8), np.zeros(1)
+        self.report = Report(
+            one.copy(), one.copy(), one.copy(), one.copy(), one.copy(), real, real.copy(),
+            np.zeros(N_PHASES + 1, i8),
+        )  # fmt: skip
+
+    def find(self):
+        """Contacts as a dict of arrays of the right length."""
+        self.report.status[0] = 0
+        find_contacts(
+            self.model, self.state, self.scratch, self.contacts, self.options, self.report
+        )
+        n = int(self.contacts.count[0])
+        return {
+            name: getattr(self.contacts, name)[:n].copy()
+            for name in Contacts._fields
+            if name not in ("count", "dropped")
+        }
+
+    def store(self, impulse=None):
+        """What the step does after the solve."""
+        if impulse is not None:
+            self.contacts.impulse_W[: len(impulse)] = impulse
+        store_contacts(self.contacts, len(self.model.shapes.kind), self.state.contacts)
+
+
+def quaternion(rotation: Rotation):
+    """[w, x, y, z]."""
+    x, y, z, w = rotation.as_quat()
+    return (w, x, y, z)
+
+
+def about(axis, angle):
+    """Quaternion of a turn."""
+    axis = np.asarray(axis, float)
+    return quaternion(Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)))
+
+
+def floor():
+    """The half space z <= 0."""
+    return Solid(PLANE, dynamic=False)
