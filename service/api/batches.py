@@ -205,7 +205,8 @@ def cancel(batch_id: str, office: TheOffice) -> BatchInfo:
 def retry_failed(batch_id: str, office: TheOffice) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
     _known(office, batch_id)
-    office.queue.retry_failed(batch_id)
+    for result in office.queue.retry_failed(batch_id) or ():
+        office.discard_result(result)
     return _info(office, batch_id)
 
 

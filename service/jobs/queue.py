@@ -186,34 +186,38 @@ class Queue:
             self.changed(key)
         return True
 
-    def retry_failed(self, batch_id: str) -> int | None:
-        """Queue the batch's failed, timed out and cancelled runs again; how many, `None` unknown.
+    def retry_failed(self, batch_id: str) -> list[str] | None:
+        """Queue the batch's failed, timed out and cancelled runs again; `None` when unknown.
 
-        Their results stay until the new ones are committed.
+        The names of the results they had, which no row refers to any more.
         """
         again = [RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED]
+        chosen = (t.runs.c.batch_id == batch_id, t.runs.c.state.in_(again))
         with self._writing.begin() as connection:
             known = connection.execute(
                 update(t.batches).where(t.batches.c.id == batch_id).values(stop_reason=None)
             )
             if known.rowcount == 0:
                 return None
-            done = connection.execute(
+            had = select(t.runs.c.result).where(*chosen, t.runs.c.result.is_not(None))
+            results = [str(name) for name in connection.execute(had).scalars()]
+            connection.execute(
                 update(t.runs)
-                .where(t.runs.c.batch_id == batch_id, t.runs.c.state.in_(again))
+                .where(*chosen)
                 .values(
                     state=RunState.QUEUED,
                     losses=0,
                     step=0,
                     error=None,
                     summary=None,
+                    result=None,
                     finished_at=None,
                     real_time_factor=None,
                 )
             )
         self.wake.set()
         self.changed(batch_id)
-        return int(done.rowcount)
+        return results
 
     def recover(self, *, everything: bool) -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease."""

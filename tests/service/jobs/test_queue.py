@@ -173,10 +173,19 @@ def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
     assert desk.states(batch) == ["cancelling", "cancelled", "cancelled"]
     assert desk.catalog.batch_progress(desk.catalog.batch(batch))["status"] == "cancelling"
     desk.queue.finish(claim, WON)
-    assert desk.queue.retry_failed(batch) == 2
+    assert desk.queue.retry_failed(batch) == []
     assert desk.states(batch) == ["succeeded", "queued", "queued"]
     assert desk.queue.claim("me").attempt == 1
     assert desk.queue.retry_failed("batch_unknown") is None
+
+
+def test_a_retried_run_gives_its_old_result_away(desk):
+    batch = desk.batch(1)
+    failed = Outcome(RunEvent.FAILED, error={"code": "c"}, result="old-1")
+    desk.queue.finish(desk.queue.claim("me"), failed)
+    assert desk.queue.retry_failed(batch) == ["old-1"]
+    assert desk.queue.referenced_results() == frozenset()
+    assert desk.queue.claim("me").attempt == 2
 
 
 def test_capacity_is_reserved_when_admitted(desk):

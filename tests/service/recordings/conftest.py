@@ -13,7 +13,7 @@ def recording():
     step = np.repeat(np.arange(FRAMES) * 10, len(BODIES))
     rng = np.random.default_rng(1)
     bodies = {"time": time, "step": step, "body": np.array(BODIES * FRAMES)}
-    for name in "px py pz qw qx qy qz vx vy vz wx wy wz".split():
+    for name in ["px", "py", "pz", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"]:
         bodies[name] = rng.normal(size=len(time))
     energy = {"time": np.arange(FRAMES) * 0.1, "step": np.arange(FRAMES) * 10}
     energy["total"] = np.full(FRAMES, 1.0 / 3.0)
