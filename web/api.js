@@ -101,7 +101,7 @@ export async function deleteSession(id) {
  * @param {string} id
  * @param {number} from step
  * @param {number} to step
- * @param {number} stride steps between two frames
+ * @param {number} stride every how-many-th kept frame
  * @returns {Promise<Frame[]>}
  */
 export async function getFrames(id, from, to, stride) {

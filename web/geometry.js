@@ -33,7 +33,7 @@ function rigid(geometry) {
 
 /** Ball of radius 1; also the ellipsoid. */
 export function ball() {
-  return rigid(new THREE.SphereGeometry(1, 32, 20).rotateX(Math.PI / 2));
+  return rigid(new THREE.SphereGeometry(1, 28, 18).rotateX(Math.PI / 2));
 }
 
 /** Cone of radius 1 from z = -1/2 (base) to 1/2 (apex). */
@@ -43,7 +43,7 @@ export function cone() {
 
 /** Two half balls of radius 1, moved apart along z. */
 export function capsule() {
-  const geometry = new THREE.CapsuleGeometry(1, 1e-6, 8, 28).rotateX(Math.PI / 2);
+  const geometry = new THREE.CapsuleGeometry(1, 1e-6, 6, 22).rotateX(Math.PI / 2);
   const position = geometry.getAttribute("position");
   const corner = new Float32Array(3 * position.count);
   for (let i = 0; i < position.count; i += 1) corner[3 * i + 2] = Math.sign(position.getZ(i));

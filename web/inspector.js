@@ -5,7 +5,7 @@
  * @import {Numbers} from "./session.js"
  */
 import { byId, make, setText } from "./dom.js";
-import { quantity, vector } from "./format.js";
+import { brief, quantity, vector } from "./format.js";
 import { massOf } from "./shapes.js";
 
 /** @typedef {[label: string, value: string][]} Facts */
@@ -92,10 +92,10 @@ export class Inspector {
       ["Kind", body.type ?? "dynamic"],
       ["Shapes", (body.shapes ?? []).map((shape) => shape.type).join(", ") || "none"],
       ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
-      ["Centre of mass", vector(known.center.toArray(), "m")],
-      ["Position", vector(poses.subarray(at, at + 3), "m")],
-      ["Turn [w x y z]", vector([w, x, y, z])],
-      ["Velocity", speed ? vector(speed, "m/s") : "–"],
+      ["Mass centre [m]", vector(known.center.toArray())],
+      ["Position [m]", vector(poses.subarray(at, at + 3))],
+      ["Turn w x y z", vector([w, x, y, z], "", 2)],
+      ["Velocity [m/s]", speed ? vector(speed) : "–"],
       ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–"],
       ["Contacts", String(touching)],
       ["Normal forces", quantity(force, "N")],
@@ -110,7 +110,7 @@ function sceneFacts(scene) {
     ["Bodies", String(scene.bodies.length)],
     ["Joints", String(scene.joints?.length ?? 0)],
     ["Gravity", vector(scene.gravity ?? [0, 0, -9.81], "m/s²", 2)],
-    ["Time step", quantity(dt, "s")],
+    ["Time step", dt === undefined ? "–" : `${brief(dt)} s`],
     ["Duration", quantity(duration, "s")],
     ["Coordinates", formulation ?? "maximal"],
     ["Integrator", (integrator ?? "semi_implicit_euler").replaceAll("_", " ")],

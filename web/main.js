@@ -26,6 +26,7 @@ import { View } from "./view.js";
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const PANEL_MS = 100;
 const BACKFILL_FRAMES = 400;
+const FRAMES_PER_SECOND = 60; // of the history, at real time
 const OWN = "cardan.session"; // id of the session this tab made: closed when another is opened
 
 class Page {
@@ -219,7 +220,8 @@ class Page {
 
   /** What happened before this page joined, for the plots. @param {Session} session */
   async backfill(session) {
-    const stride = Math.max(1, Math.ceil(session.edge.step / BACKFILL_FRAMES));
+    const kept = (session.edge.step - session.history.from) * session.dt * FRAMES_PER_SECOND;
+    const stride = Math.max(1, Math.ceil(kept / BACKFILL_FRAMES));
     const frames = await api.getFrames(session.id, session.history.from, session.edge.step, stride).catch(() => []);
     if (this.session !== session) return;
     this.charts.clear();

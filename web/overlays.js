@@ -2,28 +2,20 @@
  * What the numbers look like in the view: contacts with normals and forces, joint anchors and axes,
  * centres of mass, the axes of the selected body. Each can be switched on and off.
  *
- * @import {Frame, Joint, Scene, Selection} from "./types.js"
+ * @import {Frame, Scene, Selection} from "./types.js"
+ * @import {JointFrame} from "./frames.js"
  */
 import * as THREE from "three";
+import { jointFrame, toWorld, turned } from "./frames.js";
 import { Arrows, Dots } from "./glyphs.js";
-import { massOf, startPose } from "./shapes.js";
+import { massOf } from "./shapes.js";
 
-const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", friction: "#e07bff", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
 const Z = new THREE.Vector3(0, 0, 1);
 /** Newtons below which a contact draws no arrow: it carries nothing. */
 const NO_FORCE = 1e-6;
 
 /** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers"} OverlayName */
-
-/**
- * @typedef {object} JointFrame  where a joint is drawn: points and axes fixed in its two bodies
- * @property {number} parent     body index, -1 for the world
- * @property {number} child
- * @property {THREE.Vector3} anchor  in the parent
- * @property {THREE.Vector3 | null} axis   in the parent
- * @property {THREE.Vector3 | null} axis2  in the child
- * @property {boolean} both      the axis is one to slide along: arrows both ways
- */
 
 export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
@@ -117,36 +109,4 @@ export class Overlays {
   dispose() {
     for (const glyphs of this.all()) glyphs.dispose();
   }
-}
-
-/** @param {Joint} joint @param {Scene} scene @returns {JointFrame} */
-function jointFrame(joint, scene) {
-  const index = (/** @type {string} */ name) => scene.bodies.findIndex((body) => body.name === name);
-  const [parent, child] = [index(joint.parent), index(joint.child)];
-  const inWorld = joint.frame !== "parent";
-  const axisOf = (/** @type {number[] | undefined} */ axis, /** @type {number} */ body) => {
-    if (!axis) return null;
-    const vector = new THREE.Vector3(axis[0], axis[1], axis[2]).normalize();
-    return body >= 0 && inWorld ? vector.applyQuaternion(startPose(scene.bodies[body]).q.invert()) : vector;
-  };
-  const anchor = new THREE.Vector3(...(joint.anchor ?? [0, 0, 0]));
-  if (parent >= 0 && inWorld) {
-    const { p, q } = startPose(scene.bodies[parent]);
-    anchor.sub(p).applyQuaternion(q.invert());
-  }
-  return { parent, child, anchor, axis: axisOf(joint.axis, parent), axis2: axisOf(joint.axis2, child), both: joint.type === "slider" || joint.type === "cylindrical" };
-}
-
-/** @param {Float32Array} poses @param {number} body -1: the world @param {THREE.Vector3} local @returns {THREE.Vector3} a point in W */
-export function toWorld(poses, body, local) {
-  if (body < 0) return local.clone();
-  const at = 7 * body;
-  return turned(poses, body, local).add(new THREE.Vector3(poses[at], poses[at + 1], poses[at + 2]));
-}
-
-/** @param {Float32Array} poses @param {number} body @param {THREE.Vector3} local @returns {THREE.Vector3} a direction in W */
-function turned(poses, body, local) {
-  if (body < 0) return local.clone();
-  const at = 7 * body;
-  return local.clone().applyQuaternion(new THREE.Quaternion(poses[at + 3], poses[at + 4], poses[at + 5], poses[at + 6]));
 }

@@ -172,7 +172,8 @@ export class Session extends Emitter {
     if (this.mode === "live" && this.running) await this.pause();
     if (n < 0) return this.seek(shown + n);
     // kept moments may lie several steps apart: ask for the first one that is far enough
-    const later = await api.getFrames(this.id, shown + n, this.edge.step, 1).catch(() => []);
+    const near = Math.min(this.edge.step, shown + n + Math.max(64, Math.ceil(0.5 / this.dt)));
+    const later = await api.getFrames(this.id, shown + n, near, 1).catch(() => []);
     return later.length && later[0].step < this.edge.step ? this.seek(later[0].step) : this.live();
   }
 

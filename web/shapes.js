@@ -97,7 +97,7 @@ export function massOf(body) {
   if (volume > 0) center.divideScalar(volume);
   if (body.center_of_mass) center.set(...body.center_of_mass);
   if (body.type === "static") return { mass: null, center };
-  return { mass: body.mass ?? (body.density !== undefined ? body.density * volume : null), center };
+  return { mass: body.mass ?? (body.density != null ? body.density * volume : null), center };
 }
 
 /** @param {Scene} scene @returns {THREE.Box3} of everything that is not a plane, at the start, joint anchors included */
@@ -117,6 +117,33 @@ export function startBounds(scene) {
   for (const joint of scene.joints ?? []) {
     if (joint.anchor && joint.frame !== "parent") bounds.expandByPoint(new THREE.Vector3(...joint.anchor));
   }
+  expandBySwing(scene, bounds);
   if (bounds.isEmpty()) bounds.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
   return bounds;
+}
+
+/**
+ * Chains that hang on one joint to the world swing below it: room for that, up to the height they start from.
+ * @param {Scene} scene @param {THREE.Box3} bounds
+ */
+function expandBySwing(scene, bounds) {
+  const joints = scene.joints ?? [];
+  const top = bounds.max.z;
+  for (const joint of joints) {
+    if (joint.parent !== "world" || !joint.anchor || !["hinge", "ball", "universal"].includes(joint.type)) continue;
+    const chain = new Set([joint.child]);
+    for (const _ of joints) {
+      for (const { parent, child } of joints) {
+        if (chain.has(parent)) chain.add(child);
+        else if (chain.has(child) && parent !== "world") chain.add(parent);
+      }
+    }
+    if (joints.some((other) => other !== joint && other.parent === "world" && chain.has(other.child))) continue;
+    const anchor = new THREE.Vector3(...joint.anchor);
+    const reach = Math.max(...scene.bodies.filter((body) => chain.has(body.name)).map((body) => startPose(body).p.distanceTo(anchor)));
+    const across = joint.type === "hinge" && joint.axis ? new THREE.Vector3(...joint.axis).normalize() : new THREE.Vector3();
+    const room = new THREE.Vector3(1 - Math.abs(across.x), 1 - Math.abs(across.y), 1 - Math.abs(across.z)).multiplyScalar(reach);
+    bounds.union(new THREE.Box3(anchor.clone().sub(room), anchor.clone().add(room)));
+  }
+  bounds.max.z = Math.max(top, bounds.min.z);
 }

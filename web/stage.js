@@ -30,9 +30,9 @@ export class Stage {
     this.controls.maxPolarAngle = Math.PI * 0.97;
     this.controls.minDistance = 0.02;
 
-    this.sky = new THREE.HemisphereLight(0xffffff, 0x4a4640, 1.15);
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x6a655c, 1.45);
     this.sky.position.set(0, 0, 1);
-    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.5);
+    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.3);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
     this.sun.shadow.radius = 3;

@@ -12,6 +12,7 @@ import { brief } from "./format.js";
 import { startPoses, VIEW_DIRECTION } from "./gallery.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
+import { Links } from "./links.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { halfExtents, startBounds } from "./shapes.js";
@@ -37,6 +38,8 @@ export class View {
     this.bodies = null;
     /** @type {Ground | null} */
     this.ground = null;
+    /** @type {Links | null} */
+    this.links = null;
     /** @type {Overlays | null} */
     this.overlays = null;
     /** @type {Float32Array} */
@@ -76,8 +79,11 @@ export class View {
     this.bounds = startBounds(scene);
     this.size = Math.max(0.05, this.bounds.getSize(new THREE.Vector3()).length());
     this.bodies = new Bodies(scene);
+    this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
-    this.stage.scene.add(this.bodies.root, this.overlays.root);
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root);
+    this.bodies.setPoses(this.poses);
+    this.links.setPoses(this.poses);
     this.makeGround();
     this.setTransparent(this.transparent);
     this.home = this.middle();
@@ -85,7 +91,7 @@ export class View {
   }
 
   clear() {
-    for (const part of [this.bodies, this.ground, this.overlays]) {
+    for (const part of [this.bodies, this.links, this.ground, this.overlays]) {
       if (!part) continue;
       this.stage.scene.remove(part.root);
       part.dispose();
@@ -115,6 +121,7 @@ export class View {
     if (!this.bodies || !this.overlays || poses.length !== this.poses.length) return;
     this.poses = poses;
     this.bodies.setPoses(poses);
+    this.links?.setPoses(poses);
     Object.assign(this.overlays.shown, this.shown);
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
