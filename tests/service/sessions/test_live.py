@@ -1,0 +1,402 @@
+"""A live session over a real server and a real client: watch, steer, step, seek, reset."""
+
+import time
+from typing import Any
+
+import numpy as np
+import orjson
+import psutil
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
+
+from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
+
+pytestmark = pytest.mark.e2e
+
+
+def position(frame: Any, body: int) -> np.ndarray:
+    row = frame.blocks[BlockTag.POSES][body]
+    return np.array([row["px"], row["py"], row["pz"]])
+
+
+def test_frames_arrive_while_time_passes_and_stop_when_paused(service: Service, session: str):
+    with service.watch(session) as viewer:
+        assert viewer.welcome["body_names"] == ["floor", "box", "rod"]
+        assert viewer.welcome["state"] == "paused"
+        viewer.subscribe(poses={}, energy={}, joints={}, solver={}, contacts={})
+        first = viewer.frame(lambda frame: True)
+        assert first.header.step == 0
+        assert first.header.flags & FrameFlags.PAUSED
+        assert len(first.blocks[BlockTag.POSES]) == 3
+        viewer.do("resume")
+        later = viewer.frame(lambda frame: frame.header.time > 0.3)
+        assert {BlockTag.ENERGY, BlockTag.JOINTS, BlockTag.SOLVER, BlockTag.CONTACTS} <= set(
+            later.blocks
+        )
+        sequences = [frame.header.sequence for frame in viewer.frames]
+        assert sequences == sorted(sequences)
+        paused = viewer.do("pause")
+        last = viewer.view(lambda frame: bool(frame.header.flags & FrameFlags.PAUSED))
+        assert last.header.step == paused["applied_step"] == service.state(session)["step"]
+
+
+def test_time_passes_at_the_speed_asked_for(service: Service, session: str):
+    def rate(speed: float) -> float:
+        service.http.patch(f"/sessions/{session}", json={"speed": speed}).raise_for_status()
+        with service.watch(session) as viewer:
+            viewer.subscribe()
+            viewer.frame(lambda frame: True)
+            began, at = time.monotonic(), viewer.frames[-1].header.time
+            viewer.frame(lambda frame: time.monotonic() - began > 1.0)
+            return (viewer.frames[-1].header.time - at) / (time.monotonic() - began)
+
+    service.http.post(f"/sessions/{session}:resume").raise_for_status()
+    assert rate(1.0) == pytest.approx(1.0, rel=0.15)
+    assert rate(0.25) == pytest.approx(0.25, rel=0.15)
+    assert rate(4.0) == pytest.approx(4.0, rel=0.15)
+
+
+def test_step_does_exactly_n_steps(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        for expected in (10, 20, 21):
+            n = 1 if expected == 21 else 10
+            result = viewer.do("step", n=n)
+            assert (result["applied_step"], result["step"]) == (expected - n, expected)
+            assert viewer.view(lambda f, e=expected: f.header.step == e)
+    assert service.state(session)["state"] == "paused"
+
+
+def test_steps_sent_at_once_are_all_done(service: Service, session: str):
+    with service.watch(session) as viewer:
+        for number in range(20):
+            viewer.send({"op": "step", "n": 3, "id": f"s{number}"})
+        ends = [viewer.message(id=f"s{number}")["step"] for number in range(20)]
+    assert ends == list(range(3, 63, 3))
+
+
+def test_step_returns_the_series(service: Service, session: str):
+    body = {"n": 25, "sample_every": 10}
+    result = service.http.post(f"/sessions/{session}:step", json=body).json()
+    assert [sample["step"] for sample in result["series"]] == [10, 20, 25]
+    assert len(result["series"][0]["poses"]) == 3
+    assert len(result["series"][0]["poses"][0]) == 7
+
+
+def test_set_motor_turns_the_joint(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe(joints={})
+        assert viewer.do("set_motor", joint="pivot", target=2.0)["op"] == "result"
+        viewer.do("step", n=500)
+        frame = viewer.view(lambda f: f.header.step == 500)
+        assert frame.blocks[BlockTag.JOINTS]["qd"][0] == pytest.approx(2.0, rel=0.01)
+        event = viewer.message(op="event", type="command", command="set_motor")
+        assert event["applied_step"] == 0
+
+
+def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("resume")
+        before = position(viewer.frame(lambda f: True), BOX)
+        viewer.do("grab", body="box", point=[0.0, 0.0, 0.15])
+        viewer.do("grab_move", target=[0.5, 0.0, 1.0])
+        frame = viewer.frame(lambda f: position(f, BOX)[2] > 0.6)
+        assert np.linalg.norm(position(frame, BOX) - before) > 0.5
+        assert frame.blocks[BlockTag.GRAB]["body"][0] == BOX
+        assert frame.blocks[BlockTag.GRAB]["target"][0] == pytest.approx([0.5, 0, 1])
+        assert position(frame, FLOOR) == pytest.approx([0, 0, 0])
+    with service.watch(session, "other") as viewer:
+        viewer.subscribe()
+        frame = viewer.frame(lambda f: position(f, BOX)[2] < 0.15)
+        assert BlockTag.GRAB not in frame.blocks
+
+
+def test_reset_begins_a_new_epoch(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=100)
+        start = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+        result = viewer.do("reset")
+        assert (result["step"], result["time"]) == (0, 0.0)
+        frame = viewer.view(lambda f: f.header.epoch == 1)
+        assert frame.header.step == 0
+        assert viewer.message(op="event", type="reset")["epoch"] == 1
+        viewer.do("step", n=100)
+    assert service.http.get(f"/sessions/{session}/state").json()["state_hash"] == start
+    assert service.state(session)["epoch"] == 1
+
+
+def test_snapshot_and_restore_are_exact(service: Service, session: str):
+    def post(call: str, **body: Any) -> dict[str, Any]:
+        answer = service.http.post(f"/sessions/{session}:{call}", json=body or None)
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def state_hash() -> str:
+        return str(service.http.get(f"/sessions/{session}/state").json()["state_hash"])
+
+    post("step", n=137)
+    kept = post("snapshot")
+    assert kept["step"] == 137
+    post("step", n=200)
+    after = state_hash()
+    assert post("restore", snapshot=kept["id"])["step"] == 137
+    assert state_hash() == kept["state_hash"]
+    post("step", n=200)
+    assert state_hash() == after
+    answer = service.http.post(f"/sessions/{session}:restore", json={"snapshot": "snap_99"})
+    assert answer.status_code == 404
+
+
+def test_seek_shows_the_past_and_live_brings_back(service: Service, session: str):
+    with service.watch(session) as viewer, service.watch(session, "other") as other:
+        viewer.subscribe()
+        other.subscribe()
+        for _ in range(5):
+            viewer.do("step", n=100)
+        shown = viewer.do("seek", step=250)
+        assert shown["shown_step"] == 200
+        frame = viewer.view(lambda f: f.header.step == 200 and f.header.kind is FrameKind.KEY)
+        viewer.do("step", n=100)
+        other.view(lambda f: f.header.step == 600)
+        assert viewer.frames[-1] is frame
+        viewer.do("live")
+        viewer.view(lambda f: f.header.step == 600)
+
+
+def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
+    for _ in range(6):
+        service.http.post(f"/sessions/{session}:step", json={"n": 50}).raise_for_status()
+    wait_until(lambda: service.sessions.get(session).history.range == (0, 300), "all frames")
+    found = service.http.get(f"/sessions/{session}/frames?from=50&to=250&stride=2").json()
+    assert [frame["step"] for frame in found["frames"]] == [50, 150, 250]
+    assert (found["from"], found["to"]) == (0, 300)
+    assert len(found["frames"][0]["poses"][ROD]) == 7
+    headers = {"Accept": "application/octet-stream"}
+    data = service.http.get(f"/sessions/{session}/frames?from=50", headers=headers).content
+    steps = []
+    while data:
+        size = int.from_bytes(data[:4], "little")
+        steps.append(decode_frame(data[4 : 4 + size]).header.step)
+        data = data[4 + size :]
+    assert steps == [50, 100, 150, 200, 250, 300]
+
+
+def test_the_end_of_the_scene_finishes_the_session(service: Service):
+    scene = {**SCENE, "simulation": {"dt": 0.001, "duration": 0.2}}
+    session = service.create(scene, paused=False, speed=None)
+    service.wait_for_state(session, "finished")
+    assert service.state(session)["step"] == 200
+    answer = service.http.post(f"/sessions/{session}:resume")
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "session_finished"
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    assert service.state(session)["state"] == "paused"
+    result = service.http.post(f"/sessions/{session}:step", json={"n": 1000}).json()
+    assert (result["step"], result["interrupted"]) == (200, "finished")
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_the_log_of_commands_replays_the_run(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.do("resume")
+        viewer.do("set_motor", joint="pivot", target=1.0)
+        wait_until(lambda: service.state(session)["step"] > 50, "steps")
+        viewer.do("apply_impulse", body="box", impulse=[0.5, 0, 1.0])
+        end = viewer.do("pause")["applied_step"]
+    first = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+    log = service.http.get(f"/sessions/{session}/commands").json()["items"]
+    assert [entry["op"] for entry in log] == ["resume", "set_motor", "apply_impulse", "pause"]
+    again = service.create()
+    step = 0
+    for entry in log:
+        if entry["step"] > step:
+            service.http.post(f"/sessions/{again}:step", json={"n": entry["step"] - step})
+            step = entry["step"]
+        if entry["op"] in ("set_motor", "apply_impulse"):
+            command = {k: v for k, v in entry.items() if k not in ("number", "epoch", "step")}
+            del command["client_id"]
+            service.http.post(f"/sessions/{again}/commands", json=command).raise_for_status()
+    assert step == end
+    assert service.http.get(f"/sessions/{again}/state").json()["state_hash"] == first
+    service.http.delete(f"/sessions/{again}")
+
+
+def test_a_stalled_viewer_does_not_delay_another(service: Service, session: str):
+    with service.watch(session, "stalled") as stalled, service.watch(session) as viewer:
+        stalled.subscribe()
+        viewer.subscribe()
+        viewer.do("resume")
+        viewer.frame(lambda f: f.header.time > 1.5)
+        gaps = np.diff([f.header.time for f in viewer.frames if f.header.step > 0])
+        assert np.median(gaps) == pytest.approx(1 / 60, rel=0.2)
+        assert np.percentile(gaps, 95) < 0.05
+        stalled.acknowledging = False
+        while not stalled.frames or stalled.frames[-1].header.time < 0.1:
+            try:
+                stalled.read(1.0)
+            except TimeoutError:
+                break
+        assert len(stalled.frames) <= 4
+
+
+def test_a_viewer_that_returns_hears_what_it_missed(service: Service, session: str):
+    with service.watch(session, "me") as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=10)
+        seen = viewer.view(lambda f: f.header.step == 10).header
+    service.http.post(f"/sessions/{session}:step", json={"n": 7}).raise_for_status()
+    resume = {"epoch": seen.epoch, "sequence": seen.sequence}
+    with service.watch(session, "me", resume=resume) as viewer:
+        assert viewer.welcome["gap"] is False
+        assert viewer.message(op="event", type="command", applied_step=10)["command"] == "step"
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    with service.watch(session, "me", resume=resume) as viewer:
+        assert viewer.welcome["gap"] is True
+        viewer.subscribe()
+        frame = viewer.frame(lambda f: True)
+        assert frame.header.flags & FrameFlags.GAP_BEFORE
+        assert frame.header.kind is FrameKind.KEY
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ({"op": "grap", "id": "x"}, "command_invalid"),
+        ({"op": "grab", "id": "x", "body": "bax", "point": [0, 0, 0]}, "unknown_body"),
+        ({"op": "set_motor", "id": "x", "joint": "pivo", "target": 1}, "unknown_joint"),
+        ({"op": "step", "id": "x", "n": -1}, "command_invalid"),
+        ({"op": "step", "id": "x", "n": 10**6, "sample_every": 1}, "command_invalid"),
+        ({"op": "speed", "id": "x", "factor": 0}, "command_invalid"),
+        ({"op": "gravity", "id": "x", "value": [0, 0]}, "command_invalid"),
+        ({"op": "subscribe", "id": "x", "channels": {"smell": {}}}, "unknown_channel"),
+        ({"op": "ack", "id": "x"}, "message_invalid"),
+    ],
+)
+def test_a_wrong_message_gets_a_problem_and_nothing_else(
+    service: Service, session: str, message: dict[str, Any], code: str
+):
+    with service.watch(session) as viewer:
+        viewer.send(message)
+        answer = viewer.message(id="x")
+        assert answer["op"] == "error"
+        assert answer["problem"]["code"] == code
+        assert answer["problem"]["detail"]
+        assert viewer.do("step", n=1)["step"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("/sessions", {"scene": "no-such-example"}, 422, "scene_invalid"),
+        ("/sessions", {"scene": {"version": 1, "bodies": []}}, 422, "scene_invalid"),
+        ("/sessions", {"scene": SCENE, "sped": 1}, 422, "invalid_request"),
+        ("/sessions", {"scene": SCENE, "overrides": {"/bodies/1/mass": -1}}, 422, "scene_invalid"),
+        ("/sessions/ses_none:pause", {}, 404, "session_not_found"),
+    ],
+)
+def test_a_wrong_request_gets_a_problem(
+    service: Service, path: str, body: Any, status: int, code: str
+):
+    answer = service.http.post(path, json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_overrides_change_the_scene(service: Service):
+    session = service.create(overrides={"/bodies/1/mass": 7.0})
+    scene = service.http.get(f"/sessions/{session}/scene").json()
+    assert scene["bodies"][1]["mass"] == 7.0
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_another_protocol_is_refused_with_both_versions(service: Service, session: str):
+    with (
+        connect(service.url(session), subprotocols=["cardan.v0"]) as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4400
+    assert "cardan.v1" in closed.value.rcvd.reason
+    assert "cardan.v0" in closed.value.rcvd.reason
+
+
+def test_a_foreign_page_is_refused(service: Service, session: str):
+    with pytest.raises(InvalidStatus), service.watch(session, origin="https://evil.example"):
+        pass
+    with service.watch(session, origin=f"http://127.0.0.1:{service.port}") as viewer:
+        assert viewer.welcome["session"] == session
+
+
+def test_an_unknown_session_closes_with_a_reason(service: Service):
+    with (
+        connect(service.url("ses_none"), subprotocols=["cardan.v1"]) as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4404
+
+
+def test_binary_and_broken_messages_end_the_connection(service: Service, session: str):
+    for data in (b"\0\1", "{", "[1]"):
+        with service.watch(session) as viewer:
+            viewer.socket.send(data)
+            with pytest.raises(ConnectionClosed):
+                viewer.message(op="never")
+
+
+def test_a_closed_session_leaves_no_process_and_says_so(service: Service):
+    session = service.create()
+    process = psutil.Process(service.pid(session))
+    with service.watch(session) as viewer:
+        assert service.http.delete(f"/sessions/{session}").status_code == 204
+        assert not process.is_running()
+        viewer.message(op="event", type="state", state="closed")
+        with pytest.raises(ConnectionClosed) as closed:
+            viewer.message(op="never")
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    assert service.http.get(f"/sessions/{session}").status_code == 410
+
+
+def test_the_list_comes_in_pages(service: Service):
+    names = [service.create() for _ in range(3)]
+    seen: list[str] = []
+    token = ""
+    while True:
+        query = f"?page_size=2&page_token={token}"
+        page = service.http.get(f"/sessions{query}").json()
+        seen += [item["id"] for item in page["items"]]
+        token = page["next_page_token"]
+        if not token:
+            break
+    assert [name for name in seen if name in names] == names
+    for name in names:
+        service.http.delete(f"/sessions/{name}")
+
+
+def test_a_deaf_viewer_is_closed_with_1013(service: Service, session: str):
+    with service.watch(session, "deaf", max_queue=1) as deaf, service.watch(session) as viewer:
+        viewer.subscribe()
+        padding = "x" * 150
+        sent = 0
+        while any(one.client_id == "deaf" for one in service.sessions.get(session).fanout):
+            assert sent < 200_000, "the deaf viewer is still there"
+            for _ in range(64):
+                viewer.send({"op": "speed", "factor": 1.0 + sent % 2, "id": padding + str(sent)})
+                sent += 1
+            viewer.message(id=padding + str(sent - 1))
+            viewer.messages.clear()
+        assert viewer.do("step", n=1)["step"] == 1
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                orjson.loads(deaf.socket.recv(timeout=10))
+        if closed.value.rcvd is not None:
+            assert closed.value.rcvd.code == 1013
