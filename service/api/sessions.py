@@ -177,7 +177,7 @@ class RestoreRequest(Base):
 async def restore(request: Request, session: TheSession) -> dict[str, Any]:
     """Go to a kept snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
-    data = session.snapshot_bytes(asked.snapshot)
+    data = session.snapshots.get(asked.snapshot).data
     await session.command("restore", {"snapshot": asked.snapshot}, body=data)
     return describe(session)
 
@@ -185,7 +185,7 @@ async def restore(request: Request, session: TheSession) -> dict[str, Any]:
 @router.get("/{session_id}/snapshots")
 async def snapshots(session: TheSession) -> dict[str, Any]:
     """The snapshots the session keeps, oldest first."""
-    return {"items": [kept.describe() for kept in session.snapshots.values()]}
+    return {"items": [kept.describe() for kept in session.snapshots]}
 
 
 @router.post("/{session_id}/commands")

@@ -7,8 +7,7 @@ from typing import Any
 
 from service import clock
 from service.jobs import messages as m
-from service.workers.process import WorkerLauncher
-from service.workers.process import _start as start_process
+from service.workers.process import WorkerLauncher, start_process
 
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5

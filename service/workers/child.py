@@ -237,7 +237,8 @@ class Loop:
         if key == self._told_frame or now < self._next_frame or not self._line.can_send():
             return
         self._told_frame = key
-        self._next_frame = max(self._next_frame + FRAME_SECONDS, now)
+        due = self._next_frame + FRAME_SECONDS
+        self._next_frame = due if due > now else now + FRAME_SECONDS
         shot = picture.Shot(self._run.epoch, self._run.phase, self.real_time_factor)
         self._line.send(Frame(picture.frame(self._run.simulation, shot, self._channels)))
 

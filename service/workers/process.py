@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from service.workers import protocol
 from service.workers.protocol import Hello, Message, Stop
@@ -38,7 +39,8 @@ class WorkerLauncher:
             start_method = "forkserver" if "forkserver" in methods else "spawn"
         self.start_method = start_method
         self._memory_bytes = memory_bytes
-        self._context = multiprocessing.get_context(start_method)
+        context: Any = multiprocessing.get_context(start_method)
+        self._new_process: Callable[..., BaseProcess] = context.Process
 
     def prepare(self) -> None:
         """Start the fork server; it loads the kernels on its own, this does not wait.
@@ -55,12 +57,12 @@ class WorkerLauncher:
         """A new worker that waits for its `Start`. Raises OSError when none can be started."""
         ours, theirs = socket.socketpair()
         try:
-            process = self._context.Process(
+            process = self._new_process(
                 target=_enter,
                 args=(theirs, self.start_method, self._memory_bytes),
                 daemon=True,
             )
-            await asyncio.to_thread(_start, process)
+            await asyncio.to_thread(start_process, process)
             ours.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=ours, limit=READ_LIMIT)
         except BaseException:
@@ -151,7 +153,8 @@ def _enter(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
     child.main(sock, start_method, memory_bytes)
 
 
-def _start(process: BaseProcess) -> None:
+def start_process(process: BaseProcess) -> None:
+    """Start it without the program's main module; may be called from any thread."""
     with _starting, _no_main_module(), _environment():
         process.start()
 
