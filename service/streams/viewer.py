@@ -110,8 +110,8 @@ class Viewer:
         )
         names = [name for name, one in taken.items() if one is frame]
         for name in taken:
-            due = self._due[name] + self._periods[name]
-            self._due[name] = due if due > now else now + self._periods[name]
+            turn = self._due[name] + self._periods[name]
+            self._due[name] = turn if turn > now else now + self._periods[name]
         tags = [tag for name in names for tag in CHANNELS[name]]
         data = frame.encode(tags, gap=self.gap, dropped=self._dropped)
         self._unacknowledged.append(frame.header.sequence)

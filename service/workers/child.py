@@ -68,7 +68,8 @@ def _serve(line: "Line", start: Start, began: float) -> None:
     try:
         run = LiveRun(start.scene, start.run, start.body)
     except SceneError as error:
-        problem = {"code": "scene_invalid", "detail": str(error), "errors": list(error.errors)}
+        faults = [fault.model_dump() for fault in error.errors]
+        problem = {"code": "scene_invalid", "detail": faults[0]["message"], "errors": faults}
         line.send(Refused(problem))
         return
     simulation = run.simulation

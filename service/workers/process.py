@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -65,6 +66,9 @@ class WorkerLauncher:
             await asyncio.to_thread(start_process, process)
             ours.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=ours, limit=READ_LIMIT)
+        except EOFError as error:
+            ours.close()
+            raise OSError(errno.ECHILD, "the fork server ended; the log has the cause") from error
         except BaseException:
             ours.close()
             raise
@@ -79,7 +83,10 @@ class WorkerLauncher:
         Raises RuntimeError.
         """
         began = time.monotonic()
-        worker = await self.spawn()
+        try:
+            worker = await self.spawn()
+        except OSError as error:
+            raise RuntimeError(f"no worker can be started: {error}") from error
         try:
             worker.send(Stop())
             async with asyncio.timeout(WARM_SECONDS):

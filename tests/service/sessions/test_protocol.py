@@ -79,6 +79,15 @@ def test_a_wrong_request_gets_a_problem(
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+def test_a_scene_the_engine_refuses_is_a_problem_with_pointers(service: Service):
+    overrides = {"/simulation/formulation": "reduced"}
+    answer = service.http.post("/sessions", json={"scene": SCENE, "overrides": overrides})
+    assert answer.status_code == 422
+    fault = answer.json()["errors"][0]
+    assert fault["pointer"] == "/overrides/~1simulation~1formulation"
+    assert fault["message"]
+
+
 def test_overrides_change_the_scene(service: Service):
     session = service.create(overrides={"/bodies/1/mass": 7.0})
     scene = service.http.get(f"/sessions/{session}/scene").json()

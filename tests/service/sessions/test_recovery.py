@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -179,3 +181,21 @@ def test_a_spawned_worker_serves_where_there_is_no_fork_server(tmp_path: Path):
             assert viewer.do("step", n=3)["step"] == 3
             frame: Any = viewer.view(lambda f: f.header.step == 3)
             assert BlockTag.POSES in frame.blocks
+
+
+def test_a_preload_that_fails_is_noticed():
+    program = """
+import asyncio
+from service.workers import process
+process.PRELOAD = "service.workers.nothing"
+launcher = process.WorkerLauncher("forkserver")
+launcher.prepare()
+try:
+    asyncio.run(launcher.warm())
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "did not preload" in done.stdout, done.stderr
