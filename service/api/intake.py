@@ -67,8 +67,6 @@ async def read_body(request: Request) -> Any:
 
 
 def _parse(data: bytes) -> Any:
-    if not data.strip():
-        raise ProblemError(400, "malformed_json", "The body is empty; a JSON object is needed.")
     try:
         document = parse_json(data)
         faults = duplicate_keys(data)
@@ -99,7 +97,7 @@ def take_scene(
     """
     changes = dict(overrides or {})
     try:
-        document = apply_overrides(_document(source, place), changes)
+        document = apply_overrides(_document(source), changes)
         scene = load_scene(document, limits)
     except SceneInvalid as error:
         raise invalid(located(error.errors, changes, place)) from error
@@ -165,8 +163,8 @@ def _plain(faults: Iterable[Fault]) -> list[dict[str, Any]]:
     return [fault.model_dump() for fault in faults]
 
 
-def _document(source: dict[str, Any] | str, place: str) -> dict[str, Any]:
-    if isinstance(source, dict):
+def _document(source: Any) -> Any:
+    if not isinstance(source, str):
         return source
     try:
         return example_document(source)

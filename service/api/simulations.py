@@ -9,6 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
+from schemas import Scene
 from schemas.api import SimulationInfo, SimulationRequest
 from schemas.base import Base
 from schemas.pointer import apply_overrides
@@ -37,6 +38,8 @@ router = APIRouter(
 )
 
 KEEP_ALIVE_SECONDS = 15.0
+# a body with one of these and no `scene` is itself a scene
+SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
 
 
 class SimulationPage(Base):
@@ -224,7 +227,7 @@ def queue_full(error: QueueFullError) -> ProblemError:
 
 def _asked(document: Any, office: Office) -> tuple[SimulationRequest, str]:
     """The request, and where in the body its scene stands."""
-    if isinstance(document, dict) and "scene" not in document and "bodies" in document:
+    if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
         return SimulationRequest(scene=document), ""
     return read_request(SimulationRequest, document), "/scene"
 

@@ -5,15 +5,19 @@ import fcntl
 import logging
 import multiprocessing
 import os
+import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 
-from service.cli import console
+from service.cli import console, kernel_note
 from service.settings import Settings, SettingsError
+from service.workers.process import WorkerLauncher
 
 GRACEFUL_SECONDS = 5
 
@@ -30,7 +34,10 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         level=logging.INFO if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    _load_kernels()
+    if not kernel_note.is_current():
+        _load_kernels()
+    # the fork server loads the kernels while this process loads the service
+    WorkerLauncher(memory_bytes=settings.worker_memory_bytes).prepare()
     from service.app import create_app
 
     config = uvicorn.Config(
@@ -55,6 +62,19 @@ class AnnouncingServer(uvicorn.Server):
         if self.started:
             self._announcing = asyncio.create_task(self._announce())
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the service in good order, with status 0."""
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
     async def _announce(self) -> None:
         app: Any = self.config.app
         state = app.state
@@ -78,14 +98,17 @@ def _load_kernels() -> None:
     process = multiprocessing.get_context("spawn").Process(target=_warm, args=(theirs,))
     process.start()
     theirs.close()
+    folder = ""
     with console.progress_bar("Loading kernels") as tell:
         try:
             while True:
-                done, total, what = ours.recv()
+                done, total, what, folder = ours.recv()
                 tell(done / max(total, 1), what)
         except EOFError:
             process.join()
-    if process.exitcode != 0:
+    if process.exitcode == 0:
+        kernel_note.write(folder)
+    else:
         console.stop(
             "The kernels could not be compiled; the messages above say why.", console.FAILED
         )
@@ -93,8 +116,12 @@ def _load_kernels() -> None:
 
 def _warm(pipe: Connection) -> None:
     import engine
+    from engine.kernel import CACHE_FOLDER
 
-    engine.warmup(lambda done, total, what: pipe.send((done, total, what)))
+    def tell(done: int, total: int, what: str) -> None:
+        pipe.send((done, total, what, str(CACHE_FOLDER)))
+
+    engine.warmup(tell)
 
 
 def _check_free(settings: Settings) -> None:

@@ -84,5 +84,5 @@ def _table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
 
 def _array(values: npt.NDArray[Any]) -> pa.Array:
     if values.dtype.kind in "OUS":
-        return pa.array([str(value) for value in values], pa.string()).dictionary_encode()
+        return pa.array(values.astype(np.str_), pa.string()).dictionary_encode()
     return pa.array(np.ascontiguousarray(values))

@@ -64,9 +64,11 @@ class Server:
     environ: dict = field(default_factory=dict)
     url: str = ""
     process: subprocess.Popen | None = None
+    reader: threading.Thread | None = None
     errors: list = field(default_factory=list)
 
     def start(self):
+        self.errors.clear()
         environ = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", self.data],
@@ -75,10 +77,13 @@ class Server:
             text=True,
             env=environ,
         )
-        threading.Thread(target=self._keep_errors, daemon=True).start()
+        self.reader = threading.Thread(target=self._keep_errors, daemon=True)
+        self.reader.start()
         line = self.process.stdout.readline()
         if " at http" not in line:
             self.process.wait(30)
+            self.process.stdout.close()
+            self.reader.join()
             raise AssertionError(f"no server: {line!r} {''.join(self.errors)[-3000:]}")
         self.url = line.split(" at ")[1].split("/  ")[0]
         return self
@@ -91,11 +96,13 @@ class Server:
             self.process.terminate()
             self.process.wait(30)
         self.process.stdout.close()
+        self.reader.join()
 
     def kill(self):
         self.process.kill()
         self.process.wait(30)
         self.process.stdout.close()
+        self.reader.join()
 
     def _keep_errors(self):
         with self.process.stderr as stream:

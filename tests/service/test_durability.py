@@ -11,7 +11,7 @@ from tests.service.real_server import DROP, long_scene, run_to_end, wait_for
 pytestmark = pytest.mark.e2e
 
 # long enough to be killed in the middle, short enough to be repeated
-MIDDLE = long_scene(steps=400_000)
+MIDDLE = long_scene(steps=60_000)
 
 
 def children(pid):

@@ -19,6 +19,12 @@ def test_a_stride_counts_frames_not_rows(recording):
     assert cut(recording, Slice(stride=2)).tables["bodies"].num_rows == 6
 
 
+def test_a_stride_means_the_same_frames_in_every_table(recording):
+    sparse = recording.tables["energy"].take([1, 2, 4])
+    part = recording.with_tables(dict(recording.tables) | {"energy": sparse})
+    assert steps(cut(part, Slice(stride=2)), "energy") == [20, 40]
+
+
 def test_bodies_are_chosen_by_name(recording):
     part = cut(recording, Slice(bodies=("floor",)))
     assert set(part.tables["bodies"]["body"].to_pylist()) == {"floor"}
