@@ -97,6 +97,11 @@ export async function deleteSession(id) {
   await request("DELETE", `/sessions/${id}`);
 }
 
+/** For a page that is being closed: nobody waits for the answer. @param {string} id */
+export function abandonSession(id) {
+  fetch(`${BASE}/sessions/${id}`, { method: "DELETE", keepalive: true });
+}
+
 /**
  * @param {string} id
  * @param {number} from step

@@ -40,8 +40,8 @@ const PLOTS = [
     { label: "kinetic", value: energy((e) => e.kinetic) },
     { label: "potential", value: energy((e) => e.potential) },
     { label: "total", value: energy((e) => e.total) },
-    // what is left when work and losses are accounted for: constant in an exact simulation
-    { label: "balance", value: energy((e) => e.total - e.workIn + e.friction + e.impact + e.damping) },
+    // total less work done, plus what was lost, less what stabilisation added: constant when all is accounted for
+    { label: "balance", value: energy((e) => e.total - e.workIn + e.friction + e.impact + e.damping - e.correction) },
   ] },
   { title: "Time per step [µs]", channel: "solver", curves: [
     { label: "collision", value: solver((s) => s.collisionUs) },

@@ -5,6 +5,7 @@
  * @import {Example, Selection, SessionInfo, Vec3} from "./types.js"
  */
 import * as api from "./api.js";
+import { keyBindings } from "./bindings.js";
 import { Charts } from "./charts.js";
 import { byId, icon, make } from "./dom.js";
 import { Gallery } from "./gallery.js";
@@ -29,7 +30,7 @@ const BACKFILL_FRAMES = 400;
 const FRAMES_PER_SECOND = 60; // of the history, at real time
 const OWN = "cardan.session"; // id of the session this tab made: closed when another is opened
 
-class Page {
+export class Page {
   constructor() {
     /** @type {Session | null} */
     this.session = null;
@@ -62,9 +63,9 @@ class Page {
     });
     this.toggles = overlayToggles(this.view);
     this.wireButtons();
-    this.bindings = this.keyBindings();
-    keys.listen(this.bindings);
-    byId("help-keys", HTMLElement).append(...keys.describe(this.bindings).flatMap(([name, does]) => [make("dt", {}, name), make("dd", {}, does)]));
+    const bindings = keyBindings(this);
+    keys.listen(bindings);
+    byId("help-keys", HTMLElement).append(...keys.describe(bindings).flatMap(([name, does]) => [make("dt", {}, name), make("dd", {}, does)]));
   }
 
   wireButtons() {
@@ -81,33 +82,16 @@ class Page {
     });
   }
 
-  /** @returns {keys.Binding[]} */
-  keyBindings() {
-    const { transport, view, toggles } = this;
-    return [
-      { key: " ", shown: "Space", does: "play, pause", run: () => transport.toggle() },
-      { key: "arrowleft", shift: false, shown: "←", does: "back one step", run: () => transport.step(-1) },
-      { key: "arrowright", shift: false, shown: "→", does: "forward one step", run: () => transport.step(1) },
-      { key: "arrowleft", shift: true, shown: "Shift ←", does: "back 10 steps", run: () => transport.step(-10) },
-      { key: "arrowright", shift: true, shown: "Shift →", does: "forward 10 steps", run: () => transport.step(10) },
-      { key: "home", shown: "Home", does: "oldest kept moment", run: () => transport.start() },
-      { key: "end", shown: "End", does: "live edge", run: () => transport.live() },
-      { key: "r", shown: "R", does: "reset", run: () => transport.reset() },
-      { key: "[", shown: "[", does: "example before", run: () => this.openNeighbour(-1) },
-      { key: "]", shown: "]", does: "next example", run: () => this.openNeighbour(1) },
-      { key: "c", shown: "C", does: "contact points", run: () => toggles.toggle("contacts") },
-      { key: "n", shown: "N", does: "contact normals", run: () => toggles.toggle("normals") },
-      { key: "v", shown: "V", does: "contact forces", run: () => toggles.toggle("forces") },
-      { key: "j", shown: "J", does: "joints", run: () => toggles.toggle("joints") },
-      { key: "m", shown: "M", does: "centres of mass", run: () => toggles.toggle("centers") },
-      { key: "t", shown: "T", does: "transparent bodies", run: () => toggles.toggle("transparent") },
-      { key: "f", shown: "F", does: "frame the selection or all", run: () => (this.selection?.kind === "body" ? view.frameBodies([this.selection.index]) : view.frameAll()) },
-      { key: "escape", shown: "Esc", does: "let go, select nothing", run: () => (this.grab.active ? this.grab.release() : this.select(null)) },
-      { key: "?", shown: "?", does: "this help", run: () => byId("help-dialog", HTMLDialogElement).showModal() },
-    ];
+  /** A tab that closes takes its own session along, unless somebody else looks on. */
+  leave() {
+    const own = sessionStorage.getItem(OWN);
+    if (own && (this.session?.viewers ?? 1) <= 1) api.abandonSession(own);
   }
 
   async start() {
+    window.addEventListener("pagehide", (event) => {
+      if (!event.persisted) this.leave();
+    });
     requestAnimationFrame((now) => this.draw(now));
     const [examples, joined] = await Promise.all([this.listExamples(), this.joinFromAddress()]);
     this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
@@ -258,7 +242,7 @@ class Page {
     if (!session || !shown) return;
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
-    this.motors.update(session.numbers);
+    this.motors.update(session.numbers, drawn.time);
     this.charts.update(now, drawn.time);
   }
 

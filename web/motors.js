@@ -8,7 +8,7 @@ import { byId, make, setText } from "./dom.js";
 import { quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
 
-/** @typedef {{joint: string, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
+/** @typedef {{joint: string, target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
 
 const STEPS = 400;
 /** ms between two targets on the way to the simulation */
@@ -50,7 +50,7 @@ export class Motors {
       type: "range", min: range[0], max: range[1], step: (range[1] - range[0]) / STEPS, value: start, "aria-label": `${motor.type} target of ${joint.name}` }));
     const output = make("output", {}, quantity(start, unit));
     const actual = make("span", {}, motor.type);
-    const row = { joint: joint.name, index, axis, unit, force: units.force, input, output, actual };
+    const row = { joint: joint.name, target: motor.target, index, axis, unit, force: units.force, input, output, actual };
     input.addEventListener("input", () => this.changed(row));
     return row;
   }
@@ -68,6 +68,7 @@ export class Motors {
 
   /** @param {Row} row */
   changed(row) {
+    row.target = null; // from now on what the slider says, no longer what the scene says
     const target = row.input.valueAsNumber;
     setText(row.output, quantity(target, row.unit));
     row.input.setAttribute("aria-valuetext", quantity(target, row.unit));
@@ -78,11 +79,26 @@ export class Motors {
     }, SEND_MS));
   }
 
-  /** @param {Numbers} numbers */
-  update({ joints }) {
+  /** @param {Numbers} numbers @param {number} time s, of the moment in the view */
+  update({ joints }, time) {
     for (const row of this.rows) {
+      if (row.target !== null && typeof row.target !== "number") {
+        const planned = valueAt(row.target, time);
+        row.input.value = String(planned);
+        setText(row.output, quantity(planned, row.unit));
+      }
       const now = joints?.find((other) => other.joint === row.index && other.coordinate === row.axis);
       if (now) setText(row.actual, `${quantity(row.unit === "rad" || row.unit === "m" ? now.q : now.qd, row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(now.motorForce, row.force)}`);
     }
   }
+}
+
+/** A target that follows a table. @param {{times: number[], values: number[], interpolation?: string}} table @param {number} time s */
+function valueAt({ times, values, interpolation }, time) {
+  const next = times.findIndex((one) => one > time);
+  if (next === 0) return values[0];
+  if (next < 0) return values[values.length - 1];
+  if (interpolation === "step") return values[next - 1];
+  const u = (time - times[next - 1]) / (times[next] - times[next - 1]);
+  return values[next - 1] + u * (values[next] - values[next - 1]);
 }

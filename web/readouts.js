@@ -25,6 +25,7 @@ export class Readouts {
     this.capped = read("capped");
     this.latency = read("latency");
     this.rate = read("rate");
+    this.viewers = read("viewers");
     this.state = byId("run-state", HTMLElement);
     this.connection = "connecting";
     this.refreshed = 0;
@@ -43,7 +44,8 @@ export class Readouts {
     setText(this.target, format.speed(session.speed));
     setText(this.actual, Number.isNaN(actual) ? "–" : `${actual.toFixed(2)}×`);
     this.capped.hidden = !(session.speed !== null && actual < CAPPED * session.speed);
-    setText(this.latency, Number.isNaN(session.stream.latency) ? "–" : `${session.stream.latency.toFixed(1)} ms`);
+    setText(this.latency, Number.isNaN(session.latency) ? "–" : `${session.latency.toFixed(1)} ms`);
+    setText(this.viewers, String(session.viewers));
     const rate = Math.max(0, (session.stream.bytes - this.bytes) / elapsed);
     this.bytes = session.stream.bytes;
     setText(this.rate, `${rate.toFixed(rate < 10 ? 1 : 0)} kB/s`);

@@ -9,8 +9,8 @@ import { Emitter } from "./emitter.js";
 import { CommandError, Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
-/** ms between two looks at the live edge while the history is shown */
-const EDGE_POLL_MS = 500;
+/** ms between two looks at the session object: often while the history is shown, for the live edge */
+const POLL_MS = { live: 3000, history: 500 };
 
 /** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
 
@@ -47,7 +47,10 @@ export class Session extends Emitter {
     /** @type {number | null} the step to seek once the present seek is answered */
     this.wanted = null;
     this.seeking = false;
-    this.pollTimer = 0;
+    this.viewers = 1;
+    /** ms, smoothed, to the server and back */
+    this.latency = NaN;
+    this.pollTimer = window.setInterval(() => this.poll(), POLL_MS.live);
     this.stream = new Stream(this.id, {
       onWelcome: (welcome) => this.welcome(welcome),
       onFrame: (frame) => this.receive(frame),
@@ -206,15 +209,21 @@ export class Session extends Emitter {
   setMode(mode) {
     this.mode = mode;
     clearInterval(this.pollTimer);
+    this.pollTimer = window.setInterval(() => this.poll(), POLL_MS[mode]);
     if (mode === "live") this.timeline.pinned = null;
-    else this.pollTimer = window.setInterval(() => this.pollEdge(), EDGE_POLL_MS);
     this.emit("mode", mode);
   }
 
-  /** No live frames arrive while the history is shown; the edge moves on all the same. */
-  async pollEdge() {
+  /** How far away the server is, who else looks on; in the history also the live edge, which moves on unseen. */
+  async poll() {
+    if (document.hidden) return;
+    const began = performance.now();
     const info = await api.getSession(this.id).catch(() => null);
-    if (!info || this.mode === "live" || info.epoch !== this.epoch) return;
+    if (!info) return;
+    const took = performance.now() - began;
+    this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
+    this.viewers = info.viewers ?? 1;
+    if (this.mode === "live" || info.epoch !== this.epoch) return;
     this.edge = { step: info.step, time: info.time };
     this.history.to = info.step;
     this.setState(info.state);

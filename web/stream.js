@@ -41,7 +41,7 @@ export class Stream {
     this.clientId = crypto.randomUUID?.() ?? `page-${Math.random().toString(36).slice(2)}`;
     /** @type {WebSocket | null} */
     this.socket = null;
-    /** @type {Map<string, {resolve: (answer: any) => void, reject: (error: Error) => void, sent: number, timer: number}>} */
+    /** @type {Map<string, {resolve: (answer: any) => void, reject: (error: Error) => void, timer: number}>} */
     this.waiting = new Map();
     this.nextId = 1;
     this.attempts = 0;
@@ -51,8 +51,6 @@ export class Stream {
     this.position = null;
     this.unacknowledged = -1;
     this.bytes = 0;
-    /** ms, smoothed round trip of commands */
-    this.latency = NaN;
     this.onVisibility = () => this.subscribe();
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
@@ -104,8 +102,6 @@ export class Stream {
       if (waiter) {
         this.waiting.delete(message.id);
         clearTimeout(waiter.timer);
-        const took = performance.now() - waiter.sent;
-        this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
         if (message.op === "result") waiter.resolve(message);
         else waiter.reject(new CommandError(message.problem));
       } else if (message.op === "error") {
@@ -141,7 +137,7 @@ export class Stream {
         this.waiting.delete(id);
         reject(new CommandError({ title: "No answer", code: "timeout", detail: `The session did not answer "${op}" within ${ANSWER_TIMEOUT_MS / 1000} s.` }));
       }, ANSWER_TIMEOUT_MS);
-      this.waiting.set(id, { resolve, reject, sent: performance.now(), timer });
+      this.waiting.set(id, { resolve, reject, timer });
     });
   }
 

@@ -129,7 +129,7 @@ export class Transport {
     if (!session) return;
     this.timeline.min = String(session.history.from);
     this.timeline.max = String(Math.max(session.edge.step, session.history.from + 1));
-    if (!this.dragging) this.timeline.value = String(shown.step);
+    if (!this.dragging) this.timeline.value = session.mode === "live" ? this.timeline.max : String(shown.step);
     this.timeline.setAttribute("aria-valuetext", `${format.seconds(shown.time)}, step ${shown.step}`);
     setText(this.time, format.seconds(shown.time));
     if (this.speed !== document.activeElement) this.speed.value = String(session.speed);

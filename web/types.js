@@ -35,7 +35,7 @@
  *
  * @typedef {object} Motor
  * @property {"velocity" | "position" | "force"} type
- * @property {number | {times: number[], values: number[]}} target
+ * @property {number | {times: number[], values: number[], interpolation?: string}} target
  * @property {number} [max_force]
  *
  * @typedef {object} Limits
@@ -82,6 +82,7 @@
  * @property {number} time
  * @property {number | null} speed
  * @property {number} epoch
+ * @property {number} [viewers]
  *
  * @typedef {object} Fault            one entry of `errors` of a problem document
  * @property {string} pointer

@@ -20,7 +20,7 @@ import { Stage } from "./stage.js";
 import { theme } from "./theme.js";
 
 /** Share of the scene's size the bodies may wander before the camera follows. */
-const LEASH = 0.45;
+const LEASH = 0.2;
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
 
