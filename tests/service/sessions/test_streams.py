@@ -129,6 +129,22 @@ def test_channels_of_one_frame_never_mix_moments(time: Time):
         time.now += 1 / 60
 
 
+def test_a_slow_channel_rides_on_the_frames_of_a_fast_one(time: Time):
+    viewer = watching(time, poses=60.0, energy=25.0)
+    messages, energies = 0, 0
+    for tick in range(240 * 4):
+        if tick % 4 == 0:
+            viewer.offer(frame(tick))
+        data = viewer.next_frame()
+        if data is not None:
+            messages += 1
+            energies += BlockTag.ENERGY in decode_frame(data).blocks
+            viewer.acknowledge(tick - tick % 4)
+        time.now += 1 / 240
+    assert messages == pytest.approx(240, abs=3)
+    assert energies == pytest.approx(100, abs=3)
+
+
 def test_seek_shows_the_past_to_one_viewer_only(time: Time):
     one, other = watching(time), watching(time)
     one.live = False
