@@ -98,11 +98,11 @@ def _follow(office: Office, batch_id: str, *, as_json: bool) -> dict[str, Any]:
 def _on_server(
     document: Any, output: Path, form: Format, url: str, *, as_json: bool
 ) -> dict[str, Any]:
-    server = Server(url)
-    with console.progress_bar("batch", shown=not as_json) as tell:
-        info = server.ask("POST", "/v1/batches", json=document).json()
-        info = server.follow(info, tell)
-    answer = server.ask("GET", info["links"]["results"], params={"format": form.name})
+    with Server(url) as server:
+        with console.progress_bar("batch", shown=not as_json) as tell:
+            info = server.ask("POST", "/v1/batches", json=document).json()
+            info = server.follow(info, tell)
+        answer = server.ask("GET", info["links"]["results"], params={"format": form.name})
     output.write_bytes(answer.content)
     return dict(info)
 

@@ -35,6 +35,14 @@ class Server:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=60.0)
 
+    def __enter__(self) -> "Server":
+        """Hold the connection."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._client.close()
+
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         """One request."""
         try:

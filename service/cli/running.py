@@ -93,19 +93,19 @@ def _here(options: RunOptions, scene: Scene) -> dict[str, Any]:
 
 def _on_server(options: RunOptions, document: Any) -> dict[str, Any]:
     assert options.url is not None
-    server = Server(options.url)
     try:
-        with console.progress_bar("run", shown=not options.as_json) as tell:
-            info = server.run(document, tell)
-        error = info.get("error") or {}
-        if info["status"] in ("succeeded", "failed") and error.get("code") in (
-            None,
-            "engine_diverged",
+        with (
+            Server(options.url) as server,
+            console.progress_bar("run", shown=not options.as_json) as tell,
         ):
-            if options.output is not None:
-                server.download(info, options.output)
-            found: dict[str, Any] = server.ask("GET", info["links"]["summary"]).json()
-            return found
+            info = server.run(document, tell)
+            error = info.get("error") or {}
+            ended_by_physics = error.get("code") in (None, "engine_diverged")
+            if info["status"] in ("succeeded", "failed") and ended_by_physics:
+                if options.output is not None:
+                    server.download(info, options.output)
+                found: dict[str, Any] = server.ask("GET", info["links"]["summary"]).json()
+                return found
     except ServerError as refused:
         if refused.faults and refused.invalid:
             console.stop_with_faults(refused.faults, as_json=options.as_json)
