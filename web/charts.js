@@ -11,8 +11,10 @@ import { Series } from "./series.js";
 import { theme, themeColor } from "./theme.js";
 
 const REDRAW_MS = 120;
-/** Smallest value on a logarithmic axis: rounding of float64. */
-const FLOOR = 1e-16;
+/** Decades shown below the largest value on a logarithmic axis. */
+const DECADES = 9;
+/** The largest times per step shown, over the ninth decile: one slow step must not flatten all others. */
+const OUTLIER = 3;
 
 /** Apart in lightness for colour-blind readers; in the order of the curves. */
 const INK = {
@@ -26,7 +28,7 @@ const INK = {
  * @property {(frame: Frame) => number} value
  * @property {"y" | "right"} [scale]
  *
- * @typedef {{title: string, channel: "energy" | "solver", log?: boolean, curves: Curve[]}} Plot
+ * @typedef {{title: string, channel: "energy" | "solver", log?: boolean, robust?: boolean, curves: Curve[]}} Plot
  */
 
 /** @param {(energy: NonNullable<Frame["energy"]>) => number} of */
@@ -43,7 +45,7 @@ const PLOTS = [
     // total less work done, plus what was lost, less what stabilisation added: constant when all is accounted for
     { label: "balance", value: energy((e) => e.total - e.workIn + e.friction + e.impact + e.damping - e.correction) },
   ] },
-  { title: "Time per step [µs]", channel: "solver", curves: [
+  { title: "Time per step [µs]", channel: "solver", robust: true, curves: [
     { label: "collision", value: solver((s) => s.collisionUs) },
     { label: "solve", value: solver((s) => s.solveUs) },
     { label: "all", value: solver((s) => s.stepUs) },
@@ -53,9 +55,9 @@ const PLOTS = [
     { label: "depth", value: solver((s) => s.maxPenetration * 1e3), scale: "right" },
   ] },
   { title: "Solver errors", channel: "solver", log: true, curves: [
-    { label: "residual", value: solver((s) => Math.max(FLOOR, s.residual)) },
-    { label: "Coulomb", value: solver((s) => Math.max(FLOOR, s.coulombError)) },
-    { label: "joints", value: solver((s) => Math.max(FLOOR, s.jointPositionError)) },
+    { label: "residual", value: solver((s) => s.residual || NaN) },
+    { label: "Coulomb", value: solver((s) => s.coulombError || NaN) },
+    { label: "joints", value: solver((s) => s.jointPositionError || NaN) },
   ] },
 ];
 
@@ -127,10 +129,10 @@ export class Charts {
     const chart = new uPlot({
       width: Math.max(80, area.clientWidth), height: Math.max(60, area.clientHeight), legend: { show: false }, padding: [6, right ? 0 : 8, 0, 0],
       cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 } },
-      scales: { x: { time: false }, y: plot.log ? { distr: 3, range: logRange } : { range: padded }, ...(right ? { right: { range: padded } } : {}) },
+      scales: { x: { time: false }, y: plot.log ? { distr: 3, range: logRange } : { range: plot.robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
-        { ...axis, size: 46, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) },
+        { ...axis, ...(plot.log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) },
         ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => ticks.map(short) }] : []),
       ],
       series: [{}, ...plot.curves.map((curve, i) => ({ label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false } }))],
@@ -177,6 +179,20 @@ function padded(_, low, high) {
 
 /** @type {uPlot.Range.Function} whole powers of ten */
 function logRange(_, low, high) {
-  if (low === null || high === null) return [1e-12, 1];
-  return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high) + 1e-9)];
+  if (low === null || high === null || !(high > 0)) return [1e-12, 1];
+  const top = Math.ceil(Math.log10(high) + 1e-9);
+  return [10 ** Math.max(top - DECADES, Math.floor(Math.log10(low))), 10 ** top];
+}
+
+/** Every third power of ten: room for the labels. @param {uPlot} _ @param {number[]} splits */
+function decadesOnly(_, splits) {
+  return splits.map((split) => (Math.abs((Math.log10(split) / 3) % 1) < 1e-6 ? split : null));
+}
+
+/** @type {uPlot.Range.Function} */
+function withoutOutliers(chart, low, high) {
+  if (low === null || high === null) return [0, 1];
+  const values = chart.data.slice(1).flatMap((column) => Array.from(column).filter((value) => typeof value === "number"));
+  values.sort((a, b) => a - b);
+  return [0, 1.1 * Math.min(high, OUTLIER * (values[Math.floor(0.9 * values.length)] || high))];
 }

@@ -105,13 +105,13 @@ class Painter {
     links.setPoses(poses);
     const sphere = bounds.getBoundingSphere(new THREE.Sphere());
     const radius = Math.max(sphere.radius, 0.02);
-    const sun = new THREE.DirectionalLight(0xfff4e6, 2.3);
-    sun.position.set(0.55, -0.5, 1.25).multiplyScalar(radius * 3).add(sphere.center);
+    const sun = new THREE.DirectionalLight(0xfff4e6, 2.1);
+    sun.position.set(0.42, -0.72, 1.2).multiplyScalar(radius * 3).add(sphere.center);
     sun.target.position.copy(sphere.center);
     sun.castShadow = true;
     sun.shadow.mapSize.set(512, 512);
     Object.assign(sun.shadow.camera, { left: -radius * 1.4, right: radius * 1.4, bottom: -radius * 1.4, top: radius * 1.4, near: 0.01, far: radius * 9 });
-    const sky = new THREE.HemisphereLight(0xffffff, 0x6a655c, 1.45);
+    const sky = new THREE.HemisphereLight(0xffffff, 0x8d8a84, 1.9);
     sky.position.set(0, 0, 1);
     const scene = new THREE.Scene();
     scene.add(bodies.root, links.root, ground.root, sun, sun.target, sky);

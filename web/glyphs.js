@@ -107,7 +107,7 @@ export class Arrows extends Glyphs {
 export class Dots extends Glyphs {
   /** @param {THREE.ColorRepresentation} color @param {number} [order] */
   constructor(color, order = 11) {
-    super(new THREE.SphereGeometry(1, 14, 10), glyphMaterial(color, false), order);
+    super(new THREE.SphereGeometry(1, 10, 6), glyphMaterial(color, false), order);
   }
 
   /** @param {THREE.Vector3} at @param {THREE.Vector3} normal flattened along it @param {number} radius m @param {number} [flat] thickness over radius */

@@ -186,6 +186,10 @@ export class Page {
   listen(session) {
     session.on("frame", (frame) => this.charts.push(frame));
     session.on("problem", showProblem);
+    session.on("state", (state) => {
+      // a slow browser skips frames; the server has kept them all
+      if (state === "paused" || state === "finished" || state === "failed") this.backfill(session);
+    });
     session.on("epoch", () => {
       this.charts.clear();
       this.transport.clear();
@@ -207,7 +211,7 @@ export class Page {
     const kept = (session.edge.step - session.history.from) * session.dt * FRAMES_PER_SECOND;
     const stride = Math.max(1, Math.ceil(kept / BACKFILL_FRAMES));
     const frames = await api.getFrames(session.id, session.history.from, session.edge.step, stride).catch(() => []);
-    if (this.session !== session) return;
+    if (this.session !== session || frames[0]?.epoch !== session.epoch) return;
     this.charts.clear();
     for (const frame of frames) this.charts.push(frame);
   }

@@ -8,7 +8,7 @@
 import * as THREE from "three";
 import { jointFrame, toWorld, turned } from "./frames.js";
 import { Arrows, Dots } from "./glyphs.js";
-import { massOf } from "./shapes.js";
+import { halfExtents, massOf } from "./shapes.js";
 
 const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
 const Z = new THREE.Vector3(0, 0, 1);
@@ -21,6 +21,7 @@ export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
   constructor(scene, size) {
     this.size = size;
+    this.unit = unitOf(scene, size);
     this.forceScale = 1;
     this.largestForce = 0;
     /** @type {Record<OverlayName, boolean>} */
@@ -61,7 +62,7 @@ export class Overlays {
     const { contacts, normals, forces } = this.shown;
     if (!contacts && !normals && !forces) return;
     const [p, n] = [new THREE.Vector3(), new THREE.Vector3()];
-    const unit = this.size * 0.01;
+    const { unit } = this;
     let largest = 0;
     for (let i = 0; i < count; i += 1) largest = Math.max(largest, values[9 * i + 7]);
     // falls slowly, so that arrows do not jump with every impact
@@ -80,7 +81,7 @@ export class Overlays {
   /** @param {Float32Array} poses */
   addCenters(poses) {
     this.centers.forEach((center, body) => {
-      if (center) this.dots.center.add(toWorld(poses, body, center), Z, this.size * 0.009);
+      if (center) this.dots.center.add(toWorld(poses, body, center), Z, 0.9 * this.unit);
     });
   }
 
@@ -109,4 +110,11 @@ export class Overlays {
   dispose() {
     for (const glyphs of this.all()) glyphs.dispose();
   }
+}
+
+/** Size of a small glyph: a share of the usual body, and never large in the scene. @param {Scene} scene @param {number} size m */
+function unitOf(scene, size) {
+  const radii = scene.bodies.flatMap((body) => body.shapes ?? []).flatMap((shape) => halfExtents(shape) ?? [])
+    .map((half) => half * Math.sqrt(3)).sort((a, b) => a - b);
+  return radii.length ? Math.min(0.01 * size, 0.07 * radii[radii.length >> 1]) : 0.01 * size;
 }

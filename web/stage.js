@@ -30,9 +30,9 @@ export class Stage {
     this.controls.maxPolarAngle = Math.PI * 0.97;
     this.controls.minDistance = 0.02;
 
-    this.sky = new THREE.HemisphereLight(0xffffff, 0x6a655c, 1.45);
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8a84, 1.9);
     this.sky.position.set(0, 0, 1);
-    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.3);
+    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
     this.sun.shadow.radius = 3;
@@ -70,7 +70,7 @@ export class Stage {
     const focus = this.controls.target;
     const reach = Math.min(60, Math.max(0.15, this.camera.position.distanceTo(focus) * 0.75));
     this.sun.target.position.copy(focus);
-    this.sun.position.set(0.55, -0.5, 1.25).multiplyScalar(reach * 2).add(focus);
+    this.sun.position.set(0.42, -0.72, 1.2).multiplyScalar(reach * 2).add(focus);
     const frustum = this.sun.shadow.camera;
     frustum.left = frustum.bottom = -reach;
     frustum.right = frustum.top = reach;
