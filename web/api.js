@@ -105,12 +105,12 @@ export function abandonSession(id) {
 /**
  * @param {string} id
  * @param {number} from step
- * @param {number} to step
+ * @param {number | null} to step; null: up to the newest
  * @param {number} stride every how-many-th kept frame
  * @returns {Promise<Frame[]>}
  */
 export async function getFrames(id, from, to, stride) {
-  const path = `/sessions/${id}/frames?from=${from}&to=${to}&stride=${stride}`;
+  const path = `/sessions/${id}/frames?from=${from}&stride=${stride}${to === null ? "" : `&to=${to}`}`;
   return decodeFrames(await (await request("GET", path, undefined, "application/octet-stream")).arrayBuffer());
 }
 

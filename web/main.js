@@ -210,7 +210,7 @@ export class Page {
   async backfill(session) {
     const kept = (session.edge.step - session.history.from) * session.dt * FRAMES_PER_SECOND;
     const stride = Math.max(1, Math.ceil(kept / BACKFILL_FRAMES));
-    const frames = await api.getFrames(session.id, session.history.from, session.edge.step, stride).catch(() => []);
+    const frames = await api.getFrames(session.id, session.history.from, null, stride).catch(() => []);
     if (this.session !== session || frames[0]?.epoch !== session.epoch) return;
     this.charts.clear();
     for (const frame of frames) this.charts.push(frame);
