@@ -27,7 +27,7 @@ from service.api.intake import (
 )
 from service.api.negotiation import wanted_format
 from service.api.simulations import queue_full, refuse_when_full
-from service.api.views import batch_info, batch_url, metric, simulation_info, simulation_url
+from service.api.views import batch_info, batch_url, metric, simulation_infos, simulation_url
 from service.jobs import variations
 from service.jobs.admission import NewBatch, NewRun, QueueFullError
 from service.jobs.catalog import Row
@@ -152,7 +152,8 @@ def runs(
     found = office.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
     shown = found[: page.size]
     last = shown[-1]["number"] if len(found) > page.size else None
-    items = [_run_item(simulation_info(office, row), row) for row in shown]
+    infos = simulation_infos(office, shown)
+    items = [_run_item(info, row) for info, row in zip(infos, shown, strict=True)]
     return RunPage(items=items, next_page_token=page.token(last))
 
 

@@ -7,11 +7,12 @@ import hmac
 import logging
 import re
 import secrets
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import clock
@@ -31,6 +32,10 @@ DATA_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+
+# the page's way to send a key: fetch and WebSocket carry it, other sites cannot
+KEY_COOKIE = "cardan_key"
 
 
 class RequestLayer:
@@ -118,18 +123,24 @@ class GuardLayer:
             return ProblemError(
                 401,
                 "unauthorized",
-                "An API key is needed: send it as 'Authorization: Bearer KEY'.",
+                "An API key is needed: send it as 'Authorization: Bearer KEY'; "
+                "a browser opens the page once as /?key=KEY.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return None
 
     def _has_key(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return False
-        # every key is compared, so that the time tells nothing
-        matches = [hmac.compare_digest(given.strip().encode(), key) for key in self._keys]
-        return any(matches)
+        if scheme.lower() == "bearer":
+            return is_key(given.strip(), self._keys)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return is_key(cookies.get(KEY_COOKIE, ""), self._keys)
+
+
+def is_key(given: str, keys: Iterable[bytes]) -> bool:
+    """Whether a text is one of the keys; all are compared, so that the time tells nothing."""
+    matches = [hmac.compare_digest(given.encode(), key) for key in keys]
+    return any(matches)
 
 
 class BodyLayer:

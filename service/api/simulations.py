@@ -24,7 +24,7 @@ from service.api.dependencies import (
 from service.api.errors import ProblemError
 from service.api.idempotency import ticket
 from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
-from service.api.views import simulation_info, simulation_url
+from service.api.views import simulation_info, simulation_infos, simulation_url
 from service.jobs.admission import NewRun, QueueFullError
 from service.jobs.catalog import Row
 from service.jobs.machine import TERMINAL, RunState
@@ -88,9 +88,7 @@ def listing(
     rows = office.catalog.simulations(before=page.after, size=page.size + 1, status=status)
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
-    return SimulationPage(
-        items=[simulation_info(office, row) for row in shown], next_page_token=page.token(last)
-    )
+    return SimulationPage(items=simulation_infos(office, shown), next_page_token=page.token(last))
 
 
 @router.get("/{simulation_id}", response_model=SimulationInfo)

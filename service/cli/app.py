@@ -130,7 +130,7 @@ def warmup(as_json: Json = False) -> None:
     """Compile every kernel now, so that nothing waits later."""
     import engine
 
-    with console.progress_bar("Compiling kernels", shown=not as_json) as tell:
+    with console.progress_bar("Compiling kernels", shown=not as_json, lines=True) as tell:
         seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
     if as_json:
         console.print_json({"seconds": seconds})

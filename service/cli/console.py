@@ -81,9 +81,22 @@ def print_pairs(pairs: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def progress_bar(what: str, *, shown: bool = True) -> Iterator[Tell]:
-    """A bar on a terminal: call with the share done, 0 to 1, and a note. Silent elsewhere."""
+def progress_bar(what: str, *, shown: bool = True, lines: bool = False) -> Iterator[Tell]:
+    """A bar on a terminal: call with the share done, 0 to 1, and a note.
+
+    Elsewhere it is silent, or with `lines` writes a line for every new note.
+    """
     console = err()
+    if shown and lines and not console.is_terminal:
+        told: set[str] = set()
+
+        def tell(share: float, note: str) -> None:
+            if note not in told:
+                told.add(note)
+                console.print(f"{what}: {100 * share:3.0f} % {_plain(note)}")
+
+        yield tell
+        return
     if not shown or not console.is_terminal:
         yield lambda _share, _note: None
         return

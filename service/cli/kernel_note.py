@@ -38,7 +38,8 @@ def _path() -> Path:
     for path in sorted(root.rglob("*.py")):
         state = path.stat()
         digest.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
+    digest.update(f"{metadata.version('numba')} {sys.version}".encode())
     chosen = os.environ.get("CARDAN_KERNEL_CACHE")
-    digest.update(f"{metadata.version('numba')} {sys.version} {chosen}".encode())
     user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(user) / "cardan" / "notes" / digest.hexdigest()[:16]
+    base = Path(chosen) if chosen else Path(user) / "cardan" / "kernels"
+    return base / "notes" / digest.hexdigest()[:16]

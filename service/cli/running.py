@@ -15,7 +15,7 @@ from schemas import Scene, SceneInvalid, scene_hash
 from service.cli import console
 from service.cli.remote import Server, ServerError
 from service.cli.scene_source import read_scene
-from service.recordings.engine_tables import recording_of
+from service.recordings.engine_tables import finite_values, recording_of
 from service.recordings.folder import save
 from service.recordings.formats import FormatError, format_of
 from service.recordings.tables import Tables
@@ -65,7 +65,7 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
             progress=lambda step, total: tell(step / max(total, 1), f"step {step}/{total}"),
             should_stop=lambda: bool(interrupted),
         )
-    summary = dict(summary)
+    summary = finite_values(summary)
     if interrupted and summary.get("status") != "failed":
         summary["status"], summary["reason"] = "cancelled", "interrupted by the user"
     return recording_of(scene, scene_hash(scene), recording.tables(), summary), summary

@@ -99,7 +99,7 @@ def _load_kernels() -> None:
     process.start()
     theirs.close()
     folder = ""
-    with console.progress_bar("Loading kernels") as tell:
+    with console.progress_bar("Loading kernels", lines=True) as tell:
         try:
             while True:
                 done, total, what, folder = ours.recv()

@@ -91,7 +91,7 @@ class Execution:
 
     def _simulate(self) -> m.Done:
         import engine
-        from service.recordings.engine_tables import recording_of
+        from service.recordings.engine_tables import finite_values, recording_of
         from service.recordings.folder import write_folder
 
         scene = load(self._order.document, self._order.overrides, self._limits)
@@ -103,6 +103,9 @@ class Execution:
         )
         factor = self._factor()
         event, error = self._judge(summary)
+        if event == RunEvent.RELEASED:
+            return m.Done(event, self._step)
+        summary = finite_values(summary)
         stored = recording_of(scene, scene_hash(scene), recording.tables(), summary)
         write_folder(stored, Path(self._order.folder))
         return m.Done(

@@ -16,7 +16,8 @@ from sqlalchemy.exc import OperationalError
 from service import clock
 from service.jobs import messages as m
 from service.jobs.machine import RunEvent, RunState
-from service.jobs.queue import Claim, Outcome, Queue, worker_lost_error
+from service.jobs.queue import Claim, Queue
+from service.jobs.rows import Outcome, worker_lost_error
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
 
@@ -170,7 +171,7 @@ class Attempt:
         finally:
             self._runner.live.pop(self._claim.run_id, None)
         state = None if self._fenced else self._commit(outcome)
-        if state is None or outcome.result is None:
+        if state in (None, RunState.QUEUED) or outcome.result is None:
             shutil.rmtree(self._folder, ignore_errors=True)
         log.info("run %s attempt %d: %s", self._claim.run_id, self._claim.attempt, state)
 

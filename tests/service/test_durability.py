@@ -155,6 +155,14 @@ def test_keys_are_asked_for(own_server):
         assert client.get("/v1/limits").status_code == 200
     with own_server.client(headers={"Authorization": f"Bearer {key}x"}) as client:
         assert client.get("/v1/limits").status_code == 401
+        assert client.get("/", params={"key": "wrong"}).status_code == 401
+    with own_server.client() as browser:
+        answer = browser.get("/", params={"key": key})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert browser.get("/v1/limits").status_code == 200
 
 
 def bits(client: httpx.Client, info):

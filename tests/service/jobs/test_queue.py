@@ -5,7 +5,8 @@ import pytest
 from service import clock
 from service.jobs.admission import KeyInFlightError, KeyReusedError, QueueFullError
 from service.jobs.machine import RunEvent, RunState
-from service.jobs.queue import Outcome, Queue, worker_lost_error
+from service.jobs.queue import Queue
+from service.jobs.rows import Outcome, worker_lost_error
 from service.jobs.tables import open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
@@ -40,11 +41,12 @@ def test_runs_start_in_order_and_simulations_before_batches(desk):
 
 def test_positions_count_from_the_front(desk):
     runs = [desk.simulation() for _ in range(3)]
-    positions = [desk.catalog.position(desk.catalog.run(run)) for run in runs]
-    assert positions == [0, 1, 2]
+    rows = [desk.catalog.run(run) for run in runs]
+    assert desk.catalog.positions(rows) == {runs[0]: 0, runs[1]: 1, runs[2]: 2}
     desk.queue.claim("me")
-    positions = [desk.catalog.position(desk.catalog.run(run)) for run in runs]
-    assert positions == [None, 0, 1]
+    rows = [desk.catalog.run(run) for run in runs]
+    assert desk.catalog.positions(rows) == {runs[1]: 0, runs[2]: 1}
+    assert desk.catalog.positions(rows[:1]) == {}
 
 
 def test_the_fenced_cannot_write(desk):
