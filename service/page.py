@@ -116,7 +116,10 @@ def _inside(folder: Path, path: str) -> Path | None:
     parts = Path(path).parts
     if not parts or any(part in HIDDEN or part.startswith((".", "/")) for part in parts):
         return None
-    file = (folder / path).resolve()
-    if not file.is_relative_to(folder.resolve()) or not file.is_file():
+    try:
+        file = (folder / path).resolve()
+        inside = file.is_relative_to(folder.resolve()) and file.is_file()
+    except (OSError, ValueError):
+        # a name the file system cannot have
         return None
-    return file
+    return file if inside else None

@@ -22,6 +22,7 @@ from schemas import (
     load_scene,
     scene_hash,
 )
+from schemas.error import printable, shown
 from schemas.examples import example_document, example_names
 from schemas.parse import duplicate_keys, parse_json
 from schemas.spelling import did_you_mean
@@ -172,8 +173,8 @@ def _document(source: Any) -> Any:
         fault = Fault(
             pointer="",
             code="unknown_example",
-            message=f"There is no example of the name '{source}'.",
-            got=source,
-            hint=did_you_mean(source, example_names()),
+            message=f"There is no example of the name '{shown(source)}'.",
+            got=shown(source),
+            hint=did_you_mean(printable(source), example_names()),
         )
         raise SceneInvalid([fault]) from None

@@ -11,7 +11,8 @@ import typer
 
 from schemas import SceneInvalid
 from schemas.api import BatchRequest
-from service.api.batches import admit_batch, check_batch, result_rows
+from service.api.batch_intake import admit_batch, check_batch
+from service.api.batches import result_rows
 from service.api.errors import ProblemError
 from service.api.intake import invalid, located, read_request
 from service.api.views import batch_info

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import typer
 import uvicorn
 
 from service.cli import console, kernel_note
@@ -106,6 +107,9 @@ def _load_kernels() -> None:
                 tell(done / max(total, 1), what)
         except EOFError:
             process.join()
+        except KeyboardInterrupt:
+            process.terminate()
+            raise typer.Exit(console.INTERRUPTED) from None
     if process.exitcode == 0:
         kernel_note.write(folder)
     else:
@@ -115,6 +119,8 @@ def _load_kernels() -> None:
 
 
 def _warm(pipe: Connection) -> None:
+    # Ctrl+C belongs to the parent, which then ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     import engine
     from engine.kernel import CACHE_FOLDER
 

@@ -46,7 +46,7 @@ def running(client, where):
     return wait_for(lambda: (now := client.get(where).json())["step"] > 1000 and now)
 
 
-def kill_the_computing_worker(server):
+def stop_the_computing_worker(server, number):
     before = busy_worker(server)
 
     def grown():
@@ -55,7 +55,7 @@ def kill_the_computing_worker(server):
         return most if now[most] - before[most] >= 5 else None
 
     victim = wait_for(grown, what="a computing worker")
-    os.kill(victim, signal.SIGKILL)
+    os.kill(victim, number)
 
 
 def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
@@ -65,13 +65,26 @@ def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
         info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
         where = info["links"]["self"]
         running(client, where)
-        kill_the_computing_worker(own_server)
+        stop_the_computing_worker(own_server, signal.SIGKILL)
         ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now)
         assert ended["status"] == "succeeded", ended
         events = client.get(info["links"]["events"]).text
         assert '"attempt":2' in events
         assert bits(client, ended) == bits(client, undisturbed)
         assert summary_hash(client, ended) == summary_hash(client, undisturbed)
+
+
+def test_a_worker_that_hangs_is_replaced(own_server):
+    own_server.environ["CARDAN_SILENCE_S"] = "2"
+    own_server.start()
+    with own_server.client() as client:
+        info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
+        where = info["links"]["self"]
+        running(client, where)
+        stop_the_computing_worker(own_server, signal.SIGSTOP)
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now)
+        assert ended["status"] == "succeeded"
+        assert '"attempt":2' in client.get(info["links"]["events"]).text
 
 
 def test_a_killed_service_finds_its_runs_again(own_server):

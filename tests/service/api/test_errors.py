@@ -1,3 +1,4 @@
+import base64
 import json
 
 import pytest
@@ -130,3 +131,50 @@ def test_the_openapi_document_says_that_errors_are_problems(client):
     assert "SimulationRequest" in document["components"]["schemas"]
     assert "HTTPValidationError" not in json.dumps(document["paths"])
     assert "/v1/simulations" in client.get("/docs").text
+
+
+SURROGATE = "\\ud800"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/v1/simulations", '{"scene": "' + SURROGATE + '"}'),
+        ("/v1/simulations", '{"' + SURROGATE + '": 1, "scene": "pile"}'),
+        ("/v1/simulations", '{"scene": "pile", "overrides": {"/' + SURROGATE + '": 1}}'),
+        ("/v1/simulations", '{"scene": "pile", "name": "' + SURROGATE + '"}'),
+        ("/v1/batches", '{"scene": "pile", "variations": {"/' + SURROGATE + '": [1]}}'),
+        ("/v1/batches", '{"scene": "pile", "mode": "' + SURROGATE + '"}'),
+        (
+            "/v1/batches",
+            '{"scene": "pile", "variations": {"/gravity": [[0,0,0]]}, "metrics": ["'
+            + SURROGATE
+            + '"]}',
+        ),
+        ("/v1/scenes:validate", '"' + SURROGATE + '"'),
+        ("/v1/sessions", '{"scene": "' + SURROGATE + '"}'),
+    ],
+)
+def test_text_that_is_no_unicode_is_refused_and_breaks_nothing(client, path, text):
+    answer = client.post(path, content=text, headers={"Content-Type": "application/json"})
+    if path.endswith("validate"):
+        assert answer.json()["valid"] is False
+        return
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == MEDIA
+    assert answer.json()["errors"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/%00", "/" + "x" * 5000, "/v1/simulations/%ff", "/v1/simulations/" + "x" * 3000,
+     "/v1/examples/%00", "/v1/simulations/sim_0/%2e%2e"],
+)  # fmt: skip
+def test_strange_addresses_are_not_found(client, path):
+    problem(client.get(path), 404, "not_found")
+
+
+def test_a_page_token_beyond_any_row_is_refused(client):
+    token = base64.urlsafe_b64encode(b"row:" + b"9" * 40).decode()
+    answer = client.get("/v1/simulations", params={"page_token": token})
+    problem(answer, 422, "invalid_request")
