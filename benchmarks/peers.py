@@ -46,8 +46,8 @@ def _run(mujoco: Any, model: Any, scene: Scene) -> float:
     seconds, steps = 0.0, 0
     while steps < total and seconds < LIMIT_S:
         n = min(50, total - steps)
-        began = time.perf_counter()
+        began = time.thread_time()
         mujoco.mj_step(model, data, n)
-        seconds += time.perf_counter() - began
+        seconds += time.thread_time() - began
         steps += n
     return 1e6 * seconds / steps

@@ -10,6 +10,7 @@ from rich.table import Table
 FOLDER = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- figures: begin (make bench writes this) -->", "<!-- figures: end -->"
+WIDTH = 132
 
 Rows = list[tuple[str, ...]]
 
@@ -30,6 +31,7 @@ def write(results: dict[str, Any]) -> None:
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
     console = Console()
+    console.width = max(console.width, WIDTH)
     for title, head, rows in _tables(results):
         table = Table(*head, title=title)
         for row in rows:
@@ -61,7 +63,16 @@ def _tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], Rows]]:
         ("Start and stream", ("what", "asked", "measured"), _start_rows(results)),
         (
             "Steps",
-            ("scene", "bodies", "joints", "contacts", "dt", "µs per step", "times real time"),
+            (
+                "scene",
+                "bodies",
+                "joints",
+                "contacts",
+                "dt",
+                "µs per step",
+                "wall clock",
+                "times real time",
+            ),
             _scene_rows(results["scenes"]),
         ),
         *(
@@ -120,6 +131,7 @@ def _scene_rows(scenes: dict[str, Any]) -> Rows:
             f"{one['contacts_mean']:g}",
             f"{1e3 * one['dt']:g} ms",
             f"{one['per_step_us']:g} ({one['fastest_us']:g} to {one['slowest_us']:g})",
+            f"{one['wall_us']:g}",
             f"{one['real_time_factor']:g}",
         )
         for name, one in scenes.items()
