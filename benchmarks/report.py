@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.readme import fill, row
+
 FOLDER = Path(__file__).parent / "results"
-README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- figures: begin (make bench writes this) -->", "<!-- figures: end -->"
 WIDTH = 132
 
 Rows = list[tuple[str, ...]]
@@ -21,11 +21,7 @@ def write(results: dict[str, Any]) -> None:
     text = markdown(results)
     (FOLDER / "latest.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     (FOLDER / "latest.md").write_text(text, encoding="utf-8")
-    readme = README.read_text(encoding="utf-8")
-    if BEGIN in readme and END in readme:
-        before, _, rest = readme.partition(BEGIN)
-        after = rest.partition(END)[2]
-        README.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
+    fill("figures", text)
 
 
 def show(results: dict[str, Any]) -> None:
@@ -34,8 +30,8 @@ def show(results: dict[str, Any]) -> None:
     console.width = max(console.width, WIDTH)
     for title, head, rows in _tables(results):
         table = Table(*head, title=title)
-        for row in rows:
-            table.add_row(*row)
+        for cells in rows:
+            table.add_row(*cells)
         console.print(table)
 
 
@@ -50,12 +46,8 @@ def markdown(results: dict[str, Any]) -> str:
         "",
     ]
     for _, head, rows in _tables(results):
-        lines += [_row(head), _row(tuple("---" for _ in head)), *map(_row, rows), ""]
+        lines += [row(head), row(tuple("---" for _ in head)), *map(row, rows), ""]
     return "\n".join(lines)
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], Rows]]:

@@ -1,59 +1,39 @@
 """The example scenes against what is asked of them: `python -m benchmarks.verify` or `make verify`.
 
-Runs the measuring functions of tests/references/test_scenes.py and writes what they found to
-docs/verification/scenes.md, which the README shows. Exit status 1 when something asked is missed.
+Measures with tests/references/scenes.py, as the tests do, and writes what it found to
+docs/verification/scenes.md and into the README. Exit status 1 when something asked is missed.
 """
 
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import engine
+from benchmarks.readme import fill, row
 from schemas.examples import example_names
+from tests.references.scenes import measure
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "verification" / "scenes.md"
-README = ROOT / "README.md"
-BEGIN, END = "<!-- scenes: begin (make verify writes this) -->", "<!-- scenes: end -->"
-
-Line = tuple[str, str, str, bool]
+INTRO = "The examples as they stand, default settings; `make verify` measures and writes this."
+HEAD = ("scene", "what", "asked", "reached", "holds")
 
 
 def main() -> int:
     """Measure every example, write the table; 0 when all of it holds."""
-    measure: Callable[[str], list[Line]] = import_module("tests.references.test_scenes").measure
     engine.warmup()
-    rows, missed = [], 0
+    lines, missed = [row(HEAD), row(("---",) * len(HEAD))], 0
     for name in example_names():
-        for what, asked, reached, holds in measure(name):
-            missed += not holds
-            rows.append(
-                f"| `{name}` | {what} | {asked} | {reached} | {'yes' if holds else '**no**'} |"
-            )
-            print(
-                f"{'ok  ' if holds else 'MISS'} {name}: {what}: {reached} (asked {asked})",
-                flush=True,
-            )
-    table = "\n".join(
-        ["| scene | what | asked | reached | holds |", "|---|---|---|---|---|", *rows]
-    )
+        for found in measure(name):
+            missed += not found.ok
+            holds = "yes" if found.ok else "**no**"
+            lines.append(row((f"`{name}`", found.what, found.asked, found.reached, holds)))
+            print(f"{name}: {found.what}: asked {found.asked}, reached {found.reached}: {holds}")
+    table = "\n".join(lines)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    intro = "The examples as they stand, default settings; `make verify` measures and writes this."
-    PAGE.write_text(f"# Examples: asked and reached\n\n{intro}\n\n{table}\n", encoding="utf-8")
-    _show_in_readme(table)
-    print(f"{len(rows)} checks, {missed} missed; written to {PAGE.relative_to(ROOT)}")
+    PAGE.write_text(f"# Examples: asked and reached\n\n{INTRO}\n\n{table}\n", encoding="utf-8")
+    fill("scenes", table)
+    print(f"{len(lines) - 2} checks, {missed} missed; written to {PAGE.relative_to(ROOT)}")
     return 1 if missed else 0
-
-
-def _show_in_readme(table: str) -> None:
-    text = README.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        return
-    before, _, rest = text.partition(BEGIN)
-    README.write_text(
-        f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8"
-    )
 
 
 if __name__ == "__main__":
