@@ -82,6 +82,17 @@ export async function getSession(id) {
   return (await request("GET", `/sessions/${id}`)).json();
 }
 
+/**
+ * What the browser measured for the last `getSession`: drawing does not delay it, as it would a timer here.
+ * @param {string} id @returns {number | null} ms
+ */
+export function roundTrip(id) {
+  const entries = performance.getEntriesByName(`${location.origin}${BASE}/sessions/${id}`, "resource");
+  performance.clearResourceTimings();
+  const last = /** @type {PerformanceResourceTiming | undefined} */ (entries[entries.length - 1]);
+  return last && last.responseEnd > 0 ? last.responseEnd - last.requestStart : null;
+}
+
 /** @param {string} id @returns {Promise<Scene>} */
 export async function getSessionScene(id) {
   return (await request("GET", `/sessions/${id}/scene`)).json();

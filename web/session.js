@@ -217,11 +217,10 @@ export class Session extends Emitter {
   /** How far away the server is, who else looks on; in the history also the live edge, which moves on unseen. */
   async poll() {
     if (document.hidden) return;
-    const began = performance.now();
     const info = await api.getSession(this.id).catch(() => null);
     if (!info) return;
-    const took = performance.now() - began;
-    this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
+    const took = api.roundTrip(this.id);
+    if (took !== null) this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
     this.viewers = info.viewers ?? 1;
     if (this.mode === "live" || info.epoch !== this.epoch) return;
     this.edge = { step: info.step, time: info.time };
