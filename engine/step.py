@@ -31,6 +31,8 @@ from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
 from engine.solvers.solve import solve
+from engine.spatial.quaternion import load4, store4
+from engine.spatial.vec3 import load3, store3
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
@@ -57,9 +59,20 @@ def lap(report: Report, phase: int, since: int) -> int:
 
 @kernel
 def keep_start(state: State, motion: Motion) -> None:
-    """Remember the poses so that the step can be undone."""
-    motion.p_start[:] = state.p_WB
-    motion.q_start[:] = state.q_WB
+    """Remember poses and spins so that the step can be undone."""
+    for i in range(state.p_WB.shape[0]):
+        store3(motion.p_start, i, load3(state.p_WB, i))
+        store4(motion.q_start, i, load4(state.q_WB, i))
+        store3(motion.w_start, i, load3(state.w_WB_W, i))
+
+
+@kernel
+def undo(state: State, motion: Motion) -> None:
+    """Take poses and spins back to where the step began."""
+    for i in range(state.p_WB.shape[0]):
+        store3(state.p_WB, i, load3(motion.p_start, i))
+        store4(state.q_WB, i, load4(motion.q_start, i))
+        store3(state.w_WB_W, i, load3(motion.w_start, i))
 
 
 @kernel
@@ -92,15 +105,14 @@ def step(
     now = clock_ns()
     keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
-    write_world_inertia(bodies, state, motion)
+    write_world_inertia(bodies, state, motion, options)
     now = lap(report, PHASE_MOVE, now)
     find_contacts(model, state, collision, work.contacts, options, report)
     if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
-        state.p_WB[:] = motion.p_start
-        state.q_WB[:] = motion.q_start
+        undo(state, motion)
         return False
     now = lap(report, PHASE_NARROW, now)
-    write_rows(model, state, work.contacts, rows, options)
+    write_rows(model, state, work.contacts, rows, options, motion.turning)
     now = lap(report, PHASE_ROWS, now)
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
