@@ -40,15 +40,19 @@ def compare(a: str, b: str, tolerance: float, *, as_json: bool) -> list[Differen
     if as_json:
         console.print_json({"differences": [vars(d) for d in found], "notes": notes})
         return found
-    from rich.table import Table
-
-    table = Table("channel", "unit", "largest", "RMS", "first step", "rows", box=None)
-    for d in found:
-        first = "-" if d.first_step is None else str(d.first_step)
-        table.add_row(
-            f"{d.table}.{d.column}", d.unit, f"{d.largest:.3e}", f"{d.rms:.3e}", first, str(d.rows)
+    head = ("channel", "unit", "largest", "RMS", "first step", "rows")
+    rows = [
+        (
+            f"{d.table}.{d.column}",
+            d.unit,
+            f"{d.largest:.3e}",
+            f"{d.rms:.3e}",
+            "-" if d.first_step is None else str(d.first_step),
+            str(d.rows),
         )
-    console.out().print(table)
+        for d in found
+    ]
+    console.print_table(head, rows)
     for note in notes:
         console.err().print(f"note: {note}")
     worst = min((d.first_step for d in found if d.first_step is not None), default=None)
@@ -91,7 +95,10 @@ def _table_differences(
 ) -> list[Difference]:
     found = []
     for column, values in one.items():
-        if column in (*ROW_KEYS, "time") or column not in other or not len(values):
+        # how long a step took is no result
+        if unit_of(name, column) == "us" or column in (*ROW_KEYS, "time"):
+            continue
+        if column not in other or not len(values):
             continue
         if values.dtype.kind not in "fiu" or other[column].dtype.kind not in "fiu":
             continue

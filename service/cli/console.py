@@ -2,14 +2,13 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from schemas import Fault
 
@@ -73,11 +72,19 @@ def as_fault(value: Any) -> Fault:
 
 def print_pairs(pairs: Mapping[str, Any]) -> None:
     """Names and values below each other."""
-    table = Table(box=None, show_header=False, pad_edge=False)
+    width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-        table.add_row(f"[dim]{_plain(name)}[/]", _plain(shown))
-    out().print(table)
+        out().print(f"[dim]{_plain(name):<{width}}[/]  {_plain(shown)}")
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns below their names, never cut: the first one to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
+    for number, row in enumerate([head, *rows]):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        out().print(_plain("  ".join(cells)), style="bold" if number == 0 else None)
 
 
 @contextmanager

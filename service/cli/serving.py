@@ -51,7 +51,10 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         access_log=False,
         server_header=False,
     )
-    AnnouncingServer(config).run()
+    server = AnnouncingServer(config)
+    server.run()
+    if not server.started:
+        console.stop("The service could not start; the messages above say why.", console.FAILED)
 
 
 class AnnouncingServer(uvicorn.Server):

@@ -30,7 +30,13 @@ class Office:
         self.settings = settings
         self._lock = _lock_folder(settings)
         self.changes = Changes()
-        self._engine = open_database(settings.database)
+        try:
+            self._engine = open_database(settings.database)
+        except SQLAlchemyError as error:
+            self._lock.close()
+            raise SettingsError(
+                f"The database {settings.database} cannot be used: {error}"
+            ) from error
         self.queue = Queue(self._engine, lease_s=settings.lease_s, changed=self.changes.publish)
         self.admission = Admission(
             self._engine,

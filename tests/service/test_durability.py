@@ -155,6 +155,15 @@ def test_a_data_folder_has_one_owner(own_server, tmp_path):
     assert second.process.returncode == 2
 
 
+def test_a_database_that_is_none_is_said_and_left_alone(own_server):
+    own_server.data.mkdir()
+    own_server.data.joinpath("cardan.sqlite3").write_bytes(b"not a database" * 100)
+    with pytest.raises(AssertionError, match="cannot be used"):
+        own_server.start()
+    assert own_server.process.returncode == 3
+    assert own_server.data.joinpath("cardan.sqlite3").read_bytes() == b"not a database" * 100
+
+
 def test_keys_are_asked_for(own_server):
     key = "a-key-of-some-length"
     own_server.environ["CARDAN_API_KEY"] = key
