@@ -126,6 +126,16 @@ def test_reset_begins_a_new_epoch(service: Service, session: str):
     assert service.state(session)["epoch"] == 1
 
 
+def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):
+    with service.watch(session) as viewer:
+        for message in ({"op": "reset"}, {"op": "step", "n": 30, "id": "last"}):
+            viewer.send(message)
+        viewer.message(id="last")
+        viewer.subscribe()
+        viewer.view(lambda f: f.header.step == 30)
+    assert service.sessions.get(session).history.range == (0, 30)
+
+
 def test_snapshot_and_restore_are_exact(service: Service, session: str):
     def post(call: str, **body: Any) -> dict[str, Any]:
         answer = service.http.post(f"/sessions/{session}:{call}", json=body or None)
