@@ -53,6 +53,9 @@ class RequestLayer:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if re.fullmatch(r"[\w.-]{1,64}", given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
+        if scope["type"] == "http" and scope["method"] == "HEAD" and may_be_head(scope["path"]):
+            # the server keeps the body of the answer to itself
+            scope = {**scope, "method": "GET"}
         began = clock.monotonic()
         answered = False
 
@@ -81,6 +84,11 @@ class RequestLayer:
             if answered or scope["type"] == "websocket":
                 raise
             await refuse(from_crash(error, scope), scope, receive, send_with_headers)
+
+
+def may_be_head(path: str) -> bool:
+    """Whether a GET of this path ends by itself, so that HEAD can be answered by it."""
+    return not path.endswith(("/events", "/stream"))
 
 
 class GuardLayer:

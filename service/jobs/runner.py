@@ -78,8 +78,10 @@ class Runner:
         """Give running runs back to the queue and end every process."""
         self.stopping.set()
         self.queue.wake.set()
+        # a slot whose process is only being started has nothing to give back
+        until = clock.monotonic() + 3.0 * self.options.stop_grace_s
         for slot in self._slots:
-            slot.thread.join()
+            slot.thread.join(max(0.0, until - clock.monotonic()))
 
     def stop_run(self, run_id: str) -> None:
         """Tell the slot that holds the run to look at its row now."""
@@ -129,7 +131,10 @@ class Slot:
         worker = self._worker
         if worker is None or not worker.alive:
             worker = self._worker = Worker(
-                self._runner.launcher, self._options.limits, self._options.ready_s
+                self._runner.launcher,
+                self._options.limits,
+                self._options.ready_s,
+                self._runner.stopping.is_set,
             )
         self._queue.recover(everything=False)
         claim = self._queue.claim(self._owner)

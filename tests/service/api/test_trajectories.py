@@ -156,3 +156,11 @@ def test_the_tag_identifies_the_bytes(get):
     assert unchanged.headers["etag"] == tag
     tags = {get(**p).headers["etag"] for p in ({}, {"stride": 2}, {"format": "csv"})}
     assert len(tags) == 3
+
+
+def test_head_tells_size_and_tag_without_the_file(client, done, get):
+    answer = client.head(done["links"]["trajectory"])
+    whole = get()
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-length"] == str(len(whole.content))
+    assert answer.headers["etag"] == whole.headers["etag"]
