@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -45,6 +45,21 @@ SOURCE_HASH = source_hash()
 CACHE_FOLDER = cache_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
+
+def is_complete() -> bool:
+    """Whether the cache holds every kernel of these sources."""
+    return (CACHE_FOLDER / "complete").exists()
+
+
+def mark_complete() -> None:
+    """Note that the cache holds every kernel; a cache that cannot be written is left alone."""
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        (CACHE_FOLDER / "complete").touch()
+    except OSError:
+        return
+
+
 if TYPE_CHECKING:
 
     def kernel(function: F) -> F:
@@ -60,13 +75,29 @@ if TYPE_CHECKING:
         ...
 
 else:
-    # IEEE division (x/0 = inf) instead of Python's exception: the step reports, it never raises.
-    kernel = njit(error_model="numpy", cache=True)
-    fast_kernel = njit(error_model="numpy", cache=True, fastmath={"contract", "reassoc", "nsz"})
-
     if numba.config.DISABLE_JIT:
+
+        def kernel(function: F) -> F:
+            """Leave the function to Python."""
+            return function
+
+        fast_kernel = kernel
         clock_ns = time.perf_counter_ns
     else:
+        from engine.linking import Kernel, _Locator
+
+        _Locator.folder = CACHE_FOLDER
+        # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises.
+        # Kernels own no memory, so nothing is counted.
+        OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}
+
+        def kernel(function):
+            """Compile a function when it is first called."""
+            return Kernel(function, OPTIONS)
+
+        def fast_kernel(function):
+            """As `kernel`, with sums that may be reordered."""
+            return Kernel(function, OPTIONS | {"fastmath": {"contract", "reassoc", "nsz"}})
 
         @intrinsic
         def _clock_gettime(typing_context: Any) -> Any:

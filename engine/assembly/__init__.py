@@ -1,1 +1,1 @@
-"""."""
+"""One problem from all rows:  w = A lam + b."""

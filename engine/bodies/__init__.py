@@ -1,1 +1,1 @@
-"""."""
+"""Bodies: mass, inertia in the world, forces, and where forces alone would lead."""

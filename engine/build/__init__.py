@@ -1,1 +1,1 @@
-"""."""
+"""Schemas to arrays: the only room that reads the scene format."""

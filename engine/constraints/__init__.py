@@ -1,1 +1,1 @@
-"""."""
+"""Constraint rows: which relative velocities are not allowed."""

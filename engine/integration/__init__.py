@@ -1,1 +1,1 @@
-"""."""
+"""From impulses to velocities, from velocities to poses."""

@@ -16,6 +16,30 @@ class ContactCache(NamedTuple):
     impulse_W: NDArray  # (max, 3) N s    on body B
 
 
+# state.ledger
+(LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
+    range(6)
+)
+
+# state.extremes
+(
+    EXTREME_KINETIC,
+    EXTREME_DRIFT,
+    EXTREME_BALANCE,
+    EXTREME_LINEAR,
+    EXTREME_ANGULAR,
+    EXTREME_JOINT_POSITION,
+    EXTREME_JOINT_ANGLE,
+    EXTREME_PENETRATION,
+    EXTREME_RESIDUAL,
+    EXTREME_COULOMB,
+    EXTREME_CONTACTS,
+    SUM_ITERATIONS,
+    FIRST_ENERGY,
+    FIRST_MOMENTUM,
+) = range(14)
+
+
 class State(NamedTuple):
     """Everything that evolves; arrays over bodies end with the world."""
 
@@ -26,14 +50,17 @@ class State(NamedTuple):
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
-    angular_impulse_W: NDArray  # (n, 3) N m s  of all constraints in the last step: gyroscopic predictor
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
-    joint_lam: NDArray  # (j, 16) N s or N m s  impulses of the joint's row slots in the last step
+    joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
     motor_target: NDArray  # (j, 2)       commanded target; nan: the scene's own
     motor_max_force: NDArray  # (j, 2)    commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
     grab_body: NDArray  # (1,) int64      -1: nothing is held
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
-    ledger: NDArray  # (8,) J             cumulative work, see diagnostics/ledger.py
+    ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
+    momentum_in: (
+        NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
+    )
+    extremes: NDArray  # (24,)           largest values so far, EXTREME_...
     contacts: ContactCache

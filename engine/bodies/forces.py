@@ -1,0 +1,217 @@
+"""Forces that are not constraints: commanded wrenches, springs, torsion, drag, point gravity."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
+from engine.world.model import (
+    FORCE_DRAG,
+    FORCE_POINT_GRAVITY,
+    FORCE_SPRING,
+    FORCE_TORSION,
+    Forces,
+    Model,
+    Targets,
+)
+from engine.world.state import State
+from engine.world.workspace import Motion
+
+
+@kernel
+def value_at(targets: Targets, table: int, time: float) -> float:
+    """A quantity that may vary in time; constant before its first and after its last point."""
+    start = targets.start[table]
+    count = targets.count[table]
+    if count == 1 or time <= targets.times[start]:
+        return targets.values[start]
+    for k in range(start + 1, start + count):
+        if time < targets.times[k]:
+            before = targets.values[k - 1]
+            if targets.is_step[table] == 1:
+                return before
+            t0 = targets.times[k - 1]
+            share = (time - t0) / (targets.times[k] - t0)
+            return before + share * (targets.values[k] - before)
+    return targets.values[start + count - 1]
+
+
+@kernel
+def elastic_force(stiffness: NDArray, i: int, x: float) -> float:
+    """k1 x + k2 |x| x + k3 x^3 [N or N m]."""
+    return x * (stiffness[i, 0] + abs(x) * stiffness[i, 1] + x * x * stiffness[i, 2])
+
+
+@kernel
+def elastic_energy(stiffness: NDArray, i: int, x: float) -> float:
+    """The potential of `elastic_force` [J]: k1 x^2/2 + k2 |x|^3/3 + k3 x^4/4."""
+    return (
+        x
+        * x
+        * (0.5 * stiffness[i, 0] + abs(x) * stiffness[i, 1] / 3.0 + 0.25 * x * x * stiffness[i, 2])
+    )
+
+
+@kernel
+def add_wrench(wrench: NDArray, state: State, body: int, force: Vec3, point_W: Vec3) -> None:
+    """Add a force acting at a point of the world to a body's wrench (torque, force)."""
+    torque = cross(sub(point_W, load3(state.p_WB, body)), force)
+    for k in range(3):
+        wrench[body, k] += torque[k]
+        wrench[body, 3 + k] += force[k]
+
+
+@kernel
+def point_of(state: State, body: int, arm_B: Vec3) -> Vec3:
+    """A point fixed in a body, in W."""
+    return add(load3(state.p_WB, body), rotate(load4(state.q_WB, body), arm_B))
+
+
+@kernel
+def velocity_at(state: State, body: int, point_W: Vec3) -> Vec3:
+    """v + w x r of the material point of the body that is at point_W."""
+    arm = sub(point_W, load3(state.p_WB, body))
+    return add(load3(state.v_WB_W, body), cross(load3(state.w_WB_W, body), arm))
+
+
+@kernel
+def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, float]:
+    """End points of spring f in W and its length [m]."""
+    a = point_of(state, forces.body_a[f], load3(forces.anchor_A, f))
+    b = point_of(state, forces.body_b[f], load3(forces.anchor_B, f))
+    return a, b, norm(sub(b, a))
+
+
+@kernel
+def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
+    """Axis of torsion spring f in W and its twist [rad], in (-pi, pi]."""
+    q_WA = load4(state.q_WB, forces.body_a[f])
+    axis_A = load3(forces.anchor_A, f)
+    q_AB = multiply(conjugate(q_WA), load4(state.q_WB, forces.body_b[f]))
+    twist = multiply(q_AB, conjugate(load4(forces.q_AB0, f)))
+    sine = twist[1] * axis_A[0] + twist[2] * axis_A[1] + twist[3] * axis_A[2]
+    angle = 2.0 * math.atan2(sine, twist[0])
+    if angle > math.pi:
+        angle -= 2.0 * math.pi
+    elif angle <= -math.pi:
+        angle += 2.0 * math.pi
+    return rotate(q_WA, axis_A), angle
+
+
+@kernel
+def write_spring(forces: Forces, state: State, f: int, motion: Motion) -> None:
+    """Force k1 x + ... + d dx/dt along the line between the ends, x = length - rest."""
+    a, b, length = spring_length(forces, state, f)
+    i, j = forces.body_a[f], forces.body_b[f]
+    n = normalised(sub(b, a))
+    rate = dot(n, sub(velocity_at(state, j, b), velocity_at(state, i, a)))
+    tension = elastic_force(forces.stiffness, f, length - forces.rest[f]) + forces.damping[f] * rate
+    motion.damping_power[0] += forces.damping[f] * rate * rate
+    add_wrench(motion.wrench, state, i, scale(tension, n), a)
+    add_wrench(motion.wrench, state, j, scale(-tension, n), b)
+
+
+@kernel
+def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
+    """Torque k1 x + ... + d dx/dt about the axis, x = twist - rest."""
+    axis, angle = torsion_angle(forces, state, f)
+    i, j = forces.body_a[f], forces.body_b[f]
+    rate = dot(axis, sub(load3(state.w_WB_W, j), load3(state.w_WB_W, i)))
+    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f]) + forces.damping[f] * rate
+    motion.damping_power[0] += forces.damping[f] * rate * rate
+    for k in range(3):
+        motion.wrench[i, k] += torque * axis[k]
+        motion.wrench[j, k] -= torque * axis[k]
+
+
+@kernel
+def write_drag(forces: Forces, state: State, f: int, motion: Motion) -> None:
+    """-(c1 + c2 |v|) v on the centre of mass."""
+    i = forces.body_a[f]
+    v = load3(state.v_WB_W, i)
+    c = forces.coefficient[f, 0] + forces.coefficient[f, 1] * norm(v)
+    motion.damping_power[0] += c * dot(v, v)
+    for k in range(3):
+        motion.wrench[i, 3 + k] -= c * v[k]
+
+
+@kernel
+def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> None:
+    """G m_i m_j / (r^2 + s^2) between every two dynamic bodies (Plummer softening s)."""
+    bodies = model.bodies
+    constant = model.forces.coefficient[f, 0]
+    softening2 = model.forces.coefficient[f, 1] ** 2
+    for i in range(bodies.kind.shape[0]):
+        for j in range(i):
+            d = sub(load3(state.p_WB, j), load3(state.p_WB, i))
+            r2 = dot(d, d) + softening2
+            strength = constant * bodies.mass[i] * bodies.mass[j]
+            if strength > 0.0 and r2 > 0.0:
+                strength /= r2 * math.sqrt(r2)
+                for k in range(3):
+                    motion.wrench[i, 3 + k] += strength * d[k]
+                    motion.wrench[j, 3 + k] -= strength * d[k]
+
+
+@kernel
+def write_applied(model: Model, state: State, f: int, time: float, motion: Motion) -> None:
+    """A wrench of the scene, at its point, in world or body axes."""
+    forces = model.forces
+    i = forces.body_a[f]
+    table = forces.table
+    force = (
+        value_at(model.targets, table[f, 0], time),
+        value_at(model.targets, table[f, 1], time),
+        value_at(model.targets, table[f, 2], time),
+    )
+    torque = (
+        value_at(model.targets, table[f, 3], time),
+        value_at(model.targets, table[f, 4], time),
+        value_at(model.targets, table[f, 5], time),
+    )
+    q = load4(state.q_WB, i)
+    if forces.body_axes[f] == 1:
+        force = rotate(q, force)
+        torque = rotate(q, torque)
+    add_wrench(motion.booked, state, i, force, point_of(state, i, load3(forces.anchor_A, f)))
+    for k in range(3):
+        motion.booked[i, k] += torque[k]
+
+
+@kernel
+def write_forces(model: Model, state: State, time: float, motion: Motion) -> None:
+    """Sum every force element and commanded wrench of this moment.
+
+    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step)
+    Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those that are work from
+            outside; motion.damping_power
+    Check   tests/engine/bodies/test_forces.py
+    """
+    motion.wrench[:] = 0.0
+    motion.booked[:] = 0.0
+    motion.damping_power[0] = 0.0
+    forces = model.forces
+    for f in range(forces.kind.shape[0]):
+        kind = forces.kind[f]
+        if kind == FORCE_SPRING:
+            write_spring(forces, state, f, motion)
+        elif kind == FORCE_TORSION:
+            write_torsion(forces, state, f, motion)
+        elif kind == FORCE_DRAG:
+            write_drag(forces, state, f, motion)
+        elif kind == FORCE_POINT_GRAVITY:
+            write_point_gravity(model, state, f, motion)
+        else:
+            write_applied(model, state, f, time, motion)
+    for i in range(state.applied.shape[0]):
+        if time < state.applied[i, 6]:
+            for k in range(3):
+                motion.booked[i, k] += state.applied[i, 3 + k]
+                motion.booked[i, 3 + k] += state.applied[i, k]
+    for i in range(motion.wrench.shape[0]):
+        for k in range(6):
+            motion.wrench[i, k] += motion.booked[i, k]

@@ -1,0 +1,48 @@
+"""Where would forces alone lead."""
+
+from __future__ import annotations
+
+from engine.bodies.forces import write_forces
+from engine.bodies.gyroscopic import free_turning
+from engine.kernel import kernel
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.vec3 import add_scaled, scale
+from engine.world.model import DYNAMIC, Model
+from engine.world.options import StepOptions
+from engine.world.state import State
+from engine.world.workspace import Motion
+
+EXPLICIT = 1  # Gyroscopic.EXPLICIT for compiled code
+
+
+@kernel
+def predict_velocity(model: Model, state: State, motion: Motion, options: StepOptions) -> None:
+    """v_free = v + h (g + f/m),  w_free = w + h I^-1 torque.
+
+    The gyroscopic term is not here unless it is asked for explicitly: by default it is part of the
+    motion between the kicks (integration/advance_poses.py).
+
+    Reads   poses and velocities in the middle of the step
+    Writes  motion.velocity_old, velocity_free (n, 6) angular first, W; motion.wrench
+    Source  physics.md "One step"; decision 0003
+    Check   tests/laws/test_free_body.py
+    """
+    h = options.time_step
+    bodies = model.bodies
+    write_forces(model, state, state.time[0] + 0.5 * h, motion)
+    for i in range(bodies.kind.shape[0]):
+        for k in range(3):
+            motion.velocity_old[i, k] = state.w_WB_W[i, k]
+            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
+            motion.velocity_free[i, k] = state.w_WB_W[i, k]
+            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
+        if bodies.kind[i] != DYNAMIC:
+            continue
+        torque = (motion.wrench[i, 0], motion.wrench[i, 1], motion.wrench[i, 2])
+        change = scale(h, times_vector(load33(motion.inverse_inertia_W, i), torque))
+        if options.gyroscopic == EXPLICIT:
+            change = add_scaled(change, h, free_turning(bodies, state, i))
+        for k in range(3):
+            acceleration = state.gravity_W[k] + motion.wrench[i, 3 + k] * bodies.inverse_mass[i]
+            motion.velocity_free[i, k] += change[k]
+            motion.velocity_free[i, 3 + k] += h * acceleration

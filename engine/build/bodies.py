@@ -1,0 +1,95 @@
+"""Bodies to arrays: mass, inertia, initial poses and velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.bodies.mass_properties import MassProperties, composed, inertia_fault
+from engine.build.faults import Faults
+from engine.build.rotations import turn
+from engine.build.shapes import mass_of_shape
+from engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
+from schemas import Scene
+
+BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
+
+
+def given_inertia(values: tuple[float, ...]) -> NDArray[np.float64]:
+    """(3, 3) from xx, yy, zz or xx, yy, zz, xy, xz, yz."""
+    xx, yy, zz, xy, xz, yz = (*values, 0.0, 0.0, 0.0)[:6]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
+    """Mass properties of a dynamic body in its own frame, inertia about its centre of mass."""
+    density = body.density if body.density is not None else 1.0
+    parts = [p for p in (mass_of_shape(s, density) for s in body.shapes) if p is not None]
+    whole = composed(parts) if parts else None
+    center = whole.center if whole is not None else np.zeros(3)
+    if body.center_of_mass is not None:
+        center = np.array(body.center_of_mass, dtype=float)
+    total = body.mass if body.mass is not None else (whole.mass if whole is not None else 0.0)
+    if body.inertia is not None:
+        inertia = given_inertia(body.inertia)
+    elif whole is None:
+        faults.add(
+            pointer,
+            "no_inertia",
+            "The body has neither shapes with a volume nor `inertia`.",
+            "Give `inertia` (3 or 6 numbers) or a shape over which the mass is spread.",
+        )
+        return MassProperties(1.0, center, np.eye(3))
+    else:
+        d = center - whole.center
+        inertia = whole.inertia + whole.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        inertia = inertia * (total / whole.mass)
+    fault = inertia_fault(inertia)
+    if fault is not None:
+        faults.add(f"{pointer}/inertia", "inertia", f"No body has this inertia: {fault}.")
+        return MassProperties(1.0, center, np.eye(3))
+    return MassProperties(float(total), center, inertia)
+
+
+def build_bodies(scene: Scene, faults: Faults) -> Bodies:
+    """Mass properties of all bodies and, last, of the world."""
+    n = len(scene.bodies) + 1
+    bodies = Bodies(
+        kind=np.zeros(n, np.int64),
+        mass=np.zeros(n),
+        inverse_mass=np.zeros(n),
+        inertia_B=np.zeros((n, 3, 3)),
+        inverse_inertia_B=np.zeros((n, 3, 3)),
+        com_B=np.zeros((n, 3)),
+    )
+    for i, body in enumerate(scene.bodies):
+        bodies.kind[i] = BODY_KINDS[body.type]
+        if body.type == "dynamic":
+            part = mass_properties(body, f"/bodies/{i}", faults)
+            bodies.mass[i] = part.mass
+            bodies.inverse_mass[i] = 1.0 / part.mass
+            bodies.inertia_B[i] = part.inertia
+            inverse = np.linalg.inv(part.inertia)
+            bodies.inverse_inertia_B[i] = 0.5 * (inverse + inverse.T)
+            bodies.com_B[i] = part.center
+    return bodies
+
+
+def initial_motion(
+    scene: Scene, bodies: Bodies
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """p (n, 3), q (n, 4), v (n, 3) of the centres of mass and w (n, 3), in W; last the world."""
+    n = len(scene.bodies) + 1
+    p, q = np.zeros((n, 3)), np.zeros((n, 4))
+    v, w = np.zeros((n, 3)), np.zeros((n, 3))
+    q[:, 0] = 1.0
+    for i, body in enumerate(scene.bodies):
+        q[i] = body.orientation
+        arm = turn(q[i], bodies.com_B[i])
+        p[i] = np.array(body.position) + arm
+        if body.type != "static":
+            w[i] = body.angular_velocity
+            v[i] = np.array(body.linear_velocity) + np.cross(w[i], arm)
+    return p, q, v, w

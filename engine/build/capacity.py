@@ -1,0 +1,172 @@
+"""How much memory a scene may need: workspaces of a given size, and a state for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.world.contacts import Contacts
+from engine.world.model import Bodies, Joints
+from engine.world.problem import Dense, Problem
+from engine.world.rows import N_SLOTS, Rows
+from engine.world.state import N_LEDGER, ContactCache, State
+from engine.world.workspace import Motion, Workspace
+
+# rows of the dense solvers: 3 matrices of 384^2 float64 are 3.5 MB
+DENSE_ROWS = 384
+DENSE_ROWS_ON_REQUEST = 1024
+
+
+def first_capacity(n_shapes: int) -> int:
+    """Contacts to make room for at first; grows when a scene needs more."""
+    return max(32, 6 * n_shapes)
+
+
+def max_rows(joints: Joints, max_contacts: int) -> int:
+    """Rows of all joints, the hand and all contacts."""
+    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+
+
+def contact_arrays(n: int) -> Contacts:
+    """Room for n contacts."""
+    return Contacts(
+        count=np.zeros(1, np.int64),
+        dropped=np.zeros(1, np.int64),
+        body_a=np.zeros(n, np.int64),
+        body_b=np.zeros(n, np.int64),
+        shape_a=np.zeros(n, np.int64),
+        shape_b=np.zeros(n, np.int64),
+        feature=np.zeros(n, np.int64),
+        point_W=np.zeros((n, 3)),
+        normal_W=np.zeros((n, 3)),
+        gap=np.zeros(n),
+        friction=np.zeros(n),
+        restitution=np.zeros(n),
+        impulse_W=np.zeros((n, 3)),
+    )
+
+
+def row_arrays(n: int) -> Rows:
+    """Room for n rows."""
+    return Rows(
+        count=np.zeros(2, np.int64),
+        kind=np.zeros(n, np.int64),
+        joint=np.zeros(n, np.int64),
+        slot=np.zeros(n, np.int64),
+        axis=np.zeros(n, np.int64),
+        body_a=np.zeros(n, np.int64),
+        body_b=np.zeros(n, np.int64),
+        J_a=np.zeros((n, 6)),
+        J_b=np.zeros((n, 6)),
+        bias=np.zeros(n),
+        cfm=np.zeros(n),
+        lo=np.zeros(n),
+        hi=np.zeros(n),
+        error=np.zeros(n),
+        normal_row=np.zeros(n, np.int64),
+        mu=np.zeros(n),
+        lam_warm=np.zeros(n),
+    )
+
+
+def problem_of(rows: Rows, friction_kind: int) -> Problem:
+    """A problem that shares what the rows already hold."""
+    n = len(rows.bias)
+    return Problem(
+        count=np.zeros(2, np.int64),
+        body_a=rows.body_a,
+        body_b=rows.body_b,
+        J_a=rows.J_a,
+        J_b=rows.J_b,
+        MJ_a=np.zeros((n, 6)),
+        MJ_b=np.zeros((n, 6)),
+        diagonal=np.zeros(n),
+        cfm=rows.cfm,
+        b=np.zeros(n),
+        lo=rows.lo,
+        hi=rows.hi,
+        normal_row=rows.normal_row,
+        mu=rows.mu,
+        friction_kind=np.array([friction_kind], np.int64),
+        lam=np.zeros(n),
+        w=np.zeros(n),
+    )
+
+
+def workspace(
+    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
+) -> Workspace:
+    """Everything a step needs beside model and state."""
+    n = len(bodies.kind)
+    rows = row_arrays(max_rows(joints, max_contacts))
+    cap = min(dense_rows, len(rows.bias))
+    return Workspace(
+        contacts=contact_arrays(max_contacts),
+        rows=rows,
+        problem=problem_of(rows, friction_kind),
+        dense=Dense(
+            A=np.zeros((cap, cap)),
+            factor=np.zeros((cap, cap)),
+            S=np.zeros((cap, cap)),
+            vectors=np.zeros((16, cap)),
+            indices=np.zeros((8, cap), np.int64),
+        ),
+        motion=Motion(
+            velocity_old=np.zeros((n, 6)),
+            velocity_free=np.zeros((n, 6)),
+            inverse_inertia_W=np.zeros((n, 3, 3)),
+            wrench=np.zeros((n, 6)),
+            booked=np.zeros((n, 6)),
+            turning=np.zeros((n, 3)),
+            scratch=np.zeros((n, 6)),
+            damping_power=np.zeros(1),
+            p_start=np.zeros((n, 3)),
+            q_start=np.zeros((n, 4)),
+            w_start=np.zeros((n, 3)),
+        ),
+    )
+
+
+def contact_cache(max_contacts: int) -> ContactCache:
+    """An empty cache."""
+    return ContactCache(
+        count=np.zeros(1, np.int64),
+        key=np.zeros(max_contacts, np.int64),
+        feature=np.zeros(max_contacts, np.int64),
+        impulse_W=np.zeros((max_contacts, 3)),
+    )
+
+
+def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
+    """The same contacts with more room."""
+    larger = contact_cache(max_contacts)
+    for new, old in zip(larger, cache, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+    """A state of bodies (world included) at rest at the origin."""
+    n = n_bodies
+    q = np.zeros((n, 4))
+    q[:, 0] = 1.0
+    return State(
+        time=np.zeros(1),
+        step=np.zeros(1, np.int64),
+        gravity_W=np.zeros(3),
+        p_WB=np.zeros((n, 3)),
+        q_WB=q,
+        v_WB_W=np.zeros((n, 3)),
+        w_WB_W=np.zeros((n, 3)),
+        joint_q=np.zeros((n_joints, 2)),
+        joint_lam=np.zeros((n_joints, N_SLOTS)),
+        motor_target=np.full((n_joints, 2), np.nan),
+        motor_max_force=np.full((n_joints, 2), np.nan),
+        applied=np.zeros((n, 7)),
+        grab_body=np.full(1, -1, np.int64),
+        grab_point_B=np.zeros(3),
+        grab_target_W=np.zeros(3),
+        ledger=np.zeros(N_LEDGER),
+        momentum_in=np.zeros(6),
+        extremes=np.zeros(24),
+        contacts=contact_cache(max_contacts),
+    )

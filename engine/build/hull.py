@@ -1,0 +1,68 @@
+"""Convex hulls: vertices, and planar faces as loops of vertices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Hull(NamedTuple):
+    """A convex polyhedron in the shape's frame."""
+
+    points: NDArray[np.float64]  # (k, 3) m   vertices only
+    triangles: NDArray[np.int64]  # (t, 3)    counter-clockwise from outside
+    normals: NDArray[np.float64]  # (f, 3) -  of the planar faces
+    offsets: NDArray[np.float64]  # (f,) m
+    loops: list[NDArray[np.int64]]  # vertices of each face, counter-clockwise from outside
+
+
+def convex_hull(points: NDArray[np.float64]) -> Hull:
+    """The hull of points (n, 3) by Qhull; triangles in one plane become one face.
+
+    Raises ValueError when the points lie in a plane.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(points)
+    except QhullError as error:
+        raise ValueError("the points lie in one plane") from error
+    number = {int(old): new for new, old in enumerate(sorted(hull.vertices))}
+    vertices = np.asarray(points, dtype=float)[sorted(hull.vertices)]
+    triangles = np.array([[number[int(v)] for v in simplex] for simplex in hull.simplices])
+    center = vertices.mean(axis=0)
+    # Qhull's triangles are not oriented: turn each so that its normal points out
+    p = vertices[triangles]
+    normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    inward = np.einsum("ti,ti->t", normal, p[:, 0] - center) < 0.0
+    triangles[inward] = triangles[inward][:, ::-1]
+    normals, offsets, loops = planar_faces(vertices, hull.equations)
+    return Hull(vertices, triangles, normals, offsets, loops)
+
+
+def planar_faces(
+    vertices: NDArray[np.float64], equations: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.int64]]]:
+    """One face for every distinct plane (normal, -offset) of the hull.
+
+    Planes are the same within 1e-9 of the hull's size.
+    """
+    size = float(np.ptp(vertices, axis=0).max())
+    kept: list[NDArray[np.float64]] = []
+    for equation in equations:
+        same = [np.allclose(equation[:3], k[:3], atol=1e-7) for k in kept]
+        if not any(same):
+            kept.append(equation)
+    normals = np.array([k[:3] for k in kept])
+    offsets = np.array([-k[3] for k in kept])
+    loops = []
+    for n, offset in zip(normals, offsets, strict=True):
+        on = np.flatnonzero(np.abs(vertices @ n - offset) <= 1e-7 * size)
+        middle = vertices[on].mean(axis=0)
+        u = np.linalg.svd(n[None, :])[2][1]
+        arms = vertices[on] - middle
+        angles = np.arctan2(arms @ np.cross(n, u), arms @ u)
+        loops.append(on[np.argsort(angles, kind="stable")].astype(np.int64))
+    return normals, offsets, loops

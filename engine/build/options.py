@@ -1,0 +1,94 @@
+"""Schema options to plain numbers: the only place where a name becomes an int."""
+
+from __future__ import annotations
+
+import math
+
+from engine.build.faults import Faults
+from engine.world.options import (
+    Gyroscopic,
+    OrientationUpdate,
+    SolverMethod,
+    SolverOptions,
+    StepOptions,
+)
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from schemas import Scene
+
+METHODS = {
+    "auto": SolverMethod.AUTO,
+    "pgs": SolverMethod.PGS,
+    "sor": SolverMethod.SOR,
+    "gauss_seidel": SolverMethod.GAUSS_SEIDEL,
+    "pivoting": SolverMethod.PIVOTING,
+}
+CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX}
+
+
+def automatic_margin(smallest: float) -> float:
+    """Contacts are made up to this gap [m]: 2 % of the smallest moving shape, 0.1 mm to 2 cm."""
+    if not math.isfinite(smallest):
+        return 1e-2
+    return min(max(0.02 * smallest, 1e-4), 2e-2)
+
+
+def check_options(scene: Scene, faults: Faults) -> None:
+    """Note choices that are not computed yet."""
+    simulation = scene.simulation
+    if simulation.formulation != "maximal":
+        faults.missing(
+            "/simulation/formulation", f"the formulation '{simulation.formulation}'", "maximal"
+        )
+    if simulation.integrator != "semi_implicit_euler":
+        faults.missing(
+            "/simulation/integrator",
+            f"the integrator '{simulation.integrator}'",
+            "semi_implicit_euler",
+        )
+    method = simulation.solver.method
+    if method not in METHODS:
+        faults.missing("/simulation/solver/method", f"the solver '{method}'", ", ".join(METHODS))
+    contact = simulation.contact
+    if contact.friction_cone not in CONES:
+        faults.missing(
+            "/simulation/contact/friction_cone",
+            f"the friction cone '{contact.friction_cone}'",
+            ", ".join(CONES),
+        )
+    elif method == "pivoting" and contact.friction_cone != "box":
+        faults.add(
+            "/simulation/solver/method",
+            "pivoting_needs_box",
+            "Pivoting solves boxes, but `friction_cone` is 'cone'.",
+            "Set /simulation/contact/friction_cone to 'box', or the method to 'auto'.",
+        )
+    if contact.restitution_law != "newton":
+        faults.missing(
+            "/simulation/contact/restitution_law",
+            f"the impact law '{contact.restitution_law}'",
+            "newton",
+        )
+
+
+def build_options(scene: Scene, smallest: float) -> StepOptions:
+    """Numbers for the step; smallest: size of the smallest moving shape [m] (inf: none)."""
+    simulation = scene.simulation
+    contact, solver = simulation.contact, simulation.solver
+    speed = contact.max_correction_speed
+    return StepOptions(
+        time_step=float(simulation.dt),
+        orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
+        gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
+        contact_erp=float(contact.erp),
+        restitution_threshold=float(contact.restitution_threshold),
+        max_correction_speed=math.inf if speed is None else float(speed),
+        margin=float(contact.margin if contact.margin is not None else automatic_margin(smallest)),
+        friction_kind=int(CONES[contact.friction_cone]),
+        solver=SolverOptions(
+            method=int(METHODS[solver.method]),
+            max_iterations=int(solver.max_iterations or 0),
+            tolerance=float(solver.tolerance),
+            relaxation=float(solver.relaxation),
+            warm_start=int(solver.warm_start),
+        ),
+    )

@@ -1,0 +1,98 @@
+"""Scene -> (Model, State, StepOptions): names become numbers, physics is checked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.build.bodies import build_bodies, initial_motion
+from engine.build.capacity import empty_state, first_capacity
+from engine.build.faults import Faults
+from engine.build.forces import build_forces
+from engine.build.joints import Place, build_joints
+from engine.build.options import build_options, check_options
+from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
+from engine.build.targets import TargetTable
+from engine.world.model import DYNAMIC, Bodies, Model, Pairs, Shapes
+from engine.world.options import StepOptions
+from engine.world.state import State
+from schemas import Scene
+
+
+class Built(NamedTuple):
+    """A scene as arrays."""
+
+    model: Model
+    state: State
+    options: StepOptions
+    body_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+
+
+def build_shapes(
+    scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
+) -> Shapes:
+    """All shapes of all bodies, in the order of the scene."""
+    table = ShapeTable()
+    for i, body in enumerate(scene.bodies):
+        for k, shape in enumerate(body.shapes):
+            if shape.type not in KINDS:
+                pointer = f"/bodies/{i}/shapes/{k}/type"
+                faults.missing(pointer, f"the shape '{shape.type}'", AVAILABLE)
+                continue
+            table.add(shape, i, bodies.com_B[i], index[shape.material])
+    return table.arrays()
+
+
+def excluded_pairs(scene: Scene, index: dict[str, int]) -> Pairs:
+    """Keys of the body pairs that a joint keeps from touching, sorted."""
+    n = len(scene.bodies)
+    keys = set()
+    for joint in scene.joints:
+        if not joint.collide_connected and joint.parent != "world":
+            a, b = sorted((index[joint.parent], index[joint.child]))
+            keys.add(a * n + b)
+    return Pairs(np.array(sorted(keys), np.int64))
+
+
+def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:
+    """Twice the smallest bounding radius of a shape on a dynamic body [m]; inf without any."""
+    radii = shapes.bounding_radius[bodies.kind[shapes.body] == DYNAMIC]
+    return 2.0 * float(radii.min()) if len(radii) else np.inf
+
+
+def build(scene: Scene) -> Built:
+    """The whole scene as arrays.
+
+    Raises SceneError with every fault: physics (inertia), and parts of the format that this
+    version of the engine does not compute.
+    """
+    faults = Faults()
+    check_options(scene, faults)
+    check_materials(scene, faults)
+    bodies = build_bodies(scene, faults)
+    materials, material_index = build_materials(scene)
+    shapes = build_shapes(scene, bodies, material_index, faults)
+    index = {body.name: i for i, body in enumerate(scene.bodies)} | {"world": len(scene.bodies)}
+    p, q, v, w = initial_motion(scene, bodies)
+    place = Place(p, q)
+    poses = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
+    poses[len(scene.bodies)] = (np.zeros(3), q[-1])
+    targets = TargetTable()
+    joints = build_joints(scene.joints, index, place, poses, targets, faults)
+    forces = build_forces(scene.forces, index, place, bodies.com_B, targets)
+    faults.raise_if_any()
+    model = Model(
+        bodies, shapes, materials, excluded_pairs(scene, index), joints, targets.arrays(), forces
+    )
+    state = empty_state(len(bodies.kind), len(joints.kind), first_capacity(len(shapes.kind)))
+    state.gravity_W[:] = scene.gravity
+    state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
+    return Built(
+        model,
+        state,
+        build_options(scene, smallest_moving(bodies, shapes)),
+        tuple(body.name for body in scene.bodies),
+        tuple(joint.name for joint in scene.joints),
+    )

@@ -1,0 +1,153 @@
+"""Motors, joint friction, springs and dampers: rows with bounded or compliant impulses."""
+
+from __future__ import annotations
+
+import math
+
+from engine.bodies.forces import elastic_force, value_at
+from engine.constraints.frames import JointFrame
+from engine.constraints.joints.coordinates import write_coordinate
+from engine.constraints.parts.along import write_along
+from engine.constraints.row import belong_to_joint, row_speed, start_row
+from engine.kernel import kernel
+from engine.spatial.vec3 import dot
+from engine.world.model import (
+    HINGE2,
+    MOTOR_FORCE,
+    MOTOR_NONE,
+    MOTOR_POSITION,
+    MOTOR_VELOCITY,
+    Joints,
+    Model,
+)
+from engine.world.rows import (
+    ROW_FRICTION,
+    ROW_MOTOR,
+    ROW_SPRING,
+    SLOT_DAMPING,
+    SLOT_FRICTION,
+    SLOT_MOTOR,
+    SLOT_SPRING,
+    Rows,
+)
+from engine.world.state import State
+
+
+@kernel
+def write_motor(
+    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """A motor on one coordinate; its target is the scene's at this moment unless one is commanded.
+
+        velocity   bias = -target                                     |lam| <= max_force h
+        position   bias = k (q - target)/(h k + d), cfm = 1/(h (h k + d)), or, without stiffness,
+                   bias = erp/h (q - target)                          |lam| <= max_force h
+        force      lam  = target h
+
+    Source  physics.md "One step"; 000 motors, servo (one sense: B relative to A)
+    Check   tests/references/test_motors.py
+    """
+    joints = model.joints
+    kind = joints.motor_kind[j, axis]
+    if kind == MOTOR_NONE:
+        return
+    target = state.motor_target[j, axis]
+    if math.isnan(target):
+        target = value_at(model.targets, joints.motor_table[j, axis], state.time[0] + 0.5 * h)
+    max_force = state.motor_max_force[j, axis]
+    if math.isnan(max_force):
+        max_force = joints.motor_max_force[j, axis]
+    row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_MOTOR + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    rows.lo[row] = -max_force * h
+    rows.hi[row] = max_force * h
+    if kind == MOTOR_VELOCITY:
+        rows.bias[row] = -target
+    elif kind == MOTOR_POSITION:
+        error = state.joint_q[j, axis] - target
+        softness = h * joints.motor_stiffness[j, axis] + joints.motor_damping[j, axis]
+        if joints.motor_stiffness[j, axis] > 0.0:
+            rows.bias[row] = joints.motor_stiffness[j, axis] * error / softness
+            rows.cfm[row] = 1.0 / (h * softness)
+        else:
+            rows.bias[row] = joints.erp[j] / h * error
+    elif kind == MOTOR_FORCE:
+        rows.lo[row] = target * h
+        rows.hi[row] = target * h
+
+
+@kernel
+def write_friction(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """Dry friction of a free axis: opposes its motion with at most joints.friction."""
+    row = start_row(rows, ROW_FRICTION, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_FRICTION + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    rows.lo[row] = -joints.friction[j] * h
+    rows.hi[row] = joints.friction[j] * h
+
+
+@kernel
+def set_spring(
+    rows: Rows, row: int, state: State, force: float, stiffness: float, damping: float, h: float
+) -> None:
+    """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
+
+        lam = -h [force + stiffness h/4 (J v+ - J v)] - h damping/2 (J v+ + J v)
+
+    as a row:  g = h^2 k/4 + h d/2,  cfm = 1/g,  bias = (h force + (h d/2 - h^2 k/4) J v)/g.
+    Second order, stable for any stiffness, keeps the energy of a linear spring.
+
+    Reads   force [N or N m] in the middle of the step; stiffness its derivative there
+    Source  decision 0003
+    Check   tests/references/test_springs.py
+    """
+    elastic = 0.25 * h * h * max(stiffness, 0.0)
+    viscous = 0.5 * h * damping
+    g = elastic + viscous
+    rows.bias[row] = (h * force + (viscous - elastic) * row_speed(rows, row, state)) / g
+    rows.cfm[row] = 1.0 / g
+
+
+@kernel
+def write_joint_spring(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """The spring of a joint: on its first coordinate, or along the first axis of a hinge2."""
+    if joints.spring_on[j] == 0:
+        return
+    k1, k2, k3 = joints.spring_k[j, 0], joints.spring_k[j, 1], joints.spring_k[j, 2]
+    if k1 == 0.0 and k2 == 0.0 and k3 == 0.0 and joints.spring_damping[j] == 0.0:
+        return
+    row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_SPRING, state)
+    if joints.kind[j] == HINGE2:
+        write_along(rows, row, frame, frame.s)
+        x = dot(frame.s, frame.gap) - joints.spring_rest[j]
+    else:
+        write_coordinate(rows, row, joints, j, 0, frame)
+        x = state.joint_q[j, 0] - joints.spring_rest[j]
+    force = elastic_force(joints.spring_k, j, x)
+    stiffness = k1 + 2.0 * k2 * abs(x) + 3.0 * k3 * x * x
+    if stiffness <= 0.0 and joints.spring_damping[j] == 0.0:
+        # a flat or falling characteristic has no implicit form: the force itself, explicitly
+        rows.lo[row] = -force * h
+        rows.hi[row] = -force * h
+        return
+    set_spring(rows, row, state, force, stiffness, joints.spring_damping[j], h)
+
+
+@kernel
+def write_damper(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """Viscous damping of one coordinate."""
+    row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    set_spring(rows, row, state, 0.0, 0.0, joints.damping[j], h)

@@ -1,0 +1,92 @@
+"""Filling one row."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, negate
+from engine.world.rows import Rows
+from engine.world.state import State
+
+
+@kernel
+def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
+    """Claim the next row; free of bounds, bias, compliance and guess until something is set."""
+    row = rows.count[0]
+    rows.count[0] = row + 1
+    rows.kind[row] = kind
+    rows.joint[row] = -1
+    rows.slot[row] = -1
+    rows.axis[row] = 0
+    rows.body_a[row] = body_a
+    rows.body_b[row] = body_b
+    rows.bias[row] = 0.0
+    rows.cfm[row] = 0.0
+    rows.lo[row] = -math.inf
+    rows.hi[row] = math.inf
+    rows.error[row] = 0.0
+    rows.normal_row[row] = -1
+    rows.mu[row] = 0.0
+    rows.lam_warm[row] = 0.0
+    return row
+
+
+@kernel
+def belong_to_joint(rows: Rows, row: int, joint: int, slot: int, state: State) -> None:
+    """Name the joint and the impulse slot of a row; the slot's last impulse is its guess."""
+    rows.joint[row] = joint
+    rows.slot[row] = slot
+    rows.lam_warm[row] = state.joint_lam[joint, slot]
+
+
+@kernel
+def set_jacobian(rows: Rows, row: int, angular_a: Vec3, linear: Vec3, angular_b: Vec3) -> None:
+    """J = [angular_a, -linear, angular_b, linear]: what moves A one way moves B the other."""
+    minus = negate(linear)
+    for k in range(3):
+        rows.J_a[row, k] = angular_a[k]
+        rows.J_a[row, 3 + k] = minus[k]
+        rows.J_b[row, k] = angular_b[k]
+        rows.J_b[row, 3 + k] = linear[k]
+
+
+@kernel
+def row_speed(rows: Rows, row: int, state: State) -> float:
+    """J v with the velocities of the state [m/s or rad/s]."""
+    a, b = rows.body_a[row], rows.body_b[row]
+    speed = 0.0
+    for k in range(3):
+        speed += rows.J_a[row, k] * state.w_WB_W[a, k] + rows.J_b[row, k] * state.w_WB_W[b, k]
+        speed += (
+            rows.J_a[row, 3 + k] * state.v_WB_W[a, k] + rows.J_b[row, 3 + k] * state.v_WB_W[b, k]
+        )
+    return speed
+
+
+@kernel
+def set_equation(
+    rows: Rows, row: int, error: float, curvature: float, k: Vec3, turning: NDArray
+) -> None:
+    """Bias of an equation C = 0 whose error stands in the middle of the step.
+
+    A point that moves on a curve leaves it by h^2/8 d2C/dt2 in the half step before the middle and
+    as much in the half step after it. What is wrong is therefore C - h^2/8 d2C/dt2; of that a share
+    erp goes per step. The velocity must be tangent where the step ends: h/2 d2C/dt2 ahead.
+
+        bias = h/2 curvature + erp/h (C - h^2/8 curvature)
+
+    Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities [m/s^2 or rad/s^2];
+            k = (h, erp, cfm); turning (n, 3) rad/s^2: how free spin changes w on the way
+    Source  decision 0003
+    Check   tests/engine/constraints/test_rows.py, tests/laws/test_energy.py
+    """
+    h, erp, cfm = k
+    a, b = rows.body_a[row], rows.body_b[row]
+    for i in range(3):
+        curvature += rows.J_a[row, i] * turning[a, i] + rows.J_b[row, i] * turning[b, i]
+    rows.error[row] = error
+    rows.bias[row] = 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)
+    rows.cfm[row] = cfm

@@ -1,0 +1,56 @@
+"""Which relative velocities are not allowed."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.constraints.contact import write_contact
+from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
+from engine.constraints.frames import joint_frame
+from engine.constraints.grab import write_grab
+from engine.constraints.joints.coordinates import coordinate, n_coordinates
+from engine.constraints.joints.equations import write_equations
+from engine.constraints.limit import write_limits
+from engine.kernel import kernel
+from engine.world.contacts import Contacts
+from engine.world.model import Model
+from engine.world.options import StepOptions
+from engine.world.rows import Rows
+from engine.world.state import State
+
+
+@kernel
+def write_rows(
+    model: Model,
+    state: State,
+    contacts: Contacts,
+    rows: Rows,
+    options: StepOptions,
+    turning: NDArray,
+) -> None:
+    """All rows of this step: joints, then the hand, then contacts (three rows each, last).
+
+    Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
+            free spin changes angular velocities between kicks
+    Writes  rows, state.joint_q
+    Check   tests/engine/constraints/test_rows.py
+    """
+    h = options.time_step
+    rows.count[0] = 0
+    joints = model.joints
+    for j in range(joints.kind.shape[0]):
+        frame = joint_frame(joints, state, j)
+        write_equations(rows, state, joints, j, frame, h, turning)
+        for axis in range(n_coordinates(joints.kind[j])):
+            state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
+            write_limits(rows, state, joints, (j, axis), frame, h, turning)
+            write_motor(rows, state, model, j, axis, frame, h)
+            if joints.friction[j] > 0.0:
+                write_friction(rows, state, joints, j, axis, frame, h)
+            if joints.damping[j] > 0.0:
+                write_damper(rows, state, joints, j, axis, frame, h)
+        write_joint_spring(rows, state, joints, j, frame, h)
+    write_grab(rows, state, model.bodies, h)
+    rows.count[1] = rows.count[0]
+    for c in range(contacts.count[0]):
+        write_contact(rows, contacts, c, state, options)

@@ -1,0 +1,115 @@
+"""Kinetic and potential energy and both momenta, from the state alone."""
+
+from __future__ import annotations
+
+from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
+from engine.constraints.frames import joint_frame
+from engine.constraints.joints.coordinates import coordinate
+from engine.kernel import kernel
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.quaternion import load4, rotate, rotate_back
+from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, scale, sub
+from engine.world.model import (
+    DYNAMIC,
+    FORCE_POINT_GRAVITY,
+    FORCE_SPRING,
+    FORCE_TORSION,
+    HINGE2,
+    Bodies,
+    Model,
+)
+from engine.world.state import State
+
+
+@kernel
+def kinetic_energy(bodies: Bodies, state: State) -> float:
+    """sum of m v^2/2 + w . I w/2 over dynamic bodies [J]."""
+    total = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            v = load3(state.v_WB_W, i)
+            w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
+            total += 0.5 * bodies.mass[i] * dot(v, v)
+            total += 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
+    return total
+
+
+@kernel
+def gravitational_energy(bodies: Bodies, state: State) -> float:
+    """-sum of m g . p [J]: zero at the origin of W."""
+    g: Vec3 = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    total = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            total -= bodies.mass[i] * dot(g, load3(state.p_WB, i))
+    return total
+
+
+@kernel
+def joint_spring_energy(model: Model, state: State) -> float:
+    """Energy stored in the springs of joints [J]."""
+    joints = model.joints
+    total = 0.0
+    for j in range(joints.kind.shape[0]):
+        if joints.spring_on[j] == 1:
+            frame = joint_frame(joints, state, j)
+            if joints.kind[j] == HINGE2:
+                x = dot(frame.s, frame.gap)
+            else:
+                x = coordinate(joints, state, j, 0, frame)
+            total += elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
+    return total
+
+
+@kernel
+def force_element_energy(model: Model, state: State) -> float:
+    """Energy stored in springs, torsion springs and point gravity [J]."""
+    forces = model.forces
+    bodies = model.bodies
+    total = 0.0
+    for f in range(forces.kind.shape[0]):
+        kind = forces.kind[f]
+        if kind == FORCE_SPRING:
+            length = spring_length(forces, state, f)[2]
+            total += elastic_energy(forces.stiffness, f, length - forces.rest[f])
+        elif kind == FORCE_TORSION:
+            angle = torsion_angle(forces, state, f)[1]
+            total += elastic_energy(forces.stiffness, f, angle - forces.rest[f])
+        elif kind == FORCE_POINT_GRAVITY:
+            for i in range(bodies.kind.shape[0]):
+                for k in range(i):
+                    d = norm(sub(load3(state.p_WB, i), load3(state.p_WB, k)))
+                    r = (d * d + forces.coefficient[f, 1] ** 2) ** 0.5
+                    if r > 0.0:
+                        strength = forces.coefficient[f, 0] * bodies.mass[i] * bodies.mass[k]
+                        total -= strength / r
+    return total
+
+
+@kernel
+def potential_energy(model: Model, state: State) -> float:
+    """Gravity and everything elastic [J]."""
+    return (
+        gravitational_energy(model.bodies, state)
+        + joint_spring_energy(model, state)
+        + force_element_energy(model, state)
+    )
+
+
+@kernel
+def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
+    """Linear momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies.
+
+    P = sum m v,   L = sum p x m v + R I_B R^T w
+    """
+    linear = (0.0, 0.0, 0.0)
+    angular = (0.0, 0.0, 0.0)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            q = load4(state.q_WB, i)
+            p = scale(bodies.mass[i], load3(state.v_WB_W, i))
+            w = rotate_back(q, load3(state.w_WB_W, i))
+            spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
+            linear = add(linear, p)
+            angular = add(angular, add(cross(load3(state.p_WB, i), p), spin))
+    return linear, angular

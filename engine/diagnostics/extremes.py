@@ -1,0 +1,150 @@
+"""The largest errors of a run so far: one look per step, at its end."""
+
+from __future__ import annotations
+
+import math
+
+from engine.constraints.frames import JointFrame, joint_frame
+from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
+from engine.kernel import kernel
+from engine.spatial.quaternion import conjugate, load4, multiply
+from engine.spatial.vec3 import cross, dot, norm, scale, sub
+from engine.world.contacts import Contacts
+from engine.world.model import (
+    CYLINDRICAL,
+    DISTANCE,
+    FIXED,
+    HINGE,
+    HINGE2,
+    PLANAR,
+    SLIDER,
+    UNIVERSAL,
+    Joints,
+    Model,
+)
+from engine.world.report import Report
+from engine.world.state import (
+    EXTREME_ANGULAR,
+    EXTREME_BALANCE,
+    EXTREME_CONTACTS,
+    EXTREME_COULOMB,
+    EXTREME_DRIFT,
+    EXTREME_JOINT_ANGLE,
+    EXTREME_JOINT_POSITION,
+    EXTREME_KINETIC,
+    EXTREME_LINEAR,
+    EXTREME_PENETRATION,
+    EXTREME_RESIDUAL,
+    FIRST_ENERGY,
+    FIRST_MOMENTUM,
+    LEDGER_CORRECTION,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+    SUM_ITERATIONS,
+    State,
+)
+
+
+@kernel
+def joint_position_error(joints: Joints, j: int, frame: JointFrame) -> float:
+    """How far the anchors are apart in the directions the joint forbids [m]."""
+    kind = joints.kind[j]
+    along = dot(frame.s, frame.gap)
+    if kind == DISTANCE:
+        return abs(norm(frame.gap) - joints.angle0[j])
+    if kind == PLANAR:
+        return abs(along)
+    if kind in (SLIDER, CYLINDRICAL) or (kind == HINGE2 and joints.spring_on[j] == 1):
+        return norm(sub(frame.gap, scale(along, frame.s)))
+    return norm(frame.gap)
+
+
+@kernel
+def joint_angle_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
+    """How far axes or orientations are from where the joint keeps them [rad]."""
+    kind = joints.kind[j]
+    if kind in (HINGE, CYLINDRICAL, PLANAR):
+        return math.atan2(norm(cross(frame.s, frame.s_b)), dot(frame.s, frame.s_b))
+    if kind in (UNIVERSAL, HINGE2):
+        sine = norm(cross(frame.s, frame.s_b))
+        return abs(math.atan2(sine, dot(frame.s, frame.s_b)) - joints.angle0[j])
+    if kind in (SLIDER, FIXED):
+        q_a = load4(state.q_WB, frame.body_a)
+        q_AB = multiply(conjugate(q_a), load4(state.q_WB, frame.body_b))
+        e = multiply(q_AB, conjugate(load4(joints.q_AB0, j)))
+        return 2.0 * math.atan2(math.sqrt(e[1] * e[1] + e[2] * e[2] + e[3] * e[3]), abs(e[0]))
+    return 0.0
+
+
+@kernel
+def raise_to(state: State, which: int, value: float) -> None:
+    """Keep the larger of a record and a new value."""
+    if value > state.extremes[which]:
+        state.extremes[which] = value
+
+
+@kernel
+def start_extremes(model: Model, state: State) -> None:
+    """Forget all records and take the present energy and momenta as the first ones.
+
+    Writes  state.extremes, ledger, momentum_in
+    """
+    state.extremes[:] = 0.0
+    state.ledger[:] = 0.0
+    state.momentum_in[:] = 0.0
+    kinetic = kinetic_energy(model.bodies, state)
+    state.extremes[EXTREME_KINETIC] = kinetic
+    state.extremes[FIRST_ENERGY] = kinetic + potential_energy(model, state)
+    linear, angular = momenta(model.bodies, state)
+    for k in range(3):
+        state.extremes[FIRST_MOMENTUM + k] = linear[k]
+        state.extremes[FIRST_MOMENTUM + 3 + k] = angular[k]
+
+
+@kernel
+def record_extremes(model: Model, state: State, contacts: Contacts, report: Report) -> None:
+    """Compare the end of this step with the start of the run.
+
+        drift    |E - E(0) - work in + dissipation|        what the laws of mechanics do not explain
+        balance  |the same - correction|                   what the ledger does not explain
+        momenta  |P - P(0) - impulse from outside|, alike about the origin
+
+    Reads   state at the end of the step; contacts as found in its middle
+    Writes  state.extremes
+    Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
+    """
+    ledger = state.ledger
+    kinetic = kinetic_energy(model.bodies, state)
+    energy = kinetic + potential_energy(model, state)
+    dissipated = ledger[LEDGER_FRICTION] + ledger[LEDGER_IMPACT] + ledger[LEDGER_DAMPING]
+    drift = energy - state.extremes[FIRST_ENERGY] - ledger[LEDGER_WORK_IN] + dissipated
+    raise_to(state, EXTREME_KINETIC, kinetic)
+    raise_to(state, EXTREME_DRIFT, abs(drift))
+    raise_to(state, EXTREME_BALANCE, abs(drift - ledger[LEDGER_CORRECTION]))
+    linear, angular = momenta(model.bodies, state)
+    first, added = state.extremes[FIRST_MOMENTUM : FIRST_MOMENTUM + 6], state.momentum_in
+    linear_drift = (
+        linear[0] - first[0] - added[0],
+        linear[1] - first[1] - added[1],
+        linear[2] - first[2] - added[2],
+    )
+    angular_drift = (
+        angular[0] - first[3] - added[3],
+        angular[1] - first[4] - added[4],
+        angular[2] - first[5] - added[5],
+    )
+    raise_to(state, EXTREME_LINEAR, norm(linear_drift))
+    raise_to(state, EXTREME_ANGULAR, norm(angular_drift))
+    joints = model.joints
+    for j in range(joints.kind.shape[0]):
+        frame = joint_frame(joints, state, j)
+        raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, j, frame))
+        raise_to(state, EXTREME_JOINT_ANGLE, joint_angle_error(joints, state, j, frame))
+    for c in range(contacts.count[0]):
+        raise_to(state, EXTREME_PENETRATION, -contacts.gap[c])
+    raise_to(state, EXTREME_RESIDUAL, report.residual[0])
+    raise_to(state, EXTREME_COULOMB, report.coulomb_error[0])
+    raise_to(state, EXTREME_CONTACTS, float(contacts.count[0]))
+    state.extremes[SUM_ITERATIONS] += report.iterations[0]

@@ -1,0 +1,168 @@
+"""Where the work of a step went.
+
+With v the velocity before and v+ after the kick in the middle of a step,
+
+    T+ - T = 1/2 (v + v+) . [h f + J^T lam]
+
+holds exactly, and the potential of a constant gravity changes by exactly -1/2 (v + v+) . h m g. So
+each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for. Between kicks
+bodies fly freely and keep their kinetic energy up to the error of the free rotation.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.world.model import DYNAMIC, Bodies, Joints, Model
+from engine.world.options import StepOptions
+from engine.world.problem import Problem
+from engine.world.rows import (
+    ROW_FRICTION,
+    ROW_GRAB,
+    ROW_LIMIT,
+    ROW_MOTOR,
+    ROW_NORMAL,
+    ROW_SPRING,
+    ROW_TANGENT,
+    SLOT_SPRING,
+    Rows,
+)
+from engine.world.state import (
+    LEDGER_CORRECTION,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+    State,
+)
+from engine.world.workspace import Motion
+
+
+@kernel
+def mean_row_speed(rows: Rows, i: int, motion: Motion, state: State) -> float:
+    """1/2 (J v + J v+) [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(3):
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + state.w_WB_W[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + state.w_WB_W[b, k])
+        total += rows.J_a[i, 3 + k] * (motion.velocity_old[a, 3 + k] + state.v_WB_W[a, k])
+        total += rows.J_b[i, 3 + k] * (motion.velocity_old[b, 3 + k] + state.v_WB_W[b, k])
+    return 0.5 * total
+
+
+@kernel
+def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -> float:
+    """J v of a side whose motion is given (kinematic); 0 for a dynamic body."""
+    total = 0.0
+    if bodies.kind[body] != DYNAMIC:
+        for k in range(3):
+            total += J[i, k] * state.w_WB_W[body, k] + J[i, 3 + k] * state.v_WB_W[body, k]
+    return total
+
+
+@kernel
+def book_row(
+    rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray
+) -> None:
+    """Book lam times the mean speed of row i.
+
+    A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of
+    each other (correction). A spring's energy is counted in the potential; what its damper d took
+    is h d speed^2.
+    """
+    kind = rows.kind[i]
+    work = lam * speed
+    if kind in (ROW_MOTOR, ROW_GRAB):
+        ledger[LEDGER_WORK_IN] += work
+    elif kind in (ROW_FRICTION, ROW_TANGENT):
+        ledger[LEDGER_FRICTION] -= work
+    elif kind == ROW_SPRING:
+        j = rows.joint[i]
+        damping = joints.spring_damping[j] if rows.slot[i] == SLOT_SPRING else joints.damping[j]
+        ledger[LEDGER_DAMPING] += h * damping * speed * speed
+    elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
+        ledger[LEDGER_IMPACT] -= work
+    else:
+        ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def book_work(
+    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+) -> None:
+    """Book all work of the step that was just done.
+
+    Reads   velocities before (motion) and after (state), the rows and their impulses
+    Writes  state.ledger
+    Check   tests/laws/test_energy.py
+    """
+    h = options.time_step
+    bodies = model.bodies
+    ledger = state.ledger
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        if lam != 0.0:
+            book_row(rows, i, model.joints, mean_row_speed(rows, i, motion, state), lam, h, ledger)
+            carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
+            carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
+            ledger[LEDGER_WORK_IN] -= lam * carried
+    ledger[LEDGER_DAMPING] += h * motion.damping_power[0]
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                turn = 0.5 * (motion.velocity_old[i, k] + state.w_WB_W[i, k])
+                move = 0.5 * (motion.velocity_old[i, 3 + k] + state.v_WB_W[i, k])
+                ledger[LEDGER_WORK_IN] += h * motion.booked[i, k] * turn
+                ledger[LEDGER_WORK_IN] += h * motion.booked[i, 3 + k] * move
+
+
+@kernel
+def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam: float) -> None:
+    """Add J^T lam on one body to the impulse from outside, the moment about the origin of W."""
+    p = state.p_WB[body]
+    f0, f1, f2 = lam * J[i, 3], lam * J[i, 4], lam * J[i, 5]
+    sums[0] += f0
+    sums[1] += f1
+    sums[2] += f2
+    sums[3] += lam * J[i, 0] + p[1] * f2 - p[2] * f1
+    sums[4] += lam * J[i, 1] + p[2] * f0 - p[0] * f2
+    sums[5] += lam * J[i, 2] + p[0] * f1 - p[1] * f0
+
+
+@kernel
+def book_momentum(
+    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+) -> None:
+    """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
+
+    Must be called in the middle of the step (poses there). Rows between two dynamic bodies are
+    left out on purpose: they must cancel by themselves, and the drift shows when they do not.
+
+    Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
+    Check   tests/laws/test_momentum.py
+    """
+    h = options.time_step
+    sums = state.momentum_in
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = rows.body_a[i], rows.body_b[i]
+        if lam == 0.0 or bodies.kind[a] == bodies.kind[b]:
+            continue
+        if bodies.kind[a] == DYNAMIC:
+            add_external(sums, rows.J_a, i, a, state, lam)
+        elif bodies.kind[b] == DYNAMIC:
+            add_external(sums, rows.J_b, i, b, state, lam)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            p = state.p_WB[i]
+            f0 = h * (bodies.mass[i] * state.gravity_W[0] + motion.wrench[i, 3])
+            f1 = h * (bodies.mass[i] * state.gravity_W[1] + motion.wrench[i, 4])
+            f2 = h * (bodies.mass[i] * state.gravity_W[2] + motion.wrench[i, 5])
+            sums[0] += f0
+            sums[1] += f1
+            sums[2] += f2
+            sums[3] += h * motion.wrench[i, 0] + p[1] * f2 - p[2] * f1
+            sums[4] += h * motion.wrench[i, 1] + p[2] * f0 - p[0] * f2
+            sums[5] += h * motion.wrench[i, 2] + p[0] * f1 - p[1] * f0

@@ -1,0 +1,56 @@
+"""v = v_free + M^-1 J^T lam, and what the next step wants to know of it."""
+
+from __future__ import annotations
+
+from engine.kernel import kernel
+from engine.world.contacts import Contacts
+from engine.world.model import DYNAMIC, Bodies
+from engine.world.problem import Problem
+from engine.world.rows import Rows
+from engine.world.state import State
+from engine.world.workspace import Motion
+
+
+@kernel
+def apply_impulses(
+    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State
+) -> None:
+    """Velocities after the kick.
+
+    Writes  state.v_WB_W, w_WB_W
+    Check   tests/engine/test_assembly.py
+    """
+    v = motion.scratch
+    for i in range(v.shape[0]):
+        for k in range(6):
+            v[i, k] = motion.velocity_free[i, k]
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        if lam != 0.0:
+            a, b = rows.body_a[i], rows.body_b[i]
+            for k in range(6):
+                v[a, k] += problem.MJ_a[i, k] * lam
+                v[b, k] += problem.MJ_b[i, k] * lam
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                state.w_WB_W[i, k] = v[i, k]
+                state.v_WB_W[i, k] = v[i, 3 + k]
+
+
+@kernel
+def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State) -> None:
+    """Hand the answer to the next step: impulses by joint slot and by contact (in W)."""
+    state.joint_lam[:] = 0.0
+    n_box = rows.count[1]
+    for i in range(n_box):
+        if rows.joint[i] >= 0:
+            state.joint_lam[rows.joint[i], rows.slot[i]] = problem.lam[i]
+    for c in range(contacts.count[0]):
+        row = n_box + 3 * c
+        for k in range(3):
+            contacts.impulse_W[c, k] = (
+                rows.J_b[row, 3 + k] * problem.lam[row]
+                + rows.J_b[row + 1, 3 + k] * problem.lam[row + 1]
+                + rows.J_b[row + 2, 3 + k] * problem.lam[row + 2]
+            )

@@ -1,0 +1,186 @@
+"""How kernels become machine code: each is lowered once, what Python calls is optimised once.
+
+Numba on its own makes a library of every function: it optimises all callees again at every level
+of nesting, writes wrappers for calls from Python, emits machine code and pickles both. Here a
+kernel that is called from another kernel stays a *part*: plain LLVM IR, nothing else. Only a
+kernel that Python calls becomes an *entry*: it links all its parts at once, makes them internal,
+is optimised as one module, and goes to the cache as machine code (decision 0005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core import caching
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+
+
+class _NoExecutable:
+    """Stands for the code generator of a part, which has no place in memory to write to."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Parts raise nothing and box nothing, so they need no environment."""
+
+
+class Part(JITCodeLibrary):
+    """The IR of one kernel, for linking only."""
+
+    @property
+    def codegen(self) -> _NoExecutable:
+        """What `get_executable` writes the environment to."""
+        return _NoExecutable()
+
+    def finalize(self) -> None:
+        """Nothing is optimised or emitted here."""
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """A part has no machine code."""
+        return 0
+
+    def _get_module_for_linking(self) -> Any:
+        """The IR as it was lowered; its functions stay external until an entry hides them."""
+        return self._final_module
+
+
+def needed_libraries(library: Any) -> list[Any]:
+    """All libraries below this one: parts first, then Numba's own.
+
+    Numba's bring their callees along, but are linked in only where something already calls them.
+    """
+    parts: dict[Any, None] = {}
+    others: dict[Any, None] = {}
+    waiting = list(library._linking_libraries)
+    while waiting:
+        next_library = waiting.pop()
+        if not isinstance(next_library, Part):
+            others[next_library] = None
+        elif next_library not in parts:
+            parts[next_library] = None
+            waiting.extend(next_library._linking_libraries)
+    return [*parts, *others]
+
+
+class Entry(JITCodeLibrary):
+    """One kernel with everything it calls, ready to run."""
+
+    def finalize(self) -> None:
+        """Link all parts, hide them, optimise once, emit machine code."""
+        self._raise_if_finalized()
+        module = self._final_module
+        own = {f.name for f in module.functions if not f.is_declaration}
+        environments = {g.name for g in module.global_variables}
+        for library in needed_libraries(self):
+            self._reload_init.update(library._reload_init)
+            module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in module.functions:
+            if not function.is_declaration and function.name not in own:
+                function.linkage = "internal"
+        for variable in module.global_variables:
+            if variable.name.startswith(ENVIRONMENT_PREFIX) and variable.name not in environments:
+                variable.linkage = "internal"
+        self._optimize_final_module()
+        module.verify()
+        self._finalize_final_module()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Machine code, and the names it defines; nobody links an entry again."""
+        names = [f.name for f in self._final_module.functions if not f.is_declaration]
+        bodies = "".join(f'define void @"{name}"() {{\n  ret void\n}}\n' for name in names)
+        stubs = llvm.parse_assembly(bodies)
+        return (self.name, "object", (self._get_compiled_object(), stubs.as_bitcode()))
+
+
+class _LibraryCompiler(Compiler):  # type: ignore[misc]
+    """Numba's pipeline, lowering into a library of ours."""
+
+    library_class: type = Entry
+
+    def define_pipelines(self) -> list[Any]:
+        """The usual passes; the library is there before they need one."""
+        state = self.state
+        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return list(super().define_pipelines())
+
+
+class EntryCompiler(_LibraryCompiler):
+    """For kernels called from Python."""
+
+
+class PartCompiler(_LibraryCompiler):
+    """For kernels called from kernels."""
+
+    library_class = Part
+
+
+class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
+    """A folder named after the hash of all sources: what lies there is fresh."""
+
+    folder = Path()
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        """Kernels of one module share a folder."""
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+        self._cache_path = str(self.folder / py_func.__module__)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """A locator, or None where the folder cannot be written."""
+        self = cls(py_func, py_file)
+        try:
+            self.ensure_cache_path()
+        except OSError:
+            return None
+        return self
+
+    def get_source_stamp(self) -> str:
+        """The name of the folder."""
+        return self.folder.name
+
+
+class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _CacheFiles
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function: an entry to Python, a part to other kernels."""
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
+        """Compile nothing yet; `options` are Numba's target options."""
+        super().__init__(py_func, targetoptions=options, pipeline_class=EntryCompiler)
+        self._cache = None
+        inner = dict(options, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        self.part = CPUDispatcher(py_func, targetoptions=inner, pipeline_class=PartCompiler)
+
+    def enable_caching(self) -> None:
+        """Keep machine code in the folder; where it cannot be written, do without."""
+        try:
+            self._cache = _Cache(self.py_func)
+        except RuntimeError:
+            self._cache = caching.NullCache()
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Typing of a call from another kernel."""
+        return self.part.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Implementation of a call from another kernel."""
+        return self.part.get_overload(sig)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if self._cache is None:
+            self.enable_caching()
+        return super()._compile_for_args(*args, **kws)

@@ -1,0 +1,487 @@
+"""The door: a scene that moves. The only class of the engine that holds state."""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import steering
+from engine.build.capacity import DENSE_ROWS, DENSE_ROWS_ON_REQUEST, grown_cache, workspace
+from engine.build.rotations import turn
+from engine.build.scene import build
+from engine.collision.scratch import collision_scratch
+from engine.diagnostics.energy import kinetic_energy, potential_energy
+from engine.diagnostics.extremes import start_extremes
+from engine.diagnostics.tables import contact_table, joint_table
+from engine.kernel import SOURCE_HASH
+from engine.snapshot import from_bytes, state_hash, to_bytes
+from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.step import run as run_steps
+from engine.world.options import SolverMethod
+from engine.world.report import (
+    N_PHASES,
+    PHASE_APPLY,
+    PHASE_ASSEMBLE,
+    PHASE_BROAD,
+    PHASE_MOVE,
+    PHASE_NARROW,
+    PHASE_ROWS,
+    PHASE_SOLVE,
+    Report,
+)
+from engine.world.rows import ROW_GRAB
+from engine.world.state import (
+    EXTREME_ANGULAR,
+    EXTREME_BALANCE,
+    EXTREME_CONTACTS,
+    EXTREME_COULOMB,
+    EXTREME_DRIFT,
+    EXTREME_JOINT_ANGLE,
+    EXTREME_JOINT_POSITION,
+    EXTREME_KINETIC,
+    EXTREME_LINEAR,
+    EXTREME_PENETRATION,
+    EXTREME_RESIDUAL,
+    FIRST_ENERGY,
+    LEDGER_CORRECTION,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+    SUM_ITERATIONS,
+)
+from schemas import Scene, scene_hash
+
+ENGINE_VERSION = "0.1.0"
+
+PHASES = {
+    "move": PHASE_MOVE,
+    "broad": PHASE_BROAD,
+    "narrow": PHASE_NARROW,
+    "rows": PHASE_ROWS,
+    "assemble": PHASE_ASSEMBLE,
+    "solve": PHASE_SOLVE,
+    "account": PHASE_APPLY,
+}
+STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
+
+# m/s: energy errors are compared with the largest kinetic energy, but at least with that of all
+# bodies at this speed, so that a scene at rest has a scale too
+REST_SPEED = 1e-3
+
+Array = NDArray[np.float64]
+
+
+class Failure(NamedTuple):
+    """Why a simulation cannot go on."""
+
+    step: int
+    time: float  # s
+    body: str
+    quantity: str
+    message: str
+
+
+def versions() -> dict[str, str]:
+    """What computed a result."""
+    return {
+        "engine": ENGINE_VERSION,
+        "source": SOURCE_HASH,
+        "numba": numba.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+
+
+def empty_report() -> Report:
+    """A report of nothing."""
+    return Report(
+        status=np.zeros(1, np.int64),
+        bad_body=np.full(1, -1, np.int64),
+        method=np.zeros(1, np.int64),
+        solver_status=np.zeros(1, np.int64),
+        iterations=np.zeros(1, np.int64),
+        residual=np.zeros(1),
+        coulomb_error=np.zeros(1),
+        phase_ns=np.zeros(N_PHASES + 1, np.int64),
+    )
+
+
+def vector(value: Any, what: str) -> Array:
+    """Three finite numbers. Raises ValueError that names them."""
+    array = np.asarray(value, dtype=float)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ValueError(f"{what} must be three finite numbers, not {value!r}")
+    return array
+
+
+class Simulation:
+    """A scene as it moves: advance it, look at it, push it, save it.
+
+    All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
+    Arrays over bodies have the order of the scene and include bodies that do not move.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        """Build the scene; raises SceneError with every fault."""
+        began = time.perf_counter()
+        built = build(scene)
+        self.scene = scene
+        self.scene_hash = scene_hash(scene)
+        self.body_names, self.joint_names = built.body_names, built.joint_names
+        self.model, self.state, self.options = built.model, built.state, built.options
+        self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
+        self.failure: Failure | None = None
+        self.report = empty_report()
+        self._body_index = {name: i for i, name in enumerate(self.body_names)}
+        self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
+        self._allocate(len(self.state.contacts.key))
+        self._methods: set[int] = set()
+        self._advance_s = 0.0
+        self._first_s = 0.0
+        self._advanced_steps = 0
+        self._last_phases: dict[str, float] = {}
+        self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
+        start_extremes(self.model, self.state)
+        self.build_s = time.perf_counter() - began
+
+    def _allocate(self, max_contacts: int) -> None:
+        asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
+        self.work = workspace(
+            self.model.bodies,
+            self.model.joints,
+            max_contacts,
+            self.options.friction_kind,
+            DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
+        )
+        pairs = max(64, 4 * max_contacts)
+        self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
+
+    def _grow(self) -> None:
+        """Twice the room for contacts; what is cached stays."""
+        larger = 2 * len(self.work.contacts.gap)
+        self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
+        self._allocate(larger)
+
+    # ------------------------------------------------------------------ time
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.state.time[0])
+
+    @property
+    def step_count(self) -> int:
+        """Steps done."""
+        return int(self.state.step[0])
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step [s]."""
+        return float(self.options.time_step)
+
+    def advance(self, n: int = 1) -> int:
+        """Do up to n steps; returns how many were done.
+
+        Fewer only when a value stopped being finite: `failure` then says which.
+        """
+        if self.failure is not None or n <= 0:
+            return 0
+        self.report.phase_ns[:] = 0
+        began = time.perf_counter()
+        done = 0
+        while done < n:
+            done += run_steps(
+                self.model,
+                self.state,
+                self.work,
+                self.collision,
+                self.options,
+                n - done,
+                self.report,
+            )
+            status = int(self.report.status[0])
+            if status & (CONTACTS_FULL | PAIRS_FULL):
+                self._grow()
+            elif status & NOT_FINITE:
+                self.failure = self._find_failure()
+                break
+        elapsed = time.perf_counter() - began
+        if self._advanced_steps == 0:
+            self._first_s = elapsed
+        self._advance_s += elapsed
+        self._advanced_steps += done
+        if self.work.rows.count[0] > 0:
+            self._methods.add(int(self.report.method[0]))
+        scale = 1e-3 / max(done, 1)
+        self._last_phases = {
+            name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
+        }
+        return done
+
+    def _find_failure(self) -> Failure:
+        i = int(self.report.bad_body[0])
+        state = self.state
+        quantities = {
+            "position": state.p_WB,
+            "orientation": state.q_WB,
+            "linear velocity": state.v_WB_W,
+            "angular velocity": state.w_WB_W,
+        }
+        bad = [name for name, array in quantities.items() if not np.isfinite(array[i]).all()]
+        body, quantity = self.body_names[i], bad[0] if bad else "state"
+        return Failure(
+            self.step_count,
+            self.time,
+            body,
+            quantity,
+            f"At step {self.step_count} (t = {self.time:.6g} s) the {quantity} of body '{body}' "
+            "is not finite: the motion blew up. A smaller dt, softer springs or less stiff motors "
+            "may help.",
+        )
+
+    # ------------------------------------------------------------------ looking
+
+    def poses(self) -> Array:
+        """(n_bodies, 7): origin px py pz [m], orientation qw qx qy qz."""
+        n = len(self.body_names)
+        out = np.empty((n, 7))
+        out[:, :3] = self.state.p_WB[:n]
+        out[:, 3:] = self.state.q_WB[:n]
+        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
+            out[i, :3] -= turn(self.state.q_WB[i], self.model.bodies.com_B[i])
+        return out
+
+    def velocities(self) -> Array:
+        """(n_bodies, 6): of the origin vx vy vz [m/s], wx wy wz [rad/s]."""
+        n = len(self.body_names)
+        out = np.concatenate([self.state.v_WB_W[:n], self.state.w_WB_W[:n]], axis=1)
+        for i in np.flatnonzero(self.model.bodies.com_B[:n].any(axis=1)):
+            arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
+            out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
+        return out
+
+    def joint_table(self) -> NDArray[np.void]:
+        """One row per joint coordinate: see engine.diagnostics.tables."""
+        work = self.work
+        return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
+
+    def contact_table(self) -> NDArray[np.void]:
+        """One row per contact of the last step: see engine.diagnostics.tables."""
+        work = self.work
+        return contact_table(work.contacts, work.rows, work.problem, self.time_step)
+
+    def energy(self) -> dict[str, float]:
+        """Energies now and work so far [J]."""
+        kinetic = float(kinetic_energy(self.model.bodies, self.state))
+        potential = float(potential_energy(self.model, self.state))
+        ledger = self.state.ledger
+        return {
+            "kinetic": kinetic,
+            "potential": potential,
+            "total": kinetic + potential,
+            "work_in": float(ledger[LEDGER_WORK_IN]),
+            "dissipated_friction": float(ledger[LEDGER_FRICTION]),
+            "dissipated_impact": float(ledger[LEDGER_IMPACT]),
+            "dissipated_damping": float(ledger[LEDGER_DAMPING]),
+            "correction": float(ledger[LEDGER_CORRECTION]),
+        }
+
+    def momentum(self) -> Array:
+        """(6,): linear [N s], angular about the origin of W [N m s]."""
+        return steering.total_momentum(self.model, self.state)
+
+    def solver_report(self) -> dict[str, Any]:
+        """How the last step was solved, and the time of its phases [microseconds]."""
+        report, extremes = self.report, self.state.extremes
+        contacts = self.work.contacts
+        n = int(contacts.count[0])
+        depth = float(max(0.0, -contacts.gap[:n].min())) if n else 0.0
+        return {
+            "method": SolverMethod(int(report.method[0])).name.lower(),
+            "rows": int(self.work.rows.count[0]),
+            "contacts": n,
+            "iterations": int(report.iterations[0]),
+            "residual": float(report.residual[0]),
+            "coulomb_error": float(report.coulomb_error[0]),
+            "stop_reason": STOP_REASONS[int(report.solver_status[0])],
+            "max_penetration": depth,
+            "joint_position_error": float(extremes[EXTREME_JOINT_POSITION]),
+            "joint_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
+            "phases": dict(self._last_phases),
+        }
+
+    def warnings(self) -> list[str]:
+        """What a careful user should know of this run."""
+        found = []
+        residual, asked = (
+            float(self.state.extremes[EXTREME_RESIDUAL]),
+            self.options.solver.tolerance,
+        )
+        if residual > asked:
+            found.append(
+                f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
+                f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
+            )
+        if self.failure is not None:
+            found.append(self.failure.message)
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """The account of the run so far, with the stable keys of the service."""
+        extremes, energy = self.state.extremes, self.energy()
+        steps = max(self.step_count, 1)
+        kinetic = float(extremes[EXTREME_KINETIC])
+        scale = max(kinetic, 0.5 * float(self.model.bodies.mass.sum()) * REST_SPEED**2)
+        per_step = self._advance_s / max(self._advanced_steps, 1)
+        if self.failure is not None:
+            status = "failed"
+        else:
+            status = "succeeded" if self.step_count >= self.total_steps else "running"
+        return {
+            "status": status,
+            "reason": self.failure.message if self.failure is not None else None,
+            "steps": self.step_count,
+            "time": self.time,
+            "scene_hash": self.scene_hash,
+            "state_hash": self.state_hash(),
+            "versions": versions(),
+            "energy": {
+                "initial": float(extremes[FIRST_ENERGY]),
+                "final": energy["total"],
+                "max_kinetic": kinetic,
+                "max_relative_drift": float(extremes[EXTREME_DRIFT]) / scale,
+                "balance_error": float(extremes[EXTREME_BALANCE]) / scale,
+                **{key: energy[key] for key in list(energy)[3:]},
+            },
+            "momentum": {
+                "max_linear_drift": float(extremes[EXTREME_LINEAR]),
+                "max_angular_drift": float(extremes[EXTREME_ANGULAR]),
+            },
+            "joints": {
+                "max_position_error": float(extremes[EXTREME_JOINT_POSITION]),
+                "max_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
+            },
+            "contacts": {
+                "max_count": int(extremes[EXTREME_CONTACTS]),
+                "max_penetration": float(extremes[EXTREME_PENETRATION]),
+            },
+            "solver": {
+                "methods": sorted(SolverMethod(m).name.lower() for m in self._methods),
+                "max_residual": float(extremes[EXTREME_RESIDUAL]),
+                "max_coulomb_error": float(extremes[EXTREME_COULOMB]),
+                "mean_iterations": float(extremes[SUM_ITERATIONS]) / steps,
+            },
+            "timing": {
+                "total_s": self.build_s + self._advance_s,
+                "compile_s": self._first_s,
+                "per_step_us": 1e6 * per_step,
+                "real_time_factor": self.time_step / per_step if per_step > 0.0 else None,
+                "phases": dict(self._last_phases),
+            },
+            "warnings": self.warnings(),
+        }
+
+    def state_hash(self) -> str:
+        """SHA-256 (hex) of everything that is saved."""
+        return state_hash(self.state)
+
+    # ------------------------------------------------------------------ saving
+
+    def snapshot(self) -> bytes:
+        """Everything the future depends on."""
+        return to_bytes(self.state, self._identity)
+
+    def restore(self, data: bytes) -> None:
+        """Go to a snapshot of the same scene and engine; raises ValueError for any other."""
+        self.state = from_bytes(data, self._identity, self.state)
+        if len(self.state.contacts.key) > len(self.work.contacts.gap):
+            self._allocate(len(self.state.contacts.key))
+        self.work.contacts.count[0] = 0
+        self.work.rows.count[:] = 0
+        self.failure = None
+
+    # ------------------------------------------------------------------ steering
+
+    def _body(self, name: str) -> int:
+        if name not in self._body_index:
+            raise ValueError(f"there is no body '{name}'")
+        return self._body_index[name]
+
+    def set_motor(
+        self, joint: str, target: float, axis: int = 0, max_force: float | None = None
+    ) -> None:
+        """Command a motor's target (and largest force) from the next step on."""
+        if joint not in self._joint_index:
+            raise ValueError(f"there is no joint '{joint}'")
+        j = self._joint_index[joint]
+        if axis not in (0, 1) or self.model.joints.motor_kind[j, axis] == 0:
+            raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
+        if not math.isfinite(target):
+            raise ValueError(f"the target must be a finite number, not {target!r}")
+        self.state.motor_target[j, axis] = target
+        if max_force is not None:
+            if not max_force >= 0.0:
+                raise ValueError(f"max_force must not be negative, not {max_force!r}")
+            self.state.motor_max_force[j, axis] = max_force
+
+    def apply_wrench(
+        self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0
+    ) -> None:
+        """Push a body for `duration` seconds (0: one step) with force [N] and torque [N m], W."""
+        wrench = np.concatenate([vector(force, "force"), vector(torque, "torque")])
+        where = None if point is None else vector(point, "point")
+        until = self.time + max(float(duration), self.time_step)
+        steering.apply_wrench(self.model, self.state, self._body(body), wrench, where, until)
+
+    def apply_impulse(self, body: str, impulse: Any, point: Any = None) -> None:
+        """Hit a body with an impulse [N s] at a point of W (default: its centre of mass)."""
+        where = None if point is None else vector(point, "point")
+        i = self._body(body)
+        steering.apply_impulse(self.model, self.state, i, vector(impulse, "impulse"), where)
+
+    def set_velocity(self, body: str, linear: Any, angular: Any) -> None:
+        """Give a body a velocity of its origin [m/s] and an angular velocity [rad/s], W."""
+        i = self._body(body)
+        v, w = vector(linear, "linear"), vector(angular, "angular")
+        steering.set_velocity(self.model, self.state, i, v, w)
+
+    def set_gravity(self, gravity: Any) -> None:
+        """Change gravity [m/s^2], W; the change of potential is booked as work from outside."""
+        value = vector(gravity, "gravity")
+        with steering.Booked(self.model, self.state):
+            self.state.gravity_W[:] = value
+
+    def grab(self, body: str, point: Any) -> None:
+        """Take hold of a point [m, W] of a dynamic body with a spring."""
+        steering.grab(self.model, self.state, self._body(body), vector(point, "point"))
+
+    def grab_move(self, target: Any) -> None:
+        """Move the hand [m, W]; without a held body nothing happens."""
+        self.state.grab_target_W[:] = vector(target, "target")
+
+    def release(self) -> None:
+        """Let go."""
+        self.state.grab_body[0] = -1
+
+    def grab_state(self) -> dict[str, Any] | None:
+        """What is held: body (index), point, target [m, W] and the force of the last step [N]."""
+        i = int(self.state.grab_body[0])
+        if i < 0:
+            return None
+        rows, lam = self.work.rows, self.work.problem.lam
+        held = np.flatnonzero(rows.kind[: rows.count[1]] == ROW_GRAB)
+        force = lam[held] / self.time_step if len(held) == 3 else np.zeros(3)
+        return {
+            "body": i,
+            "point": steering.grabbed_point(self.state),
+            "target": self.state.grab_target_W.copy(),
+            "force": force.copy(),
+        }

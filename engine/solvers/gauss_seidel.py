@@ -1,0 +1,152 @@
+"""Jacobi, Gauss-Seidel and SOR with the matrix at hand, projected on boxes and friction sets.
+
+    lam_i <- clamp(lam_i - (omega / A_ii) w_i, lo_i, hi_i),    w_i = (A lam + b)_i
+
+With lo = -inf, hi = inf everywhere these are the classic iterations for A lam = -b.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from engine.kernel import kernel
+from engine.solvers.dense_problem import DenseProblem, dense_residual, write_velocities
+from engine.solvers.linear import dot
+from engine.solvers.projection import clamp, project_disk
+from engine.world.problem import FRICTION_CONE
+from engine.world.report import (
+    STOPPED_MAX_ITERATIONS,
+    STOPPED_STALLED,
+    STOPPED_TOLERANCE,
+)
+
+
+class StoppingRules(NamedTuple):
+    """When an iteration ends; whichever comes first. A negative tolerance never does."""
+
+    max_iterations: int
+    residual: float  # m/s or rad/s: largest natural map           -> STOPPED_TOLERANCE
+    step: float  # m/s or rad/s: largest scale_i |change of lam_i| -> STOPPED_STALLED
+
+
+@kernel
+def block_diagonal(D1: float, D2: float, c: float) -> float:
+    """Larger eigenvalue of [[D1, c], [c, D2]]: 1 over it is a safe step for a tangent pair."""
+    half = 0.5 * (D1 - D2)
+    return 0.5 * (D1 + D2) + sqrt(half * half + c * c)
+
+
+@kernel
+def _box_step(dp: DenseProblem, i: int, w: float, relaxation: float) -> float:
+    """Row i alone; returns the change of lam_i."""
+    D = dp.A[i, i]
+    if not D > 0.0:
+        return 0.0
+    old = dp.lam[i]
+    dp.lam[i] = clamp(old - relaxation * w / D, dp.lo[i], dp.hi[i])
+    return abs(dp.lam[i] - old) * dp.scale[i]
+
+
+@kernel
+def _tangent_step(dp: DenseProblem, i: int, w1: float, w2: float, relaxation: float) -> float:
+    """Both tangents of the contact with normal row i, on the disk; returns the change."""
+    A, lam = dp.A, dp.lam
+    D = block_diagonal(A[i + 1, i + 1], A[i + 2, i + 2], A[i + 1, i + 2])
+    if not D > 0.0:
+        return 0.0
+    old1 = lam[i + 1]
+    old2 = lam[i + 2]
+    step = relaxation / D
+    radius = dp.mu[i + 1] * lam[i]
+    lam[i + 1], lam[i + 2] = project_disk(old1 - step * w1, old2 - step * w2, radius)
+    change = max(abs(lam[i + 1] - old1), abs(lam[i + 2] - old2))
+    return change * max(dp.scale[i + 1], dp.scale[i + 2])
+
+
+@kernel
+def _set_friction_box(dp: DenseProblem, i: int) -> None:
+    """Bounds of the tangents of the contact with normal row i from its impulse now."""
+    for k in range(i + 1, i + 3):
+        dp.hi[k] = dp.mu[k] * dp.lam[i]
+        dp.lo[k] = -dp.hi[k]
+
+
+@kernel
+def sweep_rows(dp: DenseProblem, relaxation: float) -> float:
+    """One Gauss-Seidel sweep; rows already visited act at once: that is the "Seidel"."""
+    change = 0.0
+    n = dp.n
+    for i in range(dp.n_box):
+        w = dp.b[i] + dot(dp.A[i], dp.lam, n)
+        change = max(change, _box_step(dp, i, w, relaxation))
+    for i in range(dp.n_box, n, 3):
+        w = dp.b[i] + dot(dp.A[i], dp.lam, n)
+        dp.lo[i] = 0.0
+        change = max(change, _box_step(dp, i, w, relaxation))
+        if dp.friction_kind == FRICTION_CONE:
+            w1 = dp.b[i + 1] + dot(dp.A[i + 1], dp.lam, n)
+            w2 = dp.b[i + 2] + dot(dp.A[i + 2], dp.lam, n)
+            change = max(change, _tangent_step(dp, i, w1, w2, relaxation))
+        else:
+            _set_friction_box(dp, i)
+            for k in range(i + 1, i + 3):
+                w = dp.b[k] + dot(dp.A[k], dp.lam, n)
+                change = max(change, _box_step(dp, k, w, relaxation))
+    return change
+
+
+@kernel
+def sweep_jacobi(dp: DenseProblem, relaxation: float) -> float:
+    """One Jacobi sweep: every row answers the velocities from before the sweep."""
+    write_velocities(dp)
+    change = 0.0
+    for i in range(dp.n_box):
+        change = max(change, _box_step(dp, i, dp.w[i], relaxation))
+    for i in range(dp.n_box, dp.n, 3):
+        dp.lo[i] = 0.0
+        change = max(change, _box_step(dp, i, dp.w[i], relaxation))
+        if dp.friction_kind == FRICTION_CONE:
+            change = max(change, _tangent_step(dp, i, dp.w[i + 1], dp.w[i + 2], relaxation))
+        else:
+            _set_friction_box(dp, i)
+            for k in range(i + 1, i + 3):
+                change = max(change, _box_step(dp, k, dp.w[k], relaxation))
+    return change
+
+
+@kernel
+def _rule(dp: DenseProblem, change: float, rules: StoppingRules) -> int:
+    """STOPPED_... when a rule other than the count says stop, else -1."""
+    if rules.residual >= 0.0:
+        write_velocities(dp)
+        if dense_residual(dp) <= rules.residual:
+            return STOPPED_TOLERANCE
+    return STOPPED_STALLED if change <= rules.step else -1
+
+
+@kernel
+def iterate(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
+    """Gauss-Seidel (relaxation 1) or SOR until a rule says stop; STOPPED_..., sweeps done.
+
+    The guess in dp.lam must lie in its set (project_guess).
+
+    Writes  dp.lam; dp.w is scratch
+    Source  Saad, "Iterative Methods for Sparse Linear Systems", 4.1, with projection
+    Check   tests/engine/solvers/test_gauss_seidel.py
+    """
+    for k in range(rules.max_iterations):
+        status = _rule(dp, sweep_rows(dp, relaxation), rules)
+        if status >= 0:
+            return status, k + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations
+
+
+@kernel
+def iterate_jacobi(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
+    """Jacobi, otherwise as iterate."""
+    for k in range(rules.max_iterations):
+        status = _rule(dp, sweep_jacobi(dp, relaxation), rules)
+        if status >= 0:
+            return status, k + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

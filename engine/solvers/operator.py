@@ -1,0 +1,115 @@
+"""A as an operator and as a matrix: two forms of w = A lam + b that must agree.
+
+A = J M^-1 J^T + diag(cfm);  the rows' MJ_a, MJ_b are M^-1 J^T already, so
+v = M^-1 J^T lam,   w = J v + cfm lam + b     needs no matrix at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Dense, Problem
+
+
+@kernel
+def body_velocities(problem: Problem, v: NDArray) -> None:
+    """v = M^-1 J^T lam: what the impulses do to each body.
+
+    Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; the last body is the world
+    Check   tests/engine/solvers/test_operator.py
+    """
+    for a in range(v.shape[0]):
+        for k in range(6):
+            v[a, k] = 0.0
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        if lam != 0.0:
+            a = problem.body_a[i]
+            b = problem.body_b[i]
+            for k in range(6):
+                v[a, k] += problem.MJ_a[i, k] * lam
+                v[b, k] += problem.MJ_b[i, k] * lam
+
+
+@kernel
+def row_velocity(problem: Problem, v: NDArray, i: int) -> float:
+    """w_i = J_i v + cfm_i lam_i + b_i for the row's own units [m/s or rad/s].
+
+    Reads   v (n_bodies + 1, 6)   from body_velocities
+    """
+    a = problem.body_a[i]
+    b = problem.body_b[i]
+    w = problem.b[i] + problem.cfm[i] * problem.lam[i]
+    for k in range(6):
+        w += problem.J_a[i, k] * v[a, k]
+    for k in range(6):
+        w += problem.J_b[i, k] * v[b, k]
+    return w
+
+
+@kernel
+def _dot6(X: NDArray, i: int, Y: NDArray, j: int) -> float:
+    """Product of two rows of six."""
+    total = X[i, 0] * Y[j, 0]
+    for k in range(1, 6):
+        total += X[i, k] * Y[j, k]
+    return total
+
+
+@kernel
+def _mover(body: int, MJ: NDArray, i: int) -> int:
+    """The body, or -1 when no impulse of row i moves it."""
+    for k in range(6):
+        if MJ[i, k] != 0.0:
+            return body
+    return -1
+
+
+@kernel
+def write_matrix(problem: Problem, order: NDArray, n: int, A: NDArray, movers: NDArray) -> None:
+    """A over the rows order[0:n]; only bodies that two rows share couple them.
+
+    Writes  A (>= n, >= n)        both triangles, exactly symmetric
+            movers (2, >= n)      scratch
+    Check   tests/engine/solvers/test_operator.py
+    """
+    for p in range(n):
+        i = order[p]
+        movers[0, p] = _mover(problem.body_a[i], problem.MJ_a, i)
+        movers[1, p] = _mover(problem.body_b[i], problem.MJ_b, i)
+    for p in range(n):
+        i = order[p]
+        a = movers[0, p]
+        b = movers[1, p]
+        for q in range(p):
+            aq = movers[0, q]
+            bq = movers[1, q]
+            value = 0.0
+            if a >= 0:
+                if a == aq:
+                    value += _dot6(problem.J_a, i, problem.MJ_a, order[q])
+                if a == bq:
+                    value += _dot6(problem.J_a, i, problem.MJ_b, order[q])
+            if b >= 0:
+                if b == aq:
+                    value += _dot6(problem.J_b, i, problem.MJ_a, order[q])
+                if b == bq:
+                    value += _dot6(problem.J_b, i, problem.MJ_b, order[q])
+            A[p, q] = value
+            A[q, p] = value
+        A[p, p] = problem.diagonal[i]
+
+
+@kernel
+def dense_matrix(problem: Problem, dense: Dense) -> None:
+    """dense.A[0:n_rows, 0:n_rows] = A in the order of the rows; the caller knows that it fits."""
+    n = problem.count[0]
+    order = dense.indices[0]
+    for i in range(n):
+        order[i] = i
+    write_matrix(problem, order, n, dense.A, dense.indices[1:3])

@@ -1,0 +1,117 @@
+"""How far lam is from the law, in m/s or rad/s: known from (problem, lam) alone.
+
+No solver takes part: w = A lam + b is computed afresh in operator form.  Every row is measured by
+its natural map scaled by its own diagonal D, in y = D lam so that nothing is divided:
+
+    box row      | y - clamp(y - w, D lo, D hi) |
+    normal       the same with lo = 0, hi = inf
+    tangents     | y_t - P(y_t - w_t) |, P the projection on the disk of radius D_t mu lam_n,
+                 D_t the larger diagonal of the two (square: each row a box of its own)
+
+It is zero exactly where the true Coulomb law holds (friction opposes sliding, and the limit is
+that of the present normal impulse).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.kernel import kernel
+from engine.solvers.operator import body_velocities, row_velocity
+from engine.solvers.projection import clamp, project_cone, project_disk
+from engine.world.problem import FRICTION_CONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Problem
+
+# stands for a diagonal of 0, so that 0 * inf never appears; smaller than any real 1/mass
+TINY_DIAGONAL = 1e-300
+
+
+@kernel
+def _larger(worst: float, value: float) -> float:
+    """The larger of two, where NaN beats every number."""
+    if value > worst or value != value:
+        return value
+    return worst
+
+
+@kernel
+def box_error(lam: float, w: float, lo: float, hi: float, diagonal: float) -> float:
+    """Natural map of one box row [m/s or rad/s]."""
+    D = max(diagonal, TINY_DIAGONAL)
+    y = D * lam
+    return abs(y - clamp(y - w, D * lo, D * hi))
+
+
+@kernel
+def _tangent_error(problem: Problem, i: int) -> float:
+    """Natural map of the tangent rows i + 1, i + 2 of the contact whose normal is row i [m/s]."""
+    lam_n = max(problem.lam[i], 0.0)
+    lam, w, D = problem.lam, problem.w, problem.diagonal
+    if problem.friction_kind[0] == FRICTION_CONE:
+        D_t = max(D[i + 1], D[i + 2], TINY_DIAGONAL)
+        y1 = D_t * lam[i + 1]
+        y2 = D_t * lam[i + 2]
+        radius = D_t * problem.mu[i + 1] * lam_n
+        z1, z2 = project_disk(y1 - w[i + 1], y2 - w[i + 2], radius)
+        return sqrt((y1 - z1) ** 2 + (y2 - z2) ** 2)
+    limit1 = problem.mu[i + 1] * lam_n
+    limit2 = problem.mu[i + 2] * lam_n
+    return max(
+        box_error(lam[i + 1], w[i + 1], -limit1, limit1, D[i + 1]),
+        box_error(lam[i + 2], w[i + 2], -limit2, limit2, D[i + 2]),
+    )
+
+
+@kernel
+def _cone_error(problem: Problem, i: int) -> float:
+    """Natural map on K_mu of one contact with De Saxce's correction [m/s].
+
+    u = (w_n + mu |w_t|, w_t),   | y - P_K(y - u) |,   y = D lam,  D the largest diagonal
+    """
+    lam, w, D = problem.lam, problem.w, problem.diagonal
+    mu = problem.mu[i + 1]
+    D_c = max(D[i], D[i + 1], D[i + 2])
+    y_n, y1, y2 = D_c * lam[i], D_c * lam[i + 1], D_c * lam[i + 2]
+    u_n = w[i] + mu * sqrt(w[i + 1] ** 2 + w[i + 2] ** 2)
+    z_n, z1, z2 = project_cone(y_n - u_n, y1 - w[i + 1], y2 - w[i + 2], mu)
+    return sqrt((y_n - z_n) ** 2 + (y1 - z1) ** 2 + (y2 - z2) ** 2)
+
+
+@kernel
+def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
+    """Return the largest natural map of all rows, and the largest Coulomb error of all contacts.
+
+    The Coulomb error is always that of the round cone, also where a square was solved.
+
+    Reads   problem, problem.lam
+    Writes  problem.w          w = A lam + b
+            v (n_bodies + 1, 6) scratch
+    Source  De Saxce and Feng 1998 for the correction
+    Check   tests/engine/solvers/test_residual.py
+    """
+    n_rows, n_box = problem.count[0], problem.count[1]
+    body_velocities(problem, v)
+    for i in range(n_rows):
+        problem.w[i] = row_velocity(problem, v, i)
+    worst = 0.0
+    for i in range(n_box):
+        worst = _larger(
+            worst,
+            box_error(
+                problem.lam[i], problem.w[i], problem.lo[i], problem.hi[i], problem.diagonal[i]
+            ),
+        )
+    coulomb = 0.0
+    for i in range(n_box, n_rows, 3):
+        normal = box_error(problem.lam[i], problem.w[i], 0.0, np.inf, problem.diagonal[i])
+        worst = _larger(worst, normal)
+        worst = _larger(worst, _tangent_error(problem, i))
+        coulomb = _larger(coulomb, _cone_error(problem, i))
+    return worst, coulomb

@@ -1,0 +1,120 @@
+"""One Problem, one door: choose the solver, run it, and measure what it returned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.kernel import kernel
+from engine.solvers.dense import GAUSS_SEIDEL, solve_dense
+from engine.solvers.elimination import is_equation
+from engine.solvers.pgs import pgs
+from engine.solvers.residual import residual
+from engine.status import DENSE_FULL
+from engine.world.options import SolverMethod
+from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.options import SolverOptions
+    from engine.world.problem import Dense, Problem
+    from engine.world.report import Report
+
+AUTO = int(SolverMethod.AUTO)
+PGS = int(SolverMethod.PGS)
+SOR = int(SolverMethod.SOR)
+ELIMINATION = int(SolverMethod.ELIMINATION)
+
+# sweeps where the options leave the number to the method
+PGS_ITERATIONS = 50
+DENSE_ITERATIONS = 500
+# up to this many rows without equations the matrix is cheaper than the sweeps it saves
+SMALL_ROWS = 192
+# rows beside equations up to which their dense problem stays within some milliseconds
+REST_ROWS = 180
+# largest residual, as a share of the largest |b|, of what calls itself exact
+EXACT = 1e-8
+
+
+@kernel
+def choose_method(problem: Problem, cap: int) -> int:
+    """AUTO: exact where the matrix fits and pays, else PGS.
+
+    It pays for few rows, for boxes without contacts, and for equations with not too much beside
+    them: sweeps on joints converge slowly, but the rest costs its rows squared and cubed.
+    """
+    n_rows, n_box = problem.count[0], problem.count[1]
+    if n_rows > cap:
+        return PGS
+    if n_rows <= SMALL_ROWS or n_rows == n_box:
+        return ELIMINATION
+    n_equations = 0
+    for i in range(n_box):
+        if is_equation(problem, i):
+            n_equations += 1
+    if n_equations > 0 and n_rows - n_equations <= REST_ROWS:
+        return ELIMINATION
+    return PGS
+
+
+@kernel
+def _largest(x: NDArray, n: int) -> float:
+    """Largest |x_i|, i < n."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, abs(x[i]))
+    return largest
+
+
+@kernel
+def _verdict(status: int, error: float, largest_b: float) -> int:
+    """What the solver says of itself, unless its residual says otherwise."""
+    if error != error:
+        return STOPPED_NO_SOLUTION
+    if status == STOPPED_EXACT and error > EXACT * largest_b:
+        return STOPPED_STALLED
+    return status
+
+
+@kernel
+def solve(
+    problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
+) -> None:
+    """Find problem.lam, and say how well.
+
+    Reads   problem.lam   guess, if options.warm_start; else every guess is 0
+    Writes  problem.lam, problem.w; dense and v (n_bodies + 1, 6) are scratch;
+            report: method, solver_status, iterations, residual, coulomb_error;
+            report.status gets DENSE_FULL when a dense method did not fit and PGS took over
+    Check   tests/engine/solvers/test_solve.py
+    """
+    report.method[0] = AUTO
+    report.solver_status[0] = STOPPED_EXACT
+    report.iterations[0] = 0
+    report.residual[0] = 0.0
+    report.coulomb_error[0] = 0.0
+    n_rows = problem.count[0]
+    if n_rows == 0:
+        return
+    if options.warm_start == 0:
+        for i in range(n_rows):
+            problem.lam[i] = 0.0
+    cap = dense.A.shape[0]
+    method = options.method
+    if method == AUTO:
+        method = choose_method(problem, cap)
+    elif n_rows > cap and method >= GAUSS_SEIDEL:
+        report.status[0] |= DENSE_FULL
+        method = PGS
+    sweeps = options.max_iterations
+    if method >= GAUSS_SEIDEL:
+        sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
+        status, iterations = solve_dense(problem, dense, method, sweeps, options.tolerance)
+    else:
+        sweeps = sweeps if sweeps > 0 else PGS_ITERATIONS
+        relaxation = options.relaxation if method == SOR else 1.0
+        status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
+    report.method[0] = method
+    report.iterations[0] = iterations
+    report.residual[0], report.coulomb_error[0] = residual(problem, v)
+    report.solver_status[0] = _verdict(status, report.residual[0], _largest(problem.b, n_rows))

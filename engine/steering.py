@@ -1,0 +1,104 @@
+"""What a person may do to a running simulation; every act is booked as work and impulse from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.build.rotations import inverse, rotation_matrix, turn
+from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
+from engine.world.model import DYNAMIC, STATIC, Model
+from engine.world.state import LEDGER_WORK_IN, State
+
+Array = NDArray[np.float64]
+
+
+def total_energy(model: Model, state: State) -> float:
+    """Kinetic and potential energy [J]."""
+    return float(kinetic_energy(model.bodies, state) + potential_energy(model, state))
+
+
+def total_momentum(model: Model, state: State) -> Array:
+    """(6,) linear, then angular about the origin of W."""
+    linear, angular = momenta(model.bodies, state)
+    return np.array([*linear, *angular])
+
+
+class Booked:
+    """Books what changes inside a `with` as work and impulse from outside."""
+
+    def __init__(self, model: Model, state: State) -> None:
+        """Take the model and the state that is about to be changed."""
+        self._model, self._state = model, state
+
+    def __enter__(self) -> None:
+        """Remember energy and momenta."""
+        self._energy = total_energy(self._model, self._state)
+        self._momentum = total_momentum(self._model, self._state)
+
+    def __exit__(self, *_: object) -> None:
+        """Book the difference."""
+        change = total_energy(self._model, self._state) - self._energy
+        self._state.ledger[LEDGER_WORK_IN] += change
+        self._state.momentum_in[:] += total_momentum(self._model, self._state) - self._momentum
+
+
+def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
+    """Give body i a velocity of its origin and an angular velocity, in W.
+
+    Raises ValueError for a static body.
+    """
+    if model.bodies.kind[i] == STATIC:
+        raise ValueError("a static body has no velocity to set")
+    with Booked(model, state):
+        arm = turn(state.q_WB[i], model.bodies.com_B[i])
+        state.w_WB_W[i] = angular
+        state.v_WB_W[i] = linear + np.cross(angular, arm)
+
+
+def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Array | None) -> None:
+    """Hit body i with an impulse [N s] at a point of W (default: the centre of mass).
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be hit")
+    with Booked(model, state):
+        state.v_WB_W[i] += impulse * model.bodies.inverse_mass[i]
+        if point is not None:
+            R = rotation_matrix(state.q_WB[i])
+            moment = np.cross(point - state.p_WB[i], impulse)
+            state.w_WB_W[i] += R @ model.bodies.inverse_inertia_B[i] @ R.T @ moment
+
+
+def apply_wrench(
+    model: Model, state: State, i: int, wrench: Array, point: Array | None, until: float
+) -> None:
+    """Push body i with force and torque (6,), linear first, W, until a time [s].
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be pushed")
+    torque = wrench[3:].copy()
+    if point is not None:
+        torque += np.cross(point - state.p_WB[i], wrench[:3])
+    state.applied[i] = (*wrench[:3], *torque, until)
+
+
+def grab(model: Model, state: State, i: int, point: Array) -> None:
+    """Take hold of a point of W on body i.
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be grabbed")
+    state.grab_body[0] = i
+    state.grab_point_B[:] = turn(inverse(state.q_WB[i]), point - state.p_WB[i])
+    state.grab_target_W[:] = point
+
+
+def grabbed_point(state: State) -> Array:
+    """Where the held point is now, in W (3,)."""
+    i = int(state.grab_body[0])
+    return state.p_WB[i] + turn(state.q_WB[i], state.grab_point_B)

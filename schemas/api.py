@@ -1,0 +1,232 @@
+"""Requests and answers of the HTTP interface."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.base import Base
+from schemas.error import Fault
+from schemas.limits import SceneCounts
+from schemas.quantities import Boolean, Count, Positive, Text
+
+SimulationStatus = Literal[
+    "queued", "starting", "running", "cancelling", "succeeded", "failed", "cancelled", "timed_out"
+]
+BatchStatus = Literal[
+    "queued", "running", "cancelling", "succeeded", "partially_succeeded", "failed", "cancelled"
+]
+SessionState = Literal[
+    "starting", "running", "paused", "finished", "failed", "recovering", "closed"
+]
+
+
+def _text_or_object(value: Any) -> str:
+    return "union:name" if isinstance(value, str) else "union:document"
+
+
+def _list_or_object(value: Any) -> str:
+    return "union:object" if isinstance(value, dict) else "union:list"
+
+
+Values = Annotated[list[Any], Field(min_length=1)]
+SceneSource = Annotated[
+    Annotated[dict[str, Any], Tag("union:document")]
+    | Annotated[str, Field(strict=True, min_length=1, max_length=200), Tag("union:name")],
+    Discriminator(_text_or_object),
+]
+"""A scene document, or the name of an example. The document is checked by `load_scene`."""
+Overrides = dict[str, Any]
+"""Values by JSON Pointer into the scene."""
+
+
+class SimulationRequest(Base):
+    """Asks for one run of a scene."""
+
+    scene: SceneSource
+    """A scene document, or the name of an example."""
+    overrides: Overrides = Field(default_factory=dict)
+    """Values by JSON Pointer, set in the scene before it is checked."""
+    name: Text | None = None
+    """Title; default: that of the scene."""
+    timeout_s: Positive | None = None
+    """Wall-clock time after which the run is stopped [s]."""
+
+
+class SimulationInfo(Base):
+    """A simulation, as it stands."""
+
+    id: str
+    """Identity."""
+    status: SimulationStatus
+    """Where it stands."""
+    position: int | None = None
+    """Place in the queue, 0 is next."""
+    progress: float = 0.0
+    """Share of the steps that are done [-]."""
+    step: int = 0
+    """Steps done."""
+    total_steps: int = 0
+    """Steps to do."""
+    real_time_factor: float | None = None
+    """Simulated time over wall clock [-]."""
+    name: str = ""
+    """Title."""
+    created_at: datetime
+    """UTC."""
+    started_at: datetime | None = None
+    """UTC."""
+    finished_at: datetime | None = None
+    """UTC."""
+    error: dict[str, Any] | None = None
+    """Why it failed: code, message, step, body, quantity."""
+    links: dict[str, str] = Field(default_factory=dict)
+    """self, trajectory, summary, events, scene."""
+
+
+class Variation(Base):
+    """Values for one place of the scene."""
+
+    pointer: str
+    """JSON Pointer into the scene."""
+    values: Values
+    """One value per run (zip) or per row of the grid."""
+
+
+Variations = Annotated[
+    Annotated[list[Variation], Tag("union:list")]
+    | Annotated[dict[str, Values], Tag("union:object")],
+    Discriminator(_list_or_object),
+]
+
+
+class BatchRequest(Base):
+    """Asks for runs of one scene with variations."""
+
+    scene: SceneSource
+    """A scene document, or the name of an example."""
+    variations: Variations = Field(default_factory=list)
+    """What varies: a list of {pointer, values}, or an object of values by pointer."""
+    mode: Literal["grid", "zip", "list"] = "grid"
+    """`grid`: all combinations; `zip`: first with first, ...; `list`: as `runs` says."""
+    runs: list[Overrides] = Field(default_factory=list)
+    """The overrides of each run, in mode `list`."""
+    metrics: list[str] | None = None
+    """Keys of the summary, as `energy.max_relative_drift`; none: the usual ones."""
+    max_parallel: Count | None = None
+    """Runs at once; none: as many as the service has workers."""
+    on_failure: Annotated[
+        str, Field(strict=True, pattern=r"^(continue|stop|stop_after:[1-9][0-9]{0,8})$")
+    ] = "continue"
+    """`continue`, `stop`, or `stop_after:n`."""
+    name: Text | None = None
+    """Title; default: that of the scene."""
+    timeout_s: Positive | None = None
+    """Wall-clock time after which a run is stopped [s]."""
+
+    def variation_list(self) -> list[Variation]:
+        """Return the variations as a list, however they were written."""
+        if isinstance(self.variations, list):
+            return self.variations
+        return [
+            Variation(pointer=pointer, values=values) for pointer, values in self.variations.items()
+        ]
+
+
+class BatchInfo(Base):
+    """A batch, as it stands."""
+
+    id: str
+    """Identity."""
+    status: BatchStatus
+    """Where it stands."""
+    runs: int
+    """Runs in all."""
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Runs by status."""
+    progress: float = 0.0
+    """Share of the runs that are over [-]."""
+    name: str = ""
+    """Title."""
+    created_at: datetime
+    """UTC."""
+    started_at: datetime | None = None
+    """UTC."""
+    finished_at: datetime | None = None
+    """UTC."""
+    error: dict[str, Any] | None = None
+    """Why it was stopped."""
+    links: dict[str, str] = Field(default_factory=dict)
+    """self, runs, results."""
+
+
+class SessionRequest(Base):
+    """Asks for a live run."""
+
+    scene: SceneSource
+    """A scene document, or the name of an example."""
+    overrides: Overrides = Field(default_factory=dict)
+    """Values by JSON Pointer, set in the scene before it is checked."""
+    paused: Boolean = True
+    """Whether it waits for a resume."""
+    speed: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=64.0)] | None = 1.0
+    """Simulated time per wall time; null: as fast as possible [-]."""
+
+
+class SessionInfo(Base):
+    """A session, as it stands."""
+
+    id: str
+    """Identity."""
+    state: SessionState
+    """Where it stands."""
+    step: int = 0
+    """Steps done."""
+    time: float = 0.0
+    """Simulated time [s]."""
+    speed: float | None = 1.0
+    """Simulated time per wall time; null: as fast as possible [-]."""
+    epoch: int = 0
+    """Counts resets, restores and forks."""
+    created_at: datetime
+    """UTC."""
+    links: dict[str, str] = Field(default_factory=dict)
+    """self, scene, frames, stream."""
+    failure: dict[str, Any] | None = None
+    """Why it failed: step, time, body, quantity, message."""
+
+
+class ValidationReport(Base):
+    """What is to be said about a scene before it runs."""
+
+    valid: bool
+    """Whether it would be accepted."""
+    errors: list[Fault] = Field(default_factory=list)
+    """Every fault."""
+    warnings: list[Fault] = Field(default_factory=list)
+    """What is allowed and probably not meant."""
+    counts: SceneCounts | None = None
+    """How large it is."""
+    estimate: dict[str, float] | None = None
+    """What a run will cost: seconds."""
+    scene_hash: str | None = None
+    """Identity of the scene."""
+
+
+class ExampleInfo(Base):
+    """An example scene."""
+
+    name: str
+    """Its name."""
+    title: str
+    """Its title."""
+    description: str
+    """What it shows."""
+    bodies: int
+    """Bodies."""
+    joints: int
+    """Joints."""
+    duration: float
+    """Simulated time [s]."""
+    url: str
+    """Where the scene is."""

@@ -1,0 +1,48 @@
+"""A rigid body: name, kind, initial pose and velocity, inertia, shapes."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Tag
+
+from schemas.base import Base
+from schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
+from schemas.shape import Shape
+
+
+def _inertia_tag(value: Any) -> str:
+    full = isinstance(value, (list, tuple)) and len(value) > 3
+    return "union:full" if full else "union:diagonal"
+
+
+Inertia = Annotated[
+    Annotated[tuple[Number, Number, Number], Tag("union:diagonal")]
+    | Annotated[tuple[Number, Number, Number, Number, Number, Number], Tag("union:full")],
+    Discriminator(_inertia_tag),
+]
+
+
+class Body(Base):
+    """A rigid body. Positions and velocities are of the body origin, in W, at the start."""
+
+    name: Name
+    """Unique among the bodies; `world` is reserved."""
+    type: Literal["dynamic", "static", "kinematic"] = "dynamic"
+    """`dynamic` moves by forces, `static` never, `kinematic` with its given velocities."""
+    position: Vec3 = (0.0, 0.0, 0.0)
+    """Body origin in W [m]."""
+    orientation: QuaternionWXYZ = (1.0, 0.0, 0.0, 0.0)
+    """Body to world, [w, x, y, z]."""
+    linear_velocity: Vec3 = (0.0, 0.0, 0.0)
+    """Velocity of the body origin in W [m/s]."""
+    angular_velocity: Vec3 = (0.0, 0.0, 0.0)
+    """Angular velocity in W [rad/s]."""
+    mass: Positive | None = None
+    """Mass, spread evenly over the shapes unless `inertia` is given [kg]."""
+    density: Positive | None = None
+    """Density of all shapes, instead of `mass` [kg/m^3]."""
+    center_of_mass: Vec3 | None = None
+    """Centre of mass in the body frame; default: that of the shapes, else the origin [m]."""
+    inertia: Inertia | None = None
+    """About the centre of mass in body axes: xx, yy, zz or xx, yy, zz, xy, xz, yz [kg m^2]."""
+    shapes: tuple[Shape, ...] = ()
+    """Collision shapes, also those over which the mass is spread."""

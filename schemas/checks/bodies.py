@@ -1,0 +1,126 @@
+"""Mass and inertia that a body can have, and shapes that fit its kind."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from schemas.body import Body
+from schemas.checks.geometry import has_volume
+from schemas.checks.parts import Parts, fault
+from schemas.error import Fault
+
+RELATIVE_ZERO = 1e-12
+TRIANGLE_TOLERANCE = 1e-6
+
+
+def body_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield what is wrong with the mass, the inertia and the kind of each body."""
+    for i, body in parts.bodies.items():
+        path: list[str | int] = ["bodies", i]
+        yield from _mass_faults(path, body)
+        yield from _inertia_faults(path, body)
+        if body.type == "static":
+            for field in ("linear_velocity", "angular_velocity"):
+                if any(getattr(body, field)):
+                    yield fault(
+                        [*path, field],
+                        "static_velocity",
+                        f"Body '{body.name}' is static and has a velocity.",
+                        getattr(body, field),
+                        "Make it `kinematic`, or remove the velocity.",
+                    )
+
+
+def _mass_faults(path: list[str | int], body: Body) -> Iterator[Fault]:
+    volume = body.type != "dynamic" or any(has_volume(shape) for shape in body.shapes)
+    if body.mass is not None and body.density is not None:
+        yield fault(
+            [*path, "density"],
+            "mass_conflict",
+            f"Body '{body.name}' has both `mass` {body.mass:g} and `density` {body.density:g}.",
+            body.density,
+            "Keep one of them.",
+        )
+    elif body.mass is None and body.density is not None:
+        if not volume:
+            yield fault(
+                [*path, "density"],
+                "no_volume",
+                f"Body '{body.name}' has a `density` and no shape with volume to spread it over.",
+                body.density,
+                "Add a shape, or give `mass` and `inertia`.",
+            )
+        for field in ("inertia", "center_of_mass"):
+            if getattr(body, field) is not None:
+                yield fault(
+                    [*path, field],
+                    "inertia_without_mass",
+                    f"`{field}` goes with `mass`; body '{body.name}' has a `density`, which sets "
+                    "it from the shapes.",
+                    getattr(body, field),
+                    "Give `mass` instead of `density`.",
+                )
+    elif body.mass is None and body.inertia is not None:
+        yield fault(
+            [*path, "inertia"],
+            "inertia_without_mass",
+            f"Body '{body.name}' has an `inertia` and no `mass`.",
+            body.inertia,
+            "Add `mass`.",
+        )
+    if body.type == "dynamic":
+        yield from _missing_mass(path, body, volume)
+
+
+def _missing_mass(path: list[str | int], body: Body, volume: bool) -> Iterator[Fault]:
+    if body.mass is None and body.density is None and body.inertia is None:
+        yield fault(
+            [*path, "mass"],
+            "mass_missing",
+            f"Body '{body.name}' is dynamic and has neither `mass` nor `density`.",
+            None,
+            'Add one of them, or make the body "static".',
+        )
+    if body.mass is not None and body.inertia is None and not volume:
+        yield fault(
+            [*path, "inertia"],
+            "inertia_missing",
+            f"Body '{body.name}' has a `mass`, no `inertia` and no shape with volume to take "
+            "it from.",
+            None,
+            "Add `inertia`, or a shape.",
+        )
+
+
+def _inertia_faults(path: list[str | int], body: Body) -> Iterator[Fault]:
+    if body.inertia is None:
+        return
+    low, middle, high = (float(value) for value in np.linalg.eigvalsh(_tensor(body.inertia)))
+    principal = f"{low:.6g}, {middle:.6g}, {high:.6g}"
+    if low <= RELATIVE_ZERO * abs(high):
+        yield fault(
+            [*path, "inertia"],
+            "inertia_not_positive",
+            f"The inertia of body '{body.name}' is not positive definite: its principal moments "
+            f"are {principal}; all must be greater than 0.",
+            body.inertia,
+            "The order is xx, yy, zz, xy, xz, yz, about the centre of mass.",
+        )
+    elif low + middle < high * (1.0 - TRIANGLE_TOLERANCE):
+        yield fault(
+            [*path, "inertia"],
+            "inertia_triangle",
+            f"The inertia of body '{body.name}' breaks the triangle inequality: of its principal "
+            f"moments {principal} the largest exceeds the sum of the others, which no "
+            "distribution of mass can do.",
+            body.inertia,
+            "The order is xx, yy, zz, xy, xz, yz, about the centre of mass.",
+        )
+
+
+def _tensor(values: tuple[float, ...]) -> npt.NDArray[np.float64]:
+    """Return the 3 x 3 tensor of 3 or 6 values."""
+    xx, yy, zz = values[:3]
+    xy, xz, yz = values[3:] if len(values) > 3 else (0.0, 0.0, 0.0)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -1,0 +1,106 @@
+"""Sizes of shapes, as far as validation needs them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from schemas.shape import (
+    Box,
+    Capsule,
+    Cone,
+    Convex,
+    Cylinder,
+    Ellipsoid,
+    Heightfield,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+)
+
+FLAT = 1e-9
+Vector = tuple[float, float, float]
+
+
+def rotate(orientation: tuple[float, float, float, float], vector: Vector) -> Vector:
+    """Return R(q) v: body coordinates to world, q = [w, x, y, z] of unit length."""
+    w, *axis = orientation
+    twice = [2.0 * value for value in _cross(axis, vector)]
+    turned = _cross(axis, twice)
+    x, y, z = (vector[k] + w * twice[k] + turned[k] for k in range(3))
+    return (x, y, z)
+
+
+def _cross(a: Any, b: Any) -> list[float]:
+    return [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+
+
+def bounding_radius(shape: Shape) -> float:
+    """Return the radius of a ball about the body origin that holds the shape; 0 of a plane [m]."""
+    return math.hypot(*shape.position) + _own_radius(shape)
+
+
+def _own_radius(shape: Shape) -> float:
+    match shape:
+        case Sphere():
+            return shape.radius
+        case Box():
+            return 0.5 * math.hypot(*shape.size)
+        case Capsule():
+            return shape.radius + 0.5 * shape.length
+        case Cylinder() | Cone():
+            return math.hypot(shape.radius, 0.5 * shape.length)
+        case Ellipsoid():
+            return max(shape.radii)
+        case Convex():
+            return _farthest(shape.points)
+        case Mesh():
+            return _farthest(shape.vertices)
+        case Heightfield():
+            highest = max((abs(h) for row in shape.heights for h in row), default=0.0)
+            return math.hypot(0.5 * shape.size[0], 0.5 * shape.size[1], highest)
+        case Plane():
+            return 0.0
+
+
+def _farthest(points: tuple[Vector, ...]) -> float:
+    return float(np.linalg.norm(np.asarray(points), axis=1).max())
+
+
+def is_flat(points: tuple[Vector, ...]) -> bool:
+    """Return whether all points lie in one plane, within rounding of their extent."""
+    centred = np.asarray(points, dtype=np.float64)
+    centred = centred - centred.mean(axis=0)
+    spread = np.linalg.svd(centred, compute_uv=False)
+    return len(spread) < 3 or bool(spread[2] <= FLAT * spread[0])
+
+
+def has_volume(shape: Shape) -> bool:
+    """Return whether mass can be spread over a shape.
+
+    Shapes that have a fault of their own (flat hulls, planes on moving bodies, faulty indices)
+    count as solid: one fault is enough.
+    """
+    return not isinstance(shape, Mesh) or _mesh_volume(shape) > 0.0
+
+
+def _mesh_volume(mesh: Mesh) -> float:
+    """Return the volume inside outward faces: sum of a . (b x c) / 6 [m^3].
+
+    0 when it is rounding, 1 when an index is faulty, which is reported elsewhere.
+    """
+    vertices: npt.NDArray[np.float64] = np.asarray(mesh.vertices)
+    faces = np.asarray(mesh.faces)
+    if faces.max() >= len(vertices):
+        return 1.0
+    vertices = vertices - vertices.mean(axis=0)
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    total = float(parts.sum())
+    return total if total > FLAT * float(np.abs(parts).sum()) else 0.0

@@ -1,0 +1,138 @@
+"""Joints that connect, with axes and limits that make sense."""
+
+import math
+from collections.abc import Iterator
+
+from schemas.checks.ends import Ends
+from schemas.checks.geometry import Vector
+from schemas.checks.parts import Parts, fault
+from schemas.checks.series import series_faults
+from schemas.error import Fault
+from schemas.joint import (
+    Ball,
+    BallLimits,
+    Distance,
+    Gear,
+    Hinge2,
+    Joint,
+    Limits,
+    Universal,
+)
+
+PARALLEL = 1e-6
+RIGHT_ANGLE = 1e-3
+
+Path = list[str | int]
+
+
+def joint_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield what is wrong with each joint."""
+    ends = Ends.of(parts)
+    tolerance = parts.simulation.anchor_tolerance if parts.simulation else 1e-3
+    for i, joint in parts.joints.items():
+        path: Path = ["joints", i]
+        yield from ends.pair_faults(path, joint.parent, joint.child)
+        yield from _anchor_faults(path, joint, ends, tolerance)
+        yield from _axis_faults(path, joint)
+        for field in ("limits", "limits2"):
+            yield from _limit_faults([*path, field], getattr(joint, field, None))
+        for field in ("motor", "motor2"):
+            motor = getattr(joint, field, None)
+            if motor is not None:
+                yield from series_faults([*path, field, "target"], motor.target)
+
+
+def _anchor_faults(path: Path, joint: Joint, ends: Ends, tolerance: float) -> Iterator[Fault]:
+    if isinstance(joint, Gear):
+        return
+    if isinstance(joint, Distance):
+        for field, name in (("anchor", joint.parent), ("anchor2", joint.child)):
+            point = ends.to_world(joint.frame, joint.parent, getattr(joint, field))
+            yield from ends.far_faults([*path, field], point, [name])
+        length = math.dist(joint.anchor, joint.anchor2)
+        if length <= tolerance:
+            yield fault(
+                [*path, "anchor2"],
+                "zero_distance",
+                f"The anchors of '{joint.name}' are {length:g} m apart, which gives the joint no "
+                f"direction; more than {tolerance:g} m is needed.",
+                joint.anchor2,
+                "Use a ball joint to keep two points together.",
+            )
+    elif joint.anchor is not None:
+        point = ends.to_world(joint.frame, joint.parent, joint.anchor)
+        yield from ends.far_faults([*path, "anchor"], point, [joint.parent, joint.child])
+
+
+def _axis_faults(path: Path, joint: Joint) -> Iterator[Fault]:
+    match joint:
+        case Ball() if joint.limits is not None and joint.axis is None:
+            yield fault(
+                [*path, "axis"],
+                "missing",
+                f"Ball joint '{joint.name}' has limits and no `axis` to measure them from.",
+                None,
+                "Add `axis`, the middle of the cone.",
+            )
+        case Hinge2() | Universal():
+            cosine = _cosine(joint.axis, joint.axis2)
+            if _sine(joint.axis, joint.axis2) < PARALLEL:
+                yield fault(
+                    [*path, "axis2"],
+                    "parallel_axes",
+                    f"`axis` and `axis2` of '{joint.name}' are parallel; they must cross.",
+                    joint.axis2,
+                    "Use a hinge for a single axis.",
+                )
+            elif isinstance(joint, Universal) and abs(cosine) > RIGHT_ANGLE:
+                angle = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
+                yield fault(
+                    [*path, "axis2"],
+                    "axes_not_perpendicular",
+                    f"The axes of universal joint '{joint.name}' meet at {angle:.6g} degrees; "
+                    "90 are needed.",
+                    joint.axis2,
+                    "Use hinge2 for axes at another angle.",
+                )
+        case Gear() if joint.ratio == 0.0:
+            yield fault(
+                [*path, "ratio"],
+                "out_of_range",
+                f"The ratio of gear '{joint.name}' is 0; any other number is allowed.",
+                joint.ratio,
+                None,
+            )
+
+
+def _limit_faults(path: Path, limits: Limits | BallLimits | None) -> Iterator[Fault]:
+    if isinstance(limits, BallLimits):
+        if limits.swing is None and limits.twist is None:
+            yield fault(path, "missing", "The limits need `swing` or `twist`.", None, None)
+    elif isinstance(limits, Limits):
+        if limits.lower is None and limits.upper is None:
+            yield fault(path, "missing", "The limits need `lower` or `upper`.", None, None)
+        elif limits.lower is not None and limits.upper is not None and limits.lower > limits.upper:
+            yield fault(
+                [*path, "lower"],
+                "limits_crossed",
+                f"`lower` {limits.lower:g} is greater than `upper` {limits.upper:g}.",
+                limits.lower,
+                "Exchange them.",
+            )
+
+
+def _cosine(a: Vector, b: Vector) -> float:
+    a, b = _unit(a), _unit(b)
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _sine(a: Vector, b: Vector) -> float:
+    a, b = _unit(a), _unit(b)
+    return math.hypot(
+        a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    )
+
+
+def _unit(vector: Vector) -> Vector:
+    length = math.hypot(*vector)
+    return (vector[0] / length, vector[1] / length, vector[2] / length)

@@ -1,0 +1,90 @@
+"""Names are unique, and every name that is used exists."""
+
+from collections.abc import Iterator
+
+from schemas.checks.parts import WORLD, Parts, fault
+from schemas.error import Fault, printable
+from schemas.pointer import to_pointer
+from schemas.spelling import did_you_mean, listed
+
+Path = list[str | int]
+
+
+def name_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield names that stand twice, and bodies called `world`."""
+    for field in ("bodies", "joints", "forces"):
+        first: dict[str, int] = {}
+        for i, name in enumerate(parts.names(field)):
+            if name is None:
+                continue
+            if field == "bodies" and name == WORLD:
+                yield fault(
+                    [field, i, "name"],
+                    "reserved_name",
+                    "The name 'world' is reserved for the frame that never moves.",
+                    name,
+                    "Give the body another name.",
+                )
+            elif name in first:
+                place = to_pointer([field, first[name], "name"])
+                yield fault(
+                    [field, i, "name"],
+                    "duplicate_name",
+                    f"The name '{printable(name)}' is taken by {place}; names are unique.",
+                    name,
+                    "Rename one of them.",
+                )
+            else:
+                first[name] = i
+
+
+def reference_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield names of bodies and materials that do not exist."""
+    if isinstance(parts.document.get("bodies"), list):
+        names = [name for name in parts.names("bodies") if name is not None and name != WORLD]
+        known = dict.fromkeys(names)
+        for path, name, may_be_world in _body_references(parts):
+            if name in known or (may_be_world and name == WORLD):
+                continue
+            yield _unknown("body", path, name, [*known, WORLD] if may_be_world else list(known))
+    materials = parts.document.get("materials", {})
+    if isinstance(materials, dict):
+        for path, name in _material_references(parts):
+            if name not in materials:
+                yield _unknown("material", path, name, list(materials))
+
+
+def _unknown(kind: str, path: Path, name: str, known: list[str]) -> Fault:
+    there = f"the scene has {listed(known)}" if known else "the scene has none"
+    return fault(
+        path,
+        f"unknown_{kind}",
+        f"There is no {kind} named '{name}'; {there}.",
+        name,
+        did_you_mean(name, known),
+    )
+
+
+def _body_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
+    """Yield (path, name, may it be `world`) for every use of a body's name."""
+    for field in ("joints", "forces"):
+        items = parts.document.get(field)
+        for i, item in enumerate(items if isinstance(items, list) else []):
+            if not isinstance(item, dict):
+                continue
+            for end, may_be_world in (("parent", True), ("child", True), ("body", False)):
+                if isinstance(item.get(end), str):
+                    yield [field, i, end], item[end], may_be_world
+    if parts.record is not None and parts.record.bodies is not None:
+        for i, name in enumerate(parts.record.bodies):
+            yield ["record", "bodies", i], name, False
+
+
+def _material_references(parts: Parts) -> Iterator[tuple[Path, str]]:
+    for i, body in parts.bodies.items():
+        for j, shape in enumerate(body.shapes):
+            if shape.material is not None:
+                yield ["bodies", i, "shapes", j, "material"], shape.material
+    for i, pair in parts.pairs.items():
+        for j, name in enumerate(pair.materials):
+            yield ["material_pairs", i, "materials", j], name

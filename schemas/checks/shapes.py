@@ -1,0 +1,93 @@
+"""Shapes whose parts fit together and that their body may have."""
+
+from collections.abc import Iterator
+
+from schemas.body import Body
+from schemas.checks.geometry import is_flat
+from schemas.checks.parts import Parts, fault
+from schemas.error import Fault
+from schemas.shape import Convex, Heightfield, Mesh, Plane
+
+Path = list[str | int]
+
+
+def shape_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield what is wrong with each shape."""
+    for i, body in parts.bodies.items():
+        for j, shape in enumerate(body.shapes):
+            path: Path = ["bodies", i, "shapes", j]
+            match shape:
+                case Plane():
+                    yield from _static_only(path, body, shape.type)
+                case Heightfield():
+                    yield from _static_only(path, body, shape.type)
+                    yield from _heightfield_faults(path, shape)
+                case Convex():
+                    yield from _convex_faults(path, shape)
+                case Mesh():
+                    yield from _mesh_faults(path, shape)
+
+
+def _static_only(path: Path, body: Body, kind: str) -> Iterator[Fault]:
+    if body.type != "static":
+        yield fault(
+            [*path, "type"],
+            "not_static",
+            f"A {kind} belongs to static bodies only; body '{body.name}' is {body.type}.",
+            kind,
+            'Add "type": "static" to the body, or use a box.',
+        )
+
+
+def _heightfield_faults(path: Path, shape: Heightfield) -> Iterator[Fault]:
+    columns = len(shape.heights[0])
+    if columns < 2:
+        yield fault(
+            [*path, "heights", 0],
+            "wrong_length",
+            f"A row of heights needs at least 2 values; found {columns}.",
+            shape.heights[0],
+            None,
+        )
+    for k, row in enumerate(shape.heights):
+        if len(row) != columns:
+            yield fault(
+                [*path, "heights", k],
+                "length_mismatch",
+                f"All rows of heights have the same length: row 0 has {columns}, row {k} has "
+                f"{len(row)}.",
+                row,
+                None,
+            )
+
+
+def _convex_faults(path: Path, shape: Convex) -> Iterator[Fault]:
+    if is_flat(shape.points):
+        yield fault(
+            [*path, "points"],
+            "flat_hull",
+            f"The {len(shape.points)} points lie in one plane; a convex hull needs volume.",
+            shape.points,
+            "Add points outside the plane, or use a thin box.",
+        )
+
+
+def _mesh_faults(path: Path, shape: Mesh) -> Iterator[Fault]:
+    count = len(shape.vertices)
+    for k, face in enumerate(shape.faces):
+        if max(face) >= count:
+            yield fault(
+                [*path, "faces", k, face.index(max(face))],
+                "index_out_of_range",
+                f"Face {k} names vertex {max(face)}; the mesh has vertices 0 to {count - 1}.",
+                max(face),
+                "Indices count from 0.",
+            )
+        elif len(set(face)) < 3:
+            yield fault(
+                [*path, "faces", k],
+                "degenerate_face",
+                f"Face {k} names a vertex twice; a triangle needs three different ones.",
+                face,
+                None,
+            )

@@ -1,0 +1,118 @@
+"""What is wrong with an input: faults, the exception that carries them, and problem details."""
+
+import json
+import math
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from schemas.base import Base
+
+MAX_FAULTS = 1000
+SHOWN_LENGTH = 80
+
+
+def printable(text: str) -> str:
+    """Return text that can be encoded as UTF-8: lone surrogates become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+Printable = Annotated[str, AfterValidator(printable)]
+
+
+class Fault(Base):
+    """One thing that is wrong, at one place of the document."""
+
+    pointer: Printable
+    """RFC 6901 JSON Pointer into the user's document; empty: the whole document."""
+    code: str
+    """Stable name of the kind of fault."""
+    message: Printable
+    """A sentence: what is wrong, what was found, what is allowed."""
+    got: Printable | int | float | bool | None = None
+    """The value found, shortened; lists and objects in words."""
+    hint: Printable | None = None
+    """What to do about it."""
+
+
+class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
+    """A scene has faults. `errors` holds all of them, in order of the document's parts."""
+
+    def __init__(self, errors: list[Fault]) -> None:
+        """Keep the faults (shape: at least one)."""
+        if len(errors) > MAX_FAULTS:
+            more = len(errors) - MAX_FAULTS
+            rest = Fault(pointer="", code="more_faults", message=f"{more} more faults follow.")
+            errors = [*errors[:MAX_FAULTS], rest]
+        self.errors = errors
+        super().__init__("\n".join(f"{fault.pointer or '/'}: {fault.message}" for fault in errors))
+
+
+class Problem(Base):
+    """Problem details (RFC 9457), the body of every answer that is not a success."""
+
+    type: str = "about:blank"
+    """URI of the kind of problem."""
+    title: str
+    """Short text, the same for every problem of the kind."""
+    status: int
+    """HTTP status."""
+    detail: str = ""
+    """What happened this time."""
+    code: str
+    """Stable name of the kind of problem."""
+    request_id: str = ""
+    """Found again in the logs."""
+    retryable: bool = False
+    """Whether the same request may succeed later."""
+    errors: list[Fault] = Field(default_factory=list)
+    """Every fault of the input."""
+
+
+def shown(value: Any) -> str | int | float | bool | None:
+    """Shorten a value of a document for the field `got` of a fault."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else f"{float_or_inf(value):g}"
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _not_finite(value)
+    if isinstance(value, str):
+        text = printable(value)
+        return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
+    return _container(value)
+
+
+def float_or_inf(value: int) -> float:
+    """Convert an integer of any size; too large ones become infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _not_finite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _container(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        if len(value) <= 6 and all(isinstance(v, (int, float)) for v in value):
+            return "[" + ", ".join(str(shown(v)) for v in value) + "]"
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"an object of {len(value)} fields"
+    return f"a {type(value).__name__}"
+
+
+def found(value: Any) -> str:
+    """Say in words what was found, for a message."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"the boolean {json.dumps(value)}"
+    if isinstance(value, str):
+        return f"the text '{shown(value)}'"
+    return f"{shown(value)}"

@@ -1,0 +1,213 @@
+"""Binary frames of the protocol `cardan.v1`: what the page receives, little endian.
+
+A frame is a header of 40 bytes and blocks. A block is a header of 16 bytes (tag, count, payload
+length, reserved) and a payload padded to a multiple of 8. Readers skip tags they do not know.
+Poses are of body origins in W, quaternions [w, x, y, z]; SI units. Single precision is for
+pictures; recordings keep double precision.
+"""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+
+import numpy as np
+import numpy.typing as npt
+
+HEADER = struct.Struct("<HHIIIQdII")
+BLOCK_HEADER = struct.Struct("<IIII")
+ALIGNMENT = 8
+MAX_BLOCKS = 64
+
+Table = npt.NDArray[np.void]
+Floats = npt.NDArray[np.float64]
+
+
+class FrameKind(IntEnum):
+    """What a frame is for."""
+
+    STATE = 1
+    KEY = 2
+
+
+class FrameFlags(IntFlag):
+    """What a reader should know before the blocks."""
+
+    NONE = 0
+    PAUSED = 1
+    FAILED = 2
+    GAP_BEFORE = 4
+
+
+class BlockTag(IntEnum):
+    """Kinds of blocks."""
+
+    POSES = 1
+    CONTACTS = 2
+    JOINTS = 3
+    ENERGY = 4
+    SOLVER = 5
+    GRAB = 6
+    STATE_HASH = 7
+
+
+def _fields(kind: str, names: str) -> list[tuple[str, str]]:
+    return [(name, kind) for name in names.split()]
+
+
+POSE_DTYPE = np.dtype(_fields("<f4", "px py pz qw qx qy qz"))
+CONTACT_DTYPE = np.dtype(
+    [
+        *_fields("<f4", "px py pz nx ny nz gap normal_force friction_force"),
+        *_fields("<u2", "body_a body_b"),
+    ]
+)
+JOINT_DTYPE = np.dtype([*_fields("<u2", "joint coordinate"), *_fields("<f4", "q qd motor_force")])
+ENERGY_DTYPE = np.dtype(
+    _fields(
+        "<f8",
+        "kinetic potential total work_in dissipated_friction dissipated_impact "
+        "dissipated_damping correction",
+    )
+)
+SOLVER_DTYPE = np.dtype(
+    _fields(
+        "<f8",
+        "rows contacts iterations residual coulomb_error max_penetration joint_position_error "
+        "step_us real_time_factor collision_us solve_us other_us",
+    )
+)
+GRAB_DTYPE = np.dtype(
+    [
+        *_fields("<u4", "body reserved"),
+        *((name, "<f4", (3,)) for name in ("point", "target", "force")),
+    ]
+)
+STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
+
+DTYPES: dict[BlockTag, np.dtype[np.void]] = {
+    BlockTag.POSES: POSE_DTYPE,
+    BlockTag.CONTACTS: CONTACT_DTYPE,
+    BlockTag.JOINTS: JOINT_DTYPE,
+    BlockTag.ENERGY: ENERGY_DTYPE,
+    BlockTag.SOLVER: SOLVER_DTYPE,
+    BlockTag.GRAB: GRAB_DTYPE,
+    BlockTag.STATE_HASH: STATE_HASH_DTYPE,
+}
+
+
+class FrameInvalid(ValueError):  # noqa: N818 - the name says what the frame is
+    """Bytes that are not a frame of `cardan.v1`."""
+
+
+@dataclass(frozen=True)
+class FrameHeader:
+    """The first 40 bytes of a frame."""
+
+    step: int
+    """Steps since the start."""
+    time: float
+    """Simulated time [s]."""
+    epoch: int = 0
+    """Counts resets, restores and forks."""
+    sequence: int = 0
+    """Counts the frames of a stream."""
+    kind: FrameKind = FrameKind.STATE
+    """State or key frame."""
+    flags: FrameFlags = FrameFlags.NONE
+    """Paused, failed, gap before."""
+    dropped: int = 0
+    """Frames dropped since the last one that was sent to this client."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame taken apart: header, and one table per known block."""
+
+    header: FrameHeader
+    blocks: Mapping[BlockTag, Table] = field(default_factory=dict)
+
+
+def encode_block(tag: BlockTag, table: Table) -> bytes:
+    """Return header, payload and padding of one block. `table` has the dtype of its tag."""
+    if table.dtype != DTYPES[tag]:
+        raise TypeError(f"block {tag.name} needs {DTYPES[tag]}, not {table.dtype}")
+    payload = table.tobytes()
+    padding = -len(payload) % ALIGNMENT
+    return BLOCK_HEADER.pack(tag, len(table), len(payload), 0) + payload + bytes(padding)
+
+
+def join_frame(header: FrameHeader, blocks: list[bytes]) -> bytes:
+    """Return a frame of blocks that are encoded already, so that viewers can share them."""
+    head = HEADER.pack(
+        header.kind,
+        header.flags,
+        len(blocks),
+        header.epoch,
+        header.sequence,
+        header.step,
+        header.time,
+        header.dropped,
+        0,
+    )
+    return b"".join([head, *blocks])
+
+
+def encode_frame(header: FrameHeader, blocks: Mapping[BlockTag, Table]) -> bytes:
+    """Return the bytes of a frame, blocks in the order given."""
+    return join_frame(header, [encode_block(tag, table) for tag, table in blocks.items()])
+
+
+def decode_frame(data: bytes) -> Frame:
+    """Take a frame apart; unknown blocks are skipped. Raises FrameInvalid."""
+    if len(data) < HEADER.size:
+        raise FrameInvalid(f"a frame has {HEADER.size} bytes or more; found {len(data)}")
+    kind, flags, count, epoch, sequence, step, time, dropped, _ = HEADER.unpack_from(data)
+    if kind not in list(FrameKind) or count > MAX_BLOCKS:
+        raise FrameInvalid(f"unknown kind {kind} or too many blocks ({count})")
+    header = FrameHeader(
+        step, time, epoch, sequence, FrameKind(kind), FrameFlags(flags & 7), dropped
+    )
+    blocks: dict[BlockTag, Table] = {}
+    offset = HEADER.size
+    for _ in range(count):
+        if offset + BLOCK_HEADER.size > len(data):
+            raise FrameInvalid(f"the frame ends inside a block header at byte {offset}")
+        tag, length, size, _ = BLOCK_HEADER.unpack_from(data, offset)
+        offset += BLOCK_HEADER.size
+        if offset + size > len(data):
+            raise FrameInvalid(f"the frame ends inside block {tag} at byte {offset}")
+        if tag in list(BlockTag):
+            blocks[BlockTag(tag)] = _table(BlockTag(tag), data, offset, length, size)
+        offset += size + (-size % ALIGNMENT)
+    return Frame(header, blocks)
+
+
+def _table(tag: BlockTag, data: bytes, offset: int, length: int, size: int) -> Table:
+    dtype = DTYPES[tag]
+    if size != length * dtype.itemsize:
+        raise FrameInvalid(f"block {tag.name}: {length} elements do not fill {size} bytes")
+    return np.frombuffer(data, dtype=dtype, count=length, offset=offset)
+
+
+def poses_table(poses: Floats) -> Table:
+    """Return the table of poses, from an array of shape (bodies, 7): px py pz qw qx qy qz."""
+    values = np.ascontiguousarray(poses, dtype="<f4")
+    return values.view(POSE_DTYPE).reshape(len(values))
+
+
+def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
+    """Return the table of a block from a structured array with (at least) fields of its names."""
+    table: Table = np.zeros(len(source), DTYPES[tag])
+    for name in DTYPES[tag].names or ():
+        table[name] = source[name]
+    return table
+
+
+def row_from(tag: BlockTag, values: Mapping[str, object]) -> Table:
+    """Return the table of a block of one element; names that are not given become zero."""
+    table: Table = np.zeros(1, DTYPES[tag])
+    for name in DTYPES[tag].names or ():
+        if name in values:
+            table[name][0] = values[name]
+    return table

@@ -1,0 +1,295 @@
+"""Joints between a parent (may be `world`) and a child: a union on `type`.
+
+The coordinate of a joint is the motion of the child relative to the parent along or about the
+axis, zero at the start. `anchor`, `axis`, `axis2` are given in W at the start, or in the parent's
+frame with `"frame": "parent"`; `axis` is then fixed in the parent, `axis2` in the child.
+"""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.base import Base, type_tag
+from schemas.quantities import (
+    Boolean,
+    Direction,
+    Fraction,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    Stiffness,
+    Vec3,
+)
+from schemas.series import Target
+
+Angle = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=math.pi)]
+
+
+class Limits(Base):
+    """Stops of one joint coordinate; hard unless `stiffness` or `damping` is given."""
+
+    lower: Number | None = None
+    """Smallest value of the coordinate; none: free on this side [m or rad]."""
+    upper: Number | None = None
+    """Largest value of the coordinate; none: free on this side [m or rad]."""
+    restitution: Fraction = 0.0
+    """Rebound at the stop [-]."""
+    stiffness: Stiffness | None = None
+    """Stiffness of a soft stop, k or [k1, k2, k3] [N/m or N m/rad]."""
+    damping: NonNegative | None = None
+    """Damping of a soft stop [N s/m or N m s/rad]."""
+
+
+class BallLimits(Base):
+    """Cone and twist limits of a ball joint about its `axis`."""
+
+    swing: Angle | None = None
+    """Half angle of the cone that the child's axis may not leave [rad]."""
+    twist: Angle | None = None
+    """Largest turn about the child's axis, either way [rad]."""
+    restitution: Fraction = 0.0
+    """Rebound at the stop [-]."""
+    stiffness: Stiffness | None = None
+    """Stiffness of a soft stop, k or [k1, k2, k3] [N m/rad]."""
+    damping: NonNegative | None = None
+    """Damping of a soft stop [N m s/rad]."""
+
+
+class VelocityMotor(Base):
+    """Drives the coordinate at a speed, with no more than a given force."""
+
+    type: Literal["velocity"]
+    target: Target
+    """Speed, constant or over time [m/s or rad/s]."""
+    max_force: NonNegative | None = None
+    """Largest force or torque; none: unlimited [N or N m]."""
+
+
+class PositionMotor(Base):
+    """Drives the coordinate to a value; as a spring and damper when these are given."""
+
+    type: Literal["position"]
+    target: Target
+    """Value of the coordinate, constant or over time [m or rad]."""
+    max_force: NonNegative | None = None
+    """Largest force or torque; none: unlimited [N or N m]."""
+    stiffness: Stiffness | None = None
+    """Stiffness of the drive, k or [k1, k2, k3]; none: rigid [N/m or N m/rad]."""
+    damping: NonNegative | None = None
+    """Damping of the drive [N s/m or N m s/rad]."""
+
+
+class ForceMotor(Base):
+    """Applies a force or torque along or about the axis."""
+
+    type: Literal["force"]
+    target: Target
+    """Force or torque, constant or over time [N or N m]."""
+
+
+Motor = Annotated[
+    Annotated[VelocityMotor, Tag("union:velocity")]
+    | Annotated[PositionMotor, Tag("union:position")]
+    | Annotated[ForceMotor, Tag("union:force")],
+    Discriminator(type_tag),
+]
+
+
+class JointSpring(Base):
+    """A spring and damper on the joint coordinate (of a hinge2: along `axis`, the suspension)."""
+
+    stiffness: Stiffness
+    """k or [k1, k2, k3] [N/m or N m/rad]."""
+    damping: NonNegative = 0.0
+    """Damping [N s/m or N m s/rad]."""
+    rest: Number = 0.0
+    """Value of the coordinate where the spring is free [m or rad]."""
+
+
+class JointBase(Base):
+    """What every joint has."""
+
+    name: Name
+    """Unique among the joints."""
+    parent: Name
+    """Name of a body, or `world`."""
+    child: Name
+    """Name of another body."""
+    frame: Literal["world", "parent"] = "world"
+    """Frame of `anchor`, `anchor2`, `axis`, `axis2`: W, or the parent's, both at the start."""
+    friction: NonNegative = 0.0
+    """Coulomb friction of each free motion of the joint [N or N m]."""
+    damping: NonNegative = 0.0
+    """Viscous damping of each free motion of the joint [N s/m or N m s/rad]."""
+    erp: Fraction | None = None
+    """Share of the position error removed per step; none: the engine's choice [-]."""
+    cfm: NonNegative = 0.0
+    """Constraint force mixing: compliance of the joint's rows per step [1/kg]."""
+    collide_connected: Boolean = False
+    """Whether parent and child may touch each other."""
+    breaking_force: Positive | None = None
+    """Reaction force beyond which the joint is gone; none: never [N]."""
+
+
+class Ball(JointBase):
+    """Keeps one point of both bodies together: three free rotations."""
+
+    type: Literal["ball"]
+    anchor: Vec3
+    """The common point [m]."""
+    axis: Direction | None = None
+    """Axis of the cone and twist limits; needed with `limits` [-]."""
+    limits: BallLimits | None = None
+    """Cone and twist limits."""
+
+
+class Hinge(JointBase):
+    """One rotation about `axis` through `anchor`."""
+
+    type: Literal["hinge"]
+    anchor: Vec3
+    """A point of the axis [m]."""
+    axis: Direction
+    """Direction of the axis [-]."""
+    limits: Limits | None = None
+    """Stops of the angle."""
+    motor: Motor | None = None
+    """Drive of the angle."""
+    spring: JointSpring | None = None
+    """Torsion spring on the angle."""
+
+
+class Slider(JointBase):
+    """One translation along `axis`."""
+
+    type: Literal["slider"]
+    anchor: Vec3 | None = None
+    """Where forces and pictures place the joint; default: origin of the child [m]."""
+    axis: Direction
+    """Direction of the motion [-]."""
+    limits: Limits | None = None
+    """Stops of the displacement."""
+    motor: Motor | None = None
+    """Drive of the displacement."""
+    spring: JointSpring | None = None
+    """Spring on the displacement."""
+
+
+class Fixed(JointBase):
+    """No relative motion."""
+
+    type: Literal["fixed"]
+    anchor: Vec3 | None = None
+    """Where the reaction is reported; default: origin of the child [m]."""
+
+
+class TwoAxisJoint(JointBase):
+    """Two rotations, about `axis` (fixed in the parent) and `axis2` (fixed in the child)."""
+
+    anchor: Vec3
+    """The point where the axes meet [m]."""
+    axis: Direction
+    """First axis, fixed in the parent [-]."""
+    axis2: Direction
+    """Second axis, fixed in the child; not parallel to the first [-]."""
+    limits: Limits | None = None
+    """Stops of the first angle."""
+    motor: Motor | None = None
+    """Drive of the first angle."""
+    limits2: Limits | None = None
+    """Stops of the second angle."""
+    motor2: Motor | None = None
+    """Drive of the second angle."""
+    spring: JointSpring | None = None
+    """Hinge2: suspension along `axis`; universal: torsion spring on the first angle."""
+
+
+class Hinge2(TwoAxisJoint):
+    """A wheel: steers about `axis`, rolls about `axis2`, may be sprung along `axis`."""
+
+    type: Literal["hinge2"]
+
+
+class Universal(TwoAxisJoint):
+    """A Cardan joint: two rotations about crossing axes at right angles."""
+
+    type: Literal["universal"]
+
+
+class Cylindrical(JointBase):
+    """Slides along and turns about `axis`: coordinate 0 the displacement, 1 the angle."""
+
+    type: Literal["cylindrical"]
+    anchor: Vec3
+    """A point of the axis [m]."""
+    axis: Direction
+    """Direction of the axis [-]."""
+    limits: Limits | None = None
+    """Stops of the displacement."""
+    motor: Motor | None = None
+    """Drive of the displacement."""
+    limits2: Limits | None = None
+    """Stops of the angle."""
+    motor2: Motor | None = None
+    """Drive of the angle."""
+    spring: JointSpring | None = None
+    """Spring on the displacement."""
+
+
+class Planar(JointBase):
+    """Moves in the plane across `axis`: two displacements and the angle about it."""
+
+    type: Literal["planar"]
+    anchor: Vec3 | None = None
+    """A point of the plane; default: origin of the child [m]."""
+    axis: Direction
+    """Normal of the plane [-]."""
+
+
+class Distance(JointBase):
+    """Keeps `anchor` (on the parent) and `anchor2` (on the child) at their first distance.
+
+    With `limits` the distance may vary between `lower` and `upper` (a rope has no `lower`).
+    """
+
+    type: Literal["distance"]
+    anchor: Vec3
+    """A point of the parent [m]."""
+    anchor2: Vec3
+    """A point of the child [m]."""
+    limits: Limits | None = None
+    """Smallest and largest distance [m]."""
+    spring: JointSpring | None = None
+    """Makes the distance elastic; `rest` counts from the first distance."""
+
+
+class Gear(JointBase):
+    """Couples two turns: that of the child about `axis2` is `ratio` times the parent's.
+
+    Turns count in W from the start; a negative ratio turns the wheels against each other.
+    """
+
+    type: Literal["gear"]
+    axis: Direction
+    """Axis of the parent's turn, fixed in the parent [-]."""
+    axis2: Direction | None = None
+    """Axis of the child's turn, fixed in the child; default: `axis` [-]."""
+    ratio: Number = 1.0
+    """Turn of the child per turn of the parent; not zero [-]."""
+
+
+Joint = Annotated[
+    Annotated[Ball, Tag("union:ball")]
+    | Annotated[Hinge, Tag("union:hinge")]
+    | Annotated[Slider, Tag("union:slider")]
+    | Annotated[Hinge2, Tag("union:hinge2")]
+    | Annotated[Universal, Tag("union:universal")]
+    | Annotated[Fixed, Tag("union:fixed")]
+    | Annotated[Cylindrical, Tag("union:cylindrical")]
+    | Annotated[Planar, Tag("union:planar")]
+    | Annotated[Distance, Tag("union:distance")]
+    | Annotated[Gear, Tag("union:gear")],
+    Discriminator(type_tag),
+]

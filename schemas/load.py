@@ -1,0 +1,63 @@
+"""The door for scenes: JSON in, a scene or every fault out."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemas.checks import CHECKS
+from schemas.checks.parts import parts_of_scene, valid_parts
+from schemas.error import Fault, SceneInvalid, found, shown
+from schemas.limits import Limits, count_scene, run_faults, size_faults
+from schemas.parse import duplicate_keys, read_json
+from schemas.scene import Scene
+from schemas.translate import translate
+
+
+def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None) -> Scene:
+    """Return the scene of a document or of JSON text.
+
+    Raises SceneInvalid with every fault at once. Scenes beyond the limits are refused before
+    their parts are looked at.
+    """
+    limits = limits if limits is not None else Limits()
+    text = isinstance(data, (str, bytes))
+    document = read_json(data) if isinstance(data, (str, bytes)) else data
+    if not isinstance(document, dict):
+        raise SceneInvalid([_not_an_object(document)])
+    faults = size_faults(document, limits)
+    if faults:
+        raise SceneInvalid(faults)
+    if text:
+        faults = duplicate_keys(data)  # type: ignore[arg-type]
+    scene, own_faults = _validate(document, limits)
+    faults += own_faults
+    if scene is None or faults:
+        raise SceneInvalid(faults)
+    return scene
+
+
+def _validate(document: dict[str, Any], limits: Limits) -> tuple[Scene | None, list[Fault]]:
+    """Return the scene, if all its fields are valid, and the faults."""
+    scene: Scene | None = None
+    faults: list[Fault] = []
+    try:
+        scene = Scene.model_validate(document)
+        parts = parts_of_scene(document, scene)
+        faults += run_faults(count_scene(scene), limits)
+    except ValidationError as error:
+        faults += translate(error, Scene, document)
+        parts = valid_parts(document)
+    known = {fault.pointer for fault in faults}
+    for check in CHECKS:
+        faults += [fault for fault in check(parts) if fault.pointer not in known]
+    return scene, faults
+
+
+def _not_an_object(document: Any) -> Fault:
+    return Fault(
+        pointer="",
+        code="not_an_object",
+        message=f"A scene is a JSON object; found {found(document)}.",
+        got=shown(document),
+        hint='The smallest scene is {"version": 1, "bodies": [...]}.',
+    )

@@ -1,0 +1,85 @@
+"""How a scene is simulated: time step, formulation, integrator, solver, contacts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import Base
+from schemas.quantities import Boolean, Count, Fraction, Integer, NonNegative, Positive
+
+SolverMethod = Literal[
+    "auto",
+    "pgs",
+    "sor",
+    "pivoting",
+    "gauss_seidel",
+    "jacobi",
+    "lemke",
+    "nncg",
+    "apgd",
+    "newton",
+    "small_steps",
+]
+Formulation = Literal["maximal", "reduced"]
+Integrator = Literal["semi_implicit_euler", "implicit_midpoint", "rk4", "dop853", "radau"]
+
+
+class SolverOptions(Base):
+    """How the complementarity problem of a step is solved."""
+
+    method: SolverMethod = "auto"
+    """Solver; `auto` lets the engine choose."""
+    tolerance: Positive = 1e-8
+    """Residual at which the solver stops, relative to the problem [-]."""
+    max_iterations: Count | None = None
+    """Largest number of iterations per step; none: the method's own."""
+    relaxation: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, lt=2.0)] = 1.0
+    """Over- or under-relaxation of `sor`, between 0 and 2 [-]."""
+    warm_start: Boolean = True
+    """Whether the impulses of the last step are the first guess."""
+
+
+class ContactOptions(Base):
+    """How contacts are treated."""
+
+    erp: Fraction = 0.2
+    """Share of the penetration removed per step [-]."""
+    restitution_threshold: NonNegative = 0.5
+    """Approach speed below which an impact does not rebound [m/s]."""
+    restitution_law: Literal["newton", "poisson", "propagating"] = "newton"
+    """Impact law."""
+    friction_cone: Literal["cone", "box", "polyhedral"] = "cone"
+    """Shape of the set of friction forces."""
+    directions: Annotated[Count, Field(ge=3, le=64)] = 4
+    """Edges of the polyhedral cone."""
+    margin: Positive | None = None
+    """Gap below which a contact is handed to the solver; none: chosen by the engine [m]."""
+    max_correction_speed: Positive | None = None
+    """Largest speed at which penetration is removed; none: not bounded [m/s]."""
+
+
+class SimulationOptions(Base):
+    """Time, formulation and numerical method."""
+
+    dt: Positive = 0.001
+    """Time step; with `dop853` and `radau` the grid of the recording [s]."""
+    duration: Positive = 5.0
+    """Simulated time [s]."""
+    formulation: Formulation = "maximal"
+    """`maximal`: every body with constraint rows; `reduced`: joint coordinates of a tree."""
+    integrator: Integrator = "semi_implicit_euler"
+    """Time stepping; `dop853` and `radau` need the reduced formulation."""
+    integrator_tolerance: Positive = 1e-10
+    """Local error of `dop853` and `radau`, relative [-]."""
+    orientation_update: Literal["finite", "infinitesimal"] = "finite"
+    """`finite`: exp(h w/2) q, exact for constant w; `infinitesimal`: first order."""
+    gyroscopic: Literal["implicit", "explicit", "off"] = "implicit"
+    """How the torque -w x I w enters a step."""
+    anchor_tolerance: Positive = 1e-3
+    """Largest mismatch between anchors and initial poses that is accepted [m]."""
+    seed: Annotated[Integer, Field(ge=0)] = 0
+    """Seed of every random choice."""
+    solver: SolverOptions = SolverOptions()
+    """Solver options."""
+    contact: ContactOptions = ContactOptions()
+    """Contact options."""

@@ -1,0 +1,30 @@
+"""What a run keeps."""
+
+from typing import Literal
+
+from schemas.base import Base
+from schemas.quantities import Count, Name, Positive
+
+Channel = Literal["pose", "velocity", "joints", "contacts", "energy", "momentum", "solver"]
+CHANNELS: tuple[Channel, ...] = (
+    "pose",
+    "velocity",
+    "joints",
+    "contacts",
+    "energy",
+    "momentum",
+    "solver",
+)
+
+
+class Record(Base):
+    """Which steps, channels and bodies are recorded; step 0 and the last step always are."""
+
+    every: Count = 10
+    """Record every so many steps, counted from step 0; not together with `rate`."""
+    rate: Positive | None = None
+    """Records per simulated second, instead of `every` [Hz]."""
+    channels: tuple[Channel, ...] = CHANNELS
+    """Channels to keep."""
+    bodies: tuple[Name, ...] | None = None
+    """Names of the bodies to keep; none: all."""

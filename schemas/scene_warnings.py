@@ -1,0 +1,113 @@
+"""What a scene is allowed to say, and probably does not mean."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from schemas.error import Fault, shown
+from schemas.joint import JointSpring, Limits
+from schemas.pointer import to_pointer
+from schemas.scene import Scene
+
+LARGE_STEP = 1.0 / 50.0
+WHOLE_STEPS = 1e-6
+Path = list[str | int]
+
+
+def scene_warnings(scene: Scene) -> list[Fault]:
+    """Return the warnings about a valid scene, in the form of faults."""
+    return [
+        *_time_warnings(scene),
+        *_material_warnings(scene),
+        *_joint_warnings(scene),
+        *_stillness_warnings(scene),
+    ]
+
+
+def _warning(path: Path, code: str, message: str, got: Any, hint: str) -> Fault:
+    return Fault(pointer=to_pointer(path), code=code, message=message, got=shown(got), hint=hint)
+
+
+def _time_warnings(scene: Scene) -> Iterator[Fault]:
+    dt, duration = scene.simulation.dt, scene.simulation.duration
+    if dt > LARGE_STEP and scene.simulation.formulation == "maximal":
+        yield _warning(
+            ["simulation", "dt"],
+            "large_step",
+            f"The time step {dt:g} s is large; impacts and joints lose accuracy above "
+            f"{LARGE_STEP:g} s.",
+            dt,
+            "1/240 s is usual for piles, 1/1000 s for mechanisms.",
+        )
+    steps = duration / dt
+    if abs(steps - round(steps)) > WHOLE_STEPS * steps:
+        yield _warning(
+            ["simulation", "duration"],
+            "not_whole_steps",
+            f"The duration is {steps:g} time steps; the run ends at {round(steps) * dt:g} s.",
+            duration,
+            "Make the duration a multiple of the time step.",
+        )
+    rate = scene.record.rate
+    if rate is not None and rate * dt > 1.0 + WHOLE_STEPS:
+        yield _warning(
+            ["record", "rate"],
+            "rate_above_steps",
+            f"The rate {rate:g} Hz asks for more than the {1.0 / dt:g} steps per second there are.",
+            rate,
+            "Every step will be recorded.",
+        )
+
+
+def _material_warnings(scene: Scene) -> Iterator[Fault]:
+    used = {shape.material for body in scene.bodies for shape in body.shapes}
+    for name in scene.materials:
+        if name not in used:
+            yield _warning(
+                ["materials", name],
+                "unused_material",
+                f"No shape has the material '{name}'.",
+                name,
+                "Shapes without a material have friction 0.5 and restitution 0.",
+            )
+
+
+def _joint_warnings(scene: Scene) -> Iterator[Fault]:
+    """The coordinate of a joint is zero at the start (of a distance joint: its first length)."""
+    for i, joint in enumerate(scene.joints):
+        if joint.type == "distance":
+            continue
+        for field in ("limits", "limits2"):
+            limits = getattr(joint, field, None)
+            if not isinstance(limits, Limits):
+                continue
+            low = limits.lower is not None and limits.lower > 0.0
+            high = limits.upper is not None and limits.upper < 0.0
+            if low or high:
+                yield _warning(
+                    ["joints", i, field],
+                    "starts_beyond_limit",
+                    f"Joint '{joint.name}' starts at 0, outside its limits {limits.lower} to "
+                    f"{limits.upper}; it will be pushed back.",
+                    None,
+                    "Limits count from the initial pose.",
+                )
+        spring = getattr(joint, "spring", None)
+        if isinstance(spring, JointSpring) and spring.stiffness == 0.0 and spring.damping == 0.0:
+            yield _warning(
+                ["joints", i, "spring"],
+                "idle_spring",
+                f"The spring of joint '{joint.name}' has neither stiffness nor damping.",
+                0.0,
+                "Remove it.",
+            )
+
+
+def _stillness_warnings(scene: Scene) -> Iterator[Fault]:
+    if all(body.type == "static" for body in scene.bodies):
+        yield _warning(
+            ["bodies"],
+            "nothing_moves",
+            "All bodies are static; nothing will move.",
+            len(scene.bodies),
+            'Give a body a mass and the type "dynamic".',
+        )

@@ -1,0 +1,47 @@
+"""Quantities over time: a number (or vector), or samples {times, values, interpolation}."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.base import Base
+from schemas.quantities import Number, Vec3
+
+Interpolation = Literal["linear", "step"]
+
+
+class NumberSeries(Base):
+    """A number over time: held at its first and last value outside the times."""
+
+    times: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """Sample times, strictly increasing [s]."""
+    values: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """One value per time, in the unit of the quantity."""
+    interpolation: Interpolation = "linear"
+    """`linear` between samples, or `step`: a value holds until the next time."""
+
+
+class VectorSeries(Base):
+    """A vector over time: held at its first and last value outside the times."""
+
+    times: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """Sample times, strictly increasing [s]."""
+    values: Annotated[tuple[Vec3, ...], Field(min_length=1)]
+    """One vector per time, in the unit of the quantity."""
+    interpolation: Interpolation = "linear"
+    """`linear` between samples, or `step`: a value holds until the next time."""
+
+
+def _series_tag(value: Any) -> str:
+    series = isinstance(value, (dict, NumberSeries, VectorSeries))
+    return "union:series" if series else "union:constant"
+
+
+Target = Annotated[
+    Annotated[Number, Tag("union:constant")] | Annotated[NumberSeries, Tag("union:series")],
+    Discriminator(_series_tag),
+]
+VectorTarget = Annotated[
+    Annotated[Vec3, Tag("union:constant")] | Annotated[VectorSeries, Tag("union:series")],
+    Discriminator(_series_tag),
+]

@@ -1,0 +1,148 @@
+"""Collision shapes: a union on `type`. Lengths in m, each posed in the body frame."""
+
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.base import Base, type_tag
+from schemas.quantities import (
+    Bits32,
+    Color,
+    Direction,
+    Index,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    QuaternionWXYZ,
+    Vec2Positive,
+    Vec3,
+    Vec3Positive,
+)
+
+
+class ShapeBase(Base):
+    """What every shape has: its pose in the body, its material and its collision filter.
+
+    Shapes a and b may touch when group(a) & mask(b) and group(b) & mask(a) are both non-zero.
+    """
+
+    position: Vec3 = (0.0, 0.0, 0.0)
+    """Origin of the shape in the body frame [m]."""
+    orientation: QuaternionWXYZ = (1.0, 0.0, 0.0, 0.0)
+    """Shape to body, [w, x, y, z]."""
+    material: Name | None = None
+    """Name in `materials`; without one: friction 0.5, restitution 0."""
+    collision_group: Bits32 = 1
+    """Bits of the groups this shape belongs to."""
+    collision_mask: Bits32 = 2**32 - 1
+    """Bits of the groups this shape may touch."""
+    color: Color | None = None
+    """For pictures: '#rrggbb', a CSS name, or [r, g, b] fractions."""
+
+
+class Sphere(ShapeBase):
+    """A ball about the shape's origin."""
+
+    type: Literal["sphere"]
+    radius: Positive
+    """Radius [m]."""
+
+
+class Box(ShapeBase):
+    """A cuboid about the shape's origin."""
+
+    type: Literal["box"]
+    size: Vec3Positive
+    """Full edge lengths along x, y, z [m]."""
+
+
+class Capsule(ShapeBase):
+    """A cylinder along local z with half balls at both ends."""
+
+    type: Literal["capsule"]
+    radius: Positive
+    """Radius [m]."""
+    length: NonNegative
+    """Length of the cylinder part, without the caps [m]."""
+
+
+class Cylinder(ShapeBase):
+    """A cylinder along local z, centred at the shape's origin."""
+
+    type: Literal["cylinder"]
+    radius: Positive
+    """Radius [m]."""
+    length: Positive
+    """Full length along z [m]."""
+
+
+class Cone(ShapeBase):
+    """A cone along local z: base at -length/2, apex at +length/2."""
+
+    type: Literal["cone"]
+    radius: Positive
+    """Radius of the base [m]."""
+    length: Positive
+    """Height along z [m]."""
+
+
+class Ellipsoid(ShapeBase):
+    """An ellipsoid about the shape's origin."""
+
+    type: Literal["ellipsoid"]
+    radii: Vec3Positive
+    """Half axes along x, y, z [m]."""
+
+
+class Plane(ShapeBase):
+    """The half space normal . x <= offset, solid; static bodies only."""
+
+    type: Literal["plane"]
+    normal: Direction
+    """Out of the solid; any length but zero [-]."""
+    offset: Number = 0.0
+    """Distance of the surface from the shape's origin along the unit normal [m]."""
+
+
+class Convex(ShapeBase):
+    """The convex hull of points."""
+
+    type: Literal["convex"]
+    points: Annotated[tuple[Vec3, ...], Field(min_length=4)]
+    """At least four points that do not lie in one plane [m]."""
+
+
+class Mesh(ShapeBase):
+    """A triangle mesh; on a static body as it is, on a dynamic one as convex pieces."""
+
+    type: Literal["mesh"]
+    vertices: Annotated[tuple[Vec3, ...], Field(min_length=3)]
+    """Vertices [m]."""
+    faces: Annotated[tuple[tuple[Index, Index, Index], ...], Field(min_length=1)]
+    """Triangles: three vertex indices each, counter-clockwise seen from outside."""
+
+
+class Heightfield(ShapeBase):
+    """Heights over a rectangle centred at the shape's origin; static bodies only."""
+
+    type: Literal["heightfield"]
+    heights: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=2)]
+    """Rows along y (low to high), in each row along x; at least 2 x 2 [m]."""
+    size: Vec2Positive
+    """Extent along x and y [m]."""
+
+
+Shape = Annotated[
+    Annotated[Sphere, Tag("union:sphere")]
+    | Annotated[Box, Tag("union:box")]
+    | Annotated[Capsule, Tag("union:capsule")]
+    | Annotated[Cylinder, Tag("union:cylinder")]
+    | Annotated[Cone, Tag("union:cone")]
+    | Annotated[Ellipsoid, Tag("union:ellipsoid")]
+    | Annotated[Plane, Tag("union:plane")]
+    | Annotated[Convex, Tag("union:convex")]
+    | Annotated[Mesh, Tag("union:mesh")]
+    | Annotated[Heightfield, Tag("union:heightfield")],
+    Discriminator(type_tag),
+]

@@ -1,0 +1,114 @@
+"""What a run says about itself when it is over: stable keys, SI units."""
+
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from schemas.base import Base
+
+
+class Open(Base):
+    """A part of the summary that may gain keys."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+
+
+class EnergySummary(Open):
+    """Energies [J] and how well they are kept [-]."""
+
+    initial: float
+    """Total energy at the start."""
+    final: float
+    """Total energy at the end."""
+    max_relative_drift: float
+    """Largest |E(t) - E(0) - work done + dissipation| over the largest kinetic energy."""
+    balance_error: float
+    """What the balance of energy, work and dissipation leaves unexplained at the end."""
+
+
+class MomentumSummary(Open):
+    """Largest change of momentum, of an isolated scene."""
+
+    max_linear_drift: float
+    """[kg m/s]."""
+    max_angular_drift: float
+    """About the origin of W [kg m^2/s]."""
+
+
+class JointSummary(Open):
+    """Largest errors of the joints."""
+
+    max_position_error: float
+    """[m]."""
+    max_angle_error: float
+    """[rad]."""
+
+
+class ContactSummary(Open):
+    """Contacts over the run."""
+
+    max_count: int
+    """Largest number at once."""
+    max_penetration: float
+    """Deepest penetration [m]."""
+
+
+class SolverSummary(Open):
+    """How the solvers did."""
+
+    methods: list[str]
+    """Methods that were used."""
+    max_residual: float
+    """Largest residual, relative [-]."""
+    max_coulomb_error: float
+    """Largest violation of Coulomb's law, relative [-]."""
+    mean_iterations: float
+    """Iterations per step."""
+
+
+class TimingSummary(Open):
+    """Where the time went."""
+
+    total_s: float
+    """Wall clock [s]."""
+    compile_s: float
+    """Compiling or loading kernels [s]."""
+    per_step_us: float
+    """Mean time of a step [us]."""
+    real_time_factor: float
+    """Simulated time over wall clock [-]."""
+    phases: dict[str, float] = Field(default_factory=dict)
+    """Mean time per step and phase [us]."""
+
+
+class Summary(Open):
+    """The summary of a run."""
+
+    status: str
+    """`succeeded`, `failed`, `cancelled` or `timed_out`."""
+    reason: str | None = None
+    """Why it stopped, when it did not succeed: step, body, quantity."""
+    steps: int
+    """Steps done."""
+    time: float
+    """Simulated time reached [s]."""
+    scene_hash: str
+    """Identity of the scene."""
+    state_hash: str
+    """Identity of the final state, hex."""
+    versions: dict[str, str]
+    """Versions of the engine and what it stands on."""
+    energy: EnergySummary
+    """Energies."""
+    momentum: MomentumSummary
+    """Momenta."""
+    joints: JointSummary
+    """Joints."""
+    contacts: ContactSummary
+    """Contacts."""
+    solver: SolverSummary
+    """Solvers."""
+    timing: TimingSummary
+    """Timing."""
+    warnings: list[Any] = Field(default_factory=list)
+    """What the user should know."""

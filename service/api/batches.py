@@ -1,0 +1,234 @@
+"""`/v1/batches`: many variants of one scene, one table of results."""
+
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from schemas.api import BatchInfo, BatchRequest, SimulationInfo
+from schemas.base import Base
+from service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
+from service.api.content import answer
+from service.api.dependencies import PROBLEMS, TheOffice, ThePage, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.idempotency import ticket
+from service.api.intake import (
+    read_body,
+    read_request,
+    refuse_physics_faults,
+)
+from service.api.negotiation import wanted_format
+from service.api.views import batch_info, batch_url, metric, simulation_infos, simulation_url
+from service.jobs.catalog import Row
+from service.jobs.machine import RunState
+from service.jobs.office import Office
+from service.recordings.rows import encode_rows
+
+router = APIRouter(
+    prefix="/batches",
+    tags=["batches"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+
+class BatchPage(Base):
+    """One page of batches, newest first."""
+
+    items: list[BatchInfo]
+    """Batches."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+class RunPage(Base):
+    """One page of a batch's runs, in their order."""
+
+    items: list[dict[str, Any]]
+    """Simulations with the overrides of their run."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+@router.post(
+    "",
+    response_model=BatchInfo,
+    status_code=202,
+    responses={200: {"model": BatchEstimate, "description": "With `estimate=true`"}},
+    openapi_extra={"x-body": "BatchRequest"},
+)
+async def create(
+    request: Request,
+    office: TheOffice,
+    estimate: Annotated[bool, Query(description="only say what it would cost")] = False,
+) -> Response:
+    """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
+    ask = read_request(BatchRequest, await read_body(request))
+    if estimate:
+        intake = await run_sync(check_batch, ask, office.settings)
+        await refuse_physics_faults(office, intake.text, {}, "/scene")
+        return _json(await estimate_batch(ask, intake, office), 200)
+    async with ticket(request, office) as granted:
+        batch_id = granted.replayed
+        if batch_id is None:
+            intake = await run_sync(check_batch, ask, office.settings)
+            await refuse_physics_faults(office, intake.text, {}, "/scene")
+            batch_id = await run_sync(admit_batch, ask, intake, office, granted.key)
+            granted.used = True
+            office.queue.wake.set()
+    info = await run_sync(_info, office, batch_id)
+    headers = {"Location": batch_url(batch_id), "Retry-After": "1"}
+    if granted.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    return _json(info, 202, headers)
+
+
+@router.get("", response_model=BatchPage)
+def listing(office: TheOffice, page: ThePage) -> BatchPage:
+    """Batches, newest first."""
+    rows = office.catalog.batches(before=page.after, size=page.size + 1)
+    shown = rows[: page.size]
+    last = shown[-1]["seq"] if len(rows) > page.size else None
+    return BatchPage(
+        items=[batch_info(office, row) for row in shown], next_page_token=page.token(last)
+    )
+
+
+@router.get("/{batch_id}", response_model=BatchInfo)
+def read(batch_id: str, office: TheOffice) -> BatchInfo:
+    """One batch: `partially_succeeded` when it is over and some runs were not successful."""
+    return _info(office, batch_id)
+
+
+@router.get("/{batch_id}/runs", response_model=RunPage)
+def runs(
+    batch_id: str,
+    office: TheOffice,
+    page: ThePage,
+    status: Annotated[RunState | None, Query(description="only those in this state")] = None,
+) -> RunPage:
+    """The runs in their order, as simulations with their overrides."""
+    _known(office, batch_id)
+    found = office.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
+    shown = found[: page.size]
+    last = shown[-1]["number"] if len(found) > page.size else None
+    infos = simulation_infos(office, shown)
+    items = [_run_item(info, row) for info, row in zip(infos, shown, strict=True)]
+    return RunPage(items=items, next_page_token=page.token(last))
+
+
+@router.get("/{batch_id}/results", response_class=Response)
+def results(
+    batch_id: str,
+    request: Request,
+    office: TheOffice,
+    form_name: Annotated[
+        str | None, Query(alias="format", description="parquet (default), csv, json")
+    ] = None,
+) -> Response:
+    """One row per run: parameters, status, metrics, error code, link. Also while it runs."""
+    batch = _known(office, batch_id)
+    form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
+    rows, columns = result_rows(batch, office)
+    metadata = {
+        "format": "cardan.batch",
+        "format_version": 1,
+        "batch": batch_id,
+        "name": batch["name"],
+        "scene_hash": batch["scene_hash"],
+        "parameters": batch["parameters"],
+        "metrics": batch["metrics"],
+    }
+    data = encode_rows(rows, columns, metadata, form)
+    # it changes while runs end: the number of ended runs and attempts identifies it
+    ended = sum(1 for row in rows if row["finished_at"] is not None)
+    etag = f'"{batch_id}-{ended}-{sum(int(row["attempt"]) for row in rows)}-{form.name}"'
+    return answer(
+        request,
+        data,
+        etag=etag,
+        media_type=form.media_type,
+        file_name=f"{batch_id}{form.ending}",
+    )
+
+
+@router.post("/{batch_id}:cancel", response_model=BatchInfo, status_code=202)
+def cancel(batch_id: str, office: TheOffice) -> BatchInfo:
+    """Start no further run and stop those that run; `cancelling` until they have stopped."""
+    _known(office, batch_id)
+    office.queue.cancel_batch(batch_id, "Cancelled on request.")
+    for row in office.catalog.runs_of(batch_id, status=RunState.CANCELLING):
+        office.runner.stop_run(row["id"])
+    return _info(office, batch_id)
+
+
+@router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
+def retry_failed(batch_id: str, office: TheOffice) -> BatchInfo:
+    """Queue the runs again that failed, timed out or were cancelled."""
+    _known(office, batch_id)
+    for result in office.queue.retry_failed(batch_id) or ():
+        office.discard_result(result)
+    return _info(office, batch_id)
+
+
+@router.delete("/{batch_id}", status_code=204)
+def delete(batch_id: str, office: TheOffice) -> None:
+    """Forget an ended batch, its runs and their recordings; 409 while it is not over."""
+    _known(office, batch_id)
+    stored = [row["result"] for row in office.catalog.runs_of(batch_id)]
+    if not office.catalog.remove_batch(batch_id):
+        raise ProblemError(
+            409, "not_finished", "The batch is not over; cancel it first.", retryable=True
+        )
+    for result in stored:
+        office.discard_result(result)
+
+
+def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of the result table and the names of its columns."""
+    columns = ["run", "id", "status", *batch["parameters"], *batch["metrics"]]
+    columns += ["error_code", "error", "attempt", "steps", "finished_at", "link"]
+    rows = []
+    for row in office.catalog.runs_of(batch["id"]):
+        error = row["error"] or {}
+        rows.append(
+            {
+                "run": row["number"],
+                "id": row["id"],
+                "status": row["state"],
+                **{name: row["overrides"].get(name) for name in batch["parameters"]},
+                **{name: metric(row["summary"], name) for name in batch["metrics"]},
+                "error_code": error.get("code"),
+                "error": error.get("message"),
+                "attempt": row["attempt"],
+                "steps": row["step"],
+                "finished_at": row["finished_at"],
+                "link": simulation_url(row["id"]),
+            }
+        )
+    return rows, columns
+
+
+def _known(office: Office, batch_id: str) -> Row:
+    row = office.catalog.batch(batch_id)
+    if row is None:
+        raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
+    return row
+
+
+def _info(office: Office, batch_id: str) -> BatchInfo:
+    return batch_info(office, _known(office, batch_id))
+
+
+def _run_item(info: SimulationInfo, row: Row) -> dict[str, Any]:
+    return {
+        **info.model_dump(mode="json"),
+        "run": row["number"],
+        "overrides": row["overrides"],
+        "attempt": row["attempt"],
+    }
+
+
+def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(info.model_dump_json(), status, headers, media_type="application/json")

@@ -1,0 +1,100 @@
+"""Bytes as an answer: strong ETag, 304, one range (206) or 416, for files and for memory."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from fastapi import Request
+from fastapi.responses import Response, StreamingResponse
+
+from service.api.errors import ProblemError
+
+CHUNK = 256 * 1024
+
+
+def not_modified(request: Request, etag: str) -> Response | None:
+    """304 when the client has this already, else `None`."""
+    header = request.headers.get("if-none-match")
+    if header is None:
+        return None
+    known = {tag.strip().removeprefix("W/") for tag in header.split(",")}
+    if "*" in known or etag in known:
+        return Response(status_code=304, headers=_caching(etag))
+    return None
+
+
+def answer(
+    request: Request,
+    content: bytes | Path,
+    *,
+    etag: str,
+    media_type: str,
+    file_name: str,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """The content, or the range of it that was asked for. Raises ProblemError 416."""
+    size = content.stat().st_size if isinstance(content, Path) else len(content)
+    common = _caching(etag) | {
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": f'attachment; filename="{file_name}"',
+        **(headers or {}),
+    }
+    wanted = _range(request, size, etag)
+    first, last = wanted or (0, size - 1)
+    common["Content-Length"] = str(last - first + 1)
+    if wanted is not None:
+        common["Content-Range"] = f"bytes {first}-{last}/{size}"
+    return StreamingResponse(
+        _pieces(content, first, last + 1),
+        status_code=200 if wanted is None else 206,
+        media_type=media_type,
+        headers=common,
+    )
+
+
+def _range(request: Request, size: int, etag: str) -> tuple[int, int] | None:
+    """First and last byte asked for; `None` means all.
+
+    Several ranges at once are answered with everything, which HTTP allows.
+    """
+    header = request.headers.get("range")
+    condition = request.headers.get("if-range")
+    if header is None or (condition is not None and condition.strip() != etag):
+        return None
+    found = re.fullmatch(r"bytes=(\d*)-(\d*)", header.strip())
+    if found is None or found.group(0) == "bytes=-":
+        return None
+    begin, end = found.groups()
+    if not begin:
+        first, last = max(0, size - int(end)), size - 1
+    else:
+        first, last = int(begin), min(int(end) if end else size - 1, size - 1)
+    if end and begin and int(end) < int(begin):
+        return None
+    if first > last or first >= size:
+        raise ProblemError(
+            416,
+            "range_not_satisfiable",
+            f"The range {header} is outside of the {size} bytes there are.",
+            headers={"Content-Range": f"bytes */{size}"},
+        )
+    return first, last
+
+
+def _pieces(content: bytes | Path, begin: int, end: int) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content[begin:end]
+        return
+    with content.open("rb") as file:
+        file.seek(begin)
+        left = end - begin
+        while left > 0:
+            piece = file.read(min(CHUNK, left))
+            if not piece:
+                return
+            left -= len(piece)
+            yield piece
+
+
+def _caching(etag: str) -> dict[str, str]:
+    return {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept"}

@@ -1,0 +1,134 @@
+"""What a route may ask for: the parts of the service, the page of a list, how long to wait."""
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request
+
+from schemas import Problem
+from service.api.errors import MEDIA_TYPE, ProblemError
+from service.jobs.office import Office
+from service.settings import Settings
+
+MAX_WAIT_SECONDS = 30.0
+MAX_PAGE = 1000
+
+# every route documents that its other answers are problems
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request cannot be served", "content": {MEDIA_TYPE: {}}},
+    "5XX": {"description": "The service cannot serve now", "content": {MEDIA_TYPE: {}}},
+}
+for _answer in PROBLEMS.values():
+    _answer["model"] = Problem
+
+
+def settings_of(request: Request) -> Settings:
+    """The configuration."""
+    found: Settings = request.app.state.settings
+    return found
+
+
+def office_of(request: Request) -> Office:
+    """The queue with everything around it."""
+    found: Office = request.app.state.office
+    return found
+
+
+def refuse_unknown_query(request: Request) -> None:
+    """422 for query parameters the route does not know: a misspelt slice must not be ignored."""
+    route = request.scope.get("route")
+    dependant = getattr(route, "dependant", None)
+    if dependant is None:
+        return
+    known = _query_names(dependant)
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        allowed = ", ".join(sorted(known)) or "none"
+        raise ProblemError(
+            422,
+            "unknown_parameter",
+            f"This address has no query parameter {unknown[0]!r}; there are: {allowed}.",
+            errors=[
+                {
+                    "pointer": f"/query/{name}",
+                    "code": "unknown_parameter",
+                    "message": f"There is no query parameter {name!r}.",
+                    "got": request.query_params[name],
+                    "hint": f"Known: {allowed}.",
+                }
+                for name in unknown
+            ],
+        )
+
+
+def wait_seconds(request: Request) -> float:
+    """The n of `Prefer: wait=n` [s], at most 30; 0 without."""
+    for header in request.headers.getlist("prefer"):
+        found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", header, re.IGNORECASE)
+        if found:
+            return min(float(found.group(1)), MAX_WAIT_SECONDS)
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list: at most `size` rows beyond `after` (a row's number)."""
+
+    size: int
+    after: int | None
+
+    def token(self, last: int | None) -> str:
+        """The token of the next page; empty when there is none."""
+        if last is None:
+            return ""
+        return base64.urlsafe_b64encode(f"row:{last}".encode()).decode().rstrip("=")
+
+
+def page(
+    page_size: Annotated[int, Query(ge=0, description="0: the default; at most 1000")] = 0,
+    page_token: Annotated[str, Query(description="`next_page_token` of the page before")] = "",
+) -> Page:
+    """The page a list was asked for (AIP-158): too large sizes are lowered, not refused."""
+    return Page(min(page_size or 50, MAX_PAGE), _row_of(page_token))
+
+
+def _row_of(token: str) -> int | None:
+    if not token:
+        return None
+    try:
+        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+        word, _, number = text.partition(":")
+        if word == "row" and number.isdecimal() and len(number) <= 18:
+            return int(number)
+    except (binascii.Error, ValueError):
+        pass
+    raise ProblemError(
+        422,
+        "invalid_request",
+        "page_token must be the next_page_token of an earlier answer.",
+        errors=[
+            {
+                "pointer": "/query/page_token",
+                "code": "invalid_page_token",
+                "message": "This is no page token.",
+                "got": token[:80],
+                "hint": "Leave it out to begin with the first page.",
+            }
+        ],
+    )
+
+
+def _query_names(dependant: Any) -> set[str]:
+    names = {field.alias for field in dependant.query_params}
+    for part in dependant.dependencies:
+        names |= _query_names(part)
+    return names
+
+
+TheSettings = Annotated[Settings, Depends(settings_of)]
+TheOffice = Annotated[Office, Depends(office_of)]
+ThePage = Annotated[Page, Depends(page)]
+Wait = Annotated[float, Depends(wait_seconds)]

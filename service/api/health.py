@@ -1,0 +1,95 @@
+"""Is it alive, is it ready, what are its limits and versions."""
+
+import functools
+from importlib import metadata
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+
+from service.api.dependencies import PROBLEMS, TheOffice, TheSettings, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.recordings.formats import FORMATS
+from service.recordings.tables import TABLES
+
+probes = APIRouter(tags=["health"], responses=PROBLEMS)
+router = APIRouter(
+    tags=["service"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
+)
+
+PACKAGES = ("cardan", "numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow", "sqlalchemy")
+
+
+@probes.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """200 while the service answers at all."""
+    return {"status": "alive"}
+
+
+@probes.get("/readyz")
+def readyz(request: Request, office: TheOffice) -> dict[str, Any]:
+    """200 when work can be done: kernels loaded, the queue readable, room for recordings."""
+    checks = {
+        "workers": office.runner.ready,
+        "sessions": bool(request.app.state.sessions.ready),
+        "database": office.readable,
+        "storage": office.free_bytes >= office.settings.min_free_bytes,
+    }
+    missing = [name for name, good in checks.items() if not good]
+    if missing:
+        raise ProblemError(
+            503,
+            "not_ready",
+            f"Not ready yet: {', '.join(missing)}.",
+            headers={"Retry-After": "1"},
+            checks=checks,
+        )
+    return {"status": "ready", "checks": checks}
+
+
+@router.get("/limits")
+def limits(settings: TheSettings) -> dict[str, Any]:
+    """How large scenes, requests, the queue and batches may be."""
+    return {
+        "scene": settings.limits.model_dump(),
+        "body_bytes": settings.max_body_bytes,
+        "queued_runs": settings.max_queued,
+        "batch_runs": settings.max_batch_runs,
+        "sessions": settings.max_sessions,
+        "parallel_runs": settings.workers,
+        "timeout_s": settings.default_timeout_s,
+    }
+
+
+@router.get("/formats")
+def formats() -> dict[str, Any]:
+    """The file formats of recordings."""
+    return {
+        "items": [
+            {
+                "name": form.name,
+                "media_type": form.media_type,
+                "ending": form.ending,
+                "holds": "everything" if form.whole else "one table",
+            }
+            for form in FORMATS.values()
+        ],
+        "tables": list(TABLES),
+    }
+
+
+@router.get("/version")
+def version() -> dict[str, Any]:
+    """Versions of the service and of what it stands on."""
+    return versions()
+
+
+@functools.cache
+def versions() -> dict[str, Any]:
+    """Versions by name; a checkout that is not installed has no version of its own."""
+    found: dict[str, Any] = {"api": "v1"}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = None
+    return found

@@ -1,0 +1,78 @@
+"""Idempotency-Key on POSTs that create: a repeated request gives the first one's resource."""
+
+import functools
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio.to_thread
+from fastapi import Request
+
+from service.api.errors import ProblemError
+from service.jobs.admission import KeyInFlightError, KeyReusedError
+from service.jobs.office import Office
+
+MAX_KEY_LENGTH = 255
+
+
+@dataclass
+class Ticket:
+    """The key of one request: `replayed` is what an earlier request with it has created."""
+
+    key: str | None
+    replayed: str | None = None
+    used: bool = False
+
+
+@asynccontextmanager
+async def ticket(request: Request, office: Office) -> AsyncIterator[Ticket]:
+    """Reserve the request's key; it is given back unless the body has used it.
+
+    Raises ProblemError: 409 while the first request is being answered, 422 for another payload.
+    """
+    header = request.headers.get("idempotency-key")
+    if header is None:
+        yield Ticket(None)
+        return
+    if not 0 < len(header) <= MAX_KEY_LENGTH:
+        raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
+    key = f"{request.url.path} {header}"
+    body = await request.body()
+    # the query belongs to the request as much as the body
+    fingerprint = hashlib.sha256(request.url.query.encode() + b"\n" + body).hexdigest()
+    reserve = functools.partial(office.admission.reserve, key, fingerprint)
+    try:
+        replayed = await anyio.to_thread.run_sync(reserve)
+    except KeyReusedError:
+        raise _refusal(
+            "idempotency_key_reused",
+            "This Idempotency-Key was used with another request before.",
+            header,
+        ) from None
+    except KeyInFlightError:
+        raise ProblemError(
+            409,
+            "idempotency_key_in_flight",
+            "The first request with this Idempotency-Key is still being answered.",
+            retryable=True,
+            headers={"Retry-After": "1"},
+        ) from None
+    granted = Ticket(key, replayed)
+    try:
+        yield granted
+    finally:
+        if replayed is None and not granted.used:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(office.admission.release, key)
+
+
+def _refusal(code: str, message: str, got: str) -> ProblemError:
+    fault = {
+        "pointer": "/header/Idempotency-Key",
+        "code": code,
+        "message": message,
+        "got": got[:80],
+        "hint": "Use a fresh key, for example a UUID, for every new request.",
+    }
+    return ProblemError(422, code, message, errors=[fault])

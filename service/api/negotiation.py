@@ -1,0 +1,63 @@
+"""Which file format an answer has: `?format=` first, then `Accept`."""
+
+from collections.abc import Mapping
+
+from fastapi import Request
+
+from service.api.errors import ProblemError
+from service.recordings.formats import FORMATS, Format
+
+ALIASES: Mapping[str, str] = {
+    "application/vnd.apache.parquet": "parquet",
+    "application/parquet": "parquet",
+    "application/x-parquet": "parquet",
+    "application/x-npz": "npz",
+    "application/zip": "npz",
+    "text/csv": "csv",
+    "application/json": "json",
+}
+
+
+def wanted_format(
+    request: Request, name: str | None, default: str = "parquet", among: tuple[str, ...] = ()
+) -> Format:
+    """The format of the answer. Raises ProblemError 406, which lists what there is."""
+    offered = among or tuple(FORMATS)
+    if name is not None:
+        if name in offered:
+            return FORMATS[name]
+        raise _refusal(f"There is no format {name!r}.", offered)
+    header = request.headers.get("accept", "*/*")
+    for media_type in _by_preference(header):
+        if media_type in ("*/*", "application/*"):
+            return FORMATS[default]
+        found = ALIASES.get(media_type)
+        if media_type == "text/*":
+            found = "csv"
+        if found in offered:
+            return FORMATS[found]
+    raise _refusal(f"None of {header!r} can be served.", offered)
+
+
+def _by_preference(header: str) -> list[str]:
+    """Media types of an Accept header, best first, those with q=0 left out."""
+    weighted = []
+    for place, item in enumerate(header.split(",")):
+        media_type, *parameters = [part.strip().lower() for part in item.split(";")]
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = float(parameter[2:])
+                except ValueError:
+                    weight = 0.0
+        if weight > 0.0:
+            weighted.append((-weight, place, media_type))
+    return [media_type for _, _, media_type in sorted(weighted)]
+
+
+def _refusal(reason: str, offered: tuple[str, ...]) -> ProblemError:
+    listed = ", ".join(f"{name} ({FORMATS[name].media_type})" for name in offered)
+    return ProblemError(
+        406, "not_acceptable", f"{reason} There are: {listed}.", formats=list(offered)
+    )

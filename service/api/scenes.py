@@ -1,0 +1,53 @@
+"""`/v1/scenes:validate`: what is to be said about a scene before it runs; and its schema."""
+
+from typing import Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Request
+
+from schemas import Fault, scene_warnings
+from schemas.api import ValidationReport
+from schemas.json_schema import scene_json_schema
+from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.intake import Intake, ask_engine, read_body, take_scene
+from service.jobs.office import Office
+
+router = APIRouter(
+    tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
+)
+
+PROBE_SECONDS = 0.1
+
+
+@router.post("/scenes:validate", response_model=ValidationReport, openapi_extra={"x-body": "Scene"})
+async def validate(request: Request, office: TheOffice) -> ValidationReport:
+    """Every fault and warning of a scene at once, how large it is, and what a run will cost."""
+    document = await read_body(request)
+    try:
+        intake = await run_sync(_take, document, office)
+    except ProblemError as problem:
+        if problem.code != "scene_invalid":
+            raise
+        faults = [Fault.model_validate(fault) for fault in problem.errors]
+        return ValidationReport(valid=False, errors=faults)
+    checked = await ask_engine(office, intake.text.document, probe_s=PROBE_SECONDS)
+    cost = checked.seconds_per_step
+    return ValidationReport(
+        valid=not checked.faults,
+        errors=[Fault.model_validate(fault) for fault in checked.faults],
+        warnings=scene_warnings(intake.scene),
+        counts=intake.counts,
+        estimate=None if cost is None else {"seconds": cost * intake.counts.steps},
+        scene_hash=intake.text.hash,
+    )
+
+
+@router.get("/scenes/schema")
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenes."""
+    return scene_json_schema()
+
+
+def _take(document: Any, office: Office) -> Intake:
+    return take_scene(document, office.settings.limits)

@@ -1,0 +1,372 @@
+"""Live sessions over HTTP: create, look, steer; the picture itself comes over `stream.py`."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from struct import Struct
+from typing import Annotated, Any
+
+import orjson
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic import Field
+
+from schemas import Fault, Limits
+from schemas.api import SessionInfo, SessionRequest
+from schemas.base import Base
+from schemas.frame import BlockTag, decode_frame
+from schemas.quantities import Boolean, Text
+from service.api.dependencies import (
+    PROBLEMS,
+    ThePage,
+    TheSettings,
+    refuse_unknown_query,
+)
+from service.api.errors import ProblemError
+from service.api.intake import located, read_body, read_request, take_scene
+from service.sessions import LiveSession, Plan, Sessions
+from service.sessions.commands import check_series, parse_command
+from service.sessions.machine import Phase
+from service.streams.codec import SharedFrame
+from service.workers.protocol import Result
+
+router = APIRouter(
+    prefix="/sessions",
+    tags=["sessions"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+FRAME_LENGTH = Struct("<I")
+MAX_JSON_FRAMES = 2000
+OCTETS = "application/octet-stream"
+
+
+class NamedSessionRequest(SessionRequest):
+    """Asks for a live run."""
+
+    name: Text | None = None
+    """Title; default: that of the scene."""
+
+
+class SessionView(SessionInfo):
+    """A session, as it stands."""
+
+    name: str
+    """Title."""
+    time_step: float
+    """Simulated time per step [s]."""
+    total_steps: int
+    """Steps until the scene's duration is reached."""
+    real_time_factor: float
+    """Simulated time per wall time, measured lately [-]."""
+    viewers: int
+    """Connections of the socket."""
+    restarts: int
+    """Workers that were lost and replaced."""
+
+
+class SessionPage(Base):
+    """One page of sessions, oldest first."""
+
+    items: list[SessionView]
+    """Sessions."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+class SessionPatch(Base):
+    """What can be changed of a session without a command."""
+
+    name: Text = ""
+    """Title."""
+    paused: Boolean | None = None
+    """Pauses or resumes."""
+    speed: Annotated[float, Field(strict=True, gt=0.0, le=64.0)] | None = 1.0
+    """Simulated time per wall time; null: as fast as possible [-]."""
+
+
+def sessions_of(request: Request) -> Sessions:
+    """All live sessions."""
+    found: Sessions = request.app.state.sessions
+    return found
+
+
+def session_of(session_id: str, request: Request) -> LiveSession:
+    """The session of the path. Raises ProblemError (404, 410)."""
+    return sessions_of(request).get(session_id)
+
+
+TheSessions = Annotated[Sessions, Depends(sessions_of)]
+TheSession = Annotated[LiveSession, Depends(session_of)]
+
+
+@router.post("", status_code=201, openapi_extra={"x-body": "SessionRequest"})
+async def create(
+    request: Request, response: Response, sessions: TheSessions, settings: TheSettings
+) -> SessionView:
+    """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
+    asked = read_request(NamedSessionRequest, await read_body(request))
+    plan = await run_sync(_plan, asked, settings.limits)
+    try:
+        session = await sessions.create(plan)
+    except ProblemError as problem:
+        faults = [Fault.model_validate(fault) for fault in problem.errors]
+        moved = located(faults, asked.overrides, "/scene")
+        problem.errors = [fault.model_dump() for fault in moved]
+        raise
+    found = describe(session)
+    response.headers["Location"] = found.links["self"]
+    return found
+
+
+@router.get("")
+async def list_sessions(sessions: TheSessions, page: ThePage) -> SessionPage:
+    """The sessions that are alive, oldest first."""
+    first = 0 if page.after is None else page.after + 1
+    everyone = sessions.all()
+    chosen = everyone[first : first + page.size]
+    last = first + len(chosen) - 1
+    more = last + 1 < len(everyone)
+    items = [describe(session) for session in chosen]
+    return SessionPage(items=items, next_page_token=page.token(last if more else None))
+
+
+@router.get("/{session_id}")
+async def show(session: TheSession) -> SessionView:
+    """The session as it stands."""
+    return describe(session)
+
+
+@router.patch("/{session_id}")
+async def change(request: Request, session: TheSession) -> SessionView:
+    """Change name, speed or whether it is paused; what is not given stays."""
+    asked = read_request(SessionPatch, await read_body(request))
+    given = asked.model_fields_set
+    if "name" in given:
+        session.name = asked.name
+    if "speed" in given:
+        await session.command("speed", {"factor": asked.speed})
+    if "paused" in given and asked.paused is not None:
+        await session.command("pause" if asked.paused else "resume")
+    return describe(session)
+
+
+@router.delete("/{session_id}", status_code=204)
+async def delete(session_id: str, sessions: TheSessions) -> Response:
+    """End the session and its process."""
+    await sessions.delete(session_id)
+    return Response(status_code=204)
+
+
+@router.post("/{session_id}:pause")
+async def pause(session: TheSession) -> SessionView:
+    """Stop stepping."""
+    await session.command("pause")
+    return describe(session)
+
+
+@router.post("/{session_id}:resume")
+async def resume(session: TheSession) -> SessionView:
+    """Go on stepping."""
+    await session.command("resume")
+    return describe(session)
+
+
+@router.post("/{session_id}:reset")
+async def reset(session: TheSession) -> SessionView:
+    """Go back to the start of the scene; the epoch increases. A run that had ended waits paused."""
+    await session.command("reset")
+    return describe(session)
+
+
+@router.post("/{session_id}:step")
+async def step(request: Request, session: TheSession) -> dict[str, Any]:
+    """Do n steps and pause: {n, sample_every?}; with sample_every the series comes back, too."""
+    body = await _optional_body(request)
+    op, arguments = parse_command({**body, "op": "step"})
+    check_series(arguments, len(session.progress.body_names))
+    return tell(await session.command(op, arguments))
+
+
+@router.post("/{session_id}:snapshot", status_code=201)
+async def snapshot(session: TheSession) -> dict[str, Any]:
+    """Keep the state of this moment; the session remembers the newest 16."""
+    return (await session.snapshot()).describe()
+
+
+class RestoreRequest(Base):
+    """Asks for an earlier state."""
+
+    snapshot: Annotated[str, Field(strict=True, min_length=1, max_length=100)]
+    """Id of a snapshot of this session."""
+
+
+@router.post("/{session_id}:restore")
+async def restore(request: Request, session: TheSession) -> SessionView:
+    """Go to a kept snapshot, bit for bit: {snapshot}; the epoch increases."""
+    asked = read_request(RestoreRequest, await read_body(request))
+    data = session.snapshots.get(asked.snapshot).data
+    await session.command("restore", {"snapshot": asked.snapshot}, body=data)
+    return describe(session)
+
+
+@router.get("/{session_id}/snapshots")
+async def snapshots(session: TheSession) -> dict[str, Any]:
+    """The snapshots the session keeps, oldest first."""
+    return {"items": [kept.describe() for kept in session.snapshots]}
+
+
+@router.post("/{session_id}/commands")
+async def command(request: Request, session: TheSession) -> dict[str, Any]:
+    """Do any command of the socket that concerns the run: {op, ...}."""
+    document = await read_body(request)
+    op, arguments = parse_command(document)
+    check_series(arguments, len(session.progress.body_names))
+    result = tell(await session.command(op, arguments))
+    return {**result, "id": document["id"]} if "id" in document else result
+
+
+@router.get("/{session_id}/commands")
+async def commands(session: TheSession) -> dict[str, Any]:
+    """The log of accepted commands with the step each took effect at."""
+    return session.log.describe()
+
+
+@router.get("/{session_id}/scene")
+async def scene(session: TheSession) -> Response:
+    """The scene of the session, overrides and defaults filled in."""
+    return Response(session.plan.scene, media_type="application/json")
+
+
+@router.get("/{session_id}/state")
+async def state(session: TheSession) -> dict[str, Any]:
+    """Everything about this moment, in double precision."""
+    result = await session.command("state")
+    return {"epoch": session.epoch, "state": str(session.phase), **(result.value or {})}
+
+
+@router.get("/{session_id}/summary")
+async def summary(session: TheSession) -> dict[str, Any]:
+    """The summary of the run so far."""
+    return (await session.command("summary")).value or {}
+
+
+@router.get(
+    "/{session_id}/frames",
+    responses={200: {"content": {OCTETS: {}, "application/json": {}}}},
+)
+async def frames(
+    request: Request,
+    session: TheSession,
+    first: Annotated[int | None, Query(alias="from", ge=0, description="first step")] = None,
+    last: Annotated[int | None, Query(alias="to", ge=0, description="last step")] = None,
+    stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
+) -> Response:
+    """The recent past. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
+
+    `X-History-From` and `X-History-To` name the steps that are kept.
+    """
+    chosen = session.history.between(first, last, stride)
+    kept = session.history.range
+    headers = {} if kept is None else {"X-History-From": str(kept[0]), "X-History-To": str(kept[1])}
+    if OCTETS in request.headers.get("accept", ""):
+        return StreamingResponse(_octets(chosen), media_type=OCTETS, headers=headers)
+    if len(chosen) > MAX_JSON_FRAMES:
+        hint = f"Take a larger stride, fewer steps, or Accept: {OCTETS}."
+        detail = f"{len(chosen)} frames are asked for as JSON; the limit is {MAX_JSON_FRAMES}."
+        raise ProblemError(413, "too_many_frames", f"{detail} {hint}")
+    found = {
+        "epoch": session.epoch,
+        "from": None if kept is None else kept[0],
+        "to": None if kept is None else kept[1],
+        "frames": [_frame_json(frame) for frame in chosen],
+    }
+    return Response(orjson.dumps(found), media_type="application/json", headers=headers)
+
+
+def describe(session: LiveSession) -> SessionView:
+    """The session object of the API."""
+    here = f"/v1/sessions/{session.id}"
+    progress = session.progress
+    phase = Phase.STARTING if session.phase is Phase.CREATED else session.phase
+    return SessionView.model_validate(
+        {
+            "id": session.id,
+            "name": session.name,
+            "state": str(phase),
+            "step": progress.step,
+            "time": progress.time,
+            "time_step": progress.time_step,
+            "total_steps": progress.total_steps,
+            "speed": progress.speed,
+            "real_time_factor": progress.real_time_factor,
+            "epoch": session.epoch,
+            "viewers": len(session.fanout),
+            "restarts": session.restarts,
+            "created_at": datetime.fromtimestamp(session.created_at, UTC),
+            "failure": session.failure,
+            "links": {
+                "self": here,
+                "scene": f"{here}/scene",
+                "state": f"{here}/state",
+                "frames": f"{here}/frames",
+                "stream": f"{here}/stream",
+            },
+        }
+    )
+
+
+def tell(result: Result) -> dict[str, Any]:
+    """The answer to a command that was applied."""
+    return {
+        "op": "result",
+        "applied_step": result.applied_step,
+        "step": result.step,
+        "time": result.time,
+        **(result.value or {}),
+    }
+
+
+def _plan(asked: NamedSessionRequest, limits: Limits) -> Plan:
+    intake = take_scene(asked.scene, limits, asked.overrides, "/scene")
+    name = intake.scene.name if asked.name is None else asked.name
+    return Plan(intake.scene.model_dump_json(), name, asked.paused, asked.speed)
+
+
+async def _optional_body(request: Request) -> dict[str, Any]:
+    if not await request.body():
+        return {}
+    document = await read_body(request)
+    if not isinstance(document, dict):
+        raise ProblemError(422, "invalid_request", "The body must be a JSON object.")
+    return document
+
+
+async def _octets(chosen: list[SharedFrame]) -> AsyncIterator[bytes]:
+    for frame in chosen:
+        data = frame.encode()
+        yield FRAME_LENGTH.pack(len(data)) + data
+
+
+def _frame_json(shared: SharedFrame) -> dict[str, Any]:
+    frame = decode_frame(shared.encode())
+    found: dict[str, Any] = {
+        "step": frame.header.step,
+        "time": frame.header.time,
+        "epoch": frame.header.epoch,
+        "sequence": frame.header.sequence,
+    }
+    for tag, table in frame.blocks.items():
+        rows = table.tolist()
+        names = table.dtype.names or ()
+        if tag is BlockTag.POSES:
+            found["poses"] = rows
+        elif tag in (BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.GRAB):
+            values = (v.tolist() if hasattr(v, "tolist") else v for v in rows[0])
+            found[tag.name.lower()] = dict(zip(names, values, strict=True))
+        elif tag is BlockTag.STATE_HASH:
+            found["state_hash"] = f"{rows[0][0]:016x}"
+        else:
+            found[tag.name.lower()] = [dict(zip(names, row, strict=True)) for row in rows]
+    return found

@@ -1,0 +1,307 @@
+"""`/v1/simulations`: post a scene, follow it, stop it, forget it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+import orjson
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from schemas import Scene
+from schemas.api import SimulationInfo, SimulationRequest
+from schemas.base import Base
+from schemas.pointer import apply_overrides
+from service import clock
+from service.api.dependencies import (
+    PROBLEMS,
+    TheOffice,
+    ThePage,
+    Wait,
+    refuse_unknown_query,
+)
+from service.api.errors import ProblemError
+from service.api.idempotency import ticket
+from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
+from service.api.views import simulation_info, simulation_infos, simulation_url
+from service.jobs.admission import NewRun, QueueFullError
+from service.jobs.catalog import Row
+from service.jobs.machine import TERMINAL, RunState
+from service.jobs.office import Office
+
+router = APIRouter(
+    prefix="/simulations",
+    tags=["simulations"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+KEEP_ALIVE_SECONDS = 15.0
+# a body with one of these and no `scene` is itself a scene
+SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
+
+
+class SimulationPage(Base):
+    """One page of simulations, newest first."""
+
+    items: list[SimulationInfo]
+    """Simulations."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
+
+
+@router.post(
+    "",
+    response_model=SimulationInfo,
+    status_code=202,
+    responses={200: {"model": SimulationInfo, "description": "Done within `Prefer: wait=n`"}},
+    openapi_extra={"x-body": "SimulationRequest"},
+)
+async def create(request: Request, office: TheOffice, wait: Wait) -> Response:
+    """Simulate a scene: `{"scene": {...} or an example's name}`, or the bare scene document.
+
+    202 with its address, or 200 when it has ended within `Prefer: wait=n` (n up to 30 s).
+    """
+    document = await read_body(request)
+    async with ticket(request, office) as granted:
+        run_id = granted.replayed
+        if run_id is None:
+            ask, place = _asked(document, office)
+            intake = await run_sync(_take, ask, place, office)
+            await refuse_physics_faults(office, intake.text, ask.overrides, place)
+            run_id = await run_sync(_admit, office, intake, ask, granted.key)
+            granted.used = True
+            office.queue.wake.set()
+    row = await wait_until_ended(office, run_id, wait)
+    replayed = {"Idempotency-Replayed": "true"} if granted.replayed else {}
+    return await run_sync(_accepted, office, row, wait, replayed)
+
+
+@router.get("", response_model=SimulationPage)
+def listing(
+    office: TheOffice,
+    page: ThePage,
+    status: Annotated[RunState | None, Query(description="only those in this state")] = None,
+) -> SimulationPage:
+    """Simulations, newest first (those of batches are listed with their batch)."""
+    rows = office.catalog.simulations(before=page.after, size=page.size + 1, status=status)
+    shown = rows[: page.size]
+    last = shown[-1]["seq"] if len(rows) > page.size else None
+    return SimulationPage(items=simulation_infos(office, shown), next_page_token=page.token(last))
+
+
+@router.get("/{simulation_id}", response_model=SimulationInfo)
+async def read(simulation_id: str, office: TheOffice, wait: Wait) -> SimulationInfo:
+    """One simulation; with `Prefer: wait=n` the answer waits for its end, at most n seconds."""
+    await run_sync(known_run, office, simulation_id)
+    row = await wait_until_ended(office, simulation_id, wait)
+    return await run_sync(simulation_info, office, row)
+
+
+@router.get("/{simulation_id}/scene")
+def scene(simulation_id: str, office: TheOffice) -> dict[str, Any]:
+    """The scene as it is simulated, overrides included."""
+    row = known_run(office, simulation_id)
+    document = orjson.loads(office.catalog.scene_document(row["scene_hash"]))
+    changed: dict[str, Any] = apply_overrides(document, row["overrides"])
+    return changed
+
+
+@router.get("/{simulation_id}/summary")
+def summary(simulation_id: str, office: TheOffice) -> dict[str, Any]:
+    """Energies, momenta, drift, penetration, residuals, timing, and the hash of the final state."""
+    row = known_run(office, simulation_id)
+    if row["summary"] is None:
+        raise nothing_yet(row, "summary")
+    found: dict[str, Any] = row["summary"]
+    return found
+
+
+@router.post("/{simulation_id}:cancel", response_model=SimulationInfo, status_code=202)
+def cancel(simulation_id: str, office: TheOffice) -> Response:
+    """Stop it: `cancelling` until it is; 200 when it is over already."""
+    known_run(office, simulation_id)
+    state = office.queue.cancel(simulation_id)
+    office.runner.stop_run(simulation_id)
+    info = simulation_info(office, known_run(office, simulation_id))
+    return _json(info, 200 if state in TERMINAL else 202)
+
+
+@router.delete("/{simulation_id}", status_code=204)
+def delete(simulation_id: str, office: TheOffice) -> None:
+    """Forget an ended simulation and its recording; 409 while it is not over."""
+    row = known_run(office, simulation_id)
+    if row["batch_id"]:
+        raise ProblemError(
+            409, "part_of_batch", f"This is a run of {row['batch_id']}; delete the batch."
+        )
+    if not office.catalog.remove_run(simulation_id):
+        raise ProblemError(
+            409,
+            "not_finished",
+            f"The simulation is {row['state']}; cancel it first.",
+            retryable=True,
+        )
+    office.discard_result(row["result"])
+
+
+@router.get(
+    "/{simulation_id}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(simulation_id: str, request: Request, office: TheOffice) -> Response:
+    """Server-sent events: `state` (kept, with ids for `Last-Event-ID`) and `progress`."""
+    row = await run_sync(known_run, office, simulation_id)
+    after = _last_event_id(request)
+    past = await run_sync(_events_after, office, simulation_id, after)
+    if row["state"] in TERMINAL and not past:
+        # tells an EventSource not to come back
+        return Response(status_code=204)
+    return StreamingResponse(
+        _event_stream(office, simulation_id, after),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def known_run(office: Office, run_id: str) -> Row:
+    """The row of a run. Raises ProblemError 404."""
+    row = office.catalog.run(run_id)
+    if row is None:
+        raise ProblemError(404, "not_found", f"There is no simulation {run_id!r}.")
+    return row
+
+
+def nothing_yet(row: Row, what: str) -> ProblemError:
+    """The problem of asking for a result that is not there (yet)."""
+    if row["state"] in TERMINAL:
+        message = (row["error"] or {}).get("message", "it left nothing")
+        return ProblemError(
+            404, "no_result", f"The simulation {row['state']} without a {what}: {message}"
+        )
+    return ProblemError(
+        409,
+        "not_finished",
+        f"The simulation is {row['state']}; its {what} exists when it has ended.",
+        retryable=True,
+        headers={"Retry-After": "1"},
+    )
+
+
+async def wait_until_ended(office: Office, run_id: str, seconds: float) -> Row:
+    """The row of a run, at the latest after some seconds. Raises ProblemError 404."""
+    until = clock.monotonic() + seconds
+    with office.changes.watch(run_id) as changed:
+        while True:
+            changed.clear()
+            row = await run_sync(known_run, office, run_id)
+            left = until - clock.monotonic()
+            if row["state"] in TERMINAL or left <= 0.0:
+                return row
+            try:
+                await asyncio.wait_for(changed.wait(), left)
+            except TimeoutError:
+                return await run_sync(known_run, office, run_id)
+
+
+def refuse_when_full(office: Office) -> None:
+    """507 when there is no room for another recording."""
+    least = office.settings.min_free_bytes
+    if office.free_bytes < least:
+        raise ProblemError(
+            507,
+            "insufficient_storage",
+            f"Less than {least} bytes are free for recordings; delete old simulations.",
+            headers={"Retry-After": "60"},
+        )
+
+
+def queue_full(error: QueueFullError) -> ProblemError:
+    """The problem of a queue without room."""
+    return ProblemError(429, "queue_full", str(error), headers={"Retry-After": "10"})
+
+
+def _asked(document: Any, office: Office) -> tuple[SimulationRequest, str]:
+    """The request, and where in the body its scene stands."""
+    if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
+        return SimulationRequest(scene=document), ""
+    return read_request(SimulationRequest, document), "/scene"
+
+
+def _take(ask: SimulationRequest, place: str, office: Office) -> Intake:
+    return take_scene(ask.scene, office.settings.limits, ask.overrides, place)
+
+
+def _admit(office: Office, intake: Intake, ask: SimulationRequest, key: str | None) -> str:
+    refuse_when_full(office)
+    timeout = ask.timeout_s or office.settings.default_timeout_s
+    run = NewRun(overrides={}, total_steps=intake.counts.steps, timeout_s=timeout)
+    try:
+        return office.admission.simulation(
+            intake.text,
+            run,
+            name=ask.name or intake.scene.name,
+            key=key,
+        )
+    except QueueFullError as error:
+        raise queue_full(error) from error
+
+
+def _accepted(office: Office, row: Row, wait: float, more: dict[str, str]) -> Response:
+    info = simulation_info(office, row)
+    headers = {"Location": simulation_url(row["id"]), **more}
+    if wait:
+        headers["Preference-Applied"] = f"wait={wait:.0f}"
+    if row["state"] in TERMINAL:
+        return _json(info, 200, headers)
+    return _json(info, 202, headers | {"Retry-After": "1"})
+
+
+def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(info.model_dump_json(), status, headers, media_type="application/json")
+
+
+def _last_event_id(request: Request) -> int:
+    text = request.headers.get("last-event-id", "").strip()
+    if not text:
+        return 0
+    if not text.isdecimal() or len(text) > 18:
+        raise ProblemError(422, "invalid_request", "Last-Event-ID must be the id of an event.")
+    return int(text)
+
+
+async def _event_stream(office: Office, run_id: str, after: int) -> AsyncIterator[bytes]:
+    told: tuple[Any, ...] = ()
+    with office.changes.watch(run_id) as changed:
+        while True:
+            changed.clear()
+            for event in await run_sync(_events_after, office, run_id, after):
+                after = event["seq"]
+                yield _event("state", event["data"], after)
+            row = await run_sync(office.catalog.run, run_id)
+            if row is None:
+                return
+            info = await run_sync(simulation_info, office, row)
+            now = (info.step, info.position)
+            if now != told:
+                told = now
+                yield _event("progress", info.model_dump(mode="json", exclude={"links"}))
+            if row["state"] in TERMINAL:
+                if not await run_sync(_events_after, office, run_id, after):
+                    return
+                continue
+            try:
+                await asyncio.wait_for(changed.wait(), KEEP_ALIVE_SECONDS)
+            except TimeoutError:
+                yield b": still here\n\n"
+
+
+def _events_after(office: Office, run_id: str, after: int) -> Sequence[Row]:
+    return office.catalog.events(run_id, after=after)
+
+
+def _event(kind: str, data: Any, number: int | None = None) -> bytes:
+    head = f"id: {number}\n" if number is not None else ""
+    return f"{head}event: {kind}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"

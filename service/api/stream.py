@@ -1,0 +1,342 @@
+"""`GET /v1/sessions/{id}/stream`: the WebSocket protocol `cardan.v1`.
+
+Text is JSON, binary is frames (`schemas.frame`). The client says `hello`, the server `welcome`;
+then the client subscribes to channels, acknowledges what it has rendered and sends commands.
+Every viewer may steer: commands of all clients enter one queue in the order they arrive.
+"""
+
+import asyncio
+import contextlib
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from fastapi import APIRouter, WebSocket
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+
+from schemas.command import CommandBase
+from service import clock
+from service.api.errors import ProblemError, problem_body, request_id_of
+from service.api.sessions import tell
+from service.sessions import LiveSession, Sessions
+from service.sessions.commands import MODELS, VIEWER_MODELS, check_series, parse_command
+from service.sessions.session import problem_of
+from service.streams.codec import CHANNELS
+from service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
+from service.workers.protocol import Result
+
+router = APIRouter()
+
+PROTOCOL = "cardan.v1"
+MAX_TEXT_BYTES = 64 * 1024
+HELLO_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+MAX_IN_FLIGHT = 256
+WRONG_PROTOCOL, NO_HELLO, NO_SESSION = 4400, 4408, 4404
+UNSUPPORTED_DATA, POLICY_VIOLATION, TOO_BIG = 1003, 1008, 1009
+STREAM_MODELS: dict[str, type[CommandBase]] = {**MODELS, **VIEWER_MODELS}
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class ClosedError(Exception):
+    """The connection has to end, with a code and a reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+@router.websocket("/sessions/{session_id}/stream")
+async def stream(socket: WebSocket, session_id: str) -> None:
+    """Show a session to one viewer and let it steer."""
+    if not origin_allowed(socket.headers.get("origin"), socket.headers.get("host")):
+        await socket.close(POLICY_VIOLATION, "this Origin is not allowed")
+        return
+    offered = socket.scope.get("subprotocols") or []
+    await socket.accept(PROTOCOL if PROTOCOL in offered else None)
+    viewer: Viewer | None = None
+    try:
+        if PROTOCOL not in offered:
+            theirs = ", ".join(offered) or "nothing"
+            reason = f"the server speaks {PROTOCOL}, the client offered {theirs}"
+            raise ClosedError(WRONG_PROTOCOL, reason)
+        session = _session(socket, session_id)
+        hello = await _hello(socket)
+        viewer = Viewer(_client_id(hello), clock.monotonic)
+        await _Connection(socket, session, viewer).run(hello)
+    except ClosedError as closed:
+        await _close(socket, closed)
+    except WebSocketDisconnect:
+        return
+
+
+def origin_allowed(origin: str | None, host: str | None) -> bool:
+    """Whether a page of this origin may connect: no browser, the same host, or this machine."""
+    if origin is None:
+        return True
+    parts = urlsplit(origin)
+    if parts.hostname in LOOPBACK:
+        return True
+    return host is not None and parts.netloc.lower() == host.lower()
+
+
+class _Connection:
+    """One viewer's socket: a task that receives, a task that sends."""
+
+    def __init__(self, socket: WebSocket, session: LiveSession, viewer: Viewer) -> None:
+        self._socket = socket
+        self._session = session
+        self._viewer = viewer
+        self._in_flight: set[asyncio.Task[None]] = set()
+
+    async def run(self, hello: dict[str, Any]) -> None:
+        """Until either side ends it. Raises ClosedError or WebSocketDisconnect."""
+        session, viewer = self._session, self._viewer
+        self._welcome(hello.get("resume"))
+        session.join(viewer)
+        tasks = {
+            asyncio.create_task(self._receive()),
+            asyncio.create_task(self._send()),
+            asyncio.create_task(self._overflow()),
+        }
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            session.leave(viewer)
+            tasks |= self._in_flight
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            task.result()
+
+    def _welcome(self, resume: Any) -> None:
+        session, viewer = self._session, self._viewer
+        progress, kept = session.progress, session.history.range
+        history = None if kept is None else {"from_step": kept[0], "to_step": kept[1]}
+        message: dict[str, Any] = {
+            "op": "welcome",
+            "protocol": PROTOCOL,
+            "session": session.id,
+            "scene_url": f"/v1/sessions/{session.id}/scene",
+            "epoch": session.epoch,
+            "step": progress.step,
+            "time": progress.time,
+            "time_step": progress.time_step,
+            "total_steps": progress.total_steps,
+            "state": str(session.phase),
+            "speed": progress.speed,
+            "failure": session.failure,
+            "role": "control",
+            "client_id": viewer.client_id,
+            "history": history,
+            "channels": sorted(CHANNELS),
+            "limits": {"window": WINDOW, "max_hz": MAX_HZ, "queued_messages": MAX_TEXTS},
+            "body_names": progress.body_names,
+            "joint_names": progress.joint_names,
+        }
+        missed: list[dict[str, Any]] = []
+        if resume is not None:
+            missed, message["gap"] = self._missed(resume)
+        viewer.push(message)
+        for event in missed[-MAX_TEXTS // 2 :]:
+            viewer.push(event)
+        viewer.gap = bool(message.get("gap"))
+
+    def _missed(self, resume: Any) -> tuple[list[dict[str, Any]], bool]:
+        """Events since the frame the client saw last, and whether something of then is gone."""
+        try:
+            epoch, sequence = int(resume["epoch"]), int(resume["sequence"])
+        except (TypeError, KeyError, ValueError) as error:
+            reason = "resume needs {epoch, sequence} as whole numbers"
+            raise ClosedError(POLICY_VIOLATION, reason) from error
+        events, forgotten = self._session.fanout.missed(epoch, sequence)
+        gap = forgotten or not self._session.history.holds(epoch, sequence)
+        return events, gap
+
+    async def _send(self) -> None:
+        viewer, socket = self._viewer, self._socket
+        while True:
+            while (text := viewer.next_text()) is not None:
+                await socket.send_text(text)
+            if viewer.closing is not None:
+                raise ClosedError(*viewer.closing)
+            data = viewer.next_frame()
+            if data is None:
+                await viewer.wait()
+            else:
+                await socket.send_bytes(data)
+
+    async def _overflow(self) -> None:
+        """End a viewer whose socket takes nothing any more; its sender waits in vain."""
+        await self._viewer.overflow.wait()
+        raise ClosedError(TRY_AGAIN_LATER, f"{MAX_TEXTS} messages were waiting unread")
+
+    async def _receive(self) -> None:
+        while True:
+            self._take(await _receive_json(self._socket))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        op, request_id = message.get("op"), message.get("id")
+        try:
+            match op:
+                case "ack":
+                    self._acknowledge(message)
+                case "subscribe":
+                    self._subscribe(message)
+                case "hello":
+                    raise ProblemError(409, "already_welcome", "hello is said once.")
+                case _:
+                    self._command(message, request_id)
+        except ProblemError as problem:
+            self._refuse(request_id, problem)
+
+    def _acknowledge(self, message: dict[str, Any]) -> None:
+        sequence = message.get("sequence")
+        if not isinstance(sequence, int):
+            raise ProblemError(422, "message_invalid", "ack needs the sequence of a frame.")
+        self._viewer.acknowledge(sequence)
+
+    def _subscribe(self, message: dict[str, Any]) -> None:
+        self._viewer.subscribe(_rates(message.get("channels")))
+        self._session.touch()
+        self._session.fanout.refresh()
+        newest = self._session.history.newest
+        if newest is not None and self._viewer.live:
+            self._viewer.show(newest)
+        if "id" in message:
+            self._answer(message["id"], self._now())
+
+    def _command(self, message: dict[str, Any], request_id: Any) -> None:
+        op, arguments = parse_command(message, STREAM_MODELS)
+        check_series(arguments, len(self._session.progress.body_names))
+        if op == "seek":
+            self._answer(request_id, self._seek(arguments["step"]))
+            return
+        if op == "live":
+            self._viewer.live = True
+            if self._session.history.newest is not None:
+                self._viewer.show(self._session.history.newest)
+            self._answer(request_id, self._now())
+            return
+        if len(self._in_flight) >= MAX_IN_FLIGHT:
+            detail = f"{MAX_IN_FLIGHT} commands of this client wait for their result."
+            raise ProblemError(429, "too_many_commands", detail)
+        answer = self._session.submit(op, arguments, viewer=self._viewer)
+        task = asyncio.create_task(self._await(answer, request_id))
+        self._in_flight.add(task)
+        task.add_done_callback(self._in_flight.discard)
+
+    async def _await(self, answer: asyncio.Future[Result], request_id: Any) -> None:
+        result = await answer
+        if result.problem is not None:
+            self._refuse(request_id, problem_of(result))
+        else:
+            self._answer(request_id, tell(result))
+
+    def _seek(self, step: int) -> dict[str, Any]:
+        frame = self._session.history.at(step)
+        if frame is None:
+            raise ProblemError(409, "no_history", "There is no frame yet.")
+        self._viewer.live = False
+        self._viewer.show(frame)
+        return {**self._now(), "shown_step": frame.step, "shown_time": frame.header.time}
+
+    def _now(self) -> dict[str, Any]:
+        progress = self._session.progress
+        return {
+            "op": "result",
+            "applied_step": progress.step,
+            "step": progress.step,
+            "time": progress.time,
+        }
+
+    def _answer(self, request_id: Any, result: dict[str, Any]) -> None:
+        self._viewer.push({**result, "id": request_id})
+
+    def _refuse(self, request_id: Any, problem: ProblemError) -> None:
+        body = problem_body(problem, request_id_of(self._socket.scope))
+        self._viewer.push({"op": "error", "id": request_id, "problem": body})
+
+
+def _session(socket: WebSocket, session_id: str) -> LiveSession:
+    sessions: Sessions = socket.app.state.sessions
+    try:
+        return sessions.get(session_id)
+    except ProblemError as problem:
+        raise ClosedError(NO_SESSION, problem.detail) from problem
+
+
+async def _hello(socket: WebSocket) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(HELLO_SECONDS):
+            hello = await _receive_json(socket)
+    except TimeoutError as error:
+        raise ClosedError(NO_HELLO, f"no hello within {HELLO_SECONDS:g} s") from error
+    if hello.get("op") != "hello":
+        raise ClosedError(POLICY_VIOLATION, "the first message must be hello")
+    return hello
+
+
+def _client_id(hello: dict[str, Any]) -> str:
+    client_id = hello.get("client_id")
+    if client_id is None:
+        return clock.new_id("client")
+    if not isinstance(client_id, str) or not 0 < len(client_id) <= 200:
+        raise ClosedError(POLICY_VIOLATION, "client_id must be a text of 1 to 200 characters")
+    return client_id
+
+
+def _rates(channels: Any) -> dict[str, float]:
+    """Channels with their rates [Hz]; 60 where none is given. Raises ProblemError (422)."""
+    if not isinstance(channels, dict):
+        raise ProblemError(422, "message_invalid", "subscribe needs an object `channels`.")
+    rates: dict[str, float] = {}
+    for name, options in channels.items():
+        if name not in CHANNELS:
+            known = ", ".join(sorted(CHANNELS))
+            detail = f"There is no channel {name!r}; there are {known}."
+            raise ProblemError(422, "unknown_channel", detail)
+        hz = (
+            MAX_HZ
+            if options is None
+            else options.get("hz", MAX_HZ)
+            if isinstance(options, dict)
+            else None
+        )
+        if isinstance(hz, bool) or not isinstance(hz, int | float) or not 0.01 <= hz <= 1000:
+            detail = f"`hz` of the channel {name} must be a number from 0.01 to 1000."
+            raise ProblemError(422, "message_invalid", detail)
+        rates[name] = float(hz)
+    return rates
+
+
+async def _receive_json(socket: WebSocket) -> dict[str, Any]:
+    """The next text message, an object. Raises ClosedError, WebSocketDisconnect."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005), message.get("reason"))
+    text = message.get("text")
+    if text is None:
+        raise ClosedError(UNSUPPORTED_DATA, "messages to the server are JSON text")
+    if len(text) > MAX_TEXT_BYTES:
+        raise ClosedError(
+            TOO_BIG, f"a message of {len(text)} characters; {MAX_TEXT_BYTES} are allowed"
+        )
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ClosedError(POLICY_VIOLATION, f"not JSON: {error}"[:120]) from error
+    if not isinstance(found, dict):
+        raise ClosedError(POLICY_VIOLATION, "a message is a JSON object")
+    return found
+
+
+async def _close(socket: WebSocket, closed: ClosedError) -> None:
+    if socket.client_state is not WebSocketState.CONNECTED:
+        return
+    with contextlib.suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await socket.close(closed.code, closed.reason.encode()[:120].decode(errors="ignore"))

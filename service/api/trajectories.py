@@ -1,0 +1,165 @@
+"""`/v1/simulations/{id}/trajectory`: the recording as a file, whole or in part."""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from service.api.content import answer, not_modified
+from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.negotiation import wanted_format
+from service.api.simulations import known_run, nothing_yet
+from service.recordings.folder import read_folder
+from service.recordings.formats import FORMATS, Format, FormatError, encode
+from service.recordings.slices import Slice, SliceError, cut
+from service.recordings.tables import TABLES
+
+router = APIRouter(
+    prefix="/simulations",
+    tags=["simulations"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+# part of every ETag: raise it when the same recording is written as other bytes
+WRITER = 1
+
+
+def part_of(
+    start: Annotated[
+        float | None, Query(alias="from", allow_inf_nan=False, description="first time [s]")
+    ] = None,
+    end: Annotated[
+        float | None, Query(alias="to", allow_inf_nan=False, description="last time [s]")
+    ] = None,
+    stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
+    bodies: Annotated[str | None, Query(description="names, separated by commas")] = None,
+    channels: Annotated[
+        str | None,
+        Query(description="pose, velocity, joints, contacts, energy, momentum, solver"),
+    ] = None,
+) -> Slice:
+    """The slice a request asks for. Raises ProblemError 422."""
+    part = Slice(start, end, stride, _names(bodies), _names(channels))
+    try:
+        part.check()
+    except SliceError as error:
+        raise refused_slice(error) from error
+    return part
+
+
+@router.get(
+    "/{simulation_id}/trajectory",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The recording",
+            "content": {form.media_type: {} for form in FORMATS.values()},
+        },
+        206: {"description": "The range that was asked for"},
+        304: {"description": "The client has it already"},
+    },
+)
+def trajectory(
+    simulation_id: str,
+    request: Request,
+    office: TheOffice,
+    part: Annotated[Slice, Depends(part_of)],
+    form_name: Annotated[
+        str | None, Query(alias="format", description="parquet (default), npz, csv, json")
+    ] = None,
+    table: Annotated[
+        str | None,
+        Query(description="for parquet and csv: bodies (default), joints, contacts, energy, ..."),
+    ] = None,
+) -> Response:
+    """What was recorded, also of a run that failed or was stopped. Poses are in W, [w, x, y, z].
+
+    Parquet and CSV hold one table, NPZ and JSON all; every file says units, frames and versions.
+    """
+    row = known_run(office, simulation_id)
+    form = wanted_format(request, form_name)
+    if row["result"] is None:
+        raise nothing_yet(row, "trajectory")
+    name = chosen_table(part, table)
+    if not form.whole and name not in part.tables():
+        raise _unknown_table(name, part.tables())
+    etag = _etag(row["result"], form, "" if form.whole else name, part)
+    unchanged = not_modified(request, etag)
+    if unchanged is not None:
+        return unchanged
+    folder = office.settings.results / row["result"]
+    suffix = "" if form.whole else f"-{name}"
+    return answer(
+        request,
+        _content(folder, form, name, part),
+        etag=etag,
+        media_type=form.media_type,
+        file_name=f"{simulation_id}{suffix}{form.ending}",
+    )
+
+
+def chosen_table(part: Slice, table: str | None) -> str:
+    """The table of a one-table format: as asked, or the first one the channels name."""
+    if table is not None:
+        if table not in TABLES:
+            raise _unknown_table(table, TABLES)
+        return table
+    return part.tables()[0]
+
+
+def refused_slice(error: SliceError) -> ProblemError:
+    """The problem of a slice that cannot be."""
+    fault = {
+        "pointer": f"/query/{error.field}",
+        "code": "invalid_slice",
+        "message": str(error),
+        "got": error.got,
+        "hint": None,
+    }
+    return ProblemError(422, "invalid_slice", f"{error.field}: {error}", errors=[fault])
+
+
+def _content(folder: Path, form: Format, table: str, part: Slice) -> bytes | Path:
+    stored = folder / f"{table}.parquet"
+    if not form.whole and not stored.exists():
+        raise _unknown_table(table, tuple(sorted(file.stem for file in folder.glob("*.parquet"))))
+    if form.name == "parquet" and part.whole:
+        # the file as the run left it
+        return stored
+    wanted = part.tables() if form.whole else (table,)
+    if part.stride > 1:
+        # frames are counted over all tables: one alone may lack some
+        wanted = TABLES
+    try:
+        recording = read_folder(folder, wanted)
+        return encode(cut(recording, part), form, table)
+    except SliceError as error:
+        raise refused_slice(error) from error
+    except FormatError as error:
+        raise ProblemError(422, "no_such_table", str(error)) from error
+
+
+def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:
+    listed = ", ".join(tables) or "none"
+    fault = {
+        "pointer": "/query/table",
+        "code": "no_such_table",
+        "message": f"There is no table {table!r} here; there are: {listed}.",
+        "got": table,
+        "hint": "What is recorded is chosen by record.channels of the scene.",
+    }
+    return ProblemError(422, "no_such_table", fault["message"] or "", errors=[fault])
+
+
+def _etag(result: str, form: Format, table: str, part: Slice) -> str:
+    """Strong: result, format and slice decide every byte."""
+    text = repr((WRITER, result, form.name, table, part))
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())

@@ -1,0 +1,116 @@
+"""Rows of the queue as the objects of the API."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas.api import BatchInfo, SimulationInfo
+from service.jobs.catalog import Row
+from service.jobs.machine import RunState
+from service.jobs.office import Office
+
+BASE = "/v1"
+
+
+def simulation_url(run_id: str) -> str:
+    """The address of a simulation."""
+    return f"{BASE}/simulations/{run_id}"
+
+
+def batch_url(batch_id: str) -> str:
+    """The address of a batch."""
+    return f"{BASE}/batches/{batch_id}"
+
+
+def simulation_info(office: Office, row: Row) -> SimulationInfo:
+    """A run as the API tells it."""
+    return simulation_infos(office, [row])[0]
+
+
+def simulation_infos(office: Office, rows: Sequence[Row]) -> list[SimulationInfo]:
+    """Runs as the API tells them."""
+    positions = office.catalog.positions(rows)
+    return [_simulation_info(office, row, positions.get(row["id"])) for row in rows]
+
+
+def _simulation_info(office: Office, row: Row, position: int | None) -> SimulationInfo:
+    """A run, fresher than its row while it is being computed."""
+    live = office.runner.live.get(row["id"])
+    step, factor = row["step"], row["real_time_factor"]
+    if live is not None and row["state"] in (RunState.RUNNING, RunState.CANCELLING):
+        step, factor = max(step, live.step), live.real_time_factor or factor
+    url = simulation_url(row["id"])
+    links = {
+        "self": url,
+        "trajectory": f"{url}/trajectory",
+        "summary": f"{url}/summary",
+        "events": f"{url}/events",
+        "scene": f"{url}/scene",
+    }
+    if row["batch_id"]:
+        links["batch"] = batch_url(row["batch_id"])
+    total = row["total_steps"]
+    return SimulationInfo(
+        id=row["id"],
+        status=row["state"],
+        position=position,
+        progress=min(1.0, step / total) if total else 0.0,
+        step=step,
+        total_steps=total,
+        real_time_factor=finite(factor),
+        name=row["name"] or "",
+        created_at=moment(row["created_at"]),
+        started_at=moment_or_none(row["started_at"]),
+        finished_at=moment_or_none(row["finished_at"]),
+        error=row["error"],
+        links=links,
+    )
+
+
+def batch_info(office: Office, row: Row) -> BatchInfo:
+    """A batch as the API tells it."""
+    state = office.catalog.batch_progress(row)
+    url = batch_url(row["id"])
+    counts = {name: count for name, count in state["counts"].items() if count}
+    reason = row["stop_reason"]
+    return BatchInfo(
+        id=row["id"],
+        status=state["status"],
+        runs=sum(counts.values()),
+        counts=counts,
+        progress=state["progress"],
+        name=row["name"] or "",
+        created_at=moment(row["created_at"]),
+        started_at=moment_or_none(state["started_at"]),
+        finished_at=moment_or_none(state["finished_at"]),
+        error={"code": "batch_stopped", "message": reason} if reason else None,
+        links={"self": url, "runs": f"{url}/runs", "results": f"{url}/results"},
+    )
+
+
+def moment(seconds: float) -> datetime:
+    """A time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def moment_or_none(seconds: float | None) -> datetime | None:
+    """A time in UTC, if there is one."""
+    return None if seconds is None else moment(seconds)
+
+
+def finite(value: float | None) -> float | None:
+    """A number JSON can hold."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def metric(summary: Mapping[str, Any] | None, key: str) -> Any:
+    """A value of a summary by its dotted key, `None` where there is none."""
+    value: Any = summary
+    for part in key.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(part)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    return None if isinstance(value, Mapping) else value

@@ -1,0 +1,92 @@
+"""`create_app(settings)`: the only wiring. Importing this file does nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from anyio.to_thread import run_sync
+from fastapi import FastAPI
+
+from service import page
+from service.api import (
+    batches,
+    docs,
+    errors,
+    examples,
+    health,
+    scenes,
+    sessions,
+    simulations,
+    stream,
+    trajectories,
+)
+from service.api.layers import BodyLayer, GuardLayer, RequestLayer
+from service.jobs.office import Office
+from service.openapi import openapi_document
+from service.sessions import Sessions
+from service.settings import Settings
+from service.workers.process import WorkerLauncher
+
+DESCRIPTION = (
+    "Rigid multibody dynamics: post a scene, get a trajectory you can trust, watch it move. "
+    "SI units and radians; W is right-handed with z up; quaternions are [w, x, y, z]. "
+    "Everything that is not 2xx is application/problem+json."
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service with the page, not yet started."""
+    app = FastAPI(
+        title="Cardan",
+        version=str(health.versions()["cardan"] or "0"),
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.settings = settings
+    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
+    errors.install(app)
+    # the last one added sees a request first
+    app.add_middleware(BodyLayer, limit=settings.max_body_bytes)
+    app.add_middleware(GuardLayer, settings=settings)
+    app.add_middleware(RequestLayer)
+    app.include_router(health.probes)
+    app.include_router(docs.router)
+    for part in (
+        health,
+        scenes,
+        examples,
+        simulations,
+        trajectories,
+        batches,
+        sessions,
+        stream,
+    ):
+        app.include_router(part.router, prefix="/v1")
+    folder = page.page_folder()
+    if folder is not None:
+        page.mount_page(app, folder)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+    settings: Settings = app.state.settings
+    live = Sessions(
+        max_sessions=settings.max_sessions, worker_memory_bytes=settings.worker_memory_bytes
+    )
+    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    office = Office(settings, launcher)
+    app.state.office = office
+    app.state.sessions = live
+    # the fork server belongs to this thread, which lives as long as the service
+    await live.start()
+    await run_sync(office.start, asyncio.get_running_loop())
+    try:
+        yield {}
+    finally:
+        await live.close()
+        await run_sync(office.close)

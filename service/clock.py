@@ -1,0 +1,28 @@
+"""Time and ids, in one place so that tests can own them."""
+
+import secrets
+import time
+from datetime import UTC, datetime
+
+
+def now() -> float:
+    """Seconds since 1970-01-01 UTC."""
+    return time.time()
+
+
+def monotonic() -> float:
+    """Seconds on a clock that never goes back; for durations."""
+    return time.monotonic()
+
+
+def rfc3339(seconds: float | None) -> str | None:
+    """RFC 3339 text in UTC with milliseconds, `None` for `None`."""
+    if seconds is None:
+        return None
+    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id such as `sim_5f0c...`: 80 random bits, safe in URLs and file names."""
+    return f"{prefix}_{secrets.token_hex(10)}"

@@ -1,0 +1,1 @@
+"""Simulations and batches: a durable queue in a database, and the processes that empty it."""

@@ -1,0 +1,145 @@
+"""The tables of the queue. Times are seconds since 1970 UTC; JSON columns hold plain values.
+
+`scenes` are content-addressed: thousands of runs of one batch share one text. A *run* is one
+simulation; a single simulation is a run without a batch.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+)
+
+metadata = MetaData()
+
+scenes = Table(
+    "scenes",
+    metadata,
+    Column("hash", String, primary_key=True),
+    Column("document", Text, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("name", String),
+    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
+    Column("parameters", JSON, nullable=False),  # pointers that vary, in order
+    Column("metrics", JSON, nullable=False),
+    Column("max_parallel", Integer),
+    Column("on_failure", String, nullable=False),
+    Column("stop_reason", String),  # set once: no queued run of this batch starts any more
+    Column("created_at", Float, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("batch_id", ForeignKey("batches.id")),
+    Column("number", Integer, nullable=False),  # place within the batch, from 0
+    Column("name", String),
+    Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
+    Column("overrides", JSON, nullable=False),
+    Column("timeout_s", Float),
+    Column("state", String, nullable=False),
+    Column("priority", Integer, nullable=False),  # 0 simulation, 1 run of a batch
+    Column("attempt", Integer, nullable=False),
+    Column("losses", Integer, nullable=False),  # attempts that ended with their worker
+    Column("owner", String),
+    Column("lease_until", Float),
+    Column("step", Integer, nullable=False),
+    Column("total_steps", Integer, nullable=False),
+    Column("real_time_factor", Float),
+    Column("error", JSON(none_as_null=True)),
+    Column("summary", JSON(none_as_null=True)),
+    Column("result", String),  # folder of the recording, named by run and attempt
+    Column("created_at", Float, nullable=False),
+    Column("started_at", Float),
+    Column("finished_at", Float),
+    Index("runs_by_state", "state", "priority", "seq"),
+    Index("runs_by_batch", "batch_id", "state"),
+    Index("runs_by_number", "batch_id", "number"),
+    sqlite_autoincrement=True,
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("run_id", ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("owner", String, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Column("outcome", String),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("run_id", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("type", String, nullable=False),
+    Column("data", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+idempotency = Table(
+    "idempotency",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("fingerprint", String, nullable=False),
+    Column("resource", String),  # null while the first request is being answered
+    Column("created_at", Float, nullable=False),
+)
+
+
+def open_database(path: Path) -> Engine:
+    """Open or create the database file.
+
+    WAL lets readers work beside the one writer; writers take the lock at BEGIN IMMEDIATE, so
+    that a transaction never fails half-way; synchronous FULL keeps a commit through a power cut.
+    """
+    engine = create_engine(f"sqlite:///{path}", json_serializer=_dump_json)
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "busy_timeout=15000",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    metadata.create_all(engine)
+    return engine
+
+
+def _dump_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,121 @@
+"""The runs of a batch: a grid, a zip or a list of values at JSON Pointers."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from schemas.api import BatchRequest
+
+Overrides = Mapping[str, Any]
+
+
+class VariationError(ValueError):
+    """The variations make no batch: `pointer` is the place in the request."""
+
+    def __init__(self, pointer: str, message: str, got: str | int | None, hint: str) -> None:
+        """Say where, what, and what to do."""
+        super().__init__(message)
+        self.pointer = pointer
+        self.got = got
+        self.hint = hint
+
+
+def count_runs(ask: BatchRequest) -> int:
+    """How many runs the batch has, without making them. Raises VariationError."""
+    _check_shape(ask)
+    sizes = [len(variation.values) for variation in ask.variation_list()]
+    if ask.mode == "list":
+        return len(ask.runs)
+    if ask.mode == "zip":
+        return sizes[0]
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+
+
+def parameters(ask: BatchRequest) -> list[str]:
+    """The pointers that vary, in order."""
+    if ask.mode == "list":
+        return list(dict.fromkeys(itertools.chain.from_iterable(ask.runs)))
+    return [variation.pointer for variation in ask.variation_list()]
+
+
+def runs(ask: BatchRequest) -> Iterator[dict[str, Any]]:
+    """The overrides of every run; in a grid the last variation changes fastest."""
+    if ask.mode == "list":
+        yield from (dict(run) for run in ask.runs)
+        return
+    variations = ask.variation_list()
+    pointers = [variation.pointer for variation in variations]
+    columns = [variation.values for variation in variations]
+    rows = zip(*columns, strict=True) if ask.mode == "zip" else itertools.product(*columns)
+    for values in rows:
+        yield dict(zip(pointers, values, strict=True))
+
+
+def samples(ask: BatchRequest, most: int) -> Iterator[tuple[int | None, Overrides]]:
+    """Overrides that show every value at least once, with the number of the run where it is one.
+
+    A grid is sampled along its axes from its first corner: faults of a single value appear, those
+    of combinations appear in the runs. Zips and lists are taken as they are, up to `most` runs.
+    """
+    if ask.mode != "grid":
+        yield from itertools.islice(enumerate(runs(ask)), most)
+        return
+    variations = ask.variation_list()
+    first = {variation.pointer: variation.values[0] for variation in variations}
+    yield 0, first
+    others = (
+        first | {variation.pointer: value}
+        for variation in variations
+        for value in variation.values[1:]
+    )
+    yield from ((None, overrides) for overrides in itertools.islice(others, most - 1))
+
+
+def _check_shape(ask: BatchRequest) -> None:
+    variations = ask.variation_list()
+    if ask.mode == "list":
+        _check_list(ask, len(variations))
+        return
+    if ask.runs:
+        raise VariationError("/runs", "`runs` belongs to mode list.", len(ask.runs), "Set mode.")
+    if not variations:
+        raise VariationError(
+            "/variations", "A batch needs variations.", 0, "Name a pointer and its values."
+        )
+    seen: set[str] = set()
+    for number, variation in enumerate(variations):
+        if variation.pointer in seen:
+            raise VariationError(
+                f"/variations/{number}/pointer",
+                "This pointer varies twice.",
+                variation.pointer,
+                "Put all its values into one variation.",
+            )
+        seen.add(variation.pointer)
+    if ask.mode == "zip":
+        _check_equal_lengths([len(variation.values) for variation in variations])
+
+
+def _check_list(ask: BatchRequest, variations: int) -> None:
+    if variations:
+        raise VariationError(
+            "/variations", "Mode list has `runs`, no variations.", variations, "Set mode grid."
+        )
+    if not ask.runs:
+        raise VariationError(
+            "/runs", "Mode list needs `runs`, one object of overrides per run.", 0, "Add runs."
+        )
+
+
+def _check_equal_lengths(sizes: Sequence[int]) -> None:
+    for number, size in enumerate(sizes):
+        if size != sizes[0]:
+            raise VariationError(
+                f"/variations/{number}/values",
+                f"In mode zip all lists are equally long; this has {size}, the first {sizes[0]}.",
+                size,
+                "Make them equally long, or use mode grid.",
+            )

@@ -1,0 +1,112 @@
+"""One worker process of the queue, seen from the service: start, order, hear, end."""
+
+import multiprocessing
+import multiprocessing.connection
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from service import clock
+from service.jobs import messages as m
+from service.workers.process import WorkerLauncher, start_process
+
+# SIGTERM comes first: the process may be writing
+TERMINATE_SECONDS = 0.5
+LOOK_SECONDS = 0.2
+
+
+class WorkerLostError(Exception):
+    """The process is gone, or was ended because it gave no sign of life."""
+
+
+class Worker:
+    """A process that runs `service.jobs.child.main`; used by one thread at a time."""
+
+    def __init__(
+        self,
+        launcher: WorkerLauncher,
+        limits: m.WorkerLimits,
+        ready_s: float,
+        given_up: Callable[[], bool],
+    ) -> None:
+        """Start it and wait until its kernels are loaded, or until nobody wants it any more.
+
+        Raises WorkerLostError or OSError.
+        """
+        from service.jobs import child
+
+        ours, theirs = multiprocessing.Pipe()
+        try:
+            context: Any = multiprocessing.get_context(launcher.start_method)
+            arguments = (theirs, limits, launcher.start_method)
+            self._process: BaseProcess = context.Process(
+                target=child.main, args=arguments, daemon=True
+            )
+            start_process(self._process)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._pipe = ours
+        self.pid = int(self._process.pid or 0)
+        until = clock.monotonic() + ready_s
+        first = None
+        while first is None and clock.monotonic() < until and not given_up():
+            first = self.hear(LOOK_SECONDS)
+        if not isinstance(first, m.Ready):
+            self.kill()
+            raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
+        self.warm_seconds = first.seconds
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.is_alive()
+
+    def send(self, message: Any) -> None:
+        """Give it a message. Raises WorkerLostError when it is gone."""
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise WorkerLostError(self._how_it_ended()) from error
+
+    def hear(self, seconds: float) -> Any:
+        """Its next message, `None` after `seconds` of silence. Raises WorkerLostError."""
+        try:
+            if not self._pipe.poll(seconds):
+                return None
+            return self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerLostError(self._how_it_ended()) from error
+
+    def interrupt(self) -> None:
+        """End the process from another thread; whoever listens to it hears that it is gone."""
+        self._process.kill()
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def quit(self, grace_s: float) -> None:
+        """Ask it to leave, then make it."""
+        try:
+            self._pipe.send(m.Quit())
+        except OSError:
+            pass
+        else:
+            until = clock.monotonic() + grace_s
+            self._process.join(max(0.0, until - clock.monotonic()))
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join(TERMINATE_SECONDS)
+        self.kill()
+
+    def _how_it_ended(self) -> str:
+        self._process.join(1.0)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            return f"process {self.pid} ended by signal {-code}"
+        return f"process {self.pid} ended with status {code}"

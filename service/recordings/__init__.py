@@ -1,0 +1,1 @@
+"""Recordings as files: tables to Parquet, NPZ, CSV, JSON, a folder of all, and back."""

@@ -1,0 +1,99 @@
+"""What the columns of a recording mean: unit and words, by table.
+
+Poses, velocities, forces and points are written in W; poses are those of the body origin;
+quaternions are w, x, y, z and turn body axes into W; the momentum is about the origin of W.
+"""
+
+from collections.abc import Mapping
+
+Meaning = tuple[str, str]
+
+_WHEN: dict[str, Meaning] = {"time": ("s", "simulated time"), "step": ("1", "number of steps done")}
+
+
+def _axes(names: str, unit: str, words: str) -> dict[str, Meaning]:
+    return {
+        name: (unit, f"{words}, {axis} of W")
+        for name, axis in zip(names.split(), "xyz", strict=True)
+    }
+
+
+def _joules(names: str) -> dict[str, Meaning]:
+    return {name: ("J", name.replace("_", " ")) for name in names.split()}
+
+
+COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
+    "bodies": {
+        **_WHEN,
+        "body": ("1", "name of the body"),
+        **_axes("px py pz", "m", "position of the body origin"),
+        "qw": ("1", "orientation, scalar part"),
+        "qx": ("1", "orientation, vector part x"),
+        "qy": ("1", "orientation, vector part y"),
+        "qz": ("1", "orientation, vector part z"),
+        **_axes("vx vy vz", "m/s", "velocity of the body origin"),
+        **_axes("wx wy wz", "rad/s", "angular velocity"),
+    },
+    "joints": {
+        **_WHEN,
+        "joint": ("1", "name of the joint"),
+        "coordinate": ("1", "number of the coordinate within the joint"),
+        "q": ("rad or m", "joint coordinate"),
+        "qd": ("rad/s or m/s", "rate of the coordinate"),
+        "motor_force": ("N m or N", "force of the motor along the coordinate"),
+        "limit_force": ("N m or N", "force of the limit along the coordinate"),
+        **_axes("fx fy fz", "N", "reaction force on the child at the anchor"),
+        **_axes("tx ty tz", "N m", "reaction torque on the child at the anchor"),
+    },
+    "contacts": {
+        **_WHEN,
+        "body_a": ("1", "first body"),
+        "body_b": ("1", "second body"),
+        **_axes("px py pz", "m", "contact point"),
+        **_axes("nx ny nz", "1", "normal, from body_a to body_b"),
+        "gap": ("m", "distance of the surfaces, negative when they overlap"),
+        "normal_force": ("N", "force along the normal"),
+        "friction_force": ("N", "magnitude of the tangential force"),
+    },
+    "energy": {
+        **_WHEN,
+        **_joules(
+            "kinetic potential total work_in dissipated_friction dissipated_impact"
+            " dissipated_damping correction"
+        ),
+    },
+    "momentum": {
+        **_WHEN,
+        **_axes("lx ly lz", "kg m/s", "linear momentum"),
+        **_axes("hx hy hz", "kg m^2/s", "angular momentum about the origin of W"),
+    },
+    "solver": {
+        **_WHEN,
+        "method": ("1", "method that solved the step"),
+        "rows": ("1", "constraint rows"),
+        "contacts": ("1", "contacts"),
+        "iterations": ("1", "iterations done"),
+        "residual": ("m/s", "distance to complementarity"),
+        "coulomb_error": ("m/s", "distance to Coulomb's law"),
+        "stop_reason": ("1", "why the method stopped"),
+    },
+}
+
+# channels of a request: a whole table, or these columns of `bodies`
+POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
+VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
+KEYS = ("time", "step", "body", "joint", "coordinate", "body_a", "body_b")
+
+
+def unit_of(table: str, column: str) -> str:
+    """The unit of a column; phases of the solver are microseconds, unknown ones have none."""
+    known = COLUMNS.get(table, {}).get(column)
+    if known is not None:
+        return known[0]
+    return "us" if column.endswith("_us") or table == "solver" else "1"
+
+
+def meaning_of(table: str, column: str) -> str:
+    """The meaning of a column in words."""
+    known = COLUMNS.get(table, {}).get(column)
+    return known[1] if known is not None else column.replace("_", " ")

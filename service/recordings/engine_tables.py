@@ -1,0 +1,44 @@
+"""From what the engine recorded to the tables that are kept."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from schemas import Scene
+from service.recordings.tables import Tables, from_columns, recording_metadata
+
+
+def finite_values(value: Any) -> Any:
+    """The same plain value with `None` for what JSON cannot say: NaN and infinities."""
+    if isinstance(value, Mapping):
+        return {key: finite_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_values(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def recording_of(
+    scene: Scene,
+    scene_hash: str,
+    columns: Mapping[str, Mapping[str, npt.NDArray[Any]]],
+    summary: Mapping[str, Any],
+) -> Tables:
+    """The recording of a run with its scene, its summary and the metadata of its files."""
+    metadata = recording_metadata(
+        scene_hash=scene_hash,
+        name=scene.name,
+        seed=scene.simulation.seed,
+        dt=scene.simulation.dt,
+        versions=summary.get("versions", {}),
+    )
+    recording = from_columns(columns, metadata)
+    return Tables(
+        recording.tables,
+        recording.metadata,
+        scene=scene.model_dump(mode="json", exclude_unset=True),
+        summary=summary,
+    )

@@ -1,0 +1,121 @@
+"""A recording as a folder: one Parquet file per table, `scene.json` and `summary.json`.
+
+It is what a finished run leaves on disk. It appears at once and whole: written under a temporary
+name, every file forced to the disk, then renamed.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from service.recordings.formats import decode as decode_file
+from service.recordings.formats import (
+    dump_json,
+    encode,
+    format_of,
+    table_from_parquet,
+    write_parquet,
+)
+from service.recordings.tables import Tables
+
+TEMPORARY = "tmp-"
+
+
+def write_folder(recording: Tables, path: Path) -> int:
+    """Write the recording as a folder; bytes written. Raises OSError and leaves nothing behind."""
+    temporary = path.with_name(TEMPORARY + path.name)
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        for table in recording.tables:
+            with (temporary / f"{table}.parquet").open("wb") as file:
+                write_parquet(recording, table, file)
+        for name, part in (("scene", recording.scene), ("summary", recording.summary)):
+            if part is not None:
+                (temporary / f"{name}.json").write_bytes(dump_json(part))
+        size = 0
+        for written in temporary.iterdir():
+            size += written.stat().st_size
+            _force(written)
+        _force(temporary)
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
+        _force(path.parent)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return size
+
+
+def read_folder(path: Path, tables: Iterable[str] | None = None) -> Tables:
+    """Read a folder back, all tables or the named ones that exist."""
+    found = sorted(file.stem for file in path.glob("*.parquet"))
+    wanted = found if tables is None else [name for name in found if name in set(tables)]
+    loaded: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+    for name in wanted:
+        loaded[name], metadata = table_from_parquet(path / f"{name}.parquet")
+    units = {
+        name: {f.name: (f.metadata or {}).get(b"unit", b"1").decode() for f in table.schema}
+        for name, table in loaded.items()
+    }
+    metadata = {key: value for key, value in metadata.items() if key != "table"}
+    return Tables(
+        loaded,
+        metadata | {"units": units},
+        _read_json(path / "scene.json"),
+        _read_json(path / "summary.json"),
+    )
+
+
+def save(recording: Tables, path: Path) -> None:
+    """Write to a file by its ending, or to a folder. Raises FormatError or OSError."""
+    if path.suffix == "" or path.is_dir():
+        write_folder(recording, path)
+        return
+    data = encode(recording, format_of(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(TEMPORARY + path.name)
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Tables:
+    """Read a file or a folder. Raises FormatError, OSError or ValueError."""
+    return read_folder(path) if path.is_dir() else decode_file(path)
+
+
+def sweep(root: Path, keep: frozenset[str]) -> list[str]:
+    """Remove every entry of a results folder that no row refers to; their names."""
+    orphans = [entry for entry in root.iterdir() if entry.name not in keep]
+    for entry in orphans:
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    return sorted(entry.name for entry in orphans)
+
+
+def _force(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read_json(path: Path) -> dict[str, object] | None:
+    if not path.exists():
+        return None
+    loaded = json.loads(path.read_bytes())
+    return loaded if isinstance(loaded, dict) else None

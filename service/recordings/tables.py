@@ -1,0 +1,96 @@
+"""A recording in memory: Arrow tables by name, and the metadata every file carries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from service.recordings.columns import meaning_of, unit_of
+
+TABLES = ("bodies", "joints", "contacts", "energy", "momentum", "solver")
+
+# the key of the metadata in Parquet and Arrow schemas
+METADATA_KEY = b"cardan"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a recording, its metadata, and where known its scene and summary."""
+
+    tables: Mapping[str, pa.Table]
+    metadata: Mapping[str, Any]
+    scene: Mapping[str, Any] | None = None
+    summary: Mapping[str, Any] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_tables(self, tables: Mapping[str, pa.Table]) -> "Tables":
+        """The same recording with other tables."""
+        return replace(self, tables=tables)
+
+
+def recording_metadata(
+    *, scene_hash: str, name: str, seed: int, dt: float, versions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The metadata of a recording; nothing in it depends on when or where it was made."""
+    return {
+        "format": "cardan.recording",
+        "format_version": 1,
+        "scene": name,
+        "scene_hash": scene_hash,
+        "seed": seed,
+        "dt": dt,
+        "versions": dict(versions),
+        "frame": "W: right-handed, z up; poses and velocities are those of the body origin, in W",
+        "quaternion_order": "w x y z, turns body axes into W",
+        "angles": "rad",
+    }
+
+
+def from_columns(
+    tables: Mapping[str, Mapping[str, npt.NDArray[Any]]], metadata: Mapping[str, Any]
+) -> Tables:
+    """Tables from plain arrays; names become dictionary columns, numbers keep their type."""
+    arrow = {name: _table(name, columns) for name, columns in tables.items()}
+    return Tables(arrow, dict(metadata) | {"units": units(arrow)})
+
+
+def units(tables: Mapping[str, pa.Table]) -> dict[str, dict[str, str]]:
+    """The unit of every column, by table."""
+    return {
+        name: {column: unit_of(name, column) for column in table.column_names}
+        for name, table in tables.items()
+    }
+
+
+def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A column as an array; names as NumPy texts."""
+    if pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    if not pa.types.is_dictionary(column.type):
+        return np.asarray(column.to_numpy())
+    column = column.unify_dictionaries()
+    parts = [
+        np.asarray(chunk.dictionary.to_pylist(), dtype=np.str_)[chunk.indices.to_numpy()]
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.str_)
+
+
+def _table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
+    arrays, fields = [], []
+    for column, values in columns.items():
+        array = _array(np.asarray(values))
+        about = {"unit": unit_of(name, column), "meaning": meaning_of(name, column)}
+        arrays.append(array)
+        fields.append(pa.field(column, array.type, nullable=False, metadata=about))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _array(values: npt.NDArray[Any]) -> pa.Array:
+    if values.dtype.kind in "OUS":
+        return pa.array(values.astype(np.str_), pa.string()).dictionary_encode()
+    return pa.array(np.ascontiguousarray(values))

@@ -1,0 +1,53 @@
+"""The step-stamped log of accepted commands: with the scene it replays a steered run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+MAX_ENTRIES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCommand:
+    """A command that took effect at `step` of `epoch`."""
+
+    number: int
+    epoch: int
+    step: int
+    op: str
+    arguments: dict[str, Any]
+    client_id: str | None
+
+    def describe(self) -> dict[str, Any]:
+        """The entry as JSON."""
+        return {
+            "number": self.number,
+            "epoch": self.epoch,
+            "step": self.step,
+            "op": self.op,
+            **self.arguments,
+            "client_id": self.client_id,
+        }
+
+
+class CommandLog:
+    """The newest `MAX_ENTRIES` entries, in order."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._entries: list[LoggedCommand] = []
+        self.forgotten = 0
+
+    def add(self, entry: LoggedCommand) -> None:
+        """Append; the oldest tenth goes when there are too many."""
+        self._entries.append(entry)
+        if len(self._entries) > MAX_ENTRIES:
+            extra = MAX_ENTRIES // 10
+            del self._entries[:extra]
+            self.forgotten += extra
+
+    def describe(self) -> dict[str, Any]:
+        """The whole log as JSON."""
+        return {
+            "items": [entry.describe() for entry in self._entries],
+            "forgotten": self.forgotten,
+        }

@@ -1,0 +1,244 @@
+"""What a session does next: pure, `(session, event) -> (session, effects)`.
+
+    created -> starting -> paused <-> running -> finished
+                  |           \\        |
+                  |            recovering (a worker was lost) -> paused | running
+                  v
+               failed, closed
+
+Nothing here knows of processes, sockets or clocks; the live session performs the effects.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+
+class Phase(StrEnum):
+    """Where a session is in its life; the word is the `state` of the API."""
+
+    CREATED = "created"
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RECOVERING = "recovering"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CLOSED = "closed"
+
+
+ENDED = frozenset({Phase.FAILED, Phase.CLOSED})
+STEPPABLE = frozenset({Phase.RUNNING, Phase.PAUSED})
+# ops that make time pass, refused where no step can follow
+MOVING = frozenset({"resume", "step"})
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The state of a session, as far as decisions need it."""
+
+    phase: Phase = Phase.CREATED
+    epoch: int = 0
+    restarts: int = 0
+    max_restarts: int = 5
+    has_worker: bool = False
+    failure: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequested:
+    """Somebody created the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReady:
+    """The worker has built the scene, or resumed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRefused:
+    """The engine cannot build the scene."""
+
+    problem: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDied:
+    """The worker is gone or has been silent for too long."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStable:
+    """The worker has run for so long that earlier losses no longer count."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseReported:
+    """The worker says what its run does: running, paused, finished or failed."""
+
+    phase: Phase
+    epoch: int
+    failure: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRequested:
+    """The owner deleted the session, it expired, or the service stops."""
+
+    reason: str
+
+
+Event = (
+    StartRequested | WorkerReady | SceneRefused | WorkerDied | WorkerStable | PhaseReported
+    | CloseRequested
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnWorker:
+    """Start a worker, from the last checkpoint when `resume`."""
+
+    resume: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StopWorker:
+    """End the worker and wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendPending:
+    """Commands that came while no worker could take them go to the worker now."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailPending:
+    """Commands without an answer will not get a better one."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Tell every viewer."""
+
+    type: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """Every viewer's connection ends."""
+
+    reason: str
+
+
+Effect = SpawnWorker | StopWorker | SendPending | FailPending | Announce | Disconnect
+Decision = tuple[Session, tuple[Effect, ...]]
+
+
+def decide(session: Session, event: Event) -> Decision:
+    """The session after the event, and what has to be done about it."""
+    if session.phase is Phase.CLOSED:
+        return session, ()
+    match event:
+        case StartRequested():
+            return _start(session)
+        case WorkerReady():
+            return _ready(session)
+        case SceneRefused(problem):
+            return _refused(session, problem)
+        case WorkerDied(reason):
+            return _died(session, reason)
+        case WorkerStable():
+            return replace(session, restarts=0), ()
+        case PhaseReported(phase, epoch, failure):
+            return _reported(session, phase, epoch, failure)
+        case CloseRequested(reason):
+            return _close(session, reason)
+
+
+def refusal(session: Session, op: str) -> tuple[str, str] | None:
+    """Why a command cannot be taken now, as (code, detail); `None` when it can."""
+    phase = session.phase
+    if phase is Phase.CLOSED:
+        return "session_closed", "The session is closed."
+    if phase is Phase.FAILED and not session.has_worker:
+        return "session_failed", "The session has failed for good; delete it and create another."
+    if phase is Phase.FAILED and op in MOVING:
+        return "session_failed", "The simulation has failed; reset or restore it first."
+    if phase is Phase.FINISHED and op in MOVING:
+        return "session_finished", "The scene's duration is reached; reset or restore it first."
+    return None
+
+
+def _start(session: Session) -> Decision:
+    if session.phase is not Phase.CREATED:
+        return session, ()
+    started = replace(session, phase=Phase.STARTING, has_worker=True)
+    return started, (SpawnWorker(resume=False),)
+
+
+def _ready(session: Session) -> Decision:
+    return session, (SendPending(),)
+
+
+def _refused(session: Session, problem: dict[str, Any]) -> Decision:
+    failed = replace(session, phase=Phase.FAILED, has_worker=False, failure=problem)
+    return failed, (
+        StopWorker(),
+        FailPending("session_failed", "The scene cannot be built."),
+        Announce("failed", {"failure": problem}),
+    )
+
+
+def _died(session: Session, reason: str) -> Decision:
+    if not session.has_worker:
+        return session, ()
+    lost = Announce("worker_lost", {"reason": reason, "restarts": session.restarts})
+    if session.restarts >= session.max_restarts:
+        times = session.restarts + 1
+        failure = {
+            "code": "worker_lost",
+            "message": f"The worker was lost {times} times, at last because: {reason}.",
+        }
+        failed = replace(session, phase=Phase.FAILED, has_worker=False, failure=failure)
+        return failed, (
+            StopWorker(),
+            lost,
+            FailPending("session_failed", failure["message"]),
+            Announce("failed", {"failure": failure}),
+        )
+    phase = Phase.STARTING if session.phase is Phase.STARTING else Phase.RECOVERING
+    recovering = replace(session, phase=phase, restarts=session.restarts + 1)
+    return recovering, (lost, SpawnWorker(resume=True))
+
+
+def _reported(
+    session: Session, phase: Phase, epoch: int, failure: dict[str, Any] | None
+) -> Decision:
+    after = replace(session, phase=phase, epoch=epoch, failure=failure)
+    effects: list[Effect] = []
+    if session.phase is Phase.RECOVERING:
+        effects.append(Announce("worker_resumed", {"restarts": session.restarts}))
+    if epoch != session.epoch:
+        effects.append(Announce("reset", {"epoch": epoch}))
+    effects.append(Announce("state", {"state": str(phase)}))
+    if phase is not session.phase and phase is Phase.FINISHED:
+        effects.append(Announce("finished", {}))
+    if phase is not session.phase and phase is Phase.FAILED:
+        effects.append(Announce("failed", {"failure": failure}))
+    return after, tuple(effects)
+
+
+def _close(session: Session, reason: str) -> Decision:
+    closed = replace(session, phase=Phase.CLOSED, has_worker=False)
+    return closed, (
+        FailPending("session_closed", f"The session was closed: {reason}."),
+        Announce("state", {"state": str(Phase.CLOSED), "reason": reason}),
+        Disconnect(reason),
+        StopWorker(),
+    )

@@ -1,0 +1,147 @@
+"""Which sessions are alive: creation within limits, look-up, idle expiry, shutdown."""
+
+import asyncio
+import contextlib
+import logging
+
+from service import clock
+from service.api.errors import ProblemError
+from service.sessions.machine import Phase
+from service.sessions.session import LiveSession, Plan, Policy
+from service.workers.process import WorkerLauncher
+from service.workers.supervisor import Watch
+
+log = logging.getLogger("cardan.sessions")
+
+KEEP_CLOSED = 256
+
+
+class Sessions:
+    """All live sessions of this process."""
+
+    def __init__(
+        self,
+        *,
+        idle_seconds: float = 1800.0,
+        max_sessions: int = 16,
+        history_bytes: int = 64 * 1024**2,
+        start_method: str | None = None,
+        max_restarts: int = 5,
+        worker_memory_bytes: int = 4 * 1024**3,
+        watch: Watch | None = None,
+    ) -> None:
+        """Set the limits; `start_method` None takes the best one of the platform."""
+        self.idle_seconds = idle_seconds
+        self.max_sessions = max_sessions
+        self._policy = Policy(watch or Watch(), history_bytes, max_restarts)
+        self._launcher = WorkerLauncher(start_method, worker_memory_bytes)
+        self._sessions: dict[str, LiveSession] = {}
+        self._closed: dict[str, str] = {}
+        self._warm: asyncio.Task[float] | None = None
+        self._reaper: asyncio.Task[None] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a session can be started at once: the kernels are loaded."""
+        warm = self._warm
+        return warm is not None and warm.done() and not warm.cancelled() and not warm.exception()
+
+    async def start(self) -> None:
+        """Load the kernels in the background and begin to watch for idle sessions."""
+        self._launcher.prepare()
+        self._warm = asyncio.create_task(self._launcher.warm())
+        self._warm.add_done_callback(_report_warm)
+        self._reaper = asyncio.create_task(self._reap())
+
+    async def warm(self) -> float:
+        """Wait until the kernels are loaded; seconds that took. Raises RuntimeError."""
+        if self._warm is None:
+            raise RuntimeError("the sessions are not started")
+        return await asyncio.shield(self._warm)
+
+    async def close(self) -> None:
+        """End every session, and return when no worker is left."""
+        for task in (self._reaper, self._warm):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, RuntimeError):
+                    await task
+        await asyncio.gather(*(self._end(one, "the service stops") for one in self.all()))
+
+    def all(self) -> list[LiveSession]:
+        """Every session, oldest first."""
+        return list(self._sessions.values())
+
+    def get(self, session_id: str) -> LiveSession:
+        """The session, whose idle time begins anew. Raises ProblemError (404, 410)."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.touch()
+            return session
+        if session_id in self._closed:
+            reason = self._closed[session_id]
+            detail = f"The session {session_id} was closed: {reason}."
+            raise ProblemError(410, "session_closed", detail)
+        raise ProblemError(404, "session_not_found", f"There is no session {session_id!r}.")
+
+    async def create(self, plan: Plan) -> LiveSession:
+        """A new session, its scene built. Raises ProblemError: 422 (the engine), 503."""
+        if len(self._sessions) >= self.max_sessions:
+            detail = f"{self.max_sessions} sessions are alive, and no more are allowed; delete one."
+            raise ProblemError(503, "no_capacity", detail, headers={"Retry-After": "10"})
+        session = LiveSession(clock.new_id("ses"), plan, self._policy, self._launcher)
+        self._sessions[session.id] = session
+        try:
+            await self._started(session)
+        except BaseException:
+            await self._end(session, "it could not be started")
+            raise
+        return session
+
+    async def delete(self, session_id: str) -> None:
+        """End a session; returns when its process is gone. Raises ProblemError."""
+        await self._end(self.get(session_id), "it was deleted")
+
+    async def _started(self, session: LiveSession) -> None:
+        if not self.ready:
+            await self._wait_warm()
+        await session.start()
+
+    async def _wait_warm(self) -> None:
+        try:
+            async with asyncio.timeout(self._policy.watch.start):
+                await self.warm()
+        except TimeoutError as error:
+            detail = "The compiled kernels are still being prepared; try again soon."
+            headers = {"Retry-After": "10"}
+            raise ProblemError(503, "warming_up", detail, headers=headers) from error
+        except RuntimeError as error:
+            detail = f"No worker can be started: {error}"
+            raise ProblemError(503, "no_worker", detail) from error
+
+    async def _end(self, session: LiveSession, reason: str) -> None:
+        self._sessions.pop(session.id, None)
+        self._closed[session.id] = reason
+        while len(self._closed) > KEEP_CLOSED:
+            del self._closed[next(iter(self._closed))]
+        await session.close(reason)
+
+    async def _reap(self) -> None:
+        while True:
+            await asyncio.sleep(min(30.0, self.idle_seconds / 4))
+            now = clock.monotonic()
+            for session in self.all():
+                idle = len(session.fanout) == 0 and session.phase is not Phase.STARTING
+                if idle and now - session.last_used > self.idle_seconds:
+                    log.info("session %s: idle for %g s", session.id, self.idle_seconds)
+                    await self._end(session, f"nobody used it for {self.idle_seconds:g} s")
+
+
+def _report_warm(task: asyncio.Task[float]) -> None:
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is not None:
+        log.error("workers cannot be started: %s", error)
+    else:
+        log.info("kernels loaded in %.2f s", task.result())

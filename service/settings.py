@@ -1,0 +1,151 @@
+"""Configuration: `CARDAN_*` variables of the environment to one frozen object.
+
+CARDAN_HOST, CARDAN_PORT, CARDAN_DATA      where to listen, where to keep data
+CARDAN_API_KEY, CARDAN_API_KEY_FILE        keys, one per line or separated by commas
+CARDAN_WORKERS, CARDAN_MAX_QUEUED, ...     one variable per field below
+CARDAN_LIMIT_MAX_BODIES, ...               one variable per field of `schemas.Limits`
+"""
+
+import ipaddress
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from schemas import Limits
+
+PREFIX = "CARDAN_"
+GIB = 1024**3
+
+
+class SettingsError(Exception):
+    """The configuration cannot be used; the text says which variable and why."""
+
+
+def _default_data() -> Path:
+    """The user's data folder on this platform."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "cardan"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "cardan"
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "cardan"
+
+
+def _default_workers() -> int:
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
+class Settings(BaseModel):
+    """How this service runs. Sizes in bytes, times in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = "127.0.0.1"
+    port: int = Field(8000, ge=0, le=65535)
+    data: Path = Field(default_factory=_default_data)
+    api_keys: frozenset[str] = frozenset()
+    allowed_hosts: frozenset[str] = frozenset()
+    """Further values of the Host header (without port) that are answered on loopback."""
+    workers: int = Field(default_factory=_default_workers, ge=1, le=256)
+    max_sessions: int = Field(16, ge=0)
+    max_queued: int = Field(100_000, ge=1)
+    max_batch_runs: int = Field(10_000, ge=1)
+    max_body_bytes: int = Field(64 * 1024**2, ge=1024)
+    worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)
+    result_file_bytes: int = Field(4 * GIB, ge=0)
+    min_free_bytes: int = Field(64 * 1024**2, ge=0)
+    lease_s: float = Field(60.0, gt=0.0)
+    silence_s: float = Field(60.0, gt=0.0)
+    stop_grace_s: float = Field(5.0, gt=0.0)
+    default_timeout_s: float = Field(3600.0, gt=0.0)
+    idempotency_s: float = Field(86_400.0, gt=0.0)
+    limits: Limits = Limits()
+
+    @staticmethod
+    def from_environment(environ: Mapping[str, str], **given: Any) -> "Settings":
+        """Read the environment; `given` values that are not None win. Raises SettingsError."""
+        values: dict[str, Any] = {}
+        limits: dict[str, Any] = {}
+        for name in Settings.model_fields:
+            text = environ.get(PREFIX + name.upper())
+            if text is not None and name not in ("limits", "api_keys"):
+                values[name] = _words(text) if name == "allowed_hosts" else text
+        for name in Limits.model_fields:
+            text = environ.get(f"{PREFIX}LIMIT_{name.upper()}")
+            if text is not None:
+                limits[name] = _integer(f"{PREFIX}LIMIT_{name.upper()}", text)
+        values |= {name: value for name, value in given.items() if value is not None}
+        values.setdefault("api_keys", _keys(environ))
+        try:
+            return Settings(limits=Limits(**limits), **values)
+        except ValidationError as error:
+            raise SettingsError(_in_words(error)) from error
+
+    def check_exposure(self) -> None:
+        """Refuse to listen beyond this machine without keys. Raises SettingsError."""
+        if self.api_keys or self.loopback:
+            return
+        raise SettingsError(
+            f"Refusing to listen on {self.host}: it is reachable from other machines and no API "
+            "key is set, so anybody there could use this service. Set CARDAN_API_KEY (or "
+            "CARDAN_API_KEY_FILE) and send it as 'Authorization: Bearer KEY', or listen on "
+            "127.0.0.1."
+        )
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def database(self) -> Path:
+        """File of the queue."""
+        return self.data / "cardan.sqlite3"
+
+    @property
+    def results(self) -> Path:
+        """Folder of the recordings."""
+        return self.data / "results"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in text.replace(",", " ").split() if word)
+
+
+def _keys(environ: Mapping[str, str]) -> frozenset[str]:
+    text = environ.get(f"{PREFIX}API_KEY", "")
+    file = environ.get(f"{PREFIX}API_KEY_FILE")
+    if file:
+        try:
+            text += "\n" + Path(file).read_text(encoding="utf-8")
+        except OSError as error:
+            raise SettingsError(f"CARDAN_API_KEY_FILE cannot be read: {error}") from error
+    keys = _words(text)
+    for key in keys:
+        if len(key) < 16:
+            raise SettingsError("An API key needs at least 16 characters.")
+    return keys
+
+
+def _integer(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise SettingsError(f"{name} must be a whole number, not {text!r}.") from error
+
+
+def _in_words(error: ValidationError) -> str:
+    return "; ".join(
+        f"{PREFIX}{'_'.join(str(part) for part in item['loc']).upper()}: {item['msg']} "
+        f"(found {item['input']!r})"
+        for item in error.errors()
+    )

@@ -1,0 +1,85 @@
+"""Frames whose blocks are encoded once and shared by all viewers; the layout is `schemas.frame`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from schemas.frame import (
+    BLOCK_HEADER,
+    HEADER,
+    BlockTag,
+    FrameFlags,
+    FrameHeader,
+    FrameInvalid,
+    FrameKind,
+    Table,
+    encode_block,
+    join_frame,
+)
+
+# what a viewer gets who subscribes to a channel
+CHANNELS: dict[str, frozenset[BlockTag]] = {
+    "poses": frozenset({BlockTag.POSES, BlockTag.GRAB, BlockTag.STATE_HASH}),
+    "contacts": frozenset({BlockTag.CONTACTS}),
+    "joints": frozenset({BlockTag.JOINTS}),
+    "energy": frozenset({BlockTag.ENERGY}),
+    "solver": frozenset({BlockTag.SOLVER}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFrame:
+    """One moment of a session: a header, and by tag the whole block with its padding."""
+
+    header: FrameHeader
+    blocks: Mapping[BlockTag, bytes]
+
+    @property
+    def step(self) -> int:
+        """Steps since the start."""
+        return self.header.step
+
+    @property
+    def size(self) -> int:
+        """Bytes of header and blocks."""
+        return HEADER.size + sum(map(len, self.blocks.values()))
+
+    def numbered(self, sequence: int) -> "SharedFrame":
+        """The same moment as frame `sequence` of the stream."""
+        return SharedFrame(replace(self.header, sequence=sequence), self.blocks)
+
+    def as_key(self) -> "SharedFrame":
+        """The same moment as a key frame."""
+        return SharedFrame(replace(self.header, kind=FrameKind.KEY), self.blocks)
+
+    def encode(
+        self, tags: Iterable[BlockTag] = tuple(BlockTag), *, gap: bool = False, dropped: int = 0
+    ) -> bytes:
+        """The bytes for one viewer: only the blocks of `tags` that this moment has."""
+        flags = self.header.flags | (FrameFlags.GAP_BEFORE if gap else FrameFlags.NONE)
+        header = replace(self.header, flags=flags, dropped=min(dropped, 2**32 - 1))
+        return join_frame(header, [self.blocks[tag] for tag in sorted(tags) if tag in self.blocks])
+
+
+def share(header: FrameHeader, tables: Mapping[BlockTag, Table]) -> SharedFrame:
+    """Encode every table once."""
+    return SharedFrame(header, {tag: encode_block(tag, table) for tag, table in tables.items()})
+
+
+def split(data: bytes) -> SharedFrame:
+    """Cut the bytes of a frame into its blocks without decoding them. Raises FrameInvalid."""
+    if len(data) < HEADER.size:
+        raise FrameInvalid(f"a frame has {HEADER.size} bytes or more; found {len(data)}")
+    kind, flags, count, epoch, sequence, step, time, dropped, _ = HEADER.unpack_from(data)
+    header = FrameHeader(step, time, epoch, sequence, FrameKind(kind), FrameFlags(flags), dropped)
+    blocks: dict[BlockTag, bytes] = {}
+    start = HEADER.size
+    for _ in range(count):
+        if start + BLOCK_HEADER.size > len(data):
+            raise FrameInvalid(f"the frame ends inside a block header at byte {start}")
+        tag, _, length, _ = BLOCK_HEADER.unpack_from(data, start)
+        end = start + BLOCK_HEADER.size + length + -length % 8
+        if end > len(data):
+            raise FrameInvalid(f"the frame ends inside block {tag} at byte {start}")
+        blocks[BlockTag(tag)] = data[start:end]
+        start = end
+    return SharedFrame(header, blocks)

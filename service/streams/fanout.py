@@ -1,0 +1,91 @@
+"""One producer, many readers: frames and events of a session to all its viewers."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from service.streams.codec import SharedFrame
+from service.streams.viewer import MAX_TEXTS, Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened; `sequence` is the newest frame at that moment."""
+
+    number: int
+    epoch: int
+    sequence: int
+    message: dict[str, Any]
+
+
+class Fanout:
+    """The viewers of a session, and the events of the recent past."""
+
+    def __init__(self, on_channels: Callable[[frozenset[str]], None]) -> None:
+        """`on_channels` hears which channels at least one viewer wants, whenever that changes."""
+        self._viewers: set[Viewer] = set()
+        self._events: deque[Event] = deque(maxlen=MAX_TEXTS)
+        self._on_channels = on_channels
+        self._channels: frozenset[str] = frozenset()
+        self._number = 0
+
+    def __len__(self) -> int:
+        """How many viewers there are."""
+        return len(self._viewers)
+
+    def __iter__(self) -> Iterator[Viewer]:
+        """The viewers; the set may change meanwhile."""
+        return iter(tuple(self._viewers))
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """What at least one viewer wants."""
+        return self._channels
+
+    def add(self, viewer: Viewer) -> None:
+        """From now on the viewer gets what is published."""
+        self._viewers.add(viewer)
+        self.refresh()
+
+    def remove(self, viewer: Viewer) -> None:
+        """The viewer is gone."""
+        self._viewers.discard(viewer)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Find out again which channels are wanted."""
+        wanted = frozenset().union(*(viewer.channels for viewer in self._viewers))
+        if wanted != self._channels:
+            self._channels = wanted
+            self._on_channels(wanted)
+
+    def publish(self, frame: SharedFrame) -> None:
+        """Offer a live frame to everybody; never waits."""
+        for viewer in self._viewers:
+            viewer.offer(frame)
+
+    def announce(self, kind: str, epoch: int, sequence: int, data: dict[str, Any]) -> None:
+        """Tell everybody that something happened; never waits."""
+        self._number += 1
+        message = {
+            "op": "event", "sequence_event": self._number, "type": kind, "epoch": epoch,
+            "sequence": sequence, **data,
+        }  # fmt: skip
+        self._events.append(Event(self._number, epoch, sequence, message))
+        for viewer in self:
+            viewer.push(message)
+
+    def missed(self, epoch: int, sequence: int) -> tuple[list[dict[str, Any]], bool]:
+        """Events at or after a frame, and whether older ones of them are forgotten already.
+
+        Events of the moment of that very frame come twice: `sequence_event` tells them apart.
+        """
+        after = [e for e in self._events if (e.epoch, e.sequence) >= (epoch, sequence)]
+        forgotten = len(after) == len(self._events) and self._number > len(self._events)
+        return [event.message for event in after], forgotten
+
+    def close(self, code: int, reason: str) -> None:
+        """End every connection after what is queued."""
+        for viewer in self:
+            viewer.close(code, reason)

@@ -1,0 +1,149 @@
+"""What one viewer is to be sent, and when.
+
+Two classes of delivery. Frames: the newest wins, per channel not more often than the viewer asked
+for, and at most `window` of them unacknowledged. Texts (results, events): in order, never dropped;
+a viewer that lets `MAX_TEXTS` of them pile up is closed.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from schemas.frame import FrameKind
+from service.streams.codec import CHANNELS, SharedFrame
+from service.streams.mailbox import Mailbox
+
+WINDOW = 4
+MAX_TEXTS = 1024
+MAX_HZ = 60.0
+TRY_AGAIN_LATER = 1013
+# a frame due within this time is due now: the producer's rhythm and ours are never quite the same
+SLACK_SECONDS = 0.004
+# a channel due before the next frame comes goes with this one: one message per frame, not two
+JOIN_SECONDS = 1.0 / MAX_HZ
+
+
+class Viewer:
+    """The sending side of one connection."""
+
+    def __init__(self, client_id: str, clock: Callable[[], float], window: int = WINDOW) -> None:
+        """Begin with no channel and nothing to send."""
+        self.client_id = client_id
+        self.window = window
+        self.live = True
+        self.closing: tuple[int, str] | None = None
+        self.overflow = asyncio.Event()
+        self.gap = False
+        self._clock = clock
+        self._wake = asyncio.Event()
+        self._texts: deque[str] = deque()
+        self._slots: Mailbox[str, SharedFrame] = Mailbox()
+        self._periods: dict[str, float] = {}
+        self._due: dict[str, float] = {}
+        self._unacknowledged: deque[int] = deque()
+        self._dropped = 0
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """The channels this viewer is subscribed to."""
+        return frozenset(self._periods)
+
+    def subscribe(self, rates: Mapping[str, float]) -> None:
+        """From now on send these channels, each at most at its rate [Hz]."""
+        now = self._clock()
+        self._periods = {name: 1.0 / min(hz, MAX_HZ) for name, hz in rates.items()}
+        self._due = dict.fromkeys(self._periods, now)
+        self._slots.clear()
+
+    def offer(self, frame: SharedFrame) -> None:
+        """A new live frame; replaces one that was not sent yet."""
+        if self.live:
+            self._fill(frame)
+
+    def show(self, frame: SharedFrame) -> None:
+        """A key frame for this viewer alone, due at once on every channel."""
+        self._slots.clear()
+        self._due = dict.fromkeys(self._periods, self._clock())
+        self._fill(frame.as_key())
+
+    def push(self, message: Mapping[str, object]) -> None:
+        """Queue a text; too many waiting ones close the viewer."""
+        if self.closing is not None:
+            return
+        if len(self._texts) >= MAX_TEXTS:
+            self._texts.clear()
+            self.overflow.set()
+            self.close(TRY_AGAIN_LATER, f"{MAX_TEXTS} messages were waiting unread")
+            return
+        self._texts.append(orjson.dumps(message).decode())
+        self._wake.set()
+
+    def close(self, code: int, reason: str) -> None:
+        """End the connection once the texts queued so far are sent."""
+        if self.closing is None:
+            self.closing = (code, reason)
+        self._slots.clear()
+        self._wake.set()
+
+    def acknowledge(self, sequence: int) -> None:
+        """The viewer has rendered the frame: it and those sent before it are no longer counted."""
+        if sequence in self._unacknowledged:
+            while self._unacknowledged.popleft() != sequence:
+                pass
+            self._wake.set()
+
+    def next_text(self) -> str | None:
+        """The next text to send, in order."""
+        return self._texts.popleft() if self._texts else None
+
+    def next_frame(self) -> bytes | None:
+        """The frame to send now, if one is due and the window is open."""
+        if not self._slots or len(self._unacknowledged) >= self.window:
+            return None
+        now = self._clock()
+        if not self._due_within(now + SLACK_SECONDS):
+            return None
+        taken = self._slots.take(self._due_within(now + JOIN_SECONDS))
+        frame = max(
+            taken.values(), key=lambda one: (one.header.kind is FrameKind.KEY, one.header.sequence)
+        )
+        names = [name for name, one in taken.items() if one is frame]
+        for name in taken:
+            turn = self._due[name] + self._periods[name]
+            self._due[name] = turn if turn > now else now + self._periods[name]
+        tags = [tag for name in names for tag in CHANNELS[name]]
+        data = frame.encode(tags, gap=self.gap, dropped=self._dropped)
+        self._unacknowledged.append(frame.header.sequence)
+        self._dropped, self.gap = 0, False
+        return data
+
+    async def wait(self) -> None:
+        """Return when something may have become sendable."""
+        if self._texts or self.closing is not None:
+            return
+        seconds = None
+        if self._slots and len(self._unacknowledged) < self.window:
+            waiting = [self._due[name] for name in self._periods if self._slots.peek(name)]
+            seconds = max(0.0, min(waiting) - self._clock())
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+    def _due_within(self, moment: float) -> set[str]:
+        """Channels with a frame waiting whose turn comes before the moment."""
+        turns = self._due.items()
+        return {name for name, turn in turns if turn <= moment and self._slots.peek(name)}
+
+    def _fill(self, frame: SharedFrame) -> None:
+        names = self._periods
+        holding = [name for name in names if not CHANNELS[name].isdisjoint(frame.blocks)]
+        if not holding:
+            return
+        if self._slots.put(dict.fromkeys(holding, frame)) == len(holding):
+            self._dropped += 1
+        self._wake.set()

@@ -1,0 +1,1 @@
+"""Worker processes: each holds one engine; this side starts, feeds, watches and replaces them."""

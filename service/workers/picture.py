@@ -1,0 +1,119 @@
+"""What a simulation looks like now: as a binary frame, and as JSON."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine import Simulation
+from schemas.frame import (
+    BlockTag,
+    FrameFlags,
+    FrameHeader,
+    Table,
+    encode_frame,
+    poses_table,
+    row_from,
+    table_from,
+)
+
+COLLISION_WORDS = ("broad", "narrow", "collision", "contact")
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What a frame says about the session beside the state of the simulation."""
+
+    epoch: int
+    phase: str
+    real_time_factor: float
+
+
+def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
+    """The encoded frame of this moment, sequence 0; contacts only when a channel asks for them."""
+    still = shot.phase != "running"
+    tables: dict[BlockTag, Table] = {
+        BlockTag.POSES: poses_table(simulation.poses()),
+        BlockTag.JOINTS: table_from(BlockTag.JOINTS, simulation.joint_table()),
+        BlockTag.ENERGY: row_from(BlockTag.ENERGY, simulation.energy()),
+        BlockTag.SOLVER: _solver(simulation.solver_report(), shot.real_time_factor),
+    }
+    if "contacts" in channels:
+        tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, simulation.contact_table())
+    grab = simulation.grab_state()
+    if grab is not None:
+        tables[BlockTag.GRAB] = row_from(BlockTag.GRAB, grab)
+    if still:
+        number = int(simulation.state_hash()[:16], 16)
+        tables[BlockTag.STATE_HASH] = row_from(BlockTag.STATE_HASH, {"hash": number})
+    flags = FrameFlags.PAUSED if still else FrameFlags.NONE
+    if shot.phase == "failed":
+        flags |= FrameFlags.FAILED
+    header = FrameHeader(simulation.step_count, simulation.time, shot.epoch, flags=flags)
+    return encode_frame(header, tables)
+
+
+def sample(simulation: Simulation) -> dict[str, Any]:
+    """One row of the series a `step` returns."""
+    return {
+        "step": simulation.step_count,
+        "time": simulation.time,
+        "poses": simulation.poses().tolist(),
+        "velocities": simulation.velocities().tolist(),
+        "joints": _records(simulation.joint_table(), ("joint", "coordinate", "q", "qd")),
+        "energy": plain(simulation.energy()),
+    }
+
+
+def describe(simulation: Simulation) -> dict[str, Any]:
+    """The whole state as JSON; poses [px py pz qw qx qy qz] and velocities in scene order, in W."""
+    return {
+        "step": simulation.step_count,
+        "time": simulation.time,
+        "body_names": list(simulation.body_names),
+        "poses": simulation.poses().tolist(),
+        "velocities": simulation.velocities().tolist(),
+        "joint_names": list(simulation.joint_names),
+        "joints": _records(simulation.joint_table()),
+        "contacts": _records(simulation.contact_table()),
+        "energy": plain(simulation.energy()),
+        "momentum": simulation.momentum().tolist(),
+        "solver": plain(simulation.solver_report()),
+        "grab": plain(simulation.grab_state()),
+        "state_hash": simulation.state_hash(),
+    }
+
+
+def plain(value: Any) -> Any:
+    """The same value with Python's numbers and lists in place of NumPy's."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _solver(report: Mapping[str, Any], real_time_factor: float) -> Table:
+    phases: Mapping[str, float] = report["phases"]
+    whole = sum(phases.values())
+    collision = sum(
+        spent for name, spent in phases.items() if any(word in name for word in COLLISION_WORDS)
+    )
+    solve = sum(spent for name, spent in phases.items() if "solve" in name)
+    timing = {
+        "step_us": whole,
+        "real_time_factor": real_time_factor,
+        "collision_us": collision,
+        "solve_us": solve,
+        "other_us": whole - collision - solve,
+    }
+    return row_from(BlockTag.SOLVER, {**report, **timing})
+
+
+def _records(table: Table, names: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+    chosen = names or table.dtype.names or ()
+    columns = [table[name].tolist() for name in chosen]
+    return [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -1,0 +1,81 @@
+"""Commands that push the simulation: from an op and its arguments to a call of the engine.
+
+Arguments have passed the models of `service.sessions.commands`; what only the scene knows (does
+this body exist, has this joint a motor) is checked here. All vectors are in W, SI units.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from engine import Simulation
+
+Arguments = dict[str, Any]
+
+
+class RefusalError(Exception):
+    """A command the scene cannot take; becomes the problem of its answer."""
+
+    def __init__(self, code: str, detail: str, errors: Sequence[dict[str, Any]] = ()) -> None:
+        """Keep the parts of the problem."""
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.errors = list(errors)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The problem as data."""
+        return {"status": 422, "code": self.code, "detail": self.detail, "errors": self.errors}
+
+
+def steer(simulation: Simulation, op: str, arguments: Arguments) -> None:
+    """Do what `op` says, at the next step. Raises RefusalError."""
+    _check_name(arguments, "body", simulation.body_names)
+    _check_name(arguments, "joint", simulation.joint_names)
+    try:
+        STEERING[op](simulation, arguments)
+    except (ValueError, KeyError, IndexError) as error:
+        raise RefusalError(
+            "command_impossible", f"The simulation cannot take {op}: {error.args[0]}"
+        ) from error
+
+
+def _check_name(arguments: Arguments, field: str, known: Sequence[str]) -> None:
+    name = arguments.get(field)
+    if name is None or name in known:
+        return
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the scene has {len(known)} of them"
+    fault = {
+        "pointer": f"/{field}",
+        "code": f"unknown_{field}",
+        "message": f"there is no {field} of this name",
+        "got": name,
+        "hint": hint,
+    }
+    raise RefusalError(
+        f"unknown_{field}", f"There is no {field} {name!r} in the scene; {hint}", [fault]
+    )
+
+
+def _set_motor(simulation: Simulation, a: Arguments) -> None:
+    simulation.set_motor(a["joint"], a["target"], axis=a["axis"], max_force=a["max_force"])
+
+
+def _apply_force(simulation: Simulation, a: Arguments) -> None:
+    simulation.apply_wrench(
+        a["body"], a["force"], a["torque"], point=a["point"], duration=a["duration"]
+    )
+
+
+STEERING: dict[str, Callable[[Simulation, Arguments], None]] = {
+    "set_motor": _set_motor,
+    "apply_force": _apply_force,
+    "apply_impulse": lambda s, a: s.apply_impulse(a["body"], a["impulse"], a["point"]),
+    "set_velocity": lambda s, a: s.set_velocity(a["body"], a["linear"], a["angular"]),
+    "gravity": lambda s, a: s.set_gravity(a["value"]),
+    "grab": lambda s, a: s.grab(a["body"], a["point"]),
+    "grab_move": lambda s, a: s.grab_move(a["target"]),
+    "release": lambda s, a: s.release(),
+}

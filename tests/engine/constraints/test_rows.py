@@ -1,0 +1,163 @@
+"""Every row is the derivative of what it constrains: J v = dC/dt, and its curvature d2C/dt2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.constraints.frames import joint_frame
+from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
+from engine.constraints.joints.equations import write_equations
+from engine.constraints.row import row_speed
+from engine.integration.advance_poses import advance_poses
+from engine.simulation import Simulation
+from tests.engine.scenes import brick, document, simulate
+
+pytestmark = pytest.mark.law
+
+AXIS, AXIS2 = [0.2, -0.4, 0.8], [0.9, 0.3, 0.1]
+KINDS: dict[str, dict[str, Any]] = {
+    "ball": {},
+    "hinge": {"axis": AXIS},
+    "slider": {"axis": AXIS},
+    "fixed": {},
+    "hinge2": {"axis": AXIS, "axis2": AXIS2},
+    "hinge2 sprung": {"axis": AXIS, "axis2": AXIS2, "spring": {"stiffness": 10.0}},
+    "universal": {"axis": [0, 0, 1], "axis2": [1, 0, 0]},
+    "cylindrical": {"axis": AXIS},
+    "planar": {"axis": AXIS},
+    "distance": {"anchor2": [0.9, -0.3, 0.4]},
+}
+
+
+def jointed(kind: str, disturbed: float, seed: int) -> Simulation:
+    """Two tumbling bricks with one joint, moved off the constraint by up to `disturbed`."""
+    joint = {
+        "name": "j",
+        "type": kind.split()[0],
+        "parent": "a",
+        "child": "b",
+        "anchor": [0.3, 0.1, 0.2],
+        **KINDS[kind],
+    }
+    bodies = [
+        brick("a", orientation=[0.8, 0.6, 0.0, 0.0], center_of_mass=[0.1, -0.05, 0.02]),
+        brick("b", position=[0.7, 0.2, -0.1], orientation=[0.5, 0.5, -0.5, 0.5]),
+    ]
+    # without the gyroscopic term bodies turn at constant angular velocity between kicks
+    simulation = simulate(document(bodies, [joint], simulation={"gyroscopic": "off"}))
+    state, rng = simulation.state, np.random.default_rng(seed)
+    state.v_WB_W[:2], state.w_WB_W[:2] = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
+    state.p_WB[:2] += disturbed * rng.normal(size=(2, 3))
+    state.q_WB[:2] += disturbed * rng.normal(size=(2, 4))
+    state.q_WB[:2] /= np.linalg.norm(state.q_WB[:2], axis=1)[:, None]
+    return simulation
+
+
+def equations(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """C, J v and d2C/dt2 (from the bias) of every equation now."""
+    joints, rows, h = simulation.model.joints, simulation.work.rows, 1.0
+    joints.erp[:] = 0.0
+    rows.count[:] = 0
+    state, still = simulation.state, np.zeros((3, 3))
+    write_equations(rows, state, joints, 0, joint_frame(joints, state, 0), h, still)
+    n = int(rows.count[0])
+    speed = np.array([row_speed(rows, i, simulation.state) for i in range(n)])
+    return rows.error[:n].copy(), speed, rows.bias[:n] / (0.5 * h)
+
+
+def coordinates(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of every joint coordinate."""
+    joints, rows, state = simulation.model.joints, simulation.work.rows, simulation.state
+    frame = joint_frame(joints, state, 0)
+    found = []
+    for axis in range(n_coordinates(int(joints.kind[0]))):
+        rows.body_a[0], rows.body_b[0] = 0, 1
+        curvature = write_coordinate(rows, 0, joints, 0, axis, frame)
+        value = coordinate(joints, state, 0, axis, frame)
+        found.append((value, row_speed(rows, 0, state), curvature))
+    values = np.array(found).reshape(-1, 3)
+    return values[:, 0], values[:, 1], values[:, 2]
+
+
+def at(simulation: Simulation, t: float, what: Any) -> Any:
+    """Evaluate something after free motion at constant velocities for a time t."""
+    state = simulation.state
+    p, q = state.p_WB.copy(), state.q_WB.copy()
+    advance_poses(simulation.model.bodies, state, t, simulation.options)
+    value = what(simulation)
+    state.p_WB[:], state.q_WB[:] = p, q
+    return value
+
+
+@pytest.mark.parametrize("disturbed", [0.0, 0.2])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_equation_rows_are_derivatives_of_their_errors(kind: str, disturbed: float) -> None:
+    for seed in range(5):
+        simulation = jointed(kind, disturbed, seed)
+        _, speed, curvature = equations(simulation)
+        d = 1e-5
+        ahead, behind = (at(simulation, s * d, equations) for s in (1.0, -1.0))
+        assert speed == pytest.approx((ahead[0] - behind[0]) / (2 * d), abs=2e-9, rel=1e-8)
+        assert curvature == pytest.approx((ahead[1] - behind[1]) / (2 * d), abs=2e-8, rel=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "slider", "cylindrical", "universal", "hinge2"])
+def test_coordinate_rows_are_rates_on_the_constraint(kind: str) -> None:
+    for seed in range(5):
+        simulation = jointed(kind, 0.0, seed)
+        # velocities the joint allows: what its equations forbid is projected out
+        state, rows = simulation.state, simulation.work.rows
+        equations(simulation)
+        n = int(rows.count[0])
+        J = np.concatenate([rows.J_a[:n], rows.J_b[:n]], axis=1)
+        v = np.concatenate([state.w_WB_W[0], state.v_WB_W[0], state.w_WB_W[1], state.v_WB_W[1]])
+        v = v - np.linalg.pinv(J) @ (J @ v)
+        state.w_WB_W[0], state.v_WB_W[0], state.w_WB_W[1], state.v_WB_W[1] = v.reshape(4, 3)
+        _, speed, curvature = coordinates(simulation)
+        d = 1e-5
+        ahead, behind = (at(simulation, s * d, coordinates) for s in (1.0, -1.0))
+        assert speed == pytest.approx((ahead[0] - behind[0]) / (2 * d), abs=1e-8, rel=1e-8)
+        if kind in ("hinge", "slider", "cylindrical"):
+            expected = (ahead[1] - behind[1]) / (2 * d)
+            assert curvature == pytest.approx(expected, abs=1e-7, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_rows_conserve_both_momenta_for_any_error(kind: str) -> None:
+    simulation = jointed(kind, 0.2, 3)
+    equations(simulation)
+    rows, p = simulation.work.rows, simulation.state.p_WB
+    n = int(rows.count[0])
+    assert rows.J_a[:n, 3:] == pytest.approx(-rows.J_b[:n, 3:], abs=1e-15)
+    moment_a = rows.J_a[:n, :3] + np.cross(p[0], rows.J_a[:n, 3:])
+    moment_b = rows.J_b[:n, :3] + np.cross(p[1], rows.J_b[:n, 3:])
+    assert moment_a + moment_b == pytest.approx(np.zeros((n, 3)), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [("ball", 3), ("hinge", 5), ("slider", 5), ("fixed", 6), ("hinge2", 4), ("universal", 4)],
+)
+def test_joint_leaves_its_degrees_of_freedom(kind: str, rows: int) -> None:
+    simulation = jointed(kind, 0.0, 0)
+    equations(simulation)
+    n = int(simulation.work.rows.count[0])
+    J = np.concatenate([simulation.work.rows.J_a[:n], simulation.work.rows.J_b[:n]], axis=1)
+    assert n == rows
+    assert np.linalg.matrix_rank(J) == rows
+
+
+def test_angle_is_counted_across_turns() -> None:
+    simulation = jointed("hinge", 0.0, 0)
+    state = simulation.state
+    state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
+    joints = simulation.model.joints
+    axis = np.array(joint_frame(joints, state, 0).s)
+    state.w_WB_W[1] = axis
+    for k in range(100):
+        advance_poses(simulation.model.bodies, state, 0.2, simulation.options)
+        state.joint_q[0, 0] = coordinate(joints, state, 0, 0, joint_frame(joints, state, 0))
+        assert state.joint_q[0, 0] == pytest.approx(0.2 * (k + 1), abs=1e-9)

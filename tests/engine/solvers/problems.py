@@ -1,0 +1,232 @@
+"""Problems to solve: random rows between bodies, stacks of boxes, blocks on planes, chains."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.world.options import SolverMethod, SolverOptions
+from engine.world.problem import FRICTION_CONE, Dense, Problem
+from engine.world.report import Report
+
+H = 1.0 / 240.0
+GRAVITY = 9.81
+
+
+class Body(NamedTuple):
+    """What a row needs to know of a body."""
+
+    inverse_mass: float
+    inverse_inertia: NDArray  # (3, 3) W
+    position: NDArray  # (3,) W
+
+
+def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
+    """Problem whose unused rows and outputs are NaN."""
+    cap = capacity or n_rows
+    nan = np.nan
+    return Problem(
+        count=np.array([n_rows, n_box]),
+        body_a=np.full(cap, -7),
+        body_b=np.full(cap, -7),
+        J_a=np.full((cap, 6), nan),
+        J_b=np.full((cap, 6), nan),
+        MJ_a=np.full((cap, 6), nan),
+        MJ_b=np.full((cap, 6), nan),
+        diagonal=np.full(cap, nan),
+        cfm=np.zeros(cap),
+        b=np.full(cap, nan),
+        lo=np.full(cap, nan),
+        hi=np.full(cap, nan),
+        normal_row=np.full(cap, -1),
+        mu=np.zeros(cap),
+        friction_kind=np.array([friction_kind]),
+        lam=np.zeros(cap),
+        w=np.full(cap, nan),
+    )
+
+
+def put_row(problem, i, bodies, pair, J_a, J_b):
+    """Row i between bodies pair[0], pair[1]; its masses and diagonal."""
+    problem.body_a[i], problem.body_b[i] = pair
+    problem.J_a[i], problem.J_b[i] = J_a, J_b
+    for body, J, MJ in ((pair[0], J_a, problem.MJ_a), (pair[1], J_b, problem.MJ_b)):
+        MJ[i, :3] = bodies[body].inverse_inertia @ J[:3]
+        MJ[i, 3:] = bodies[body].inverse_mass * J[3:]
+    problem.diagonal[i] = (
+        problem.J_a[i] @ problem.MJ_a[i] + problem.J_b[i] @ problem.MJ_b[i] + problem.cfm[i]
+    )
+
+
+def direction_rows(bodies, pair, point, direction):
+    """J_a, J_b of the velocity of b against a at a point along a direction."""
+    arm_a, arm_b = point - bodies[pair[0]].position, point - bodies[pair[1]].position
+    J_a = -np.concatenate([np.cross(arm_a, direction), direction])
+    J_b = np.concatenate([np.cross(arm_b, direction), direction])
+    return J_a, J_b
+
+
+def put_contact(problem, i, bodies, pair, contact, mu):
+    """Rows i .. i + 2: contact = (point, normal from a to b, bias of the normal)."""
+    point, normal, bias = contact
+    helper = np.array([1.0, 0, 0]) if abs(normal[0]) < 0.9 else np.array([0, 1.0, 0])
+    t1 = np.cross(normal, helper)
+    t1 /= np.linalg.norm(t1)
+    t2 = np.cross(normal, t1)
+    for k, direction in enumerate((normal, t1, t2)):
+        put_row(problem, i + k, bodies, pair, *direction_rows(bodies, pair, point, direction))
+        problem.lo[i + k] = 0.0 if k == 0 else np.nan
+        problem.hi[i + k] = np.inf if k == 0 else np.nan
+    problem.normal_row[i + 1 : i + 3] = i
+    problem.mu[i + 1 : i + 3] = mu
+    problem.b[i : i + 3] = bias, 0.0, 0.0
+
+
+def add_free_velocity(problem, v_free):
+    """b += J v_free."""
+    for i in range(problem.count[0]):
+        problem.b[i] += problem.J_a[i] @ v_free[problem.body_a[i]]
+        problem.b[i] += problem.J_b[i] @ v_free[problem.body_b[i]]
+
+
+def box_body(mass, size, position):
+    """Homogeneous box, axes of W."""
+    x, y, z = np.square(size)
+    inertia = mass / 12.0 * np.array([y + z, x + z, x + y])
+    return Body(1.0 / mass, np.diag(1.0 / inertia), np.asarray(position, float))
+
+
+WORLD = Body(0.0, np.zeros((3, 3)), np.zeros(3))
+
+
+def tower(n, mu=0.5, friction_kind=FRICTION_CONE, push=0.0, seed=0):
+    """n unit cubes on each other on the ground, four contacts at each face; pushed sideways."""
+    rng = np.random.default_rng(seed)
+    bodies = [box_body(1.0, (1, 1, 1), (0, 0, 0.5 + k)) for k in range(n)] + [WORLD]
+    problem = empty_problem(12 * n, 0, friction_kind, capacity=12 * n + 5)
+    row = 0
+    up = np.array([0.0, 0, 1])
+    for k in range(n):
+        for x, y in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)):
+            pair = (n if k == 0 else k - 1, k)
+            put_contact(problem, row, bodies, pair, (np.array([x, y, float(k)]), up, 0.0), mu)
+            row += 3
+    v_free = np.zeros((n + 1, 6))
+    v_free[:n, 5] = -GRAVITY * H
+    v_free[:n, 3] = push * rng.uniform(0.5, 1.0, n)
+    v_free[:n, :3] = 0.1 * push * rng.normal(size=(n, 3))
+    add_free_velocity(problem, v_free)
+    return problem
+
+
+def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE):
+    """n spheres' worth of bodies in a layered heap with random contacts to bodies below."""
+    rng = np.random.default_rng(seed)
+    side = max(2, round((n / 4) ** (1 / 3) * 1.6))
+    cells = [(i % side, (i // side) % side, i // side**2) for i in range(n)]
+    positions = np.array(cells, float) + rng.uniform(-0.1, 0.1, (n, 3)) + [0, 0, 0.5]
+    bodies = [box_body(rng.uniform(0.5, 2), (1, 1, 1), p) for p in positions] + [WORLD]
+    pairs = []
+    for i in range(n):
+        if positions[i, 2] < 1.0:
+            pairs.append((n, i))
+        near = np.flatnonzero(np.linalg.norm(positions[:i] - positions[i], axis=1) < 1.3)
+        pairs.extend((int(j), i) for j in near)
+    problem = empty_problem(3 * contacts, 0, friction_kind)
+    for c in range(contacts):
+        a, b = pairs[c % len(pairs)]
+        if a == n:
+            normal, point = np.array([0.0, 0, 1]), positions[b] - [0, 0, 0.5]
+        else:
+            normal = positions[b] - positions[a]
+            normal /= np.linalg.norm(normal)
+            point = 0.5 * (positions[a] + positions[b])
+        point = point + 0.3 * np.cross(normal, rng.normal(size=3))
+        put_contact(problem, 3 * c, bodies, (a, b), (point, normal, 0.0), mu)
+    v_free = np.zeros((n + 1, 6))
+    v_free[:n, 5] = -GRAVITY * H
+    v_free[:n] += 0.02 * rng.normal(size=(n, 6))
+    add_free_velocity(problem, v_free)
+    return problem
+
+
+def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, seed=2):
+    """n bars joined by balls from the world, falling; limits on every bar, contacts at the end."""
+    rng = np.random.default_rng(seed)
+    bodies = [box_body(1.0, (1, 0.1, 0.1), (k + 0.5, 0, 0)) for k in range(n)] + [WORLD]
+    n_equations = 3 * n * (2 if redundant else 1)
+    problem = empty_problem(n_equations + n + 3 * contacts, n_equations + n, friction_kind)
+    row = 0
+    for k in range(n):
+        pair = (n if k == 0 else k - 1, k)
+        for _ in range(2 if redundant else 1):
+            for axis in np.eye(3):
+                rows = direction_rows(bodies, pair, np.array([float(k), 0, 0]), axis)
+                put_row(problem, row, bodies, pair, *rows)
+                problem.lo[row], problem.hi[row] = -np.inf, np.inf
+                problem.b[row] = 0.0
+                row += 1
+        # a limit on the turn about y between the two: one-sided or a motor with a largest moment
+        J = np.zeros(6)
+        J[1] = 1.0
+        put_row(problem, row, bodies, pair, -J, J)
+        problem.lo[row], problem.hi[row] = (0.0, np.inf) if k % 2 else (-0.01, 0.01)
+        problem.b[row] = rng.uniform(-0.2, 0.2)
+        row += 1
+    # boxes may come in any order: equations and limits are mixed here on purpose
+    for c in range(contacts):
+        k = n - 1 - c % n
+        point = np.array([k + 0.2 + 0.6 * rng.random(), 0.05 * (-1) ** c, -0.05])
+        put_contact(problem, row, bodies, (n, k), (point, np.array([0.0, 0, 1]), -0.001 * c), mu)
+        row += 3
+    v_free = np.zeros((n + 1, 6))
+    v_free[:n, 5] = -GRAVITY * H
+    v_free[:n] += 0.1 * rng.normal(size=(n, 6))
+    add_free_velocity(problem, v_free)
+    return problem
+
+
+def dense_scratch(cap):
+    """Scratch full of NaN and nonsense."""
+    return Dense(
+        A=np.full((cap, cap), np.nan),
+        factor=np.full((cap, cap), np.nan),
+        S=np.full((cap, cap), np.nan),
+        vectors=np.full((16, cap), np.nan),
+        indices=np.full((8, cap), -(2**40)),
+    )
+
+
+def velocity_scratch(problem):
+    """Scratch for the velocities of all bodies."""
+    n = problem.count[0]
+    return np.full(
+        (max(problem.body_a[:n].max(initial=0), problem.body_b[:n].max(initial=0)) + 1, 6), np.nan
+    )
+
+
+def new_report():
+    """Report nobody has written to."""
+    return Report(
+        status=np.zeros(1, np.int64),
+        bad_body=np.full(1, -1),
+        method=np.full(1, -1),
+        solver_status=np.full(1, -1),
+        iterations=np.full(1, -1),
+        residual=np.full(1, np.nan),
+        coulomb_error=np.full(1, np.nan),
+        phase_ns=np.zeros(8, np.int64),
+    )
+
+
+def solver_options(method=SolverMethod.AUTO, **changes):
+    """Options with a tight tolerance."""
+    values = {"max_iterations": 0, "tolerance": 1e-12, "relaxation": 1.0, "warm_start": 1}
+    return SolverOptions(method=int(method), **(values | changes))
+
+
+def copy_problem(problem):
+    """Independent copy."""
+    return Problem(*(field.copy() for field in problem))
