@@ -46,7 +46,6 @@ CACHE_FOLDER = cache_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 
-
 def is_complete() -> bool:
     """Whether the cache holds every kernel of these sources."""
     return (CACHE_FOLDER / "complete").exists()
@@ -99,7 +98,6 @@ else:
         def fast_kernel(function):
             """As `kernel`, with sums that may be reordered."""
             return Kernel(function, OPTIONS | {"fastmath": {"contract", "reassoc", "nsz"}})
-
 
         @intrinsic
         def _clock_gettime(typing_context: Any) -> Any:

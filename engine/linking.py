@@ -93,9 +93,7 @@ class Entry(JITCodeLibrary):
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Machine code, and the names it defines; nobody links an entry again."""
         names = [f.name for f in self._final_module.functions if not f.is_declaration]
-        bodies = "".join(
-            f'define void @"{name}"() {{\n  ret void\n}}\n' for name in names
-        )
+        bodies = "".join(f'define void @"{name}"() {{\n  ret void\n}}\n' for name in names)
         stubs = llvm.parse_assembly(bodies)
         return (self.name, "object", (self._get_compiled_object(), stubs.as_bitcode()))
 

@@ -118,9 +118,7 @@ class Recording:
             tables["joints"] = self._named_table("joints", {"joint": simulation.joint_names})
         if "contacts" in channels:
             bodies = simulation.body_names
-            tables["contacts"] = self._named_table(
-                "contacts", {"body_a": bodies, "body_b": bodies}
-            )
+            tables["contacts"] = self._named_table("contacts", {"body_a": bodies, "body_b": bodies})
         if "energy" in channels:
             parts = self._parts["energy"]
             columns = {key: np.array([part[key] for part in parts]) for key in parts[0]}

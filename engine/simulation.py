@@ -71,6 +71,10 @@ PHASES = {
 }
 STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
 
+# m/s: energy errors are compared with the largest kinetic energy, but at least with that of all
+# bodies at this speed, so that a scene at rest has a scale too
+REST_SPEED = 1e-3
+
 Array = NDArray[np.float64]
 
 
@@ -140,7 +144,6 @@ class Simulation:
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._allocate(len(self.state.contacts.key))
         self._methods: set[int] = set()
-        self._missed_steps = 0
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -215,7 +218,8 @@ class Simulation:
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        self._methods.add(int(self.report.method[0]))
+        if self.work.rows.count[0] > 0:
+            self._methods.add(int(self.report.method[0]))
         scale = 1e-3 / max(done, 1)
         self._last_phases = {
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
@@ -317,7 +321,10 @@ class Simulation:
     def warnings(self) -> list[str]:
         """What a careful user should know of this run."""
         found = []
-        residual, asked = float(self.state.extremes[EXTREME_RESIDUAL]), self.options.solver.tolerance
+        residual, asked = (
+            float(self.state.extremes[EXTREME_RESIDUAL]),
+            self.options.solver.tolerance,
+        )
         if residual > asked:
             found.append(
                 f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
@@ -332,7 +339,7 @@ class Simulation:
         extremes, energy = self.state.extremes, self.energy()
         steps = max(self.step_count, 1)
         kinetic = float(extremes[EXTREME_KINETIC])
-        scale = kinetic if kinetic > 0.0 else 1.0
+        scale = max(kinetic, 0.5 * float(self.model.bodies.mass.sum()) * REST_SPEED**2)
         per_step = self._advance_s / max(self._advanced_steps, 1)
         if self.failure is not None:
             status = "failed"

@@ -59,18 +59,20 @@ def lap(report: Report, phase: int, since: int) -> int:
 
 @kernel
 def keep_start(state: State, motion: Motion) -> None:
-    """Remember the poses so that the step can be undone."""
+    """Remember poses and spins so that the step can be undone."""
     for i in range(state.p_WB.shape[0]):
         store3(motion.p_start, i, load3(state.p_WB, i))
         store4(motion.q_start, i, load4(state.q_WB, i))
+        store3(motion.w_start, i, load3(state.w_WB_W, i))
 
 
 @kernel
 def undo(state: State, motion: Motion) -> None:
-    """Take the poses back to where the step began."""
+    """Take poses and spins back to where the step began."""
     for i in range(state.p_WB.shape[0]):
         store3(state.p_WB, i, load3(motion.p_start, i))
         store4(state.q_WB, i, load4(motion.q_start, i))
+        store3(state.w_WB_W, i, load3(motion.w_start, i))
 
 
 @kernel
@@ -103,14 +105,14 @@ def step(
     now = clock_ns()
     keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
-    write_world_inertia(bodies, state, motion)
+    write_world_inertia(bodies, state, motion, options)
     now = lap(report, PHASE_MOVE, now)
     find_contacts(model, state, collision, work.contacts, options, report)
     if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
         undo(state, motion)
         return False
     now = lap(report, PHASE_NARROW, now)
-    write_rows(model, state, work.contacts, rows, options)
+    write_rows(model, state, work.contacts, rows, options, motion.turning)
     now = lap(report, PHASE_ROWS, now)
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)

@@ -58,8 +58,14 @@ def stages(simulation: Simulation) -> list[tuple[str, Callable[[], object]]]:
     scratch = motion.scratch
     return [
         ("forces", lambda: predict_velocity(model, state, motion, options)),
-        ("collision", lambda: find_contacts(model, state, collision, work.contacts, options, report)),
-        ("constraints", lambda: write_rows(model, state, work.contacts, work.rows, options)),
+        (
+            "collision",
+            lambda: find_contacts(model, state, collision, work.contacts, options, report),
+        ),
+        (
+            "constraints",
+            lambda: write_rows(model, state, work.contacts, work.rows, options, motion.turning),
+        ),
         ("assembly", lambda: assemble(bodies, work.rows, motion, work.problem)),
         ("solvers", lambda: solve(work.problem, work.dense, scratch, options.solver, report)),
         ("accounts", lambda: record_extremes(model, state, work.contacts, report)),

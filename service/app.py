@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from service import page
 from service.api import (
     batches,
+    docs,
     errors,
     examples,
     health,
@@ -53,6 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(GuardLayer, settings=settings)
     app.add_middleware(RequestLayer)
     app.include_router(health.probes)
+    app.include_router(docs.router)
     for part in (
         health,
         scenes,

@@ -3,14 +3,16 @@
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from service.api.content import not_modified
 from service.api.errors import ProblemError
+from service.api.layers import KEY_COOKIE, is_key
 
 # the platform's own table of types differs from machine to machine
 TYPES = {
@@ -41,12 +43,30 @@ def page_folder() -> Path | None:
 def mount_page(app: FastAPI, folder: Path) -> None:
     """Serve the folder at `/`, after all other routes."""
 
+    keys = [key.encode() for key in app.state.settings.api_keys]
+
     async def page(path: str, request: Request) -> Response:
+        if path == "" and keys and "key" in request.query_params:
+            return keep_key(request, keys)
         return serve_file(folder, path or "index.html", request)
 
     app.add_api_route(
         "/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False, name="page"
     )
+
+
+def keep_key(request: Request, keys: Sequence[bytes]) -> Response:
+    """Answer `/?key=KEY`: keep the key in a cookie of this site and take it out of the address.
+
+    Raises ProblemError 401.
+    """
+    given = request.query_params["key"]
+    if not is_key(given, keys):
+        raise ProblemError(401, "unauthorized", "This is no API key of this service.")
+    response = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    response.set_cookie(KEY_COOKIE, given, httponly=True, samesite="strict", secure=secure)
+    return response
 
 
 def serve_file(folder: Path, path: str, request: Request) -> Response:
@@ -96,7 +116,10 @@ def _inside(folder: Path, path: str) -> Path | None:
     parts = Path(path).parts
     if not parts or any(part in HIDDEN or part.startswith((".", "/")) for part in parts):
         return None
-    file = (folder / path).resolve()
-    if not file.is_relative_to(folder.resolve()) or not file.is_file():
+    try:
+        file = (folder / path).resolve()
+        inside = file.is_relative_to(folder.resolve()) and file.is_file()
+    except (OSError, ValueError):
+        # a name the file system cannot have
         return None
-    return file
+    return file if inside else None

@@ -49,8 +49,10 @@ def elastic_force(stiffness: NDArray, i: int, x: float) -> float:
 @kernel
 def elastic_energy(stiffness: NDArray, i: int, x: float) -> float:
     """The potential of `elastic_force` [J]: k1 x^2/2 + k2 |x|^3/3 + k3 x^4/4."""
-    return x * x * (
-        0.5 * stiffness[i, 0] + abs(x) * stiffness[i, 1] / 3.0 + 0.25 * x * x * stiffness[i, 2]
+    return (
+        x
+        * x
+        * (0.5 * stiffness[i, 0] + abs(x) * stiffness[i, 1] / 3.0 + 0.25 * x * x * stiffness[i, 2])
     )
 
 

@@ -93,5 +93,3 @@ def initial_motion(
             w[i] = body.angular_velocity
             v[i] = np.array(body.linear_velocity) + np.cross(w[i], arm)
     return p, q, v, w
-
-

@@ -63,7 +63,12 @@ def write_pair(forces: Forces, f: int, force: Any, index: dict[str, int], place:
 
 
 def write_wrench(
-    forces: Forces, f: int, force: Any, place: Place, com_B: NDArray[np.float64], targets: TargetTable
+    forces: Forces,
+    f: int,
+    force: Any,
+    place: Place,
+    com_B: NDArray[np.float64],
+    targets: TargetTable,
 ) -> None:
     """A force at a point and a torque."""
     body = int(forces.body_a[f])

@@ -103,7 +103,9 @@ def linear_stiffness(stiffness: Any, pointer: str, faults: Faults) -> float:
     return k1
 
 
-def write_limits(joints: Joints, j: int, axis: int, limits: Any, pointer: str, faults: Faults) -> None:
+def write_limits(
+    joints: Joints, j: int, axis: int, limits: Any, pointer: str, faults: Faults
+) -> None:
     """Stops of one coordinate."""
     if limits is None:
         return
@@ -122,7 +124,13 @@ def write_limits(joints: Joints, j: int, axis: int, limits: Any, pointer: str, f
 
 
 def write_motor(
-    joints: Joints, j: int, axis: int, motor: Any, targets: TargetTable, pointer: str, faults: Faults
+    joints: Joints,
+    j: int,
+    axis: int,
+    motor: Any,
+    targets: TargetTable,
+    pointer: str,
+    faults: Faults,
 ) -> None:
     """The motor of one coordinate."""
     if motor is None:
@@ -152,7 +160,9 @@ class Place:
         return turn(inverse(self.q[body]), direction_W)
 
 
-def to_world(joint: Any, value: Any, scene_pose: tuple[Array, Array], is_point: bool) -> Array | None:
+def to_world(
+    joint: Any, value: Any, scene_pose: tuple[Array, Array], is_point: bool
+) -> Array | None:
     """A point or direction of the scene in W: it may be given in the parent's frame."""
     if value is None:
         return None
@@ -165,7 +175,9 @@ def to_world(joint: Any, value: Any, scene_pose: tuple[Array, Array], is_point: 
     return vector
 
 
-def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: dict[int, tuple[Array, Array]]) -> None:
+def write_frames(
+    joints: Joints, j: int, joint: Any, place: Place, poses: dict[int, tuple[Array, Array]]
+) -> None:
     """Anchors and axes of joint j into its bodies."""
     a, b = int(joints.body_a[j]), int(joints.body_b[j])
     anchor = to_world(joint, getattr(joint, "anchor", None), poses[a], True)
@@ -219,7 +231,9 @@ def check_joint(joint: Any, pointer: str, faults: Faults) -> None:
                     f"{field} of hinge, slider, hinge2, universal and cylindrical joints",
                 )
     if joint.type == "distance" and joint.spring is not None:
-        faults.missing(f"{pointer}/spring", "the spring of a distance joint", "forces of type spring")
+        faults.missing(
+            f"{pointer}/spring", "the spring of a distance joint", "forces of type spring"
+        )
 
 
 def build_joints(

@@ -30,7 +30,9 @@ class Built(NamedTuple):
     joint_names: tuple[str, ...]
 
 
-def build_shapes(scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults) -> Shapes:
+def build_shapes(
+    scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
+) -> Shapes:
     """All shapes of all bodies, in the order of the scene."""
     table = ShapeTable()
     for i, body in enumerate(scene.bodies):

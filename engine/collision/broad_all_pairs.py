@@ -20,8 +20,8 @@ def overlaps(sweep: Sweep, i: int, j: int) -> bool:
 
 
 @kernel
-def reaches_plane(sweep: Sweep, solids: NDArray, i: int, plane: int) -> bool:
-    """True if the lowest corner of shape i's bounds is not above the plane.
+def reaches_plane(sweep: Sweep, solids: NDArray, i: int, plane: int, reach: float) -> bool:
+    """True if the lowest corner of shape i's bounds is at most `reach` [m] above the plane.
 
     Lowest corner along n: sum_k min(n_k lower_k, n_k upper_k).
     """
@@ -32,7 +32,7 @@ def reaches_plane(sweep: Sweep, solids: NDArray, i: int, plane: int) -> bool:
         # a zero component must not multiply an infinite bound
         if n != 0.0:
             height += n * (bound - solids[plane, POSITION + k])
-    return bool(height <= 0.0)
+    return bool(height <= reach)
 
 
 @kernel
@@ -48,16 +48,21 @@ def add_pair(sweep: Sweep, i: int, j: int) -> None:
 
 @kernel
 def find_plane_pairs(
-    shapes: Shapes, body_kind: NDArray, excluded: NDArray, solids: NDArray, sweep: Sweep
+    shapes: Shapes,
+    body_kind: NDArray,
+    excluded: NDArray,
+    solids: NDArray,
+    reach: float,
+    sweep: Sweep,
 ) -> None:
-    """Every plane against every bounded shape."""
+    """Every plane against every bounded shape; `reach` is the plane's own share of the margin."""
     for plane in range(len(shapes.kind)):
         if shapes.kind[plane] == PLANE:
             for i in range(len(shapes.kind)):
                 if (
                     shapes.kind[i] != PLANE
                     and may_touch(shapes, body_kind, excluded, i, plane)
-                    and reaches_plane(sweep, solids, i, plane)
+                    and reaches_plane(sweep, solids, i, plane, reach)
                 ):
                     add_pair(sweep, i, plane)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.collision.epa import epa
-from engine.collision.gjk import FAR, MEET, gjk, weighted
+from engine.collision.gjk import FAR, MEET, gjk
 from engine.collision.hit import MISS, Hit, hit_of_points
 from engine.collision.scratch import Pair, Polytope
 from engine.collision.solid import radius_of
@@ -17,7 +17,7 @@ def convex_convex(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope
     """Distance where the cores are apart, least depth where they meet; then the thicknesses."""
     r0 = radius_of(pair, 0)
     r1 = radius_of(pair, 1)
-    status, count, weights = gjk(pair, limit + r0 + r1, simplex)
+    status, count, a, b = gjk(pair, limit + r0 + r1, simplex)
     if status == FAR:
         return MISS
     if status == MEET:
@@ -33,6 +33,4 @@ def convex_convex(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope
             0.5 * (a[2] + b[2]) + shift * n[2],
         )
         return (-overlap - r0 - r1, n, point)
-    a = weighted(simplex, count, 3, weights)
-    b = weighted(simplex, count, 6, weights)
     return hit_of_points(a, b, r0, r1, (0.0, 0.0, 1.0))

@@ -29,6 +29,9 @@ from engine.spatial.vec3 import (
 
 # The nearest face is the surface when no point lies farther out than this share of the size.
 TOLERANCE = 1e-10
+# With so many vertices the surface is about equally near all around (a ball in a cylinder): from
+# here on only the newest faces are refined, to reach the nearest point of their neighbourhood.
+GLOBAL_POINTS = 64
 # A point sees a face when it is this share of the size in front of it.
 VISIBLE = 1e-13
 
@@ -146,8 +149,10 @@ def toggle_edge(polytope: Polytope, count: int, a: int, b: int) -> int:
 
 
 @kernel
-def replace_visible(polytope: Polytope, faces: int, nearest: int, vertex: int, eps: float) -> int:
-    """Remove the faces that `vertex` sees and close the hole with it; returns the face count."""
+def replace_visible(
+    polytope: Polytope, faces: int, nearest: int, vertex: int, eps: float
+) -> tuple[int, int]:
+    """Remove the faces that `vertex` sees, close the hole with it; (faces, first of the new)."""
     w = load3(polytope.vertex, vertex)
     edges = 0
     f = faces - 1
@@ -166,18 +171,19 @@ def replace_visible(polytope: Polytope, faces: int, nearest: int, vertex: int, e
             for k in range(4):
                 plane[f, k] = plane[faces, k]
         f -= 1
+    first_new = faces
     for e in range(edges):
         if faces < len(polytope.face):
             put_face(polytope, faces, polytope.edge[e, 0], polytope.edge[e, 1], vertex)
             faces += 1
-    return faces
+    return (faces, first_new)
 
 
 @kernel
-def nearest_face(polytope: Polytope, faces: int) -> int:
-    """The face of least offset, the first of equals."""
-    best = 0
-    for f in range(1, faces):
+def nearest_face(polytope: Polytope, first: int, faces: int) -> int:
+    """The face of least offset from number `first` on; the first of equals."""
+    best = first
+    for f in range(first + 1, faces):
         if polytope.plane[f, 3] < polytope.plane[best, 3]:
             best = f
     return best
@@ -198,12 +204,13 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
     if not write_tetrahedron(pair, count, polytope):
         return flat_overlap(pair, polytope)
     vertices = 4
+    first_new = 0
     least = math.inf
     normal = (0.0, 0.0, 1.0)
     a = load3(polytope.vertex, 0)
     b = a
     while vertices < MAX_POLYTOPE_POINTS:
-        f = nearest_face(polytope, faces)
+        f = nearest_face(polytope, first_new if vertices > GLOBAL_POINTS else 0, faces)
         n = load3(polytope.plane, f)
         offset = polytope.plane[f, 3]
         if offset == math.inf:
@@ -216,7 +223,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
             a, b = face_points(polytope, f)
         if overlap - offset <= TOLERANCE * size:
             break
-        faces = replace_visible(polytope, faces, f, vertices, VISIBLE * size)
+        faces, first_new = replace_visible(polytope, faces, f, vertices, VISIBLE * size)
         vertices += 1
     if least == math.inf:
         return flat_overlap(pair, polytope)

@@ -82,7 +82,9 @@ def pose_all(
 
 
 @kernel
-def find_pairs(shapes: Shapes, bodies: Bodies, pairs: Pairs, scratch: CollisionScratch) -> None:
+def find_pairs(
+    shapes: Shapes, bodies: Bodies, pairs: Pairs, half_margin: float, scratch: CollisionScratch
+) -> None:
     """Pairs of shapes whose bounds overlap and that may touch, ascending."""
     sweep = scratch.sweep
     sweep.pair_count[0] = 0
@@ -91,7 +93,7 @@ def find_pairs(shapes: Shapes, bodies: Bodies, pairs: Pairs, scratch: CollisionS
         find_pairs_all(shapes, bodies.kind, pairs.excluded, sweep)
     else:
         find_pairs_sweep(shapes, bodies.kind, pairs.excluded, sweep)
-    find_plane_pairs(shapes, bodies.kind, pairs.excluded, scratch.solids, sweep)
+    find_plane_pairs(shapes, bodies.kind, pairs.excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
 
 
@@ -201,7 +203,7 @@ def find_contacts(
     contacts.count[0] = 0
     contacts.dropped[0] = 0
     pose_all(shapes, state, scratch, 0.5 * options.margin, h)
-    find_pairs(shapes, model.bodies, model.pairs, scratch)
+    find_pairs(shapes, model.bodies, model.pairs, 0.5 * options.margin, scratch)
     if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
         report.status[0] |= PAIRS_FULL
     broad_done = clock_ns()

@@ -82,10 +82,11 @@ def is_known(simplex: NDArray, count: int, w: Vec3) -> bool:
 
 
 @kernel
-def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Weights]:
-    """(FAR | APART | MEET, corners, weights) of the point of A - B nearest to the origin.
+def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Vec3, Vec3]:
+    """(FAR | APART | MEET, corners, a, b): nearest points of the two cores where they are apart.
 
-    FAR: the cores are more than `limit` apart; the simplex is not the nearest one.
+    FAR: the cores are more than `limit` apart, a and b mean nothing. MEET: neither do they, but
+    the simplex touches or holds the origin.
     Each step takes the corner w farthest against v, the nearest point so far; v . w / |v| is a
     lower bound of the distance, |v| an upper one.
 
@@ -93,29 +94,32 @@ def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Weights]:
     Check   tests/engine/collision/test_gap.py
     """
     touching2 = (TOUCHING * scale_of(pair)) ** 2
-    weights = (1.0, 0.0, 0.0, 0.0)
     v = sub(position_of(pair, 0), position_of(pair, 1))
     if dot(v, v) <= 0.0:
         v = (1.0, 0.0, 0.0)
     count = 0
+    a = v
+    b = v
     last = math.inf
     for _ in range(MAX_STEPS):
         w = write_support(pair, negate(v), simplex, count)
         vw = dot(v, w)
         v2 = dot(v, v)
         if vw > 0.0 and vw * vw > limit * limit * v2:
-            return (FAR, count, weights)
+            return (FAR, count, a, b)
         if count > 0 and (v2 - vw <= TOLERANCE * v2 or is_known(simplex, count, w)):
             break
         count, weights = keep_carriers(simplex, count + 1, simplex_weights(simplex, count + 1))
         if count == 4:
-            return (MEET, 4, weights)
+            return (MEET, 4, a, b)
         v = weighted(simplex, count, 0, weights)
         v2 = dot(v, v)
         if v2 <= touching2:
-            return (MEET, count, weights)
-        # rounding has the last word: no step may lead away
+            return (MEET, count, a, b)
+        # a step that does not come nearer is rounding: the one before was the last
         if v2 >= last:
             break
         last = v2
-    return (APART, count, weights)
+        a = weighted(simplex, count, 3, weights)
+        b = weighted(simplex, count, 6, weights)
+    return (APART, count, a, b)

@@ -28,7 +28,7 @@ SAME_DEPTH = 1e-6
 # A face seen edge-on (cosine to the normal) carries no area to rest on.
 EDGE_ON = 0.02
 # Lines farther from parallel than this sine touch in one point.
-PARALLEL = 0.1
+PARALLEL = 0.03
 # A normal this close (cosine) to a face's is replaced by it when the gap stays the same.
 NEARLY_FACE = 0.999
 # Corner number of the nearest points themselves.
@@ -152,9 +152,9 @@ def write_outlines(patch: Patch, subject: int, f0: Feature, f1: Feature, frame: 
 
 @kernel
 def face_candidates(
-    pair: Pair, patch: Patch, frame: Frame, f0: Feature, f1: Feature, limit: float
+    pair: Pair, patch: Patch, frame: Frame, f0: Feature, f1: Feature, limits: tuple[float, float]
 ) -> int:
-    """Corners of the overlap of two features whose gap is at most `limit`.
+    """Corners of the overlap of two features with gaps of limits[0] (the pair's) to limits[1].
 
     The side that is steeper to the normal (or a line) is cut and keeps its own heights; the
     height of the other side comes from its plane, which is then well conditioned.
@@ -188,7 +188,11 @@ def face_candidates(
         w = height_on(pair, patch, other, f_other, frame, x, y)
         low = (z if subject == 0 else w) + radii[0]
         high = (w if subject == 0 else z) - radii[1]
-        if high - low <= limit:
+        # outlines that overlap a little must not make the contact deeper than it is
+        excess = max(0.0, limits[0] - (high - low))
+        low -= 0.5 * excess
+        high += 0.5 * excess
+        if high - low <= limits[1]:
             label_in = patch.edge[row, k - 1 if k > 0 else count - 1]
             label_out = patch.edge[row, k]
             if count == 2:
@@ -302,7 +306,7 @@ def write_candidates(
         return (hit, plane_candidates(pair, patch, frame_of(n), f0, limit))
     f1 = write_feature(pair, 1, negate(n), faces, patch)
     hit = snap_to_face(pair, hit, f0, f1)
-    return (hit, face_candidates(pair, patch, frame_of(hit[1]), f0, f1, limit))
+    return (hit, face_candidates(pair, patch, frame_of(hit[1]), f0, f1, (hit[0], limit)))
 
 
 @kernel

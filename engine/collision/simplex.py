@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, cross, dot, load3, sub
+from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, norm, scale, sub
 
 Weights = tuple[float, float, float, float]
 
@@ -24,36 +24,58 @@ def line_weights(a: Vec3, b: Vec3) -> tuple[float, float]:
 
 
 @kernel
+def share_of(x: float, y: float, dx: float, dy: float) -> float:
+    """0 ... 1 along the line from the plane's origin to (dx, dy): the point nearest to (x, y)."""
+    length2 = dx * dx + dy * dy
+    t = x * dx + y * dy
+    if t <= 0.0 or length2 <= 0.0:
+        return 0.0
+    return 1.0 if t >= length2 else t / length2
+
+
+@kernel
+def nearest_edge(x: float, y: float, b: float, c: float, d: float) -> Vec3:
+    """Weights on the outline of the plane triangle (0, 0), (b, 0), (c, d) nearest to (x, y)."""
+    s = share_of(x, y, b, 0.0)
+    t = share_of(x, y, c, d)
+    u = share_of(x - b, y, c - b, d)
+    ab = (x - s * b) ** 2 + y * y
+    ac = (x - t * c) ** 2 + (y - t * d) ** 2
+    bc = (x - b - u * (c - b)) ** 2 + (y - u * d) ** 2
+    if ab <= ac and ab <= bc:
+        return (1.0 - s, s, 0.0)
+    if ac <= bc:
+        return (1.0 - t, 0.0, t)
+    return (0.0, 1.0 - u, u)
+
+
+@kernel
 def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Weights of a, b, c, zero for corners that do not carry the nearest point.
 
-    Source  Ericson 2005, Real-Time Collision Detection, 5.1.5, with the point at the origin
+    In the plane of the triangle, with a as origin and x along a -> b: coordinates there are right
+    to rounding of |a| however small the triangle is. Products of 3D lengths, as in the usual
+    region tests, would lose the small triangles at the end of the search on round shapes.
     """
     ab, ac = sub(b, a), sub(c, a)
-    d1, d2 = -dot(ab, a), -dot(ac, a)
-    if d1 <= 0.0 and d2 <= 0.0:
-        return (1.0, 0.0, 0.0)
-    d3, d4 = -dot(ab, b), -dot(ac, b)
-    if d3 >= 0.0 and d4 <= d3:
-        return (0.0, 1.0, 0.0)
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        t = d1 / (d1 - d3) if d1 > d3 else 0.0
-        return (1.0 - t, t, 0.0)
-    d5, d6 = -dot(ab, c), -dot(ac, c)
-    if d6 >= 0.0 and d5 <= d6:
-        return (0.0, 0.0, 1.0)
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        t = d2 / (d2 - d6) if d2 > d6 else 0.0
-        return (1.0 - t, 0.0, t)
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 >= d3 and d5 >= d6:
-        whole = (d4 - d3) + (d5 - d6)
-        t = (d4 - d3) / whole if whole > 0.0 else 0.0
-        return (0.0, 1.0 - t, t)
-    whole = 1.0 / (va + vb + vc)
-    return (va * whole, vb * whole, vc * whole)
+    b_x = norm(ab)
+    if b_x <= 0.0:
+        s, t = line_weights(a, c)
+        return (s, 0.0, t)
+    e1 = scale(1.0 / b_x, ab)
+    c_x = dot(ac, e1)
+    across = add_scaled(ac, -c_x, e1)
+    c_y = norm(across)
+    x = -dot(a, e1)
+    if c_y <= 1e-14 * b_x:
+        return nearest_edge(x, 0.0, b_x, c_x, 0.0)
+    y = -dot(a, across) / c_y
+    w = y / c_y
+    v = (x - w * c_x) / b_x
+    u = 1.0 - v - w
+    if u > 0.0 and v > 0.0 and w > 0.0:
+        return (u, v, w)
+    return nearest_edge(x, y, b_x, c_x, c_y)
 
 
 @kernel

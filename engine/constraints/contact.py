@@ -12,7 +12,9 @@ from engine.world.state import State
 
 
 @kernel
-def write_direction(rows: Rows, kind: int, contacts: Contacts, c: int, state: State, e: Vec3) -> int:
+def write_direction(
+    rows: Rows, kind: int, contacts: Contacts, c: int, state: State, e: Vec3
+) -> int:
     """The row of the relative velocity of the contact point along e: B against A."""
     a, b = contacts.body_a[c], contacts.body_b[c]
     point = load3(contacts.point_W, c)
@@ -25,7 +27,9 @@ def write_direction(rows: Rows, kind: int, contacts: Contacts, c: int, state: St
 
 
 @kernel
-def write_contact(rows: Rows, contacts: Contacts, c: int, state: State, options: StepOptions) -> None:
+def write_contact(
+    rows: Rows, contacts: Contacts, c: int, state: State, options: StepOptions
+) -> None:
     """Normal and friction rows of contact c.
 
         apart (gap > 0)    w = J v + gap/h            may close the gap, not cross it

@@ -34,7 +34,9 @@ from engine.world.state import State
 
 
 @kernel
-def write_motor(rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float) -> None:
+def write_motor(
+    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
     """A motor on one coordinate; its target is the scene's at this moment unless one is commanded.
 
         velocity   bias = -target                                     |lam| <= max_force h
@@ -77,7 +79,9 @@ def write_motor(rows: Rows, state: State, model: Model, j: int, axis: int, frame
 
 
 @kernel
-def write_friction(rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float) -> None:
+def write_friction(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
     """Dry friction of a free axis: opposes its motion with at most joints.friction."""
     row = start_row(rows, ROW_FRICTION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_FRICTION + axis, state)
@@ -88,7 +92,9 @@ def write_friction(rows: Rows, state: State, joints: Joints, j: int, axis: int, 
 
 
 @kernel
-def set_spring(rows: Rows, row: int, state: State, force: float, stiffness: float, damping: float, h: float) -> None:
+def set_spring(
+    rows: Rows, row: int, state: State, force: float, stiffness: float, damping: float, h: float
+) -> None:
     """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
 
         lam = -h [force + stiffness h/4 (J v+ - J v)] - h damping/2 (J v+ + J v)
@@ -108,7 +114,9 @@ def set_spring(rows: Rows, row: int, state: State, force: float, stiffness: floa
 
 
 @kernel
-def write_joint_spring(rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float) -> None:
+def write_joint_spring(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
     """The spring of a joint: on its first coordinate, or along the first axis of a hinge2."""
     if joints.spring_on[j] == 0:
         return
@@ -134,7 +142,9 @@ def write_joint_spring(rows: Rows, state: State, joints: Joints, j: int, frame: 
 
 
 @kernel
-def write_damper(rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float) -> None:
+def write_damper(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
     """Viscous damping of one coordinate."""
     row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)

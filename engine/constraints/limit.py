@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from engine.constraints.frames import JointFrame
 from engine.constraints.joints.coordinates import write_coordinate
+from engine.constraints.joints.equations import Slot
 from engine.constraints.row import belong_to_joint, row_speed, set_equation, start_row
 from engine.kernel import kernel
 from engine.world.model import Joints
@@ -34,7 +37,14 @@ def one_sided_bias(error: float, h: float, erp: float) -> float:
 
 @kernel
 def write_stop(
-    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, side: int, h: float
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    axis: int,
+    frame: JointFrame,
+    side: int,
+    h: float,
 ) -> None:
     """One stop of one coordinate: side 0 keeps q - lower >= 0, side 1 keeps upper - q >= 0.
 
@@ -79,8 +89,17 @@ def write_stop(
 
 
 @kernel
-def write_limits(rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float) -> None:
-    """Both stops of a coordinate; equal ones lock it."""
+def write_limits(
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    which: Slot,
+    frame: JointFrame,
+    h: float,
+    turning: NDArray,
+) -> None:
+    """Both stops of a coordinate, which = (joint, axis); equal ones lock it."""
+    j, axis = which
     if joints.limit_on[j, axis] == 0:
         return
     lower, upper = joints.limit_lower[j, axis], joints.limit_upper[j, axis]
@@ -90,7 +109,7 @@ def write_limits(rows: Rows, state: State, joints: Joints, j: int, axis: int, fr
         rows.axis[row] = axis
         curvature = write_coordinate(rows, row, joints, j, axis, frame)
         error = state.joint_q[j, axis] - lower
-        set_equation(rows, row, error, curvature, (h, joints.erp[j], joints.cfm[j]))
+        set_equation(rows, row, error, curvature, (h, joints.erp[j], joints.cfm[j]), turning)
         return
     write_stop(rows, state, joints, j, axis, frame, 0, h)
     write_stop(rows, state, joints, j, axis, frame, 1, h)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, negate
 from engine.world.rows import Rows
@@ -65,7 +67,9 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
 
 
 @kernel
-def set_equation(rows: Rows, row: int, error: float, curvature: float, k: tuple[float, float, float]) -> None:
+def set_equation(
+    rows: Rows, row: int, error: float, curvature: float, k: Vec3, turning: NDArray
+) -> None:
     """Bias of an equation C = 0 whose error stands in the middle of the step.
 
     A point that moves on a curve leaves it by h^2/8 d2C/dt2 in the half step before the middle and
@@ -75,11 +79,14 @@ def set_equation(rows: Rows, row: int, error: float, curvature: float, k: tuple[
         bias = h/2 curvature + erp/h (C - h^2/8 curvature)
 
     Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities [m/s^2 or rad/s^2];
-            k = (h, erp, cfm)
+            k = (h, erp, cfm); turning (n, 3) rad/s^2: how free spin changes w on the way
     Source  decision 0003
     Check   tests/engine/constraints/test_rows.py, tests/laws/test_energy.py
     """
     h, erp, cfm = k
+    a, b = rows.body_a[row], rows.body_b[row]
+    for i in range(3):
+        curvature += rows.J_a[row, i] * turning[a, i] + rows.J_b[row, i] * turning[b, i]
     rows.error[row] = error
     rows.bias[row] = 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)
     rows.cfm[row] = cfm

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.constraints.contact import write_contact
 from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
 from engine.constraints.frames import joint_frame
@@ -18,10 +20,18 @@ from engine.world.state import State
 
 
 @kernel
-def write_rows(model: Model, state: State, contacts: Contacts, rows: Rows, options: StepOptions) -> None:
+def write_rows(
+    model: Model,
+    state: State,
+    contacts: Contacts,
+    rows: Rows,
+    options: StepOptions,
+    turning: NDArray,
+) -> None:
     """All rows of this step: joints, then the hand, then contacts (three rows each, last).
 
-    Reads   poses in the middle of the step, velocities before it, contacts
+    Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
+            free spin changes angular velocities between kicks
     Writes  rows, state.joint_q
     Check   tests/engine/constraints/test_rows.py
     """
@@ -30,10 +40,10 @@ def write_rows(model: Model, state: State, contacts: Contacts, rows: Rows, optio
     joints = model.joints
     for j in range(joints.kind.shape[0]):
         frame = joint_frame(joints, state, j)
-        write_equations(rows, state, joints, j, frame, h)
+        write_equations(rows, state, joints, j, frame, h, turning)
         for axis in range(n_coordinates(joints.kind[j])):
             state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
-            write_limits(rows, state, joints, j, axis, frame, h)
+            write_limits(rows, state, joints, (j, axis), frame, h, turning)
             write_motor(rows, state, model, j, axis, frame, h)
             if joints.friction[j] > 0.0:
                 write_friction(rows, state, joints, j, axis, frame, h)

@@ -100,7 +100,7 @@ def potential_energy(model: Model, state: State) -> float:
 def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
     """Linear momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies.
 
-        P = sum m v,   L = sum p x m v + R I_B R^T w
+    P = sum m v,   L = sum p x m v + R I_B R^T w
     """
     linear = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)

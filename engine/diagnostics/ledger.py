@@ -1,11 +1,12 @@
 """Where the work of a step went.
 
-With v the velocity before and v+ after a step, and every force acting in its middle,
+With v the velocity before and v+ after the kick in the middle of a step,
 
-    T+ - T = 1/2 (v + v+) . [h f + J^T lam + gyroscopic impulse]
+    T+ - T = 1/2 (v + v+) . [h f + J^T lam]
 
 holds exactly, and the potential of a constant gravity changes by exactly -1/2 (v + v+) . h m g. So
-each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for.
+each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for. Between kicks
+bodies fly freely and keep their kinetic energy up to the error of the free rotation.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 
 @kernel
-def book_row(rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray) -> None:
+def book_row(
+    rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray
+) -> None:
     """Book lam times the mean speed of row i.
 
     A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of
@@ -113,7 +116,6 @@ def book_work(
                 move = 0.5 * (motion.velocity_old[i, 3 + k] + state.v_WB_W[i, k])
                 ledger[LEDGER_WORK_IN] += h * motion.booked[i, k] * turn
                 ledger[LEDGER_WORK_IN] += h * motion.booked[i, 3 + k] * move
-                ledger[LEDGER_CORRECTION] += motion.gyroscopic[i, k] * turn
 
 
 @kernel

@@ -54,7 +54,13 @@ def write_coordinates(joints: Joints, state: State, scratch: Rows, out: NDArray)
 
 @kernel
 def write_joint_forces(
-    joints: Joints, state: State, rows: Rows, problem: Problem, h: float, out: NDArray, drive: NDArray
+    joints: Joints,
+    state: State,
+    rows: Rows,
+    problem: Problem,
+    h: float,
+    out: NDArray,
+    drive: NDArray,
 ) -> None:
     """Forces of the last step, from its rows: impulses over h.
 

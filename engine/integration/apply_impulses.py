@@ -12,17 +12,18 @@ from engine.world.workspace import Motion
 
 
 @kernel
-def apply_impulses(bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State) -> None:
-    """Velocities after the step; per-body angular impulse of all constraints.
+def apply_impulses(
+    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State
+) -> None:
+    """Velocities after the kick.
 
-    Writes  state.v_WB_W, w_WB_W, angular_impulse_W
+    Writes  state.v_WB_W, w_WB_W
     Check   tests/engine/test_assembly.py
     """
     v = motion.scratch
     for i in range(v.shape[0]):
         for k in range(6):
             v[i, k] = motion.velocity_free[i, k]
-    state.angular_impulse_W[:] = 0.0
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:
@@ -30,9 +31,6 @@ def apply_impulses(bodies: Bodies, rows: Rows, problem: Problem, motion: Motion,
             for k in range(6):
                 v[a, k] += problem.MJ_a[i, k] * lam
                 v[b, k] += problem.MJ_b[i, k] * lam
-            for k in range(3):
-                state.angular_impulse_W[a, k] += rows.J_a[i, k] * lam
-                state.angular_impulse_W[b, k] += rows.J_b[i, k] * lam
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             for k in range(3):

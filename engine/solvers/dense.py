@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from engine.kernel import kernel
-from engine.solvers.dense_problem import DenseProblem, project_guess
+from engine.solvers.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    project_guess,
+    write_velocities,
+)
 from engine.solvers.elimination import reduce_problem, restore_solution
 from engine.solvers.gauss_seidel import StoppingRules, iterate
-from engine.solvers.linear import Factor
+from engine.solvers.linear import Factor, copy
 from engine.solvers.newton import NewtonScratch, newton
 from engine.solvers.pivoting import Pivots, pivoting
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_STALLED, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from engine.world.problem import Dense, Problem
@@ -22,20 +29,20 @@ GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
 PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 
-# how sweeps and Newton steps take turns on cones; all Newton steps together cost at most this many
+# beside the STOPPED_...: no answer yet
+PIVOTING_IS_DUE = -1
+# how sweeps and Newton steps take turns on friction, and Newton steps in all
 SWEEPS_PER_TURN = 25
 NEWTON_STEPS_PER_TURN = 12
 MAX_NEWTON_STEPS = 60
 
 
 @kernel
-def has_cone(dp: DenseProblem) -> bool:
-    """Whether some contact has round friction, which no pivoting ends exactly."""
-    if dp.friction_kind == FRICTION_BOX:
-        return False
+def has_friction(dp: DenseProblem) -> bool:
+    """Whether the bounds of some row depend on the answer."""
     largest = 0.0
     for i in range(dp.n_box, dp.n, 3):
-        largest = max(largest, dp.mu[i + 1])
+        largest = max(largest, dp.mu[i + 1], dp.mu[i + 2])
     return largest > 0.0
 
 
@@ -47,26 +54,21 @@ def _pivots(dense: Dense, used: int) -> Pivots:
 
 
 @kernel
-def solve_cones(
+def solve_in_turns(
     dp: DenseProblem, scratch: NewtonScratch, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
     """Sweeps find who touches and who slides, Newton the numbers; in turns until one succeeds."""
     sweeps = 0
     steps = 0
     status = STOPPED_MAX_ITERATIONS
-    while sweeps < max_iterations:
-        rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, 0.0)
+    while sweeps < max_iterations and status != STOPPED_TOLERANCE:
+        rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, -1.0)
         status, count = iterate(dp, 1.0, rules)
         sweeps += count
-        if status == STOPPED_TOLERANCE or steps >= MAX_NEWTON_STEPS:
-            break
-        status, count = newton(dp, scratch, NEWTON_STEPS_PER_TURN, tolerance)
-        steps += count
-        if status == STOPPED_TOLERANCE:
-            break
-    if status == STOPPED_STALLED and sweeps >= max_iterations:
-        status = STOPPED_MAX_ITERATIONS
-    return status, sweeps + steps
+        if status != STOPPED_TOLERANCE and steps < MAX_NEWTON_STEPS:
+            status, count = newton(dp, scratch, NEWTON_STEPS_PER_TURN, tolerance)
+            steps += count
+    return status if status == STOPPED_TOLERANCE else STOPPED_MAX_ITERATIONS, sweeps + steps
 
 
 @kernel
@@ -87,8 +89,8 @@ def solve_dense(
 ) -> tuple[int, int]:
     """GAUSS_SEIDEL or PIVOTING on all rows, ELIMINATION on what is no equation; STOPPED_..., count.
 
-    ELIMINATION ends by pivoting where every bound is a number, by solve_cones where friction is
-    round.  The caller knows that the rows fit.
+    ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns; for squares
+    that gets two turns, and pivoting from there when they fail.  The caller knows that rows fit.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
@@ -97,11 +99,26 @@ def solve_dense(
     dp, factor, n_equations = reduce_problem(problem, dense, method == ELIMINATION)
     project_guess(dp)
     used = factor.size[0]
+    best = dense.vectors[12]
+    error = np.inf
+    count = 0
     if method == GAUSS_SEIDEL:
-        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, 0.0))
-    elif method == PIVOTING or not has_cone(dp):
-        status, count = pivoting(dp, _pivots(dense, used))
+        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
+    elif method == ELIMINATION and has_friction(dp):
+        square = dp.friction_kind == FRICTION_BOX
+        sweeps = min(max_iterations, 2 * SWEEPS_PER_TURN) if square else max_iterations
+        status, count = solve_in_turns(dp, _newton(dense, used), sweeps, tolerance)
+        if square and status != STOPPED_TOLERANCE:
+            copy(dp.lam, dp.n, best)
+            write_velocities(dp)
+            error = dense_residual(dp)
+            status = PIVOTING_IS_DUE
     else:
-        status, count = solve_cones(dp, _newton(dense, used), max_iterations, tolerance)
+        status = PIVOTING_IS_DUE
+    if status == PIVOTING_IS_DUE:
+        status, pivots = pivoting(dp, _pivots(dense, used))
+        count += pivots
+        if error < dense_residual(dp):
+            copy(best, dp.n, dp.lam)
     restore_solution(problem, dense, dp, factor, n_equations)
     return status, count

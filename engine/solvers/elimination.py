@@ -17,6 +17,7 @@ from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem
 from engine.solvers.linear import (
     DEPENDENT,
+    TELLING,
     Factor,
     add_row,
     row_dot,
@@ -70,6 +71,22 @@ def _write_lower_row(factor: Factor, X: NDArray, r: int) -> None:
             start = j
         begin = max(start, first[j])
         X[r, j] = (value - row_dot(L, j, X, r, begin, j)) / L[j, j]
+
+
+@kernel
+def _factor_equations(dense: Dense, n_equations: int, factor: Factor) -> None:
+    """Factor of A_EE: the telling rows in their order, then of the others what is not dependent.
+
+    Writes  factor; dense.indices[5]: rows put off
+    """
+    later = dense.indices[5]
+    n_later = 0
+    for p in range(n_equations):
+        if not add_row(dense.A, p, TELLING, factor):
+            later[n_later] = p
+            n_later += 1
+    for q in range(n_later):
+        add_row(dense.A, later[q], DEPENDENT, factor)
 
 
 @kernel
@@ -129,8 +146,7 @@ def reduce_problem(
     write_matrix(problem, order, n, dense.A, dense.indices[1:3])
     factor = Factor(dense.factor, dense.indices[3], dense.indices[4], dense.indices[1])
     factor.size[0] = 0
-    for p in range(n_equations):
-        add_row(dense.A, p, factor)
+    _factor_equations(dense, n_equations, factor)
     k = factor.size[0]
     c = dense.vectors[7]
     for t in range(k):

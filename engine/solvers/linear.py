@@ -1,7 +1,7 @@
 """Factors that grow and shrink by a row: A_CC = L L^T over an ordered set C of rows.
 
 Rank-revealing: a row whose pivot (what is left of A_ii beyond the rows already in) falls below
-DEPENDENT * A_ii says nothing new; it is refused and the caller leaves it out.
+a share of A_ii, DEPENDENT in the end, says nothing new; it is refused, the caller leaves it out.
 L keeps for each row its first non-zero column, so that the factor of a chain of bodies costs O(n).
 """
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # share of A_ii; rounding leaves 1e-16 times the growth of the elimination, real rows are far above
 DEPENDENT = 1e-10
+# rows that say this much of their own go first where the order is free: better conditioned
+TELLING = 1e-2
 
 
 class Factor(NamedTuple):
@@ -56,8 +58,8 @@ def copy(x: NDArray, n: int, y: NDArray) -> None:
 
 
 @kernel
-def add_row(A: NDArray, row: int, factor: Factor) -> bool:
-    """Append a row of A to the factor; False when it depends on the rows already in.
+def add_row(A: NDArray, row: int, share: float, factor: Factor) -> bool:
+    """Append a row of A to the factor; False when its pivot is below share * A[row, row].
 
         L[k, :k] = L^-1 A[order, row],    L[k, k]^2 = A[row, row] - |L[k, :k]|^2
 
@@ -76,7 +78,7 @@ def add_row(A: NDArray, row: int, factor: Factor) -> bool:
         begin = max(start, first[j])
         L[k, j] = (value - row_dot(L, j, L, k, begin, j)) / L[j, j]
     pivot = A[row, row] - row_dot(L, k, L, k, start, k)
-    if not pivot > DEPENDENT * A[row, row]:
+    if not pivot > share * A[row, row]:
         return False
     L[k, k] = sqrt(pivot)
     order[k] = row

@@ -21,18 +21,22 @@ import numpy as np
 
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, write_velocities
-from engine.solvers.linear import Factor, add_row, remove_row, solve_factor
+from engine.solvers.linear import DEPENDENT as DEPENDENT_SHARE
+from engine.solvers.linear import TELLING, Factor, add_row, remove_row, solve_factor
 from engine.solvers.projection import clamp
 from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# state of a row; DEPENDENT: inside its bounds but told by C; IMPOSSIBLE: given up
-AT_LO, AT_HI, FREE, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4
+# state of a row; DEPENDENT: inside its bounds but told by C; IMPOSSIBLE: given up;
+# EQUATION: no bounds, not yet placed
+AT_LO, AT_HI, FREE, DEPENDENT, IMPOSSIBLE, EQUATION = 0, 1, 2, 3, 4, 5
 
 # wrong sign of w that counts, as a share of the largest |b|, |A_ii lam_i|: above rounding only
 SIGN_TOLERANCE = 2e-13
+# times that tolerance: what is no rounding but a contradiction
+CONTRADICTION = 1e4
 # components of a move below this share of the largest are rounding, not motion
 MOVE_TOLERANCE = 1e-12
 # outer iterations on friction bounds
@@ -56,22 +60,32 @@ def _start(dp: DenseProblem, pivots: Pivots) -> None:
     pivots.factor.size[0] = 0
     for i in range(dp.n):
         pivots.move[i] = 0.0
-        state[i] = IMPOSSIBLE
         if dp.lo[i] == -np.inf and dp.hi[i] == np.inf:
-            state[i] = FREE if add_row(dp.A, i, pivots.factor) else DEPENDENT
-            if state[i] == DEPENDENT:
-                dp.lam[i] = 0.0
-    for i in range(dp.n):
-        if state[i] != IMPOSSIBLE:
-            continue
-        if dp.lam[i] <= dp.lo[i]:
+            state[i] = EQUATION
+        elif dp.lam[i] <= dp.lo[i]:
             dp.lam[i] = dp.lo[i]
             state[i] = AT_LO
         elif dp.lam[i] >= dp.hi[i]:
             dp.lam[i] = dp.hi[i]
             state[i] = AT_HI
         else:
-            state[i] = FREE if add_row(dp.A, i, pivots.factor) else DEPENDENT
+            state[i] = DEPENDENT
+    _enter(dp, pivots, EQUATION, TELLING)
+    _enter(dp, pivots, EQUATION, DEPENDENT_SHARE)
+    _enter(dp, pivots, DEPENDENT, TELLING)
+    _enter(dp, pivots, DEPENDENT, DEPENDENT_SHARE)
+    for i in range(dp.n):
+        if state[i] == EQUATION:
+            dp.lam[i] = 0.0
+            state[i] = DEPENDENT
+
+
+@kernel
+def _enter(dp: DenseProblem, pivots: Pivots, state: int, share: float) -> None:
+    """Rows of a state enter C where they say more than a share of their own."""
+    for i in range(dp.n):
+        if pivots.state[i] == state and add_row(dp.A, i, share, pivots.factor):
+            pivots.state[i] = FREE
 
 
 @kernel
@@ -162,7 +176,7 @@ def _leave(dp: DenseProblem, pivots: Pivots, row: int) -> None:
             remove_row(p, factor)
             break
     for i in range(dp.n):
-        if state[i] == DEPENDENT and add_row(dp.A, i, factor):
+        if state[i] == DEPENDENT and add_row(dp.A, i, DEPENDENT_SHARE, factor):
             state[i] = FREE
             break
 
@@ -230,6 +244,15 @@ def _drive_dependent(dp: DenseProblem, pivots: Pivots, driver: int, least_index:
 
 
 @kernel
+def _verdict(dp: DenseProblem, pivots: Pivots, tolerance: float) -> int:
+    """Whether rows that were given up contradict the others, beyond what bad conditioning does."""
+    for i in range(dp.n):
+        if pivots.state[i] == IMPOSSIBLE and abs(dp.w[i]) > CONTRADICTION * tolerance:
+            return STOPPED_NO_SOLUTION
+    return STOPPED_EXACT
+
+
+@kernel
 def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
     """Solve with the bounds dp.lo, dp.hi of all rows as they stand; STOPPED_... and pivots made.
 
@@ -253,11 +276,10 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
             continue
         driver = _find_driver(dp, pivots, tolerance, least_index)
         if driver < 0:
-            for i in range(dp.n):
-                if pivots.state[i] == IMPOSSIBLE:
-                    return STOPPED_NO_SOLUTION, count
-            return STOPPED_EXACT, count
-        if pivots.state[driver] != DEPENDENT and add_row(dp.A, driver, pivots.factor):
+            return _verdict(dp, pivots, tolerance), count
+        if pivots.state[driver] != DEPENDENT and add_row(
+            dp.A, driver, DEPENDENT_SHARE, pivots.factor
+        ):
             pivots.state[driver] = FREE
         else:
             t = _drive_dependent(dp, pivots, driver, least_index)

@@ -11,7 +11,7 @@ from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
-from engine.world.report import STOPPED_EXACT, STOPPED_STALLED
+from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,22 +29,31 @@ ELIMINATION = int(SolverMethod.ELIMINATION)
 PGS_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
-SMALL_ROWS = 24
+SMALL_ROWS = 192
+# rows beside equations up to which their dense problem stays within some milliseconds
+REST_ROWS = 180
 # largest residual, as a share of the largest |b|, of what calls itself exact
 EXACT = 1e-8
 
 
 @kernel
 def choose_method(problem: Problem, cap: int) -> int:
-    """AUTO: exact where there are equations or few rows and the matrix fits, else PGS."""
+    """AUTO: exact where the matrix fits and pays, else PGS.
+
+    It pays for few rows, for boxes without contacts, and for equations with not too much beside
+    them: sweeps on joints converge slowly, but the rest costs its rows squared and cubed.
+    """
     n_rows, n_box = problem.count[0], problem.count[1]
     if n_rows > cap:
         return PGS
     if n_rows <= SMALL_ROWS or n_rows == n_box:
         return ELIMINATION
+    n_equations = 0
     for i in range(n_box):
         if is_equation(problem, i):
-            return ELIMINATION
+            n_equations += 1
+    if n_equations > 0 and n_rows - n_equations <= REST_ROWS:
+        return ELIMINATION
     return PGS
 
 
@@ -55,6 +64,16 @@ def _largest(x: NDArray, n: int) -> float:
     for i in range(n):
         largest = max(largest, abs(x[i]))
     return largest
+
+
+@kernel
+def _verdict(status: int, error: float, largest_b: float) -> int:
+    """What the solver says of itself, unless its residual says otherwise."""
+    if error != error:
+        return STOPPED_NO_SOLUTION
+    if status == STOPPED_EXACT and error > EXACT * largest_b:
+        return STOPPED_STALLED
+    return status
 
 
 @kernel
@@ -96,8 +115,6 @@ def solve(
         relaxation = options.relaxation if method == SOR else 1.0
         status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
     report.method[0] = method
-    report.solver_status[0] = status
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)
-    if status == STOPPED_EXACT and not report.residual[0] <= EXACT * _largest(problem.b, n_rows):
-        report.solver_status[0] = STOPPED_STALLED
+    report.solver_status[0] = _verdict(status, report.residual[0], _largest(problem.b, n_rows))

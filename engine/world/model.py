@@ -10,7 +10,17 @@ STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 
 SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE = 0, 1, 2, 3, 4, 5, 6, 7
 
-BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+)
 
 MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
 
@@ -23,7 +33,9 @@ class Bodies(NamedTuple):
     kind: NDArray  # (n,) int64                 STATIC, KINEMATIC or DYNAMIC
     mass: NDArray  # (n,) kg                    0 unless dynamic
     inverse_mass: NDArray  # (n,) 1/kg          0 unless dynamic
-    inertia_B: NDArray  # (n, 3, 3) kg m^2      about the centre of mass, body axes; 0 unless dynamic
+    inertia_B: (
+        NDArray  # (n, 3, 3) kg m^2      about the centre of mass, body axes; 0 unless dynamic
+    )
     inverse_inertia_B: NDArray  # (n, 3, 3) 1/(kg m^2)  0 unless dynamic
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
 
@@ -62,7 +74,9 @@ class Materials(NamedTuple):
 class Pairs(NamedTuple):
     """Which bodies must not touch."""
 
-    excluded: NDArray  # (e,) int64     sorted keys a * n_bodies + b, a < b: bodies joined by a joint
+    excluded: (
+        NDArray  # (e,) int64     sorted keys a * n_bodies + b, a < b: bodies joined by a joint
+    )
 
 
 class Joints(NamedTuple):
@@ -92,7 +106,9 @@ class Joints(NamedTuple):
     motor_kind: NDArray  # (j, 2) int64  MOTOR_NONE ... MOTOR_FORCE
     motor_table: NDArray  # (j, 2) int64 which target of Targets
     motor_max_force: NDArray  # (j, 2) N or N m
-    motor_stiffness: NDArray  # (j, 2) N/m or N m/rad   position motors; 0: removes erp of the error per step
+    motor_stiffness: (
+        NDArray  # (j, 2) N/m or N m/rad   position motors; 0: removes erp of the error per step
+    )
     motor_damping: NDArray  # (j, 2) N s/m or N m s/rad
     friction: NDArray  # (j,) N or N m  largest friction of each free axis
     damping: NDArray  # (j,) N s/m or N m s/rad

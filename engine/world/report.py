@@ -7,10 +7,25 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 # report.solver_status
-STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPPED_NO_SOLUTION = 0, 1, 2, 3, 4
+STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPPED_NO_SOLUTION = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)
 
 # report.phase_ns
-(PHASE_MOVE, PHASE_BROAD, PHASE_NARROW, PHASE_ROWS, PHASE_ASSEMBLE, PHASE_SOLVE, PHASE_APPLY, N_PHASES) = range(8)
+(
+    PHASE_MOVE,
+    PHASE_BROAD,
+    PHASE_NARROW,
+    PHASE_ROWS,
+    PHASE_ASSEMBLE,
+    PHASE_SOLVE,
+    PHASE_APPLY,
+    N_PHASES,
+) = range(8)
 
 
 class Report(NamedTuple):

@@ -11,7 +11,15 @@ ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2
 ROW_NORMAL, ROW_TANGENT = 6, 7
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations
-SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = 6, 8, 10, 12, 14, 15, 18
+SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = (
+    6,
+    8,
+    10,
+    12,
+    14,
+    15,
+    18,
+)
 
 
 class Rows(NamedTuple):

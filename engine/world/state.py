@@ -17,7 +17,9 @@ class ContactCache(NamedTuple):
 
 
 # state.ledger
-(LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = range(6)
+(LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
+    range(6)
+)
 
 # state.extremes
 (
@@ -48,7 +50,6 @@ class State(NamedTuple):
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
-    angular_impulse_W: NDArray  # (n, 3) N m s  of all constraints in the last step: gyroscopic predictor
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
     joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
     motor_target: NDArray  # (j, 2)       commanded target; nan: the scene's own
@@ -58,6 +59,8 @@ class State(NamedTuple):
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
     ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
-    momentum_in: NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
+    momentum_in: (
+        NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
+    )
     extremes: NDArray  # (24,)           largest values so far, EXTREME_...
     contacts: ContactCache

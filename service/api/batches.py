@@ -1,35 +1,25 @@
 """`/v1/batches`: many variants of one scene, one table of results."""
 
-import functools
-import statistics
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from schemas import Fault
 from schemas.api import BatchInfo, BatchRequest, SimulationInfo
 from schemas.base import Base
+from service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
 from service.api.content import answer
 from service.api.dependencies import PROBLEMS, TheOffice, ThePage, refuse_unknown_query
 from service.api.errors import ProblemError
 from service.api.idempotency import ticket
 from service.api.intake import (
-    Intake,
-    ask_engine,
-    escaped,
-    invalid,
     read_body,
     read_request,
     refuse_physics_faults,
-    take_scene,
 )
 from service.api.negotiation import wanted_format
-from service.api.simulations import queue_full, refuse_when_full
-from service.api.views import batch_info, batch_url, metric, simulation_info, simulation_url
-from service.jobs import variations
-from service.jobs.admission import NewBatch, NewRun, QueueFullError
+from service.api.views import batch_info, batch_url, metric, simulation_infos, simulation_url
 from service.jobs.catalog import Row
 from service.jobs.machine import RunState
 from service.jobs.office import Office
@@ -41,34 +31,6 @@ router = APIRouter(
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
-
-# variants checked before a batch is admitted; further ones are checked when they start
-MOST_CHECKED = 500
-PROBE_SECONDS = 0.2
-METRICS = (
-    "energy.max_relative_drift",
-    "energy.final",
-    "momentum.max_linear_drift",
-    "momentum.max_angular_drift",
-    "joints.max_position_error",
-    "contacts.max_penetration",
-    "solver.max_residual",
-    "timing.total_s",
-    "state_hash",
-)
-
-
-class BatchEstimate(Base):
-    """What a batch will cost, measured on the first steps of its first run."""
-
-    runs: int
-    """Runs."""
-    steps: int
-    """Steps of all runs together."""
-    seconds: float | None
-    """Wall clock with the workers of this service [s]."""
-    bytes: int
-    """Size of all recordings before compression."""
 
 
 class BatchPage(Base):
@@ -104,15 +66,15 @@ async def create(
     """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
     ask = read_request(BatchRequest, await read_body(request))
     if estimate:
-        intake = await run_sync(_take, ask, office)
+        intake = await run_sync(check_batch, ask, office.settings)
         await refuse_physics_faults(office, intake.text, {}, "/scene")
-        return _json(await _estimate(ask, intake, office), 200)
+        return _json(await estimate_batch(ask, intake, office), 200)
     async with ticket(request, office) as granted:
         batch_id = granted.replayed
         if batch_id is None:
-            intake = await run_sync(_take, ask, office)
+            intake = await run_sync(check_batch, ask, office.settings)
             await refuse_physics_faults(office, intake.text, {}, "/scene")
-            batch_id = await run_sync(_admit, ask, intake, office, granted.key)
+            batch_id = await run_sync(admit_batch, ask, intake, office, granted.key)
             granted.used = True
             office.queue.wake.set()
     info = await run_sync(_info, office, batch_id)
@@ -151,7 +113,8 @@ def runs(
     found = office.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
     shown = found[: page.size]
     last = shown[-1]["number"] if len(found) > page.size else None
-    items = [_run_item(simulation_info(office, row), row) for row in shown]
+    infos = simulation_infos(office, shown)
+    items = [_run_item(info, row) for info, row in zip(infos, shown, strict=True)]
     return RunPage(items=items, next_page_token=page.token(last))
 
 
@@ -204,7 +167,8 @@ def cancel(batch_id: str, office: TheOffice) -> BatchInfo:
 def retry_failed(batch_id: str, office: TheOffice) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
     _known(office, batch_id)
-    office.queue.retry_failed(batch_id)
+    for result in office.queue.retry_failed(batch_id) or ():
+        office.discard_result(result)
     return _info(office, batch_id)
 
 
@@ -244,109 +208,6 @@ def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[
             }
         )
     return rows, columns
-
-
-def _take(ask: BatchRequest, office: Office) -> Intake:
-    """Check the base scene and, as far as it is quick, the variants. Raises ProblemError 422."""
-    _check_count(ask, office)
-    limits = office.settings.limits
-    intake = take_scene(ask.scene, limits, None, "/scene")
-    source: Any = ask.scene
-    faults: list[dict[str, Any]] = []
-    for number, overrides in variations.samples(ask, MOST_CHECKED):
-        try:
-            take_scene(source, limits, overrides, "/scene")
-        except ProblemError as error:
-            faults += [_at_variation(fault, ask, number, overrides) for fault in error.errors]
-    if faults:
-        unique = {(fault["pointer"], fault["code"]): fault for fault in faults}
-        raise invalid([Fault.model_validate(fault) for fault in unique.values()])
-    return intake
-
-
-def _check_count(ask: BatchRequest, office: Office) -> None:
-    most = office.settings.max_batch_runs
-    try:
-        count = variations.count_runs(ask)
-        if count > most:
-            raise variations.VariationError(
-                "/variations" if ask.mode != "list" else "/runs",
-                f"The batch has {count} runs; the limit is {most}.",
-                count,
-                "Use fewer values, or several batches.",
-            )
-    except variations.VariationError as error:
-        fault = Fault(
-            pointer=error.pointer,
-            code="invalid_variations",
-            message=str(error),
-            got=error.got,
-            hint=error.hint,
-        )
-        raise invalid([fault], "request") from error
-
-
-def _at_variation(
-    fault: dict[str, Any], ask: BatchRequest, number: int | None, overrides: variations.Overrides
-) -> dict[str, Any]:
-    """The fault of a variant, with its pointer at the value in the request."""
-    pointer = str(fault["pointer"])
-    for place, variation in enumerate(overrides):
-        prefix = f"/overrides/{escaped(variation)}"
-        if pointer != prefix and not pointer.startswith(prefix + "/"):
-            continue
-        rest = pointer.removeprefix(prefix)
-        if ask.mode == "list":
-            return fault | {"pointer": f"/runs/{number}/{escaped(variation)}{rest}"}
-        values = ask.variation_list()[place].values
-        index = values.index(overrides[variation])
-        if isinstance(ask.variations, dict):
-            return fault | {"pointer": f"/variations/{escaped(variation)}/{index}{rest}"}
-        return fault | {"pointer": f"/variations/{place}/values/{index}{rest}"}
-    return fault
-
-
-def _admit(ask: BatchRequest, intake: Intake, office: Office, key: str | None) -> str:
-    refuse_when_full(office)
-    batch = NewBatch(
-        name=ask.name or intake.scene.name,
-        parameters=variations.parameters(ask),
-        metrics=list(METRICS if ask.metrics is None else ask.metrics),
-        max_parallel=ask.max_parallel,
-        on_failure=ask.on_failure,
-    )
-    timeout = ask.timeout_s or office.settings.default_timeout_s
-    new = [
-        NewRun(overrides=overrides, total_steps=intake.counts.steps, timeout_s=timeout)
-        for overrides in variations.runs(ask)
-    ]
-    try:
-        return office.admission.batch(intake.text, batch, new, key=key)
-    except QueueFullError as error:
-        raise queue_full(error) from error
-
-
-async def _estimate(ask: BatchRequest, intake: Intake, office: Office) -> BatchEstimate:
-    """Count the runs and measure some of them, spread over the batch."""
-    count = variations.count_runs(ask)
-    picked = {0, count // 2, count - 1}
-    chosen = [run for number, run in enumerate(variations.runs(ask)) if number in picked]
-    steps, seconds, values = [], [], []
-    for overrides in chosen:
-        take = functools.partial(take_scene, ask.scene, office.settings.limits, overrides, "/scene")
-        variant = await run_sync(take)
-        checked = await ask_engine(office, variant.text.document, probe_s=PROBE_SECONDS)
-        steps.append(variant.counts.steps)
-        values.append(variant.counts.recorded_values)
-        if checked.seconds_per_step is not None:
-            seconds.append(checked.seconds_per_step * variant.counts.steps)
-    parallel = min(office.settings.workers, ask.max_parallel or count, count)
-    return BatchEstimate(
-        runs=count,
-        steps=round(statistics.fmean(steps) * count),
-        seconds=statistics.fmean(seconds) * count / parallel if seconds else None,
-        bytes=round(8 * statistics.fmean(values) * count),
-    )
 
 
 def _known(office: Office, batch_id: str) -> Row:

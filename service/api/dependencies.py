@@ -101,7 +101,7 @@ def _row_of(token: str) -> int | None:
     try:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
         word, _, number = text.partition(":")
-        if word == "row":
+        if word == "row" and number.isdecimal() and len(number) <= 18:
             return int(number)
     except (binascii.Error, ValueError):
         pass

@@ -5,6 +5,7 @@ same answer: `type, title, status, detail, code, request_id, retryable, errors`.
 """
 
 import http
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -83,7 +84,7 @@ def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
 
 def problem_response(problem: ProblemError, request_id: str) -> Response:
     """The HTTP answer of a problem."""
-    body = orjson.dumps(problem_body(problem, request_id), default=str)
+    body = _dump(problem_body(problem, request_id))
     return Response(body, problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
 
 
@@ -163,6 +164,14 @@ def _fault(item: Mapping[str, Any]) -> dict[str, Any]:
         "got": got if isinstance(got, str | int | float | bool | None) else repr(got)[:200],
         "hint": None,
     }
+
+
+def _dump(body: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body, default=str)
+    except TypeError:
+        # lone surrogates of the input, which UTF-8 cannot hold; escapes can
+        return json.dumps(body, default=str).encode("ascii")
 
 
 def _title(status: int) -> str:

@@ -22,6 +22,7 @@ from schemas import (
     load_scene,
     scene_hash,
 )
+from schemas.error import printable, shown
 from schemas.examples import example_document, example_names
 from schemas.parse import duplicate_keys, parse_json
 from schemas.spelling import did_you_mean
@@ -67,8 +68,6 @@ async def read_body(request: Request) -> Any:
 
 
 def _parse(data: bytes) -> Any:
-    if not data.strip():
-        raise ProblemError(400, "malformed_json", "The body is empty; a JSON object is needed.")
     try:
         document = parse_json(data)
         faults = duplicate_keys(data)
@@ -99,7 +98,7 @@ def take_scene(
     """
     changes = dict(overrides or {})
     try:
-        document = apply_overrides(_document(source, place), changes)
+        document = apply_overrides(_document(source), changes)
         scene = load_scene(document, limits)
     except SceneInvalid as error:
         raise invalid(located(error.errors, changes, place)) from error
@@ -165,8 +164,8 @@ def _plain(faults: Iterable[Fault]) -> list[dict[str, Any]]:
     return [fault.model_dump() for fault in faults]
 
 
-def _document(source: dict[str, Any] | str, place: str) -> dict[str, Any]:
-    if isinstance(source, dict):
+def _document(source: Any) -> Any:
+    if not isinstance(source, str):
         return source
     try:
         return example_document(source)
@@ -174,8 +173,8 @@ def _document(source: dict[str, Any] | str, place: str) -> dict[str, Any]:
         fault = Fault(
             pointer="",
             code="unknown_example",
-            message=f"There is no example of the name '{source}'.",
-            got=source,
-            hint=did_you_mean(source, example_names()),
+            message=f"There is no example of the name '{shown(source)}'.",
+            got=shown(source),
+            hint=did_you_mean(printable(source), example_names()),
         )
         raise SceneInvalid([fault]) from None

@@ -7,11 +7,12 @@ import hmac
 import logging
 import re
 import secrets
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import clock
@@ -33,6 +34,10 @@ DATA_HEADERS = {
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
+# the page's way to send a key: fetch and WebSocket carry it, other sites cannot
+KEY_COOKIE = "cardan_key"
+
+
 class RequestLayer:
     """Gives every request an id and every answer the headers of its safety."""
 
@@ -48,6 +53,9 @@ class RequestLayer:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if re.fullmatch(r"[\w.-]{1,64}", given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
+        if scope["type"] == "http" and scope["method"] == "HEAD" and may_be_head(scope["path"]):
+            # the server keeps the body of the answer to itself
+            scope = {**scope, "method": "GET"}
         began = clock.monotonic()
         answered = False
 
@@ -76,6 +84,11 @@ class RequestLayer:
             if answered or scope["type"] == "websocket":
                 raise
             await refuse(from_crash(error, scope), scope, receive, send_with_headers)
+
+
+def may_be_head(path: str) -> bool:
+    """Whether a GET of this path ends by itself, so that HEAD can be answered by it."""
+    return not path.endswith(("/events", "/stream"))
 
 
 class GuardLayer:
@@ -118,18 +131,24 @@ class GuardLayer:
             return ProblemError(
                 401,
                 "unauthorized",
-                "An API key is needed: send it as 'Authorization: Bearer KEY'.",
+                "An API key is needed: send it as 'Authorization: Bearer KEY'; "
+                "a browser opens the page once as /?key=KEY.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return None
 
     def _has_key(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return False
-        # every key is compared, so that the time tells nothing
-        matches = [hmac.compare_digest(given.strip().encode(), key) for key in self._keys]
-        return any(matches)
+        if scheme.lower() == "bearer":
+            return is_key(given.strip(), self._keys)
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return is_key(cookies.get(KEY_COOKIE, ""), self._keys)
+
+
+def is_key(given: str, keys: Iterable[bytes]) -> bool:
+    """Whether a text is one of the keys; all are compared, so that the time tells nothing."""
+    matches = [hmac.compare_digest(given.encode(), key) for key in keys]
+    return any(matches)
 
 
 class BodyLayer:

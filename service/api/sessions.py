@@ -1,20 +1,21 @@
 """Live sessions over HTTP: create, look, steer; the picture itself comes over `stream.py`."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from struct import Struct
 from typing import Annotated, Any
 
 import orjson
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
-from schemas import Fault
-from schemas.api import SessionRequest
+from schemas import Fault, Limits
+from schemas.api import SessionInfo, SessionRequest
 from schemas.base import Base
 from schemas.frame import BlockTag, decode_frame
 from schemas.quantities import Boolean, Text
-from service import clock
 from service.api.dependencies import (
     PROBLEMS,
     ThePage,
@@ -25,6 +26,7 @@ from service.api.errors import ProblemError
 from service.api.intake import located, read_body, read_request, take_scene
 from service.sessions import LiveSession, Plan, Sessions
 from service.sessions.commands import check_series, parse_command
+from service.sessions.machine import Phase
 from service.streams.codec import SharedFrame
 from service.workers.protocol import Result
 
@@ -45,6 +47,32 @@ class NamedSessionRequest(SessionRequest):
 
     name: Text | None = None
     """Title; default: that of the scene."""
+
+
+class SessionView(SessionInfo):
+    """A session, as it stands."""
+
+    name: str
+    """Title."""
+    time_step: float
+    """Simulated time per step [s]."""
+    total_steps: int
+    """Steps until the scene's duration is reached."""
+    real_time_factor: float
+    """Simulated time per wall time, measured lately [-]."""
+    viewers: int
+    """Connections of the socket."""
+    restarts: int
+    """Workers that were lost and replaced."""
+
+
+class SessionPage(Base):
+    """One page of sessions, oldest first."""
+
+    items: list[SessionView]
+    """Sessions."""
+    next_page_token: str
+    """Token of the next page; empty at the end."""
 
 
 class SessionPatch(Base):
@@ -73,13 +101,13 @@ TheSessions = Annotated[Sessions, Depends(sessions_of)]
 TheSession = Annotated[LiveSession, Depends(session_of)]
 
 
-@router.post("", status_code=201)
-async def create(request: Request, sessions: TheSessions, settings: TheSettings) -> Response:
+@router.post("", status_code=201, openapi_extra={"x-body": "SessionRequest"})
+async def create(
+    request: Request, response: Response, sessions: TheSessions, settings: TheSettings
+) -> SessionView:
     """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
     asked = read_request(NamedSessionRequest, await read_body(request))
-    intake = take_scene(asked.scene, settings.limits, asked.overrides, "/scene")
-    name = intake.scene.name if asked.name is None else asked.name
-    plan = Plan(intake.scene.model_dump_json(), name, asked.paused, asked.speed)
+    plan = await run_sync(_plan, asked, settings.limits)
     try:
         session = await sessions.create(plan)
     except ProblemError as problem:
@@ -88,11 +116,12 @@ async def create(request: Request, sessions: TheSessions, settings: TheSettings)
         problem.errors = [fault.model_dump() for fault in moved]
         raise
     found = describe(session)
-    return JSONResponse(found, 201, headers={"Location": found["links"]["self"]})
+    response.headers["Location"] = found.links["self"]
+    return found
 
 
 @router.get("")
-async def list_sessions(sessions: TheSessions, page: ThePage) -> dict[str, Any]:
+async def list_sessions(sessions: TheSessions, page: ThePage) -> SessionPage:
     """The sessions that are alive, oldest first."""
     first = 0 if page.after is None else page.after + 1
     everyone = sessions.all()
@@ -100,17 +129,17 @@ async def list_sessions(sessions: TheSessions, page: ThePage) -> dict[str, Any]:
     last = first + len(chosen) - 1
     more = last + 1 < len(everyone)
     items = [describe(session) for session in chosen]
-    return {"items": items, "next_page_token": page.token(last if more else None)}
+    return SessionPage(items=items, next_page_token=page.token(last if more else None))
 
 
 @router.get("/{session_id}")
-async def show(session: TheSession) -> dict[str, Any]:
+async def show(session: TheSession) -> SessionView:
     """The session as it stands."""
     return describe(session)
 
 
 @router.patch("/{session_id}")
-async def change(request: Request, session: TheSession) -> dict[str, Any]:
+async def change(request: Request, session: TheSession) -> SessionView:
     """Change name, speed or whether it is paused; what is not given stays."""
     asked = read_request(SessionPatch, await read_body(request))
     given = asked.model_fields_set
@@ -131,21 +160,21 @@ async def delete(session_id: str, sessions: TheSessions) -> Response:
 
 
 @router.post("/{session_id}:pause")
-async def pause(session: TheSession) -> dict[str, Any]:
+async def pause(session: TheSession) -> SessionView:
     """Stop stepping."""
     await session.command("pause")
     return describe(session)
 
 
 @router.post("/{session_id}:resume")
-async def resume(session: TheSession) -> dict[str, Any]:
+async def resume(session: TheSession) -> SessionView:
     """Go on stepping."""
     await session.command("resume")
     return describe(session)
 
 
 @router.post("/{session_id}:reset")
-async def reset(session: TheSession) -> dict[str, Any]:
+async def reset(session: TheSession) -> SessionView:
     """Go back to the start of the scene; the epoch increases. A run that had ended waits paused."""
     await session.command("reset")
     return describe(session)
@@ -174,10 +203,10 @@ class RestoreRequest(Base):
 
 
 @router.post("/{session_id}:restore")
-async def restore(request: Request, session: TheSession) -> dict[str, Any]:
+async def restore(request: Request, session: TheSession) -> SessionView:
     """Go to a kept snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
-    data = session.snapshot_bytes(asked.snapshot)
+    data = session.snapshots.get(asked.snapshot).data
     await session.command("restore", {"snapshot": asked.snapshot}, body=data)
     return describe(session)
 
@@ -185,7 +214,7 @@ async def restore(request: Request, session: TheSession) -> dict[str, Any]:
 @router.get("/{session_id}/snapshots")
 async def snapshots(session: TheSession) -> dict[str, Any]:
     """The snapshots the session keeps, oldest first."""
-    return {"items": [kept.describe() for kept in session.snapshots.values()]}
+    return {"items": [kept.describe() for kept in session.snapshots]}
 
 
 @router.post("/{session_id}/commands")
@@ -256,33 +285,36 @@ async def frames(
     return Response(orjson.dumps(found), media_type="application/json", headers=headers)
 
 
-def describe(session: LiveSession) -> dict[str, Any]:
+def describe(session: LiveSession) -> SessionView:
     """The session object of the API."""
     here = f"/v1/sessions/{session.id}"
     progress = session.progress
-    return {
-        "id": session.id,
-        "name": session.name,
-        "state": str(session.phase),
-        "step": progress.step,
-        "time": progress.time,
-        "time_step": progress.time_step,
-        "total_steps": progress.total_steps,
-        "speed": progress.speed,
-        "real_time_factor": progress.real_time_factor,
-        "epoch": session.epoch,
-        "viewers": len(session.fanout),
-        "restarts": session.restarts,
-        "created_at": clock.rfc3339(session.created_at),
-        "failure": session.failure,
-        "links": {
-            "self": here,
-            "scene": f"{here}/scene",
-            "state": f"{here}/state",
-            "frames": f"{here}/frames",
-            "stream": f"{here}/stream",
-        },
-    }
+    phase = Phase.STARTING if session.phase is Phase.CREATED else session.phase
+    return SessionView.model_validate(
+        {
+            "id": session.id,
+            "name": session.name,
+            "state": str(phase),
+            "step": progress.step,
+            "time": progress.time,
+            "time_step": progress.time_step,
+            "total_steps": progress.total_steps,
+            "speed": progress.speed,
+            "real_time_factor": progress.real_time_factor,
+            "epoch": session.epoch,
+            "viewers": len(session.fanout),
+            "restarts": session.restarts,
+            "created_at": datetime.fromtimestamp(session.created_at, UTC),
+            "failure": session.failure,
+            "links": {
+                "self": here,
+                "scene": f"{here}/scene",
+                "state": f"{here}/state",
+                "frames": f"{here}/frames",
+                "stream": f"{here}/stream",
+            },
+        }
+    )
 
 
 def tell(result: Result) -> dict[str, Any]:
@@ -294,6 +326,12 @@ def tell(result: Result) -> dict[str, Any]:
         "time": result.time,
         **(result.value or {}),
     }
+
+
+def _plan(asked: NamedSessionRequest, limits: Limits) -> Plan:
+    intake = take_scene(asked.scene, limits, asked.overrides, "/scene")
+    name = intake.scene.name if asked.name is None else asked.name
+    return Plan(intake.scene.model_dump_json(), name, asked.paused, asked.speed)
 
 
 async def _optional_body(request: Request) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
+from schemas import Scene
 from schemas.api import SimulationInfo, SimulationRequest
 from schemas.base import Base
 from schemas.pointer import apply_overrides
@@ -23,7 +24,7 @@ from service.api.dependencies import (
 from service.api.errors import ProblemError
 from service.api.idempotency import ticket
 from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
-from service.api.views import simulation_info, simulation_url
+from service.api.views import simulation_info, simulation_infos, simulation_url
 from service.jobs.admission import NewRun, QueueFullError
 from service.jobs.catalog import Row
 from service.jobs.machine import TERMINAL, RunState
@@ -37,6 +38,8 @@ router = APIRouter(
 )
 
 KEEP_ALIVE_SECONDS = 15.0
+# a body with one of these and no `scene` is itself a scene
+SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
 
 
 class SimulationPage(Base):
@@ -85,9 +88,7 @@ def listing(
     rows = office.catalog.simulations(before=page.after, size=page.size + 1, status=status)
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
-    return SimulationPage(
-        items=[simulation_info(office, row) for row in shown], next_page_token=page.token(last)
-    )
+    return SimulationPage(items=simulation_infos(office, shown), next_page_token=page.token(last))
 
 
 @router.get("/{simulation_id}", response_model=SimulationInfo)
@@ -224,7 +225,7 @@ def queue_full(error: QueueFullError) -> ProblemError:
 
 def _asked(document: Any, office: Office) -> tuple[SimulationRequest, str]:
     """The request, and where in the body its scene stands."""
-    if isinstance(document, dict) and "scene" not in document and "bodies" in document:
+    if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
         return SimulationRequest(scene=document), ""
     return read_request(SimulationRequest, document), "/scene"
 

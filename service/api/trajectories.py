@@ -29,8 +29,12 @@ WRITER = 1
 
 
 def part_of(
-    start: Annotated[float | None, Query(alias="from", description="first time [s]")] = None,
-    end: Annotated[float | None, Query(alias="to", description="last time [s]")] = None,
+    start: Annotated[
+        float | None, Query(alias="from", allow_inf_nan=False, description="first time [s]")
+    ] = None,
+    end: Annotated[
+        float | None, Query(alias="to", allow_inf_nan=False, description="last time [s]")
+    ] = None,
     stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
     bodies: Annotated[str | None, Query(description="names, separated by commas")] = None,
     channels: Annotated[
@@ -127,6 +131,9 @@ def _content(folder: Path, form: Format, table: str, part: Slice) -> bytes | Pat
         # the file as the run left it
         return stored
     wanted = part.tables() if form.whole else (table,)
+    if part.stride > 1:
+        # frames are counted over all tables: one alone may lack some
+        wanted = TABLES
     try:
         recording = read_folder(folder, wanted)
         return encode(cut(recording, part), form, table)

@@ -1,7 +1,7 @@
 """Rows of the queue as the objects of the API."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +24,18 @@ def batch_url(batch_id: str) -> str:
 
 
 def simulation_info(office: Office, row: Row) -> SimulationInfo:
-    """A run as the API tells it; fresher than its row while it is being computed."""
+    """A run as the API tells it."""
+    return simulation_infos(office, [row])[0]
+
+
+def simulation_infos(office: Office, rows: Sequence[Row]) -> list[SimulationInfo]:
+    """Runs as the API tells them."""
+    positions = office.catalog.positions(rows)
+    return [_simulation_info(office, row, positions.get(row["id"])) for row in rows]
+
+
+def _simulation_info(office: Office, row: Row, position: int | None) -> SimulationInfo:
+    """A run, fresher than its row while it is being computed."""
     live = office.runner.live.get(row["id"])
     step, factor = row["step"], row["real_time_factor"]
     if live is not None and row["state"] in (RunState.RUNNING, RunState.CANCELLING):
@@ -43,7 +54,7 @@ def simulation_info(office: Office, row: Row) -> SimulationInfo:
     return SimulationInfo(
         id=row["id"],
         status=row["state"],
-        position=office.catalog.position(row),
+        position=position,
         progress=min(1.0, step / total) if total else 0.0,
         step=step,
         total_steps=total,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Engine, RowMapping, delete, func, or_, select, tuple_
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
 
 from service.jobs import tables as t
 from service.jobs.machine import TERMINAL, RunState, batch_state
-from service.jobs.queue import count_states
+from service.jobs.rows import count_states
 
 Row = RowMapping
 
@@ -33,19 +33,20 @@ class Catalog:
             )
             return str(found.scalar_one())
 
-    def position(self, row: Row) -> int | None:
-        """Place in the queue, from 1; `None` for a run that does not wait."""
-        if row["state"] != RunState.QUEUED:
-            return None
-        place = tuple_(t.runs.c.priority, t.runs.c.seq)
+    def positions(self, rows: Sequence[Row]) -> dict[str, int]:
+        """Places in the queue, 0 is next, of those of these runs that wait."""
+        waiting = [row["id"] for row in rows if row["state"] == RunState.QUEUED]
+        if not waiting:
+            return {}
+        place = func.row_number().over(order_by=(t.runs.c.priority, t.runs.c.seq))
+        queue = (
+            select(t.runs.c.id, (place - 1).label("place"))
+            .where(t.runs.c.state == RunState.QUEUED)
+            .subquery()
+        )
         with self._engine.connect() as connection:
-            ahead = connection.execute(
-                select(func.count()).where(
-                    t.runs.c.state == RunState.QUEUED,
-                    place < tuple_(row["priority"], row["seq"]),
-                )
-            ).scalar_one()
-        return int(ahead) + 1
+            found = connection.execute(select(queue).where(queue.c.id.in_(waiting)))
+            return {run_id: int(number) for run_id, number in found}
 
     def simulations(
         self, *, before: int | None, size: int, status: str | None = None
@@ -126,7 +127,11 @@ class Catalog:
 
     def remove_run(self, run_id: str) -> bool:
         """Forget an ended run; False when it is not ended (or gone)."""
-        return self._remove(t.runs.c.id == run_id, t.runs.c.state.in_(list(TERMINAL)))
+        ended = t.runs.c.state.in_(list(TERMINAL))
+        with self._engine.execution_options(writes=True).begin() as connection:
+            gone = connection.execute(delete(t.runs).where(t.runs.c.id == run_id, ended))
+            _remove_unused_scenes(connection)
+        return bool(gone.rowcount)
 
     def remove_batch(self, batch_id: str) -> bool:
         """Forget a batch and its runs; False while one of them is not ended (or it is gone)."""
@@ -136,15 +141,13 @@ class Catalog:
                 return False
             connection.execute(delete(t.runs).where(t.runs.c.batch_id == batch_id))
             gone = connection.execute(delete(t.batches).where(t.batches.c.id == batch_id))
+            _remove_unused_scenes(connection)
         return bool(gone.rowcount)
 
-    def _remove(self, *conditions: Any) -> bool:
-        with self._engine.execution_options(writes=True).begin() as connection:
-            gone = connection.execute(delete(t.runs).where(*conditions))
-            scene_used = or_(
-                t.scenes.c.hash.in_(select(t.runs.c.scene_hash)),
-                t.scenes.c.hash.in_(select(t.batches.c.scene_hash)),
-            )
-            if gone.rowcount:
-                connection.execute(delete(t.scenes).where(~scene_used))
-        return bool(gone.rowcount)
+
+def _remove_unused_scenes(connection: Connection) -> None:
+    used = or_(
+        t.scenes.c.hash.in_(select(t.runs.c.scene_hash)),
+        t.scenes.c.hash.in_(select(t.batches.c.scene_hash)),
+    )
+    connection.execute(delete(t.scenes).where(~used))

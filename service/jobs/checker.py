@@ -44,9 +44,12 @@ class Checker:
             self._turn.release()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, also while it is asked."""
+        self._closed = True
+        worker = self._worker
+        if worker is not None:
+            worker.interrupt()
         with self._turn:
-            self._closed = True
             if self._worker is not None:
                 self._worker.quit(1.0)
                 self._worker = None
@@ -74,7 +77,7 @@ class Checker:
         if self._closed:
             raise CheckerBusyError("the service is shutting down")
         if self._worker is None or not self._worker.alive:
-            self._worker = Worker(self._launcher, self._limits, within_s)
+            self._worker = Worker(self._launcher, self._limits, within_s, lambda: self._closed)
         return self._worker
 
     def _drop(self) -> None:

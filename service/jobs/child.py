@@ -22,6 +22,7 @@ from service.workers import orphans
 log = logging.getLogger("cardan.worker")
 
 PROGRESS_SECONDS = 0.1
+LISTEN_SECONDS = 0.02
 
 
 def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
@@ -64,7 +65,7 @@ class Execution:
         self._step = 0
         self._dt = 0.0
         self._began = time.perf_counter()
-        self._told = self._began
+        self._told = self._listened = self._began
 
     def done(self) -> m.Done:
         """Simulate and store; never raises but for a lost service."""
@@ -90,7 +91,7 @@ class Execution:
 
     def _simulate(self) -> m.Done:
         import engine
-        from service.recordings.engine_tables import recording_of
+        from service.recordings.engine_tables import finite_values, recording_of
         from service.recordings.folder import write_folder
 
         scene = load(self._order.document, self._order.overrides, self._limits)
@@ -102,6 +103,9 @@ class Execution:
         )
         factor = self._factor()
         event, error = self._judge(summary)
+        if event == RunEvent.RELEASED:
+            return m.Done(event, self._step)
+        summary = finite_values(summary)
         stored = recording_of(scene, scene_hash(scene), recording.tables(), summary)
         write_folder(stored, Path(self._order.folder))
         return m.Done(
@@ -142,6 +146,10 @@ class Execution:
             self._pipe.send(m.Progress(step, self._factor()))
 
     def _should_stop(self) -> bool:
+        now = time.perf_counter()
+        if now - self._listened < LISTEN_SECONDS:
+            return self._stop is not None
+        self._listened = now
         while self._pipe.poll():
             message = self._pipe.recv()
             if isinstance(message, m.StopRun):
@@ -195,7 +203,7 @@ def _seconds_per_step(simulation: Any, probe_s: float) -> float | None:
         steps += done
         elapsed = time.perf_counter() - begin
         if done == 0 or elapsed > probe_s or steps >= simulation.total_steps:
-            return elapsed / max(steps, 1)
+            return float(elapsed / max(steps, 1))
         chunk *= 2
 
 

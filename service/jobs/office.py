@@ -25,12 +25,18 @@ from service.workers.process import WorkerLauncher
 class Office:
     """Opens the data folder, takes it for itself, and does what waits there."""
 
-    def __init__(self, settings: Settings, launcher: WorkerLauncher | None = None) -> None:
+    def __init__(self, settings: Settings, launcher: WorkerLauncher) -> None:
         """Open the data folder. Raises SettingsError when it cannot be used."""
         self.settings = settings
         self._lock = _lock_folder(settings)
         self.changes = Changes()
-        self._engine = open_database(settings.database)
+        try:
+            self._engine = open_database(settings.database)
+        except SQLAlchemyError as error:
+            self._lock.close()
+            raise SettingsError(
+                f"The database {settings.database} cannot be used: {error}"
+            ) from error
         self.queue = Queue(self._engine, lease_s=settings.lease_s, changed=self.changes.publish)
         self.admission = Admission(
             self._engine,
@@ -38,7 +44,6 @@ class Office:
             key_lifetime_s=settings.idempotency_s,
         )
         self.catalog = Catalog(self._engine)
-        launcher = launcher or WorkerLauncher()
         limits = m.WorkerLimits(
             memory=settings.worker_memory_bytes,
             file=settings.result_file_bytes,
@@ -94,7 +99,9 @@ class Office:
 @contextmanager
 def opened(settings: Settings) -> Iterator[Office]:
     """A working office without a server."""
-    office = Office(settings)
+    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher.prepare()
+    office = Office(settings, launcher)
     office.start()
     try:
         yield office

@@ -21,6 +21,16 @@ from service.jobs.machine import (
     RunState,
     next_state,
 )
+from service.jobs.rows import (
+    Outcome,
+    cancelled_error,
+    count_states,
+    last_values,
+    next_run,
+    note,
+    run_row,
+    worker_lost_error,
+)
 
 Changed = Callable[[str], None]
 
@@ -40,18 +50,6 @@ class Claim:
     def folder(self) -> str:
         """The name of this attempt's result."""
         return f"{self.run_id}-{self.attempt}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an attempt ended: `event`, and what it leaves behind."""
-
-    event: RunEvent
-    step: int = 0
-    summary: Mapping[str, Any] | None = None
-    error: Mapping[str, Any] | None = None
-    result: str | None = None
-    real_time_factor: float | None = None
 
 
 class Queue:
@@ -77,10 +75,10 @@ class Queue:
         """Take the next run that may start, or `None`."""
         # an empty queue must not cost a write lock
         with self._reading.connect() as connection:
-            if connection.execute(_next_run()).first() is None:
+            if connection.execute(next_run()).first() is None:
                 return None
         with self._writing.begin() as connection:
-            row = connection.execute(_next_run()).mappings().first()
+            row = connection.execute(next_run()).mappings().first()
             if row is None:
                 return None
             claim = Claim(
@@ -107,7 +105,7 @@ class Queue:
                     run_id=claim.run_id, attempt=claim.attempt, owner=owner, started_at=now
                 )
             )
-            _note(connection, claim.run_id, RunState.STARTING, attempt=claim.attempt)
+            note(connection, claim.run_id, RunState.STARTING, attempt=claim.attempt)
         self._tell(claim.run_id, row["batch_id"])
         return claim
 
@@ -121,7 +119,7 @@ class Queue:
             if state is None:
                 return True
             self._write(connection, row, state=state, total_steps=total_steps)
-            _note(connection, claim.run_id, state, attempt=claim.attempt)
+            note(connection, claim.run_id, state, attempt=claim.attempt)
         self._tell(claim.run_id, row["batch_id"])
         return True
 
@@ -158,7 +156,7 @@ class Queue:
         Ended runs stay as they are.
         """
         with self._writing.begin() as connection:
-            row = _run(connection, t.runs.c.id == run_id)
+            row = run_row(connection, t.runs.c.id == run_id)
             if row is None:
                 return None
             before = RunState(row["state"])
@@ -186,34 +184,38 @@ class Queue:
             self.changed(key)
         return True
 
-    def retry_failed(self, batch_id: str) -> int | None:
-        """Queue the batch's failed, timed out and cancelled runs again; how many, `None` unknown.
+    def retry_failed(self, batch_id: str) -> list[str] | None:
+        """Queue the batch's failed, timed out and cancelled runs again; `None` when unknown.
 
-        Their results stay until the new ones are committed.
+        The names of the results they had, which no row refers to any more.
         """
         again = [RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED]
+        chosen = (t.runs.c.batch_id == batch_id, t.runs.c.state.in_(again))
         with self._writing.begin() as connection:
             known = connection.execute(
                 update(t.batches).where(t.batches.c.id == batch_id).values(stop_reason=None)
             )
             if known.rowcount == 0:
                 return None
-            done = connection.execute(
+            had = select(t.runs.c.result).where(*chosen, t.runs.c.result.is_not(None))
+            results = [str(name) for name in connection.execute(had).scalars()]
+            connection.execute(
                 update(t.runs)
-                .where(t.runs.c.batch_id == batch_id, t.runs.c.state.in_(again))
+                .where(*chosen)
                 .values(
                     state=RunState.QUEUED,
                     losses=0,
                     step=0,
                     error=None,
                     summary=None,
+                    result=None,
                     finished_at=None,
                     real_time_factor=None,
                 )
             )
         self.wake.set()
         self.changed(batch_id)
-        return int(done.rowcount)
+        return results
 
     def recover(self, *, everything: bool) -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease."""
@@ -258,14 +260,14 @@ class Queue:
         if state is RunState.QUEUED:
             values |= {"step": 0, "real_time_factor": None}
         else:
-            values |= _last_values(state, outcome, row)
+            values |= last_values(state, outcome, row)
         self._write(connection, row, **values)
         connection.execute(
             update(t.attempts)
             .where(t.attempts.c.run_id == row["id"], t.attempts.c.attempt == row["attempt"])
             .values(ended_at=clock.now(), outcome=outcome.event)
         )
-        _note(connection, row["id"], state, attempt=row["attempt"], error=values.get("error"))
+        note(connection, row["id"], state, attempt=row["attempt"], error=values.get("error"))
         if state in (RunState.FAILED, RunState.TIMED_OUT) and row["batch_id"]:
             self._apply_failure_rule(connection, row["batch_id"])
         return state
@@ -279,7 +281,7 @@ class Queue:
         if state is RunState.CANCELLED:
             values |= {"finished_at": clock.now(), "error": cancelled_error()}
         self._write(connection, row, **values)
-        _note(connection, row["id"], state, attempt=row["attempt"])
+        note(connection, row["id"], state, attempt=row["attempt"])
         return state
 
     def _apply_failure_rule(self, connection: Connection, batch_id: str) -> None:
@@ -313,7 +315,7 @@ class Queue:
 
     @staticmethod
     def _held(connection: Connection, claim: Claim) -> RowMapping | None:
-        return _run(
+        return run_row(
             connection,
             t.runs.c.id == claim.run_id,
             t.runs.c.owner == claim.owner,
@@ -339,77 +341,3 @@ class Queue:
             self.changed(batch_id)
         # a run that ended may let another of its batch start
         self.wake.set()
-
-
-def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:
-    """Number of runs of a batch per state."""
-    rows = connection.execute(
-        select(t.runs.c.state, func.count())
-        .where(t.runs.c.batch_id == batch_id)
-        .group_by(t.runs.c.state)
-    )
-    return {RunState(state): count for state, count in rows}
-
-
-def worker_lost_error(how: str) -> dict[str, Any]:
-    """The error of a run whose workers died too often."""
-    return {
-        "code": "worker_lost",
-        "message": f"The process that computed this run was lost ({how}) on every attempt.",
-        "retryable": True,
-    }
-
-
-def cancelled_error(message: str = "Cancelled on request.") -> dict[str, Any]:
-    """The error of a cancelled run."""
-    return {"code": "cancelled", "message": message, "retryable": True}
-
-
-def _last_values(state: RunState, outcome: Outcome, row: RowMapping) -> dict[str, Any]:
-    error = None if state is RunState.SUCCEEDED else outcome.error
-    if state is RunState.CANCELLED and outcome.event is not RunEvent.CANCELLED:
-        error = cancelled_error()
-    return {
-        "finished_at": clock.now(),
-        "step": max(outcome.step, row["step"]),
-        "summary": outcome.summary,
-        "error": error,
-        "result": outcome.result,
-        "real_time_factor": outcome.real_time_factor,
-    }
-
-
-def _next_run() -> Any:
-    other = t.runs.alias("other")
-    working = (
-        select(func.count())
-        .where(other.c.batch_id == t.batches.c.id, other.c.state.in_(list(ACTIVE)))
-        .correlate(t.batches)
-        .scalar_subquery()
-    )
-    may_start = or_(
-        t.batches.c.id.is_(None),
-        t.batches.c.max_parallel.is_(None),
-        working < t.batches.c.max_parallel,
-    )
-    return (
-        select(t.runs, t.scenes.c.document)
-        .join(t.scenes, t.scenes.c.hash == t.runs.c.scene_hash)
-        .outerjoin(t.batches, t.batches.c.id == t.runs.c.batch_id)
-        .where(t.runs.c.state == RunState.QUEUED, t.batches.c.stop_reason.is_(None), may_start)
-        .order_by(t.runs.c.priority, t.runs.c.seq)
-        .limit(1)
-    )
-
-
-def _run(connection: Connection, *conditions: Any) -> RowMapping | None:
-    return connection.execute(select(t.runs).where(*conditions)).mappings().first()
-
-
-def _note(connection: Connection, run_id: str, state: RunState, **data: Any) -> None:
-    kept = {key: value for key, value in data.items() if value is not None}
-    connection.execute(
-        insert(t.events).values(
-            run_id=run_id, type="state", data={"status": state, **kept}, at=clock.now()
-        )
-    )

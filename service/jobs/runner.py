@@ -16,7 +16,8 @@ from sqlalchemy.exc import OperationalError
 from service import clock
 from service.jobs import messages as m
 from service.jobs.machine import RunEvent, RunState
-from service.jobs.queue import Claim, Outcome, Queue, worker_lost_error
+from service.jobs.queue import Claim, Queue
+from service.jobs.rows import Outcome, worker_lost_error
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
 
@@ -77,8 +78,10 @@ class Runner:
         """Give running runs back to the queue and end every process."""
         self.stopping.set()
         self.queue.wake.set()
+        # a slot whose process is only being started has nothing to give back
+        until = clock.monotonic() + 3.0 * self.options.stop_grace_s
         for slot in self._slots:
-            slot.thread.join()
+            slot.thread.join(max(0.0, until - clock.monotonic()))
 
     def stop_run(self, run_id: str) -> None:
         """Tell the slot that holds the run to look at its row now."""
@@ -128,7 +131,10 @@ class Slot:
         worker = self._worker
         if worker is None or not worker.alive:
             worker = self._worker = Worker(
-                self._runner.launcher, self._options.limits, self._options.ready_s
+                self._runner.launcher,
+                self._options.limits,
+                self._options.ready_s,
+                self._runner.stopping.is_set,
             )
         self._queue.recover(everything=False)
         claim = self._queue.claim(self._owner)
@@ -170,7 +176,7 @@ class Attempt:
         finally:
             self._runner.live.pop(self._claim.run_id, None)
         state = None if self._fenced else self._commit(outcome)
-        if state is None or outcome.result is None:
+        if state in (None, RunState.QUEUED) or outcome.result is None:
             shutil.rmtree(self._folder, ignore_errors=True)
         log.info("run %s attempt %d: %s", self._claim.run_id, self._claim.attempt, state)
 

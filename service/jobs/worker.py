@@ -2,16 +2,17 @@
 
 import multiprocessing
 import multiprocessing.connection
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from service import clock
 from service.jobs import messages as m
-from service.workers.process import WorkerLauncher
-from service.workers.process import _start as start_process
+from service.workers.process import WorkerLauncher, start_process
 
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5
+LOOK_SECONDS = 0.2
 
 
 class WorkerLostError(Exception):
@@ -21,8 +22,17 @@ class WorkerLostError(Exception):
 class Worker:
     """A process that runs `service.jobs.child.main`; used by one thread at a time."""
 
-    def __init__(self, launcher: WorkerLauncher, limits: m.WorkerLimits, ready_s: float) -> None:
-        """Start it and wait until its kernels are loaded. Raises WorkerLostError or OSError."""
+    def __init__(
+        self,
+        launcher: WorkerLauncher,
+        limits: m.WorkerLimits,
+        ready_s: float,
+        given_up: Callable[[], bool],
+    ) -> None:
+        """Start it and wait until its kernels are loaded, or until nobody wants it any more.
+
+        Raises WorkerLostError or OSError.
+        """
         from service.jobs import child
 
         ours, theirs = multiprocessing.Pipe()
@@ -40,7 +50,10 @@ class Worker:
             theirs.close()
         self._pipe = ours
         self.pid = int(self._process.pid or 0)
-        first = self.hear(ready_s)
+        until = clock.monotonic() + ready_s
+        first = None
+        while first is None and clock.monotonic() < until and not given_up():
+            first = self.hear(LOOK_SECONDS)
         if not isinstance(first, m.Ready):
             self.kill()
             raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
@@ -66,6 +79,10 @@ class Worker:
             return self._pipe.recv()
         except (EOFError, OSError) as error:
             raise WorkerLostError(self._how_it_ended()) from error
+
+    def interrupt(self) -> None:
+        """End the process from another thread; whoever listens to it hears that it is gone."""
+        self._process.kill()
 
     def kill(self) -> None:
         """End it now, whatever it does."""

@@ -1,5 +1,6 @@
 """From what the engine recorded to the tables that are kept."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,17 @@ import numpy.typing as npt
 
 from schemas import Scene
 from service.recordings.tables import Tables, from_columns, recording_metadata
+
+
+def finite_values(value: Any) -> Any:
+    """The same plain value with `None` for what JSON cannot say: NaN and infinities."""
+    if isinstance(value, Mapping):
+        return {key: finite_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_values(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def recording_of(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,15 +61,23 @@ def cut(recording: Tables, part: Slice) -> Tables:
     if part.whole:
         return recording
     _check_bodies(recording, part)
+    steps = kept_steps(recording, part.stride)
     tables = {
-        name: _columns(_rows(table, part), name, part)
+        name: _columns(_rows(table, part, steps), name, part)
         for name, table in recording.tables.items()
         if name in part.tables()
     }
     return recording.with_tables(tables)
 
 
-def _rows(table: pa.Table, part: Slice) -> pa.Table:
+def kept_steps(recording: Tables, stride: int) -> npt.NDArray[np.int64]:
+    """Every n-th recorded step, from the first one."""
+    found = [to_numpy(table["step"]) for table in recording.tables.values()]
+    steps = np.unique(np.concatenate(found)) if found else np.zeros(0)
+    return steps[::stride].astype(np.int64)
+
+
+def _rows(table: pa.Table, part: Slice, steps: npt.NDArray[np.int64]) -> pa.Table:
     keep = np.ones(table.num_rows, dtype=bool)
     time = to_numpy(table["time"])
     if part.start is not None:
@@ -76,9 +85,7 @@ def _rows(table: pa.Table, part: Slice) -> pa.Table:
     if part.end is not None:
         keep &= time <= part.end
     if part.stride > 1:
-        # frames are numbered by their distinct steps, from the first recorded one
-        _, frame = np.unique(to_numpy(table["step"]), return_inverse=True)
-        keep &= frame % part.stride == 0
+        keep &= np.isin(to_numpy(table["step"]), steps)
     if part.bodies:
         keep &= _about_bodies(table, part.bodies)
     return table.filter(pa.array(keep))

@@ -67,9 +67,17 @@ def units(tables: Mapping[str, pa.Table]) -> dict[str, dict[str, str]]:
 
 def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """A column as an array; names as NumPy texts."""
-    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
-        return np.asarray(column.to_pylist(), dtype=np.str_)
-    return np.asarray(column.to_numpy())
+    if pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    if not pa.types.is_dictionary(column.type):
+        return np.asarray(column.to_numpy())
+    column = column.unify_dictionaries()
+    parts = [
+        np.asarray(chunk.dictionary.to_pylist(), dtype=np.str_)[chunk.indices.to_numpy()]
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.str_)
 
 
 def _table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
@@ -84,5 +92,5 @@ def _table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
 
 def _array(values: npt.NDArray[Any]) -> pa.Array:
     if values.dtype.kind in "OUS":
-        return pa.array([str(value) for value in values], pa.string()).dictionary_encode()
+        return pa.array(values.astype(np.str_), pa.string()).dictionary_encode()
     return pa.array(np.ascontiguousarray(values))

@@ -214,7 +214,7 @@ def _died(session: Session, reason: str) -> Decision:
         )
     phase = Phase.STARTING if session.phase is Phase.STARTING else Phase.RECOVERING
     recovering = replace(session, phase=phase, restarts=session.restarts + 1)
-    return recovering, (StopWorker(), lost, SpawnWorker(resume=True))
+    return recovering, (lost, SpawnWorker(resume=True))
 
 
 def _reported(

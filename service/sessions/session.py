@@ -11,6 +11,7 @@ from service.sessions import machine
 from service.sessions.history import History
 from service.sessions.log import CommandLog, LoggedCommand
 from service.sessions.machine import Phase
+from service.sessions.snapshots import Snapshot, Snapshots
 from service.streams import codec
 from service.streams.fanout import Fanout
 from service.streams.viewer import Viewer
@@ -29,7 +30,6 @@ REWINDS = frozenset({"reset", "restore"})
 # 60 a second while a hand moves: logged, but not announced
 UNANNOUNCED = QUERIES | {"grab_move"}
 MAX_PENDING = 1024
-MAX_SNAPSHOTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +59,6 @@ class Pending:
     answer: asyncio.Future[Result]
     client_id: str | None
     accepted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A state somebody asked to keep."""
-
-    id: str
-    epoch: int
-    step: int
-    time: float
-    state_hash: str
-    data: bytes
-
-    def describe(self) -> dict[str, Any]:
-        """The snapshot as JSON, without its bytes."""
-        return {
-            "id": self.id,
-            "epoch": self.epoch,
-            "step": self.step,
-            "time": self.time,
-            "state_hash": self.state_hash,
-            "bytes": len(self.data),
-        }
 
 
 @dataclass(slots=True)
@@ -115,7 +92,7 @@ class LiveSession:
         self.history = History(policy.history_bytes)
         self.fanout = Fanout(self._want)
         self.log = CommandLog()
-        self.snapshots: dict[str, Snapshot] = {}
+        self.snapshots = Snapshots()
         self._policy = policy
         self._machine = machine.Session(max_restarts=policy.max_restarts)
         self._recovery = Recovery(plan.scene, RunState(plan.paused, plan.speed))
@@ -219,23 +196,11 @@ class LiveSession:
         return result
 
     async def snapshot(self) -> Snapshot:
-        """Keep the state of now under an id; the oldest of too many is forgotten."""
+        """Keep the state of now under an id."""
         result = await self.command("snapshot")
-        name = f"snap_{len(self.snapshots) and int(next(reversed(self.snapshots))[5:]) + 1}"
         state_hash = str((result.value or {})["state_hash"])
-        kept = Snapshot(name, self.epoch, result.step, result.time, state_hash, result.body)
-        self.snapshots[name] = kept
-        while len(self.snapshots) > MAX_SNAPSHOTS:
-            del self.snapshots[next(iter(self.snapshots))]
-        return kept
-
-    def snapshot_bytes(self, snapshot_id: str) -> bytes:
-        """The bytes of a kept snapshot. Raises ProblemError."""
-        if snapshot_id not in self.snapshots:
-            known = ", ".join(self.snapshots) or "none"
-            detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
-            raise ProblemError(404, "snapshot_not_found", detail)
-        return self.snapshots[snapshot_id].data
+        moment = (self.epoch, result.step, result.time)
+        return self.snapshots.keep(moment, state_hash, result.body)
 
     def join(self, viewer: Viewer) -> None:
         """A viewer is connected."""

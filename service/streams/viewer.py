@@ -21,6 +21,8 @@ MAX_HZ = 60.0
 TRY_AGAIN_LATER = 1013
 # a frame due within this time is due now: the producer's rhythm and ours are never quite the same
 SLACK_SECONDS = 0.004
+# a channel due before the next frame comes goes with this one: one message per frame, not two
+JOIN_SECONDS = 1.0 / MAX_HZ
 
 
 class Viewer:
@@ -101,16 +103,16 @@ class Viewer:
         if not self._slots or len(self._unacknowledged) >= self.window:
             return None
         now = self._clock()
-        due = {name for name in self._periods if self._due[name] <= now + SLACK_SECONDS}
-        taken = self._slots.take(due)
-        if not taken:
+        if not self._due_within(now + SLACK_SECONDS):
             return None
+        taken = self._slots.take(self._due_within(now + JOIN_SECONDS))
         frame = max(
             taken.values(), key=lambda one: (one.header.kind is FrameKind.KEY, one.header.sequence)
         )
         names = [name for name, one in taken.items() if one is frame]
         for name in taken:
-            self._due[name] = max(self._due[name] + self._periods[name], now)
+            turn = self._due[name] + self._periods[name]
+            self._due[name] = turn if turn > now else now + self._periods[name]
         tags = [tag for name in names for tag in CHANNELS[name]]
         data = frame.encode(tags, gap=self.gap, dropped=self._dropped)
         self._unacknowledged.append(frame.header.sequence)
@@ -131,6 +133,11 @@ class Viewer:
                 await self._wake.wait()
         except TimeoutError:
             return
+
+    def _due_within(self, moment: float) -> set[str]:
+        """Channels with a frame waiting whose turn comes before the moment."""
+        turns = self._due.items()
+        return {name for name, turn in turns if turn <= moment and self._slots.peek(name)}
 
     def _fill(self, frame: SharedFrame) -> None:
         names = self._periods

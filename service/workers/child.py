@@ -39,6 +39,8 @@ log = logging.getLogger("cardan.worker")
 FRAME_SECONDS = 1.0 / 60.0
 RECEIVE_BYTES = 256 * 1024
 SEND_BUFFER_BYTES = 1024 * 1024
+REWINDS = frozenset({"reset", "restore"})
+RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 
 def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
@@ -68,7 +70,8 @@ def _serve(line: "Line", start: Start, began: float) -> None:
     try:
         run = LiveRun(start.scene, start.run, start.body)
     except SceneError as error:
-        problem = {"code": "scene_invalid", "detail": str(error), "errors": list(error.errors)}
+        faults = [fault.model_dump() for fault in error.errors]
+        problem = {"code": "scene_invalid", "detail": faults[0]["message"], "errors": faults}
         line.send(Refused(problem))
         return
     simulation = run.simulation
@@ -197,21 +200,25 @@ class Loop:
             value, data = run.apply(number, command.op, command.arguments, command.body)
         except RefusalError as refusal:
             problem = refusal.problem
-        if command.op in ("resume", "speed", "reset", "restore"):
+        if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
-        if problem is None and command.op in ("reset", "restore"):
+        if problem is None and command.op in REWINDS:
             self._checkpoint()
         self._answers()
-        self._phase()
+        now = time.monotonic()
+        self._phase(now)
         if problem is None and command.op == "step":
             self._line.send(Accepted(number, before))
             return
         step, at = run.simulation.step_count, run.simulation.time
-        applied = step if command.op in ("reset", "restore") else before
+        applied = step if command.op in REWINDS else before
         self._line.send(Result(number, applied, step, at, value, problem, data))
+        if command.op in REWINDS:
+            # the history of an epoch begins with its first moment, whatever is asked for next
+            self._frame(now)
 
     def _tell(self, now: float) -> None:
-        self._phase()
+        self._phase(now)
         self._answers()
         self._frame(now)
         self._beat(now)
@@ -223,12 +230,12 @@ class Loop:
         while self._run.answers:
             self._line.send(self._run.answers.popleft())
 
-    def _phase(self) -> None:
+    def _phase(self, now: float) -> None:
         run = self._run
         key = (run.phase, run.epoch, run.speed)
         if key != self._told_phase:
             self._told_phase = key
-            self._next_frame = time.monotonic()
+            self._next_frame = now
             step, at = run.simulation.step_count, run.simulation.time
             self._line.send(Status(run.phase, run.epoch, step, at, run.speed, run.failure()))
 
@@ -237,7 +244,8 @@ class Loop:
         if key == self._told_frame or now < self._next_frame or not self._line.can_send():
             return
         self._told_frame = key
-        self._next_frame = max(self._next_frame + FRAME_SECONDS, now)
+        due = self._next_frame + FRAME_SECONDS
+        self._next_frame = due if due > now else now + FRAME_SECONDS
         shot = picture.Shot(self._run.epoch, self._run.phase, self.real_time_factor)
         self._line.send(Frame(picture.frame(self._run.simulation, shot, self._channels)))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -10,9 +11,10 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from service.workers import protocol
 from service.workers.protocol import Hello, Message, Stop
@@ -38,7 +40,8 @@ class WorkerLauncher:
             start_method = "forkserver" if "forkserver" in methods else "spawn"
         self.start_method = start_method
         self._memory_bytes = memory_bytes
-        self._context = multiprocessing.get_context(start_method)
+        context: Any = multiprocessing.get_context(start_method)
+        self._new_process: Callable[..., BaseProcess] = context.Process
 
     def prepare(self) -> None:
         """Start the fork server; it loads the kernels on its own, this does not wait.
@@ -55,14 +58,17 @@ class WorkerLauncher:
         """A new worker that waits for its `Start`. Raises OSError when none can be started."""
         ours, theirs = socket.socketpair()
         try:
-            process = self._context.Process(
+            process = self._new_process(
                 target=_enter,
                 args=(theirs, self.start_method, self._memory_bytes),
                 daemon=True,
             )
-            await asyncio.to_thread(_start, process)
+            await asyncio.to_thread(start_process, process)
             ours.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=ours, limit=READ_LIMIT)
+        except EOFError as error:
+            ours.close()
+            raise OSError(errno.ECHILD, "the fork server ended; the log has the cause") from error
         except BaseException:
             ours.close()
             raise
@@ -77,7 +83,10 @@ class WorkerLauncher:
         Raises RuntimeError.
         """
         began = time.monotonic()
-        worker = await self.spawn()
+        try:
+            worker = await self.spawn()
+        except OSError as error:
+            raise RuntimeError(f"no worker can be started: {error}") from error
         try:
             worker.send(Stop())
             async with asyncio.timeout(WARM_SECONDS):
@@ -151,7 +160,8 @@ def _enter(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
     child.main(sock, start_method, memory_bytes)
 
 
-def _start(process: BaseProcess) -> None:
+def start_process(process: BaseProcess) -> None:
+    """Start it without the program's main module; may be called from any thread."""
     with _starting, _no_main_module(), _environment():
         process.start()
 

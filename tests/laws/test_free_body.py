@@ -32,15 +32,15 @@ def test_free_body_keeps_angular_momentum_to_rounding() -> None:
     assert np.abs(L - start).max() <= 1e-12 * np.linalg.norm(start)
 
 
-def test_free_body_energy_error_is_bounded_and_of_second_order() -> None:
+def test_free_body_energy_error_is_of_fourth_order() -> None:
     start = 0.5 * INERTIA @ np.square([0.2, 6.0, 0.1])
     errors = []
-    for dt in (1 / 240, 1 / 480, 1 / 960):
+    for dt in (1 / 60, 1 / 120, 1 / 240):
         _, T = tumbling(dt, round(4.0 / dt))
         errors.append(np.abs(T / start - 1.0).max())
-    assert errors[0] < 1e-3
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
-    assert errors[1] / errors[2] == pytest.approx(4.0, rel=0.1)
+    assert errors[2] < 1e-7
+    assert errors[0] / errors[1] > 14.0
+    assert errors[1] / errors[2] > 14.0
 
 
 def test_implicit_treatment_beats_the_explicit_one() -> None:
@@ -48,7 +48,7 @@ def test_implicit_treatment_beats_the_explicit_one() -> None:
     _, implicit = tumbling(1 / 240, 2400)
     _, explicit = tumbling(1 / 240, 2400, gyroscopic="explicit")
     error = [np.abs(T / start - 1.0).max() for T in (implicit, explicit)]
-    assert error[0] < 0.02 * error[1]
+    assert error[0] < 1e-4 * error[1]
 
 
 def test_spin_follows_euler_equations() -> None:
@@ -60,14 +60,14 @@ def test_spin_follows_euler_equations() -> None:
     exact = solve_ivp(euler, (0.0, 2.0), w0, rtol=1e-12, atol=1e-12).y[:, -1]
     body = brick("box", inertia=INERTIA.tolist(), angular_velocity=w0.tolist())
     error = []
-    for dt in (1e-3, 5e-4):
+    for dt in (2e-2, 1e-2):
         sim = simulate(document([body], gravity=[0, 0, 0], simulation={"dt": dt}))
         sim.advance(round(2.0 / dt))
         q = sim.poses()[0, 3:]
         axes_W = np.array([rotated(q, e) for e in np.eye(3)])
         error.append(np.abs(axes_W @ sim.velocities()[0, 3:] - exact).max())
-    assert error[0] < 1e-4
-    assert error[0] / error[1] == pytest.approx(4.0, rel=0.2)
+    assert error[1] < 1e-4
+    assert error[0] / error[1] > 14.0
 
 
 def rotated(q: np.ndarray, e: np.ndarray) -> np.ndarray:

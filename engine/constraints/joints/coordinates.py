@@ -72,7 +72,9 @@ def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFram
 
 
 @kernel
-def write_coordinate(rows: Rows, row: int, joints: Joints, j: int, axis: int, frame: JointFrame) -> float:
+def write_coordinate(
+    rows: Rows, row: int, joints: Joints, j: int, axis: int, frame: JointFrame
+) -> float:
     """The row of a coordinate: its rate is J v.
 
         translation            the part `along` with e = s

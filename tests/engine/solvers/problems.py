@@ -202,7 +202,9 @@ def dense_scratch(cap):
 def velocity_scratch(problem):
     """Scratch for the velocities of all bodies."""
     n = problem.count[0]
-    return np.full((max(problem.body_a[:n].max(), problem.body_b[:n].max()) + 1, 6), np.nan)
+    return np.full(
+        (max(problem.body_a[:n].max(initial=0), problem.body_b[:n].max(initial=0)) + 1, 6), np.nan
+    )
 
 
 def new_report():

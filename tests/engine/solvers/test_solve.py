@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from engine.solvers.solve import solve
+from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from engine.world.report import STOPPED_EXACT, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
+    GRAVITY,
+    H,
     chain,
     dense_scratch,
     new_report,
@@ -50,3 +54,91 @@ def test_every_solver_on_every_problem(name, method, kind):
         # the sweep's own estimate of its residual is a lower bound: ten times is left to it
         assert report.residual[0] <= 1e-9 * scale
     assert report.residual[0] >= 0.0
+
+
+@pytest.mark.parametrize("method", list(SolverMethod))
+@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+def test_same_bits_twice_whatever_the_scratch_held(method, kind):
+    results = []
+    for fill in (np.nan, 1e300, 0.0):
+        problem = chain(5, 6, friction_kind=kind)
+        problem.w[:] = fill
+        friction = problem.normal_row >= 0
+        problem.lo[friction] = problem.hi[friction] = fill
+        dense, v = dense_scratch(60), velocity_scratch(problem)
+        for array in (dense.A, dense.factor, dense.S, dense.vectors, v):
+            array[:] = fill
+        report = new_report()
+        solve(problem, dense, v, solver_options(method, tolerance=1e-9), report)
+        results.append((problem.lam.tobytes(), problem.w.tobytes(), report.residual.tobytes()))
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.law
+@pytest.mark.parametrize("method", list(SolverMethod))
+@pytest.mark.parametrize("push", [0.005, 0.5])
+def test_block_sticks_or_slides(method, push):
+    """A cube pushed below or beyond mu g h: it stops, or loses exactly mu g h of its speed."""
+    mu = 0.5
+    problem = tower(1, mu=mu)
+    # along a tangent of the contacts (y), where square and disk agree
+    problem.b[: problem.count[0]] += push * problem.J_b[: problem.count[0], 4]
+    report = run(problem, method=method, max_iterations=5000, tolerance=1e-14)
+    assert report.residual[0] < 1e-11
+    normal = problem.lam[:12:3].sum()
+    assert normal == pytest.approx(GRAVITY * H, rel=1e-9)
+    force = sum(problem.lam[i] * problem.J_b[i, 4] for i in range(12))
+    expected = -min(push, mu * GRAVITY * H)
+    assert force == pytest.approx(expected, rel=1e-9)
+
+
+def test_too_small_a_scratch_is_said_and_survived():
+    problem = tower(2)
+    report = run(problem, cap=10, method=SolverMethod.ELIMINATION, max_iterations=2000)
+    assert report.status[0] == DENSE_FULL
+    assert report.method[0] == SolverMethod.PGS
+    assert report.residual[0] < 1e-8
+
+
+def test_scratch_that_just_fits_is_enough():
+    problem = chain(4, 5)
+    report = run(problem, cap=int(problem.count[0]))
+    assert report.method[0] == SolverMethod.ELIMINATION
+    assert report.residual[0] < 1e-11
+
+
+def test_auto_says_what_it_picked():
+    assert run(tower(1)).method[0] == SolverMethod.ELIMINATION
+    assert run(tower(5)).method[0] == SolverMethod.PGS
+    assert run(chain(5, 8)).method[0] == SolverMethod.ELIMINATION
+    assert run(chain(5, 8), cap=10).method[0] == SolverMethod.PGS
+
+
+def test_nothing_to_solve_clears_the_report():
+    problem = tower(1)
+    problem.count[:] = 0
+    report = run(problem)
+    fields = (report.solver_status, report.iterations, report.residual, report.coulomb_error)
+    assert [field[0] for field in fields] == [STOPPED_EXACT, 0, 0.0, 0.0]
+    assert report.method[0] == SolverMethod.AUTO
+
+
+def test_warm_start_helps_and_can_be_refused():
+    problem = tower(5)
+    run(problem, method=SolverMethod.PGS, max_iterations=300, tolerance=0.0)
+    solved = problem.lam.copy()
+    warm = run(problem, method=SolverMethod.PGS, max_iterations=5, tolerance=0.0).residual[0]
+    problem.lam[:] = solved
+    cold = run(
+        problem, method=SolverMethod.PGS, max_iterations=5, tolerance=0.0, warm_start=0
+    ).residual[0]
+    assert warm < 0.1 * cold
+
+
+def test_a_poisoned_problem_is_not_called_solved():
+    for method in SolverMethod:
+        problem = chain(3, 3)
+        problem.b[2] = np.nan
+        report = run(problem, method=method)
+        assert np.isnan(report.residual[0])
+        assert report.solver_status[0] not in (STOPPED_EXACT, STOPPED_TOLERANCE)

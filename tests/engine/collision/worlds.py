@@ -53,14 +53,14 @@ class Solid:
     dynamic: bool = True
     group: int = 1
     mask: int = -1
-    p_BS: tuple = (0.0, 0.0, 0.0)
-    q_BS: tuple = IDENTITY
+    offset: tuple = (0.0, 0.0, 0.0)
+    turn: tuple = IDENTITY
     material: int = 0
     body: int | None = None
 
 
 def hull_faces(points):
-    """Vertices of the hull, and its faces with coplanar triangles merged: normals, offsets, loops."""
+    """Vertices of the hull; its faces, coplanar triangles merged: normals, offsets, loops."""
     hull = ConvexHull(points)
     used = np.sort(hull.vertices)
     renumber = {int(v): k for k, v in enumerate(used)}
@@ -128,8 +128,8 @@ def build_shapes(solids):
         rows["face_count"].append(len(normals) - rows["face_start"][-1])
         rows["kind"].append(solid.kind)
         rows["body"].append(number if solid.body is None else solid.body)
-        rows["p_BS"].append(solid.p_BS)
-        rows["q_BS"].append(solid.q_BS)
+        rows["p_BS"].append(solid.offset)
+        rows["q_BS"].append(solid.turn)
         rows["size"].append(solid.size)
         rows["bounding_radius"].append(bounding_radius(solid, vertices))
         rows["material"].append(solid.material)

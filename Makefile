@@ -1,0 +1,117 @@
+# Everything a person or a machine does with a checkout of Cardan. `make` alone tells what there is.
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
+        bench verify lock image-steps image-lint clean
+
+help: ## this list
+	@echo "make TARGET, with these targets:"
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
+	@echo "Variables: HOST ($(HOST)), PORT ($(PORT)), PYTHON ($(PYTHON)), PYTEST_ARGS"
+
+# --- what the other targets stand on -------------------------------------------------------------
+
+$(VENV)/.packages: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Cardan needs Python 3.11 or newer; '$(PYTHON)' is not. Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Installing into $(VENV) (once; hashes are checked against requirements.lock)"
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "'$(PYTHON) -m venv' does not work here. Debian and Ubuntu have it in the package python3-venv." >&2; exit 1; }
+	@$(PIP) install --quiet --require-hashes -r requirements.lock
+	@$(PIP) install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test-packages: requirements-test.lock $(VENV)/.packages
+	@echo "Installing what the tests need"
+	@$(PIP) install --quiet --require-hashes -r requirements-test.lock
+	@touch $@
+
+setup: $(VENV)/.packages ## the packages, in .venv
+setup-test: $(VENV)/.test-packages ## the packages with those of the tests
+
+# --- use -----------------------------------------------------------------------------------------
+
+run: setup ## page and API on http://HOST:PORT
+	@$(BIN)/cardan serve --host $(HOST) --port $(PORT)
+
+warmup: setup ## compile the engine (once per version of its sources)
+	@$(BIN)/cardan warmup
+
+# --- checks --------------------------------------------------------------------------------------
+
+test: setup-test ## checks, then all tests
+	@status=0; \
+	$(MAKE) --no-print-directory check || status=1; \
+	$(MAKE) --no-print-directory pytest || status=1; \
+	if [ $$status -ne 0 ]; then echo "make test: something above failed" >&2; fi; \
+	exit $$status
+
+pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile")
+	@$(BIN)/cardan warmup
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: setup-test ## lint, types, contracts
+	@status=0; \
+	for part in lint types contracts page-types; do \
+	  $(MAKE) --no-print-directory $$part || status=1; \
+	done; exit $$status
+
+lint: setup-test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup-test
+	@$(BIN)/mypy
+
+contracts: setup-test
+	@$(BIN)/lint-imports
+
+page-types:
+	@if command -v npm >/dev/null; then \
+	  if [ web/node_modules/.package-lock.json -ot web/package-lock.json ]; then \
+	    npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null; \
+	  fi && npm run --silent --prefix web check && echo "page: types are sound"; \
+	else echo "page: types not checked, there is no npm here"; fi
+
+browser:
+	@.ci/browser
+
+# --- figures -------------------------------------------------------------------------------------
+
+bench: setup-test ## every figure of the README, in one run
+	@$(BIN)/python -m benchmarks
+
+verify: setup-test ## the example scenes against their closed forms: asked and reached
+	@$(BIN)/python -m benchmarks.verify
+
+# --- upkeep --------------------------------------------------------------------------------------
+
+lock: ## renew both lock files from pyproject.toml
+	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
+	@build/lock/bin/uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock >/dev/null
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test -c requirements.lock \
+	  $(LOCK) -o requirements-test.lock >/dev/null
+	@grep -c '==' requirements.lock requirements-test.lock
+
+LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
+        --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+image-steps: setup-test ## the steps of the Dockerfile in an empty folder, without a container engine
+	@$(BIN)/python .ci/image_steps.py
+
+image-lint: ## lint Dockerfile and docker-compose.yml
+	@.ci/image_lint
+
+clean: ## remove what was installed and built here
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Every figure the README gives, from one run: `python -m benchmarks`."""

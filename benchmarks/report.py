@@ -1,0 +1,140 @@
+"""One run's figures as a table on the terminal, as JSON, and as Markdown for the README."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.readme import fill, row
+
+FOLDER = Path(__file__).parent / "results"
+WIDTH = 132
+
+Rows = list[tuple[str, ...]]
+
+
+def write(results: dict[str, Any]) -> None:
+    """Keep results as JSON and Markdown, and put the tables where the README shows them."""
+    FOLDER.mkdir(exist_ok=True)
+    text = markdown(results)
+    (FOLDER / "latest.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    (FOLDER / "latest.md").write_text(text, encoding="utf-8")
+    fill("figures", text)
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the tables."""
+    console = Console()
+    console.width = max(console.width, WIDTH)
+    for title, head, rows in _tables(results):
+        table = Table(*head, title=title)
+        for cells in rows:
+            table.add_row(*cells)
+        console.print(table)
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """All tables, and the machine they were measured on."""
+    machine = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    lines = [
+        f"Measured {results['date']} in one run of `make bench` on {machine['processor']}, "
+        f"{machine['cores']} cores (load before: {machine['load_before']}), Python "
+        f"{machine['python']}, {versions}; engine at `{machine['commit']}`.",
+        "",
+    ]
+    for _, head, rows in _tables(results):
+        lines += [row(head), row(tuple("---" for _ in head)), *map(row, rows), ""]
+    return "\n".join(lines)
+
+
+def _tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], Rows]]:
+    return [
+        ("Start and stream", ("what", "asked", "measured"), _start_rows(results)),
+        (
+            "Steps",
+            (
+                "scene",
+                "bodies",
+                "joints",
+                "contacts",
+                "dt",
+                "µs per step",
+                "wall clock",
+                "times real time",
+            ),
+            _scene_rows(results["scenes"]),
+        ),
+        *(
+            [("Peers", ("scene", "peer", "its µs per step", "ours", "ratio"), peers)]
+            if (peers := _peer_rows(results))
+            else []
+        ),
+    ]
+
+
+def _start_rows(results: dict[str, Any]) -> Rows:
+    starts, live = results["starts"], results["viewers"]
+    trip, late = live["round_trip_ms"], live["frame_spread_ms"]
+    begin = live["session_start_ms"]
+    viewers, scene = live["viewers"], live["scene"]
+    return [
+        (
+            "kernels, cold: process start to first frame, everything compiled",
+            "≤ 90 s",
+            f"{starts['cold']['first_frame_s']:.1f} s",
+        ),
+        (
+            "kernels, warm: process start to first frame",
+            "≤ 3 s",
+            f"{starts['warm']['first_frame_s']:.2f} s",
+        ),
+        (
+            "`cardan serve`, warm: process start to ready for sessions",
+            "",
+            f"{results['server_ready_s']:.2f} s",
+        ),
+        (
+            f"session start (`{scene}`): request to first frame at a viewer",
+            "≤ 50 ms",
+            f"p50 {begin['p50']} ms, p99 {begin['p99']} ms",
+        ),
+        (
+            f"frame latency, upper bound: a `step` sent to its frame at each of {viewers} viewers",
+            "≤ 20 ms p99",
+            f"p50 {trip['p50']} ms, p99 {trip['p99']} ms",
+        ),
+        (
+            f"a frame at each of {viewers} viewers after the first has it (`{scene}`, running)",
+            "≤ 5 ms p99",
+            f"p50 {late['p50']} ms, p99 {late['p99']} ms at {live['frames_per_second']} frames/s",
+        ),
+    ]
+
+
+def _scene_rows(scenes: dict[str, Any]) -> Rows:
+    return [
+        (
+            f"`{name}`",
+            str(one["bodies"]),
+            str(one["joints"]),
+            f"{one['contacts_mean']:g}",
+            f"{1e3 * one['dt']:g} ms",
+            f"{one['per_step_us']:g} ({one['fastest_us']:g} to {one['slowest_us']:g})",
+            f"{one['wall_us']:g}",
+            f"{one['real_time_factor']:g}",
+        )
+        for name, one in scenes.items()
+    ]
+
+
+def _peer_rows(results: dict[str, Any]) -> Rows:
+    rows: Rows = []
+    for one in results.get("peers", []):
+        ours = results["scenes"][one["scene"]]["per_step_us"]
+        theirs = one["per_step_us"]
+        ratio = f"{ours / theirs:.2f}"
+        rows.append((f"`{one['scene']}`", one["peer"], f"{theirs:g}", f"{ours:g}", ratio))
+    return rows

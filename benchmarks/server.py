@@ -1,0 +1,55 @@
+"""`cardan serve` as a real process with an empty data folder."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+SERVES = " at http://"
+STOP_S = 20.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: where it is, and how long it took until work could start."""
+
+    address: str
+    ready_s: float
+
+    @property
+    def http(self) -> str:
+        """Base of HTTP requests."""
+        return f"http://{self.address}"
+
+    @property
+    def sockets(self) -> str:
+        """Base of WebSockets."""
+        return f"ws://{self.address}"
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server for the time of a block. Raises RuntimeError when it does not start."""
+    with tempfile.TemporaryDirectory(prefix="cardan-data-") as data:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", data],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            line = next((one for one in process.stdout if SERVES in one), "")
+            if not line:
+                raise RuntimeError("the server ended before it was ready")
+            address = line.partition(SERVES)[2].partition("/")[0]
+            yield Server(address, time.perf_counter() - began)
+        finally:
+            process.terminate()
+            process.wait(STOP_S)
+            if process.stdout is not None:
+                process.stdout.close()

@@ -1,0 +1,101 @@
+"""A box LCP given as plain matrices, for experiments, tests and comparisons."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from engine.solvers.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    project_guess,
+    write_velocities,
+)
+from engine.solvers.gauss_seidel import StoppingRules, iterate, iterate_jacobi
+from engine.solvers.linear import Factor
+from engine.solvers.newton import NewtonScratch, newton
+from engine.solvers.pivoting import Pivots, pivot_boxes
+from engine.world.problem import FRICTION_BOX
+
+METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
+
+
+class BoxSolution(NamedTuple):
+    """What solve_box_lcp found."""
+
+    lam: NDArray  # (n,)
+    w: NDArray  # (n,)       A lam + b
+    residual: float  # largest natural map, scaled by the diagonal of A
+    status: int  # STOPPED_... of world/report.py
+    iterations: int  # sweeps, pivots or Newton steps
+
+
+def make_pivots(n: int) -> Pivots:
+    """Scratch of pivoting for n rows."""
+    order, first, state = (np.zeros(n, np.int64) for _ in range(3))
+    factor = Factor(np.zeros((n, n)), order, first, np.zeros(1, np.int64))
+    return Pivots(factor, state, np.zeros(n), np.zeros(n))
+
+
+def make_newton(n: int) -> NewtonScratch:
+    """Scratch of Newton for n rows."""
+    return NewtonScratch(np.zeros((n, n)), *(np.zeros(n) for _ in range(4)))
+
+
+def solve_box_lcp(
+    A: ArrayLike,
+    b: ArrayLike,
+    lo: ArrayLike,
+    hi: ArrayLike,
+    method: str = "pivoting",
+    rules: StoppingRules | None = None,
+    relaxation: float = 1.0,
+    guess: ArrayLike | None = None,
+) -> BoxSolution:
+    """Find lam with w = A lam + b: lam on lo -> w >= 0, inside -> w = 0, on hi -> w <= 0.
+
+    A (n, n) symmetric positive semi-definite; lo, hi (n,) or numbers, may be infinite.
+    `rules` and `relaxation` are for the iterations; pivoting ends by itself.
+    Raises ValueError when A is not symmetric, the sizes differ, lo > hi or the method is unknown.
+    """
+    matrix = np.array(A, dtype=float, ndmin=2)
+    rhs = np.array(b, dtype=float)
+    n = len(rhs)
+    low = np.array(np.broadcast_to(np.asarray(lo, dtype=float), n))
+    high = np.array(np.broadcast_to(np.asarray(hi, dtype=float), n))
+    if matrix.shape != (n, n):
+        raise ValueError(f"A has shape {matrix.shape}, b asks for {(n, n)}")
+    if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=1e-12 * np.abs(matrix).max(initial=0)):
+        raise ValueError("A is not symmetric")
+    if not np.all(low <= high):
+        raise ValueError("lo > hi")
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
+    lam = np.zeros(n) if guess is None else np.array(guess, dtype=float)
+    dp = DenseProblem(
+        matrix,
+        rhs,
+        low,
+        high,
+        np.zeros(n),
+        np.diag(matrix).copy(),
+        lam,
+        np.zeros(n),
+        n,
+        n,
+        FRICTION_BOX,
+    )
+    rules = rules or StoppingRules(10_000, 1e-12, -1.0)
+    project_guess(dp)
+    if method == "pivoting":
+        status, count = pivot_boxes(dp, make_pivots(n))
+    elif method == "newton":
+        status, count = newton(dp, make_newton(n), rules.max_iterations, rules.residual)
+    elif method == "jacobi":
+        status, count = iterate_jacobi(dp, relaxation, rules)
+    else:
+        status, count = iterate(dp, relaxation, rules)
+    write_velocities(dp)
+    return BoxSolution(dp.lam, dp.w, dense_residual(dp), status, count)

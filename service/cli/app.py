@@ -1,0 +1,173 @@
+"""`cardan`: simulate, check, compare and serve from the command line.
+
+SCENE is a path, `-` for standard input, or the name of an example; JSON or YAML.
+Exit status: 0 done, 2 invalid input (every fault printed), 3 the simulation failed.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from schemas import SceneInvalid, count_scene, load_scene, scene_hash, scene_warnings
+from schemas.examples import example_names, example_text
+from service.cli import console
+
+app = typer.Typer(
+    name="cardan",
+    help="Rigid multibody dynamics: run a scene, serve the API and the page.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+SceneArgument = Annotated[
+    str, typer.Argument(metavar="SCENE", help="a path, - (standard input) or an example's name")
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="POINTER=VALUE", help="change a value, e.g. /simulation/dt=0.002"
+    ),
+]
+Url = Annotated[str | None, typer.Option("--url", help="do it on this server")]
+Json = Annotated[bool, typer.Option("--json", help="results for machines")]
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on [127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port [8000]")] = None,
+    data: Annotated[Path | None, typer.Option(help="folder for the queue and recordings")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="log every request")] = False,
+) -> None:
+    """Serve the API and the page."""
+    from service.cli.serving import serve as start
+
+    start(host, port, data, verbose=verbose)
+
+
+@app.command()
+def run(
+    scene: SceneArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help=".parquet (bodies), .npz, .csv, .json, or a folder"),
+    ] = None,
+    summary: Annotated[
+        str | None, typer.Option(metavar="FILE|-", help="write the summary as JSON")
+    ] = None,
+    changes: Changes = None,
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Simulate a scene here, or on a server with --url."""
+    from service.cli.running import RunOptions
+    from service.cli.running import run as start
+
+    start(RunOptions(scene, output, summary, changes or (), url, as_json))
+
+
+@app.command()
+def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = False) -> None:
+    """Say everything that is wrong with a scene, and what it would cost."""
+    from engine import SceneError, Simulation
+    from service.cli.scene_source import read_scene
+
+    try:
+        checked, _ = read_scene(scene, changes or ())
+        Simulation(checked)
+    except SceneInvalid as error:
+        console.stop_with_faults(error.errors, as_json=as_json)
+    except SceneError as error:
+        console.stop_with_faults(error.errors, as_json=as_json)
+    warnings = scene_warnings(checked)
+    counts = count_scene(checked).model_dump()
+    if as_json:
+        listed = [warning.model_dump() for warning in warnings]
+        found: dict[str, Any] = {"valid": True, "warnings": listed, "counts": counts}
+        console.print_json(found | {"scene_hash": scene_hash(checked)})
+        return
+    console.print_faults(warnings, "warning", "yellow")
+    console.print_pairs({"valid": checked.name or scene, **counts})
+
+
+@app.command()
+def batch(
+    source: Annotated[Path, typer.Argument(metavar="BATCH", help="JSON or YAML file")],
+    output: Annotated[Path, typer.Option("--output", "-o", help=".parquet, .csv or .json")],
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Run all variants of a scene; the results become one table, one row per run."""
+    from service.cli.batching import batch as start
+
+    start(source, output, url, as_json=as_json)
+
+
+@app.command()
+def examples(
+    name: Annotated[str | None, typer.Argument(help="print this one")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the examples, or print one."""
+    if name is not None:
+        if name not in example_names():
+            console.stop(f"There is no example {name!r}; there are {', '.join(example_names())}.")
+        typer.echo(example_text(name).decode())
+        return
+    found = {item: load_scene(example_text(item)) for item in example_names()}
+    if as_json:
+        console.print_json(
+            [{"name": key, "description": scene.description} for key, scene in found.items()]
+        )
+        return
+    console.print_pairs({key: scene.description for key, scene in found.items()})
+
+
+@app.command()
+def warmup(as_json: Json = False) -> None:
+    """Compile every kernel now, so that nothing waits later."""
+    import engine
+
+    with console.progress_bar("Compiling kernels", shown=not as_json, lines=True) as tell:
+        seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
+    if as_json:
+        console.print_json({"seconds": seconds})
+    else:
+        console.out().print(f"Kernels ready after {seconds:.1f} s.")
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check that everything needed is here and works."""
+    from service.cli.doctoring import doctor as look
+
+    if not look(as_json=as_json):
+        raise typer.Exit(console.FAILED)
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="a recording or a scene")],
+    b: Annotated[str, typer.Argument(metavar="B", help="a recording or a scene")],
+    tolerance: Annotated[
+        float | None, typer.Option(min=0.0, help="end with 1 when a difference is larger")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the largest and RMS difference per channel, and the first step that differs."""
+    from service.cli.comparing import compare as show
+
+    found = show(a, b, tolerance or 0.0, as_json=as_json)
+    if tolerance is not None and any(difference.largest > tolerance for difference in found):
+        raise typer.Exit(console.DIFFERENT)
+
+
+def main() -> None:
+    """Enter from the console script."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""`cardan batch`: all variants of a scene on this machine's cores or on a server, as one table."""
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from schemas import SceneInvalid
+from schemas.api import BatchRequest
+from service.api.batch_intake import admit_batch, check_batch
+from service.api.batches import result_rows
+from service.api.errors import ProblemError
+from service.api.intake import invalid, located, read_request
+from service.api.views import batch_info
+from service.cli import console
+from service.cli.remote import Server, ServerError
+from service.cli.scene_source import parse_text, read_document
+from service.jobs.office import Office, opened
+from service.recordings.formats import FORMATS, Format
+from service.recordings.rows import encode_rows
+from service.settings import Settings
+
+POLL_SECONDS = 0.1
+
+
+def batch(source: Path, output: Path, url: str | None, *, as_json: bool) -> None:
+    """Run the batch and write its results; ends with 0 when every run succeeded, else 3."""
+    form = FORMATS.get(output.suffix.lower().lstrip("."))
+    if form is None or form.name == "npz":
+        console.stop(f"{output.name}: results are .parquet, .csv or .json", as_json=as_json)
+    document = _document(source, as_json=as_json)
+    try:
+        if url:
+            info = _on_server(document, output, form, url, as_json=as_json)
+        else:
+            info = _here(document, output, form, as_json=as_json)
+    except ProblemError as problem:
+        if problem.status == 422:
+            console.stop_with_faults(problem.errors, as_json=as_json)
+        console.stop(problem.detail, console.FAILED, as_json=as_json)
+    except ServerError as refused:
+        if refused.faults and refused.invalid:
+            console.stop_with_faults(refused.faults, as_json=as_json)
+        console.stop(str(refused), console.FAILED, as_json=as_json)
+    except OSError as error:
+        console.stop(
+            f"{output} cannot be written: {error.strerror or error}",
+            console.FAILED,
+            as_json=as_json,
+        )
+    if as_json:
+        console.print_json({**info, "output": str(output)})
+    else:
+        console.print_pairs({"status": info["status"], **info["counts"], "written": output})
+    if info["status"] != "succeeded":
+        raise typer.Exit(console.FAILED)
+
+
+def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[str, Any]:
+    ask = read_request(BatchRequest, document)
+    with tempfile.TemporaryDirectory(prefix="cardan-") as folder:
+        settings = Settings.from_environment(os.environ, data=Path(folder))
+        intake = check_batch(ask, settings)
+        with opened(settings) as office:
+            _check_physics(office, intake.text.document)
+            batch_id = admit_batch(ask, intake, office, None)
+            office.queue.wake.set()
+            info = _follow(office, batch_id, as_json=as_json)
+            row = office.catalog.batch(batch_id)
+            assert row is not None
+            rows, columns = result_rows(row, office)
+    metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": intake.text.hash}
+    output.write_bytes(encode_rows(rows, columns, metadata, form))
+    return info
+
+
+def _check_physics(office: Office, document: str) -> None:
+    checked = office.checker.check(document, within_s=600.0)
+    if checked.faults:
+        raise invalid(located([console.as_fault(f) for f in checked.faults], {}, "/scene"))
+
+
+def _follow(office: Office, batch_id: str, *, as_json: bool) -> dict[str, Any]:
+    with console.progress_bar("batch", shown=not as_json) as tell:
+        while True:
+            row = office.catalog.batch(batch_id)
+            assert row is not None
+            info = batch_info(office, row).model_dump(mode="json")
+            tell(info["progress"], info["status"])
+            if info["finished_at"] is not None:
+                return info
+            time.sleep(POLL_SECONDS)
+
+
+def _on_server(
+    document: Any, output: Path, form: Format, url: str, *, as_json: bool
+) -> dict[str, Any]:
+    with Server(url) as server:
+        with console.progress_bar("batch", shown=not as_json) as tell:
+            info = server.ask("POST", "/v1/batches", json=document).json()
+            info = server.follow(info, tell)
+        answer = server.ask("GET", info["links"]["results"], params={"format": form.name})
+    output.write_bytes(answer.content)
+    return dict(info)
+
+
+def _document(source: Path, *, as_json: bool) -> Any:
+    """The batch document; a scene given as a path beside it is put into it."""
+    try:
+        document = parse_text(source.read_bytes(), source.name)
+        scene = document.get("scene") if isinstance(document, dict) else None
+        if isinstance(scene, str) and (source.parent / scene).is_file():
+            document["scene"] = read_document(str(source.parent / scene))
+    except OSError as error:
+        console.stop(f"{source} cannot be read: {error.strerror}", as_json=as_json)
+    except SceneInvalid as error:
+        console.stop_with_faults(error.errors, as_json=as_json)
+    return json.loads(json.dumps(document))

@@ -1,0 +1,126 @@
+"""What the command line says, and how it ends: 0 done, 2 invalid input, 3 the simulation failed."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from schemas import Fault
+
+DONE, DIFFERENT, INVALID, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+
+Tell = Callable[[float, str], None]
+
+
+def out() -> Console:
+    """The console for results."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=True)
+
+
+def err() -> Console:
+    """The console for everything else: progress, faults, notes."""
+    return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """A result for machines."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def stop(message: str, code: int = INVALID, *, as_json: bool = False, **more: Any) -> NoReturn:
+    """End with a message."""
+    if as_json:
+        print_json({"status": "error", "detail": message, **more})
+    else:
+        err().print(f"[bold red]error[/]: {_plain(message)}")
+    raise typer.Exit(code)
+
+
+def stop_with_faults(faults: Iterable[Any], *, as_json: bool = False) -> NoReturn:
+    """Print every fault with its pointer and end with 2."""
+    listed = [as_fault(fault) for fault in faults]
+    if as_json:
+        print_json({"status": "invalid", "errors": [fault.model_dump() for fault in listed]})
+    else:
+        print_faults(listed, "error", "red")
+        count = "1 fault" if len(listed) == 1 else f"{len(listed)} faults"
+        err().print(f"[bold red]invalid input[/]: {count}")
+    raise typer.Exit(INVALID)
+
+
+def print_faults(faults: Iterable[Fault], kind: str, colour: str) -> None:
+    """One block per fault: pointer, what is wrong, what to do."""
+    console = err()
+    for fault in faults:
+        place = _plain(fault.pointer or "/")
+        console.print(f"[{colour}]{kind}[/] [bold]{place}[/]: {_plain(fault.message)}")
+        if fault.hint:
+            console.print(f"      {_plain(fault.hint)}", style="dim")
+
+
+def as_fault(value: Any) -> Fault:
+    """A fault however it came."""
+    if isinstance(value, Fault):
+        return value
+    return Fault.model_validate(dict(value))
+
+
+def print_pairs(pairs: Mapping[str, Any]) -> None:
+    """Names and values below each other."""
+    width = max((len(name) for name in pairs), default=0)
+    for name, value in pairs.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+        out().print(f"[dim]{_plain(name):<{width}}[/]  {_plain(shown)}")
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns below their names, never cut: the first one to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
+    for number, row in enumerate([head, *rows]):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        out().print(_plain("  ".join(cells)), style="bold" if number == 0 else None)
+
+
+@contextmanager
+def progress_bar(what: str, *, shown: bool = True, lines: bool = False) -> Iterator[Tell]:
+    """A bar on a terminal: call with the share done, 0 to 1, and a note.
+
+    Elsewhere it is silent, or with `lines` writes a line for every new note.
+    """
+    console = err()
+    if shown and lines and not console.is_terminal:
+        told: set[str] = set()
+
+        def tell(share: float, note: str) -> None:
+            if note not in told:
+                told.add(note)
+                console.print(f"{what}: {100 * share:3.0f} % {_plain(note)}")
+
+        yield tell
+        return
+    if not shown or not console.is_terminal:
+        yield lambda _share, _note: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>5.1f} %"),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=1.0, note="")
+        yield lambda share, note: bar.update(task, completed=share, note=note)
+
+
+def _plain(text: str) -> str:
+    """Text whose brackets are not markup."""
+    return text.replace("[", r"\[")

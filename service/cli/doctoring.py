@@ -1,0 +1,104 @@
+"""`cardan doctor`: is everything here that is needed, and does it work."""
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from service.cli import console
+from service.page import page_folder
+from service.settings import Settings, SettingsError
+
+PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "uvicorn", "sqlalchemy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    good: bool
+    found: str
+
+
+def doctor(*, as_json: bool) -> bool:
+    """Look at everything, print it, and say whether all is well."""
+    findings = [look() for look in _LOOKS]
+    if as_json:
+        console.print_json({"findings": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            mark = "[green]ok[/]  " if finding.good else "[red]bad[/] "
+            console.out().print(f"{mark}{finding.what}: {finding.found}")
+    return all(finding.good for finding in findings)
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    return Finding("Python", sys.version_info >= (3, 11), version)
+
+
+def _packages() -> Finding:
+    missing, found = [], []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    text = ", ".join(found) + (f"; missing: {', '.join(missing)}" if missing else "")
+    return Finding("packages", not missing, text)
+
+
+def _machine() -> Finding:
+    return Finding("processor", True, f"{os.cpu_count()} cores, {platform.machine()}")
+
+
+def _database() -> Finding:
+    good = sqlite3.sqlite_version_info >= (3, 35)
+    return Finding("SQLite", good, f"{sqlite3.sqlite_version} (3.35 or newer is needed)")
+
+
+def _data() -> Finding:
+    try:
+        folder = Settings.from_environment(os.environ).data
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            free = shutil.disk_usage(folder).free
+    except (OSError, SettingsError) as error:
+        return Finding("data folder", False, str(error))
+    return Finding("data folder", free > 2**30, f"{folder}, {free / 2**30:.1f} GiB free")
+
+
+def _page() -> Finding:
+    folder = page_folder()
+    return Finding("page", folder is not None, str(folder or "not found: only the API is served"))
+
+
+def _engine() -> Finding:
+    try:
+        import engine
+
+        with console.progress_bar("Loading kernels") as tell:
+            seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
+    except Exception as error:
+        return Finding("engine", False, f"{type(error).__name__}: {error}")
+    cache = os.environ.get("NUMBA_CACHE_DIR")
+    where = f", cache in {Path(cache)}" if cache else ""
+    return Finding("engine", True, f"{engine.ENGINE_VERSION}, kernels in {seconds:.1f} s{where}")
+
+
+_LOOKS: tuple[Callable[[], Finding], ...] = (
+    _python,
+    _packages,
+    _machine,
+    _database,
+    _data,
+    _page,
+    _engine,
+)

@@ -1,0 +1,103 @@
+"""The same work on a server: post, follow, download."""
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from service.cli.console import Tell
+from service.recordings.folder import write_folder
+from service.recordings.formats import format_of, table_from_parquet
+from service.recordings.tables import TABLES, Tables
+
+POLL_SECONDS = 0.2
+
+
+class ServerError(Exception):
+    """The server said no: its problem, with the faults of the input if there are any."""
+
+    def __init__(self, problem: Mapping[str, Any]) -> None:
+        """Keep the problem."""
+        super().__init__(str(problem.get("detail") or problem.get("title") or problem))
+        self.faults = list(problem.get("errors") or [])
+        self.invalid = problem.get("status") == 422
+
+
+class Server:
+    """A Cardan server. Raises ServerError; network failures become one, too."""
+
+    def __init__(self, url: str) -> None:
+        """Talk to the server at `url`, with CARDAN_API_KEY if it is set."""
+        key = os.environ.get("CARDAN_API_KEY", "").split(",")[0].strip()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=60.0)
+
+    def __enter__(self) -> "Server":
+        """Hold the connection."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """One request."""
+        try:
+            answer = self._client.request(method, path, **more)
+        except httpx.HTTPError as error:
+            detail = f"{self._client.base_url} cannot be reached: {error}"
+            raise ServerError({"detail": detail}) from error
+        if answer.is_success or answer.status_code == 304:
+            return answer
+        try:
+            problem = answer.json()
+        except ValueError:
+            problem = {"detail": f"{answer.status_code} {answer.reason_phrase}"}
+        raise ServerError(problem)
+
+    def run(self, document: Any, tell: Tell) -> dict[str, Any]:
+        """Simulate a scene and follow it to its end; the simulation."""
+        answer = self.ask("POST", "/v1/simulations", json={"scene": document})
+        info: dict[str, Any] = answer.json()
+        return self.follow(info, tell)
+
+    def follow(self, info: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        """Wait for the end of a simulation or batch."""
+        url = info["links"]["self"]
+        while info["finished_at"] is None:
+            tell(info["progress"], info["status"])
+            time.sleep(POLL_SECONDS)
+            info = self.ask("GET", url).json()
+        return info
+
+    def download(self, info: Mapping[str, Any], path: Path) -> None:
+        """Save the trajectory by the ending of the path, or everything into a folder."""
+        url = info["links"]["trajectory"]
+        if path.suffix and not path.is_dir():
+            data = self.ask("GET", url, params={"format": format_of(path).name}).content
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tables: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
+        for name in TABLES:
+            try:
+                data = self.ask("GET", url, params={"table": name}).content
+            except ServerError as error:
+                if error.invalid:
+                    continue
+                raise
+            tables[name], metadata = _table(data)
+        scene = self.ask("GET", info["links"]["scene"]).json()
+        summary = self.ask("GET", info["links"]["summary"]).json()
+        write_folder(Tables(tables, metadata, scene, summary), path)
+
+
+def _table(data: bytes) -> tuple[Any, dict[str, Any]]:
+    import pyarrow as pa
+
+    return table_from_parquet(pa.BufferReader(data))

@@ -1,0 +1,186 @@
+"""`cardan run`: a scene in this process or on a server, its recording into a file or folder."""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from schemas import Scene, SceneInvalid, scene_hash
+from service.cli import console
+from service.cli.remote import Server, ServerError
+from service.cli.scene_source import read_scene
+from service.recordings.engine_tables import finite_values, recording_of
+from service.recordings.folder import save
+from service.recordings.formats import FormatError, format_of
+from service.recordings.tables import Tables
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `cardan run` was asked."""
+
+    scene: str
+    output: Path | None = None
+    summary: str | None = None
+    changes: Sequence[str] = ()
+    url: str | None = None
+    as_json: bool = False
+
+
+def run(options: RunOptions) -> None:
+    """Do it; ends with 0, 2 or 3 (130 when interrupted, with what was recorded kept)."""
+    _check_output(options)
+    try:
+        scene, document = read_scene(options.scene, options.changes)
+    except SceneInvalid as error:
+        console.stop_with_faults(error.errors, as_json=options.as_json)
+    summary = _on_server(options, document) if options.url else _here(options, scene)
+    if options.summary is not None:
+        _write_summary(options.summary, summary)
+    _report(options, summary)
+    status = summary.get("status")
+    if status == "cancelled":
+        raise typer.Exit(console.INTERRUPTED)
+    if status != "succeeded":
+        raise typer.Exit(console.FAILED)
+
+
+def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
+    """Run a scene in this process; Ctrl+C stops it and keeps what there is.
+
+    Raises SceneError when the engine refuses the scene.
+    """
+    import engine
+
+    engine.warmup(lambda done, total, what: tell(0.0, f"kernels {done}/{total} {what}"))
+    with _interruptible() as interrupted:
+        recording, summary = engine.run(
+            scene,
+            progress=lambda step, total: tell(step / max(total, 1), f"step {step}/{total}"),
+            should_stop=lambda: bool(interrupted),
+        )
+    summary = finite_values(summary)
+    if interrupted and summary.get("status") != "failed":
+        summary["status"], summary["reason"] = "cancelled", "interrupted by the user"
+    return recording_of(scene, scene_hash(scene), recording.tables(), summary), summary
+
+
+def _here(options: RunOptions, scene: Scene) -> dict[str, Any]:
+    from engine import SceneError
+
+    try:
+        with console.progress_bar(scene.name or "run", shown=not options.as_json) as tell:
+            recording, summary = simulate(scene, tell)
+    except SceneError as error:
+        console.stop_with_faults(error.errors, as_json=options.as_json)
+    if options.output is not None:
+        try:
+            save(recording, options.output)
+        except OSError as error:
+            console.stop(
+                f"{options.output} cannot be written: {error.strerror or error}",
+                console.FAILED,
+                as_json=options.as_json,
+            )
+    return summary
+
+
+def _on_server(options: RunOptions, document: Any) -> dict[str, Any]:
+    assert options.url is not None
+    try:
+        with (
+            Server(options.url) as server,
+            console.progress_bar("run", shown=not options.as_json) as tell,
+        ):
+            info = server.run(document, tell)
+            error = info.get("error") or {}
+            ended_by_physics = error.get("code") in (None, "engine_diverged")
+            if info["status"] in ("succeeded", "failed") and ended_by_physics:
+                if options.output is not None:
+                    server.download(info, options.output)
+                found: dict[str, Any] = server.ask("GET", info["links"]["summary"]).json()
+                return found
+    except ServerError as refused:
+        if refused.faults and refused.invalid:
+            console.stop_with_faults(refused.faults, as_json=options.as_json)
+        console.stop(str(refused), console.FAILED, as_json=options.as_json)
+    return {"status": info["status"], "reason": error.get("message"), "steps": info["step"]}
+
+
+def _check_output(options: RunOptions) -> None:
+    """An ending nobody can write is found before anything is computed."""
+    path = options.output
+    if path is None or path.suffix == "" or path.is_dir():
+        return
+    try:
+        format_of(path)
+    except FormatError as error:
+        console.stop(str(error), as_json=options.as_json)
+
+
+def _write_summary(target: str, summary: Mapping[str, Any]) -> None:
+    text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        console.stop(f"{target} cannot be written: {error.strerror or error}", console.FAILED)
+
+
+def _report(options: RunOptions, summary: Mapping[str, Any]) -> None:
+    if options.summary == "-":
+        return
+    if options.as_json:
+        console.print_json({**summary, "output": str(options.output) if options.output else None})
+        return
+    if summary.get("status") != "succeeded":
+        reason = summary.get("reason") or "no reason is known"
+        console.err().print(f"[bold red]{summary.get('status')}[/]: {reason}")
+    pairs = {"status": summary.get("status")}
+    for key, words in _SHOWN.items():
+        value = _at(summary, key)
+        if value is not None:
+            pairs[words] = value
+    if options.output is not None:
+        pairs["written"] = options.output
+    console.print_pairs(pairs)
+
+
+_SHOWN = {
+    "steps": "steps",
+    "time": "simulated time [s]",
+    "energy.max_relative_drift": "energy drift",
+    "joints.max_position_error": "joint error [m]",
+    "contacts.max_penetration": "penetration [m]",
+    "solver.max_residual": "solver residual",
+    "timing.total_s": "wall clock [s]",
+    "timing.per_step_us": "per step [us]",
+    "timing.real_time_factor": "real-time factor",
+    "state_hash": "final state",
+}
+
+
+def _at(summary: Mapping[str, Any], key: str) -> Any:
+    value: Any = summary
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """A list that is no longer empty once the user has pressed Ctrl+C."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

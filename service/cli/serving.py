@@ -1,0 +1,158 @@
+"""`cardan serve`: load the kernels with progress, then serve until told to stop."""
+
+import asyncio
+import fcntl
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import typer
+import uvicorn
+
+from service.cli import console, kernel_note
+from service.settings import Settings, SettingsError
+from service.workers.process import WorkerLauncher
+
+GRACEFUL_SECONDS = 5
+
+
+def serve(host: str | None, port: int | None, data: Path | None, *, verbose: bool) -> None:
+    """Serve until SIGINT or SIGTERM; ends with 2 when it cannot be configured so."""
+    try:
+        settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
+        settings.check_exposure()
+        _check_free(settings)
+    except SettingsError as error:
+        console.stop(str(error))
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    if not kernel_note.is_current():
+        _load_kernels()
+    # the fork server loads the kernels while this process loads the service
+    WorkerLauncher(memory_bytes=settings.worker_memory_bytes).prepare()
+    from service.app import create_app
+
+    config = uvicorn.Config(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        log_level="info" if verbose else "warning",
+        access_log=False,
+        server_header=False,
+    )
+    server = AnnouncingServer(config)
+    server.run()
+    if not server.started:
+        console.stop("The service could not start; the messages above say why.", console.FAILED)
+
+
+class AnnouncingServer(uvicorn.Server):
+    """Says where it is once simulations and sessions can start."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the port, and announce when everything is ready."""
+        await super().startup(sockets)
+        if self.started:
+            self._announcing = asyncio.create_task(self._announce())
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGINT and SIGTERM end the service in good order, with status 0."""
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def _announce(self) -> None:
+        app: Any = self.config.app
+        state = app.state
+        while not (state.office.runner.ready and state.sessions.ready):
+            await asyncio.sleep(0.05)
+        host, port = self._address()
+        shown = f"[{host}]" if ":" in host else host
+        console.out().print(f"Cardan serves at http://{shown}:{port}/  (Ctrl+C stops it)")
+
+    def _address(self) -> tuple[str, int]:
+        for server in self.servers:
+            for opened in server.sockets:
+                host, port = opened.getsockname()[:2]
+                return str(host), int(port)
+        return self.config.host, self.config.port
+
+
+def _load_kernels() -> None:
+    """Compile or load every kernel in a process of its own, so that this one stays small."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_warm, args=(theirs,))
+    process.start()
+    theirs.close()
+    folder = ""
+    with console.progress_bar("Loading kernels", lines=True) as tell:
+        try:
+            while True:
+                done, total, what, folder = ours.recv()
+                tell(done / max(total, 1), what)
+        except EOFError:
+            process.join()
+        except KeyboardInterrupt:
+            process.terminate()
+            raise typer.Exit(console.INTERRUPTED) from None
+    if process.exitcode == 0:
+        kernel_note.write(folder)
+    else:
+        console.stop(
+            "The kernels could not be compiled; the messages above say why.", console.FAILED
+        )
+
+
+def _warm(pipe: Connection) -> None:
+    # Ctrl+C belongs to the parent, which then ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import engine
+    from engine.kernel import CACHE_FOLDER
+
+    def tell(done: int, total: int, what: str) -> None:
+        pipe.send((done, total, what, str(CACHE_FOLDER)))
+
+    engine.warmup(tell)
+
+
+def _check_free(settings: Settings) -> None:
+    """Refuse a taken port or data folder with a sentence. Raises SettingsError."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise SettingsError(
+                f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
+                "choose another one with --port or --host."
+            ) from error
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        with (settings.data / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise SettingsError(
+            f"The data folder {settings.data} is in use by another running service; "
+            "stop that one or choose another folder with --data."
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"The data folder {settings.data} cannot be used: {error}") from error

@@ -1,0 +1,68 @@
+"""The container image and how it is published: what can be read without an engine."""
+
+import os
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.architecture.sources import ROOT, text_of
+
+DOCKERFILE = text_of(Path("Dockerfile"))
+STEPS: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "image_steps.py"))
+INSTRUCTIONS: list[tuple[str, str]] = STEPS["instructions"](DOCKERFILE)
+
+
+def rests(word: str) -> list[str]:
+    """What follows each instruction of this kind."""
+    return [rest for name, rest in INSTRUCTIONS if name == word]
+
+
+def test_the_processor_is_named_with_its_features() -> None:
+    named = [rest for rest in rests("ENV") if "NUMBA_CPU" in rest]
+    assert len(named) == 2
+    assert all("NUMBA_CPU_NAME=" in rest and "NUMBA_CPU_FEATURES=" in rest for rest in named)
+
+
+def test_every_stage_takes_a_base_with_a_named_processor() -> None:
+    bases = [rest.partition(" AS ")[0] for rest in rests("FROM")]
+    outside = [base for base in bases if "TARGETARCH" not in base]
+    assert outside == ["python:3.11-slim"] * 2
+
+
+def test_the_service_has_no_root_rights() -> None:
+    words = [word for word, _ in INSTRUCTIONS]
+    last_user = len(words) - 1 - words[::-1].index("USER")
+    assert int(INSTRUCTIONS[last_user][1]) >= 1000
+    assert last_user < words.index("CMD")
+
+
+def test_packages_come_from_the_lock() -> None:
+    installs = [rest for rest in rests("RUN") if "pip install" in rest]
+    assert installs
+    assert all("--require-hashes" in rest or "--no-index" in rest for rest in installs)
+
+
+def test_compose_publishes_on_this_machine_only_and_wants_a_key() -> None:
+    service = yaml.safe_load(text_of(Path("docker-compose.yml")))["services"]["cardan"]
+    assert service["ports"]
+    assert all(str(port).startswith("127.0.0.1:") for port in service["ports"])
+    assert re.match(r"^\$\{CARDAN_API_KEY:\?", service["environment"]["CARDAN_API_KEY"])
+    volumes = yaml.safe_load(text_of(Path("docker-compose.yml")))["volumes"]
+    assert all(str(volume).partition(":")[0] in volumes for volume in service["volumes"])
+
+
+def test_the_build_context_holds_what_is_installed_and_nothing_else() -> None:
+    sent = {path.relative_to(ROOT).as_posix() for path in STEPS["allowed"](ROOT, ".")}
+    needed = {"pyproject.toml", "README.md", "LICENSE", "requirements.lock", "web/index.html"}
+    assert needed <= sent
+    assert {"schemas/scene.py", "engine/__init__.py", "service/app.py"} <= sent
+    strangers = ("tests/", "node_modules", "__pycache__", ".git/", "benchmarks/")
+    assert [name for name in sent if any(part in name for part in strangers)] == []
+
+
+def test_scripts_can_be_executed() -> None:
+    scripts = [ROOT / ".ci" / name for name in ("run", "browser", "image_lint")]
+    assert all(os.access(script, os.X_OK) for script in scripts)

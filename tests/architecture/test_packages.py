@@ -1,0 +1,81 @@
+"""What the code imports is what pyproject.toml asks for, and what the lock file holds."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import python_files, text_of, tree_of
+
+PROJECT = tomllib.loads(text_of(Path("pyproject.toml")))["project"]
+OWN = {"schemas", "engine", "service", "tests", "benchmarks"}
+# imported by another name than the one they are installed by, or pinned by the one they belong to
+DISTRIBUTION = {"yaml": "pyyaml", "pydantic_core": "pydantic", "llvmlite": "numba"}
+
+
+def name_of(requirement: str) -> str:
+    """The name in a requirement, normalised."""
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert match, requirement
+    return match.group().lower().replace("_", "-")
+
+
+RUNTIME = {name_of(one) for one in PROJECT["dependencies"]}
+EXTRAS = {
+    extra: {name_of(one) for one in names}
+    for extra, names in PROJECT["optional-dependencies"].items()
+}
+
+
+def imported(*tops: str) -> set[str]:
+    """Distributions that files under these folders import, of the standard library and own not."""
+    found = set()
+    for path in python_files(*tops):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            else:
+                continue
+            found |= {name.partition(".")[0] for name in names}
+    return {
+        DISTRIBUTION.get(name, name).replace("_", "-")
+        for name in found - OWN - set(sys.stdlib_module_names)
+    }
+
+
+def test_what_is_imported_is_asked_for() -> None:
+    assert imported("schemas", "engine", "service") - RUNTIME == set()
+
+
+def test_what_is_asked_for_is_imported() -> None:
+    # websockets is what uvicorn speaks WebSocket with
+    assert RUNTIME - imported("schemas", "engine", "service") - {"websockets"} == set()
+
+
+def test_tests_import_what_the_test_extra_brings() -> None:
+    assert imported("tests") - RUNTIME - EXTRAS["test"] == set()
+
+
+@pytest.mark.parametrize(
+    ("lock", "asked"),
+    [
+        ("requirements.lock", RUNTIME),
+        ("requirements-test.lock", RUNTIME | EXTRAS["test"]),
+    ],
+)
+def test_lock_holds_what_is_asked_for(lock: str, asked: set[str]) -> None:
+    held = {name_of(line) for line in text_of(Path(lock)).splitlines() if "==" in line}
+    assert asked - held == set()
+
+
+def test_both_locks_agree() -> None:
+    def pins(lock: str) -> set[str]:
+        lines = text_of(Path(lock)).splitlines()
+        return {line.rstrip(" \\") for line in lines if re.match(r"[a-z0-9].*==", line)}
+
+    assert pins("requirements.lock") <= pins("requirements-test.lock")

@@ -1,0 +1,116 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.examples import example_names
+from tests.cli.conftest import SCENE
+
+
+def test_examples_are_listed_and_printed(cardan):
+    listed = json.loads(cardan("examples", "--json").stdout)
+    assert [item["name"] for item in listed] == example_names()
+    assert json.loads(cardan("examples", "pile").stdout)["name"] == "pile"
+    assert cardan("examples", "pie").exit_code == 2
+
+
+def test_validate_counts_and_warns(cardan, scene_file):
+    result = cardan("validate", scene_file, "--json")
+    assert result.exit_code == 0
+    said = json.loads(result.stdout)
+    assert said["valid"] is True
+    assert (said["counts"]["bodies"], said["counts"]["steps"]) == (3, 50)
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_every_example_is_valid(cardan, name):
+    assert cardan("validate", name).exit_code == 0
+
+
+def test_a_recording_equals_itself_and_its_own_repetition(cardan, scene_file, tmp_path):
+    for name in ("a", "b"):
+        cardan("run", scene_file, "-o", tmp_path / name)
+    result = cardan("compare", tmp_path / "a" / "bodies.parquet", tmp_path / "b" / "bodies.parquet",
+                    "--tolerance", "0", "--json")  # fmt: skip
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)["differences"]
+    assert len(found) == 13
+    assert all(d["largest"] == d["rms"] == 0.0 and d["first_step"] is None for d in found)
+
+
+def test_compare_finds_where_two_runs_part(cardan, scene_file, tmp_path):
+    cardan("run", scene_file, "-o", tmp_path / "a.npz")
+    # the same but for a later push: equal until then
+    changed = json.loads(json.dumps(SCENE))
+    changed["forces"] = [
+        {
+            "type": "wrench",
+            "body": "ball",
+            "force": {
+                "times": [0, 0.05],
+                "values": [[0, 0, 0], [1, 0, 0]],
+                "interpolation": "step",
+            },
+        }
+    ]
+    (tmp_path / "b.json").write_text(json.dumps(changed))
+    result = cardan("compare", tmp_path / "a.npz", tmp_path / "b.json", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = {(d["table"], d["column"]): d for d in json.loads(result.stdout)["differences"]}
+    vx = found["bodies", "vx"]
+    assert vx["unit"] == "m/s"
+    assert 25 < vx["first_step"] <= 30
+    assert 0 < vx["rms"] < vx["largest"]
+    assert found["joints", "q"]["largest"] == 0.0
+    assert cardan("compare", tmp_path / "a.npz", tmp_path / "b.json",
+                  "--tolerance", "1e-6").exit_code == 1  # fmt: skip
+    text = cardan("compare", tmp_path / "a.npz", tmp_path / "b.json").stdout
+    assert "They part at step" in text
+
+
+def test_compare_refuses_what_is_no_recording(cardan, tmp_path):
+    (tmp_path / "x.parquet").write_text("no")
+    assert cardan("compare", tmp_path / "x.parquet", tmp_path / "x.parquet").exit_code == 2
+    assert cardan("compare", "nothing-here", "pile").exit_code == 2
+
+
+@pytest.mark.e2e
+def test_a_batch_becomes_a_table_without_a_server(program, scene_file, tmp_path):
+    ask = {
+        "scene": scene_file.name,
+        "variations": {"/bodies/1/mass": [1.0, 2.0], "/gravity": [[0, 0, -9.81], [0, 0, -1.62]]},
+        "metrics": ["energy.final", "state_hash"],
+    }
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    out = tmp_path / "results.parquet"
+    result = program("batch", tmp_path / "batch.json", "-o", out)
+    assert result.returncode == 0, result.stderr
+    table = pq.read_table(out)
+    assert table["/bodies/1/mass"].to_pylist() == [1.0, 1.0, 2.0, 2.0]
+    # a vector stands in one cell, as JSON
+    assert table["/gravity"].to_pylist() == ["[0,0,-9.81]", "[0,0,-1.62]"] * 2
+    assert table["status"].to_pylist() == ["succeeded"] * 4
+    assert len(set(table["state_hash"].to_pylist())) == 4
+
+
+@pytest.mark.e2e
+def test_a_wrong_batch_ends_with_2(program, tmp_path):
+    ask = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0, -2.0]}}
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    result = program("batch", tmp_path / "batch.json", "-o", tmp_path / "r.csv")
+    assert result.returncode == 2
+    assert "/variations/~1bodies~11~1mass/1" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_serve_refuses_to_be_open_to_everybody(cardan, tmp_path, host):
+    result = cardan("serve", "--host", host, "--data", tmp_path)
+    assert result.exit_code == 2
+    assert "CARDAN_API_KEY" in result.stderr
+
+
+def test_the_doctor_finds_all_well(program):
+    result = program("doctor", "--json")
+    findings = {one["what"]: one for one in json.loads(result.stdout)["findings"]}
+    for what in ("Python", "packages", "SQLite", "engine"):
+        assert findings[what]["good"], findings[what]

@@ -1,0 +1,59 @@
+"""The same commands against a real server."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from service.recordings.folder import load
+from service.recordings.tables import to_numpy
+from tests.cli.conftest import SCENE
+from tests.service.real_server import Server
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("data")).start()
+    yield running.url
+    running.stop()
+
+
+def test_a_server_computes_the_same_bits(cardan, url, scene_file, tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert cardan("run", scene_file, "-o", here).exit_code == 0
+    result = cardan("run", scene_file, "-o", there, "--url", url, "--json")
+    assert result.exit_code == 0, result.stdout + result.stderr
+    one, other = load(here), load(there)
+    assert set(one.tables) == set(other.tables)
+    for name in one.tables["bodies"].column_names:
+        a, b = (to_numpy(part.tables["bodies"][name]) for part in (one, other))
+        assert np.array_equal(a, b), name
+    summaries = [json.loads((path / "summary.json").read_text()) for path in (here, there)]
+    assert summaries[0]["state_hash"] == summaries[1]["state_hash"]
+
+
+def test_files_and_faults_come_from_the_server(cardan, url, scene_file, tmp_path):
+    out = tmp_path / "out.csv"
+    assert cardan("run", scene_file, "-o", out, "--url", url).exit_code == 0
+    assert load(out).tables["bodies"].num_rows == 33
+    scene = {"bodies": [{"name": "b", "mass": 1.0, "inertia": [1.0, 1.0, 5.0]}]}
+    result = cardan("run", "-", "--url", url, text=json.dumps(scene))
+    assert result.exit_code == 2
+    assert "/bodies/0/inertia" in result.stderr
+
+
+def test_a_batch_runs_on_the_server(cardan, url, tmp_path):
+    ask = {"scene": SCENE, "variations": {"/bodies/1/mass": [1.0, 2.0]}}
+    (tmp_path / "batch.json").write_text(json.dumps(ask))
+    out = tmp_path / "r.parquet"
+    assert cardan("batch", tmp_path / "batch.json", "-o", out, "--url", url).exit_code == 0
+    assert pq.read_table(out)["status"].to_pylist() == ["succeeded"] * 2
+
+
+def test_a_server_that_is_not_there_is_said(cardan, scene_file):
+    result = cardan("run", scene_file, "--url", "http://127.0.0.1:9")
+    assert result.exit_code == 3
+    assert "cannot be reached" in result.stderr

@@ -1,0 +1,230 @@
+"""What each example scene is expected to show, and how it is measured.
+
+`measure(name)` runs a scene as it stands and returns rows of (what, asked, reached, ok): the tests
+assert them and the verification report prints them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from engine import Simulation, run
+from schemas import apply_overrides, load_scene
+from schemas.examples import example_document
+
+
+class Row(NamedTuple):
+    """One expectation of one scene."""
+
+    what: str
+    asked: str
+    reached: str
+    ok: bool
+
+
+class Run:
+    """A scene that was run to its end: its tables and summary."""
+
+    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
+        """Run an example, perhaps with overrides by JSON Pointer."""
+        document = example_document(name)
+        if overrides:
+            document = apply_overrides(document, overrides)
+        recording, self.summary = run(load_scene(document))
+        self.tables = recording.tables()
+
+    def body(self, name: str, *columns: str) -> np.ndarray:
+        """Columns (frames, k) of one body."""
+        table = self.tables["bodies"]
+        rows = table["body"] == name
+        return np.stack([table[column][rows] for column in columns], axis=1)
+
+    def joint(self, name: str, column: str, coordinate: int = 0) -> np.ndarray:
+        """One column (frames,) of one joint coordinate."""
+        table = self.tables["joints"]
+        rows = (table["joint"] == name) & (table["coordinate"] == coordinate)
+        return table[column][rows]
+
+    @property
+    def time(self) -> np.ndarray:
+        """Times of the frames."""
+        return np.unique(self.tables["bodies"]["time"])
+
+
+def at_most(what: str, value: float, bound: float, unit: str) -> Row:
+    """An upper bound."""
+    return Row(what, f"<= {bound:g} {unit}", f"{value:.3g} {unit}", bool(value <= bound))
+
+
+def near(what: str, value: float, expected: float, tolerance: float, unit: str) -> Row:
+    """A value within an absolute tolerance."""
+    ok = abs(value - expected) <= tolerance
+    return Row(what, f"{expected:.6g} +- {tolerance:.2g} {unit}", f"{value:.6g} {unit}", bool(ok))
+
+
+def double_pendulum() -> list[Row]:
+    """Energy and joints of a chaotic but conservative motion."""
+    summary = Run("double-pendulum").summary
+    return [
+        at_most("energy drift over 10 s", summary["energy"]["max_relative_drift"], 1e-2, ""),
+        at_most("joint error", summary["joints"]["max_position_error"], 1e-5, "m"),
+    ]
+
+
+def slider_crank() -> list[Row]:
+    """The piston where the crank's angle puts it, and the motor at its speed."""
+    result = Run("slider-crank")
+    angle, r, rod = result.joint("main", "q"), 0.1, 0.4
+    exact = r * np.cos(angle) + np.sqrt(rod**2 - (r * np.sin(angle)) ** 2)
+    error = np.abs(result.body("piston", "px")[:, 0] - exact).max()
+    speed = result.joint("main", "qd")[len(angle) // 10 :]
+    return [
+        at_most("piston off x = r cos a + sqrt(l^2 - r^2 sin^2 a)", error, 1e-4, "m"),
+        at_most("motor off 4 pi rad/s", np.abs(speed / (4 * math.pi) - 1).max(), 1e-3, ""),
+        at_most("solver residual", result.summary["solver"]["max_residual"], 1e-8, "m/s"),
+    ]
+
+
+def box_tower() -> list[Row]:
+    """Ten boxes that stay where they are."""
+    result = Run("box-tower")
+    moved = 0.0
+    for k in range(10):
+        p = result.body(f"box-{k}", "px", "py", "pz")
+        moved = max(moved, float(np.linalg.norm(p - p[0], axis=1).max()))
+    kinetic = float(result.tables["energy"]["kinetic"][-1])
+    return [
+        at_most("largest move of a box in 5 s", moved, 1e-3, "m"),
+        at_most("kinetic energy at the end", kinetic, 1e-6, "J"),
+    ]
+
+
+def incline() -> list[Row]:
+    """One block sticks, one slides with g (sin 30 - 0.45 cos 30)."""
+    result = Run("incline")
+    way = {}
+    for name in ("sticks", "slides"):
+        p = result.body(name, "px", "py", "pz")
+        way[name] = float(np.linalg.norm(p[-1] - p[0]))
+    return [
+        at_most("the sticking block moves", way["sticks"], 1e-6, "m"),
+        near("the sliding block moves", way["slides"], 2.16386, 1e-3, "m"),
+    ]
+
+
+def newtons_cradle() -> list[Row]:
+    """Energy through the first impact, with restitution 1."""
+    simulation = Simulation(load_scene(example_document("newtons-cradle")))
+    start = simulation.energy()["total"]
+    worst, struck = 0.0, False
+    for _ in range(1500):
+        simulation.advance(1)
+        energy = simulation.energy()
+        scale = simulation.summary()["energy"]["max_kinetic"]
+        worst = max(worst, abs(energy["total"] - start) / scale)
+        moving = simulation.velocities()[4, 0]
+        struck = struck or moving > 0.1
+    speed = math.sqrt(2 * 9.81 * 0.5 * (1 - math.cos(math.radians(40))))
+    share = 0.4 * speed
+    last = float(max(first_impact_speeds()))
+    return [
+        at_most("energy lost through the first impact", worst if struck else 1.0, 1e-6, ""),
+        near("speed of the last ball (simultaneous Newton law: 2/5)", last, share, 5e-3, "m/s"),
+    ]
+
+
+def first_impact_speeds() -> np.ndarray:
+    """Speeds along x of the five balls just after the first impact."""
+    simulation = Simulation(load_scene(example_document("newtons-cradle")))
+    while simulation.velocities()[4, 0] <= 0.1:
+        simulation.advance(1)
+        if simulation.time > 1.0:
+            raise AssertionError("the balls never met")
+    return simulation.velocities()[:, 0]
+
+
+def exact_top(time: float) -> tuple[float, float]:
+    """Azimuth [rad] and largest tilt [rad] of the heavy top, from its conserved quantities.
+
+    Released with pure spin: L_z = I3 w3 cos(theta0), so
+    phi' = I3 w3 (cos theta0 - cos theta)/(I1 sin^2 theta), with I1 about the tip.
+    """
+    m, g, length, i1, i3, w3 = 1.0, 9.81, 0.2, 0.0133 + 0.2**2, 0.01, 120.0
+    start = math.radians(20)
+
+    def motion(_: float, y: np.ndarray) -> list[float]:
+        theta, rate, _phi = y
+        sine, cosine = math.sin(theta), math.cos(theta)
+        turn = i3 * w3 * (math.cos(start) - cosine) / (i1 * sine**2)
+        acceleration = turn**2 * sine * cosine - i3 * w3 * turn * sine / i1
+        return [rate, acceleration + m * g * length * sine / i1, turn]
+
+    solution = solve_ivp(motion, (0.0, time), [start, 0.0, 0.0], rtol=1e-11, atol=1e-12)
+    return float(solution.y[2, -1]), float(solution.y[0].max())
+
+
+def heavy_top() -> list[Row]:
+    """Precession and nutation of a fast top."""
+    result = Run("heavy-top")
+    p = result.body("top", "px", "py", "pz") - [0, 0, 1]
+    azimuth = np.unwrap(np.arctan2(p[:, 1], p[:, 0]))
+    mean = float((azimuth[-1] - azimuth[0]) / 5.0)
+    exact, tilt = exact_top(5.0)
+    reached = float(np.arccos(p[:, 2] / np.linalg.norm(p, axis=1)).max())
+    return [
+        near("mean precession (exact for this start)", mean, exact / 5, 2e-2 * exact / 5, "rad/s"),
+        near("largest tilt (exact)", reached, tilt, 1e-3, "rad"),
+        at_most("energy drift", result.summary["energy"]["max_relative_drift"], 1e-2, ""),
+    ]
+
+
+def wheeled_cart() -> list[Row]:
+    """Straight on for two seconds, then to the left."""
+    result = Run("wheeled-cart")
+    p, v = result.body("chassis", "px", "py"), result.body("chassis", "vx", "vy")
+    early = result.time <= 2.0
+    heading = math.atan2(v[-1, 1], v[-1, 0])
+    return [
+        at_most("sideways in the first 2 s", float(np.abs(p[early, 1]).max()), 1e-2, "m"),
+        near("speed after 2 s", float(v[early][-1, 0]), 1.8, 0.02, "m/s"),
+        Row("then turns left", "y > 0.5 m", f"y = {p[-1, 1]:.3g} m", bool(p[-1, 1] > 0.5)),
+        Row("heading at the end", "> 0.5 rad", f"{heading:.3g} rad", bool(heading > 0.5)),
+    ]
+
+
+def pile() -> list[Row]:
+    """Two hundred solids in a bin come to rest."""
+    result = Run("pile")
+    p = np.stack([result.tables["bodies"][k].reshape(-1, 205) for k in ("px", "py", "pz")], -1)
+    last = p[-1, 5:]
+    inside = (np.abs(last[:, :2]) < 0.85).all() and (last[:, 2] > 0.0).all()
+    contacts = result.tables["contacts"]
+    gap = contacts["gap"][contacts["step"] == contacts["step"].max()]
+    kinetic = float(result.tables["energy"]["kinetic"][-1])
+    return [
+        Row("bodies outside the bin", "0", "0" if inside else "some", bool(inside)),
+        at_most("penetration at the end", float(max(0.0, -gap.min())), 5e-3, "m"),
+        at_most("kinetic energy at the end", kinetic, 0.5, "J"),
+    ]
+
+
+MEASURES: dict[str, Callable[[], list[Row]]] = {
+    "double-pendulum": double_pendulum,
+    "slider-crank": slider_crank,
+    "box-tower": box_tower,
+    "incline": incline,
+    "newtons-cradle": newtons_cradle,
+    "heavy-top": heavy_top,
+    "wheeled-cart": wheeled_cart,
+    "pile": pile,
+}
+
+
+def measure(name: str) -> list[Row]:
+    """Run an example scene as it stands and measure what it is expected to show."""
+    return MEASURES[name]()

@@ -1,0 +1,143 @@
+import io
+import uuid
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from tests.service.real_server import DROP, long_scene, wait_for
+
+pytestmark = pytest.mark.e2e
+
+MASS, HEIGHT = "/bodies/1/mass", "/bodies/1/position/2"
+
+
+def post(client, **more):
+    return client.post("/v1/batches", json={"scene": DROP, **more})
+
+
+def end_of(client, info):
+    return wait_for(
+        lambda: (now := client.get(info["links"]["self"]).json())["finished_at"] and now,
+        what="the end of the batch",
+    )
+
+
+def test_a_grid_becomes_one_table(client):
+    answer = post(
+        client,
+        variations=[
+            {"pointer": MASS, "values": [1.0, 2.0]},
+            {"pointer": HEIGHT, "values": [0.15, 0.2, 0.25]},
+        ],
+        metrics=["energy.final", "state_hash"],
+        name="grid",
+    )
+    assert answer.status_code == 202, answer.text
+    info = end_of(client, answer.json())
+    assert (info["status"], info["runs"], info["counts"]) == ("succeeded", 6, {"succeeded": 6})
+    assert info["progress"] == 1.0
+    results = client.get(info["links"]["results"])
+    table = pq.read_table(io.BytesIO(results.content))
+    assert table["run"].to_pylist() == list(range(6))
+    assert table[MASS].to_pylist() == [1, 1, 1, 2, 2, 2]
+    assert table[HEIGHT].to_pylist() == [0.15, 0.2, 0.25] * 2
+    assert len(set(table["state_hash"].to_pylist())) == 6
+    assert all(isinstance(value, float) for value in table["energy.final"].to_pylist())
+    # every run is a simulation with a recording of its own
+    link = table["link"].to_pylist()[5]
+    scene = client.get(f"{link}/scene").json()
+    assert (scene["bodies"][1]["mass"], scene["bodies"][1]["position"][2]) == (2.0, 0.25)
+    assert client.get(f"{link}/trajectory").status_code == 200
+    csv = client.get(info["links"]["results"], params={"format": "csv"}).content
+    assert pyarrow.csv.read_csv(io.BytesIO(csv)).column_names == table.column_names
+    rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]
+    assert [row["status"] for row in rows] == ["succeeded"] * 6
+
+
+def test_zip_list_and_the_short_form(client):
+    zipped = post(client, mode="zip", variations={MASS: [1.0, 2.0], HEIGHT: [0.2, 0.3]}).json()
+    listed = post(client, mode="list", runs=[{MASS: 3.0}, {HEIGHT: 0.4}]).json()
+    items = client.get(zipped["links"]["runs"]).json()["items"]
+    assert [item["overrides"] for item in items] == [
+        {MASS: 1.0, HEIGHT: 0.2},
+        {MASS: 2.0, HEIGHT: 0.3},
+    ]
+    page = client.get(listed["links"]["runs"], params={"page_size": 1}).json()
+    more = {"page_size": 1, "page_token": page["next_page_token"]}
+    rest = client.get(listed["links"]["runs"], params=more).json()
+    assert [page["items"][0]["run"], rest["items"][0]["run"]] == [0, 1]
+    assert rest["next_page_token"] == ""
+    end_of(client, zipped)
+    end_of(client, listed)
+
+
+def test_an_estimate_runs_nothing(client):
+    before = client.get("/v1/batches").json()["items"]
+    ask = {"scene": DROP, "variations": {MASS: [1.0] * 50}}
+    answer = client.post("/v1/batches", params={"estimate": True}, json=ask)
+    assert answer.status_code == 200
+    said = answer.json()
+    assert (said["runs"], said["steps"]) == (50, 5000)
+    assert said["seconds"] > 0
+    assert said["bytes"] > 0
+    assert client.get("/v1/batches").json()["items"] == before
+
+
+@pytest.mark.parametrize(
+    ("ask", "pointer"),
+    [
+        ({"variations": {MASS: [1.0, -1.0]}}, "/variations/~1bodies~11~1mass/1"),
+        (
+            {"variations": [{"pointer": MASS, "values": [1.0, "x"]}]},
+            "/variations/0/values/1",
+        ),
+        ({"mode": "list", "runs": [{}, {"/bodies/9/mass": 1}]}, "/runs/1/~1bodies~19~1mass"),
+        ({"variations": []}, "/variations"),
+        ({"mode": "list"}, "/runs"),
+        ({"mode": "zip", "variations": {MASS: [1, 2], HEIGHT: [1]}}, "/variations/1/values"),
+        ({"variations": {MASS: [1]}, "on_failure": "maybe"}, "/on_failure"),
+        ({"variations": {MASS: [1] * 200, HEIGHT: [1] * 200}}, "/variations"),
+    ],
+)
+def test_wrong_batches_are_refused_where_they_are_wrong(client, ask, pointer):
+    answer = post(client, **ask)
+    assert answer.status_code == 422, answer.text
+    assert pointer in [fault["pointer"] for fault in answer.json()["errors"]]
+
+
+def test_the_breaker_and_the_retry(client):
+    # every run stops at its timeout: alike, so the batch is stopped after five
+    ask = {"scene": long_scene(), "variations": {MASS: [float(i + 1) for i in range(9)]}}
+    info = client.post("/v1/batches", json={**ask, "timeout_s": 0.2}).json()
+    ended = end_of(client, info)
+    assert ended["status"] == "failed"
+    assert ended["counts"]["timed_out"] >= 5
+    assert ended["counts"]["cancelled"] >= 1
+    assert "all failed with timed_out" in ended["error"]["message"]
+    again = client.post(f"{info['links']['self']}:retry-failed")
+    assert again.status_code == 202
+    assert again.json()["error"] is None
+    client.post(f"{info['links']['self']}:cancel")
+    end_of(client, info)
+    assert client.delete(info["links"]["self"]).status_code == 204
+    assert client.get(info["links"]["self"]).status_code == 404
+
+
+def test_a_cancelled_batch_stops_its_runs(client):
+    ask = {"scene": long_scene(), "variations": {MASS: [1.0, 2.0, 3.0, 4.0]}}
+    info = client.post("/v1/batches", json={**ask, "max_parallel": 1}).json()
+    where = info["links"]["self"]
+    wait_for(lambda: client.get(where).json()["counts"].get("running") == 1)
+    assert client.delete(where).json()["code"] == "not_finished"
+    said = client.post(f"{where}:cancel").json()
+    assert said["status"] in ("cancelling", "cancelled")
+    assert end_of(client, info)["counts"] == {"cancelled": 4}
+
+
+def test_a_batch_is_created_once_per_key(client):
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    ask = {"scene": DROP, "variations": {MASS: [1.0]}}
+    first, again = (client.post("/v1/batches", json=ask, headers=key) for _ in range(2))
+    assert first.json()["id"] == again.json()["id"]
+    end_of(client, first.json())

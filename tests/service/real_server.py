@@ -1,0 +1,119 @@
+"""`cardan serve` as a real process, scenes for it, and waiting on conditions."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# ten balls fall on a plane: short, with contacts
+DROP = {
+    "version": 1,
+    "name": "drop",
+    "simulation": {"dt": 0.002, "duration": 0.2},
+    "bodies": [
+        {
+            "name": "floor",
+            "type": "static",
+            "shapes": [{"type": "plane", "normal": [0, 0, 1], "offset": 0}],
+        },
+        *(
+            {
+                "name": f"ball {i}",
+                "position": [0.3 * i, 0, 0.15],
+                "mass": 1.0,
+                "shapes": [{"type": "sphere", "radius": 0.1}],
+            }
+            for i in range(3)
+        ),
+    ],
+    "record": {"every": 10, "channels": ["pose", "velocity", "contacts", "energy", "solver"]},
+}
+
+
+def long_scene(steps=5_000_000):
+    """The same scene for so many steps that a test can step in while it runs."""
+    scene = dict(DROP, name="long")
+    scene["simulation"] = {"dt": 0.002, "duration": 0.002 * steps}
+    scene["record"] = {"every": max(1, steps // 100), "channels": ["pose", "energy"]}
+    return scene
+
+
+def wait_for(condition, seconds=60.0, what="the condition"):
+    """The first true value of a condition; fails after some seconds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not come true within {seconds} s")
+
+
+@dataclass
+class Server:
+    """`cardan serve` in a process of its own."""
+
+    data: Path
+    environ: dict = field(default_factory=dict)
+    url: str = ""
+    process: subprocess.Popen | None = None
+    reader: threading.Thread | None = None
+    errors: list = field(default_factory=list)
+
+    def start(self):
+        self.errors.clear()
+        environ = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", self.data],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environ,
+        )
+        self.reader = threading.Thread(target=self._keep_errors, daemon=True)
+        self.reader.start()
+        line = self.process.stdout.readline()
+        if " at http" not in line:
+            self.process.wait(30)
+            self.process.stdout.close()
+            self.reader.join()
+            raise AssertionError(f"no server: {line!r} {''.join(self.errors)[-3000:]}")
+        self.url = line.split(" at ")[1].split("/  ")[0]
+        return self
+
+    def client(self, **more):
+        return httpx.Client(base_url=self.url, timeout=90.0, **more)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+        self.process.stdout.close()
+        self.reader.join()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(30)
+        self.process.stdout.close()
+        self.reader.join()
+
+    def _keep_errors(self):
+        with self.process.stderr as stream:
+            self.errors.extend(stream)
+
+
+def run_to_end(client, scene, **more):
+    """Post a scene and wait for its end; the simulation."""
+    answer = client.post("/v1/simulations", json={"scene": scene, **more})
+    assert answer.status_code == 202, answer.text
+    info = answer.json()
+    while info["finished_at"] is None:
+        info = client.get(info["links"]["self"], headers={"Prefer": "wait=10"}).json()
+    return info

@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from service.recordings.folder import load, read_folder, save, sweep, write_folder
+from service.recordings.formats import FORMATS, FormatError, encode, format_of
+from service.recordings.tables import to_numpy
+
+
+def same_bits(left, right):
+    assert left.column_names == right.column_names
+    for name in left.column_names:
+        one, other = to_numpy(left[name]), to_numpy(right[name])
+        assert one.tobytes() == other.astype(one.dtype).tobytes(), name
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npz", "csv", "json", "folder"])
+def test_what_is_saved_is_read_back_to_the_bit(recording, tmp_path, ending):
+    path = tmp_path / ("out" if ending == "folder" else f"out.{ending}")
+    save(recording, path)
+    again = load(path)
+    whole = ending in ("npz", "json", "folder")
+    for table in recording.tables if whole else ["bodies"]:
+        same_bits(recording.tables[table], again.tables[table])
+    assert again.metadata["scene_hash"] == "abc"
+    assert again.metadata["seed"] == 7
+    assert again.metadata["quaternion_order"].startswith("w x y z")
+    assert again.metadata["units"]["bodies"]["vx"] == "m/s"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [path.name]
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_the_same_recording_gives_the_same_bytes(recording, name):
+    assert encode(recording, FORMATS[name]) == encode(recording, FORMATS[name])
+
+
+def test_units_travel_with_every_parquet_column(recording, tmp_path):
+    save(recording, tmp_path / "out.parquet")
+    schema = pq.read_schema(tmp_path / "out.parquet")
+    assert schema.field("px").metadata[b"unit"] == b"m"
+    assert json.loads(schema.metadata[b"cardan"])["frame"].startswith("W")
+
+
+def test_everything_is_in_the_npz(recording, tmp_path):
+    save(recording, tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz", allow_pickle=False) as archive:
+        assert archive["bodies/body"][1] == "ball, with a comma"
+        assert json.loads(str(archive["summary"])) == {"status": "succeeded"}
+        assert json.loads(str(archive["metadata"]))["versions"] == {"engine": "1"}
+
+
+def test_a_folder_holds_scene_and_summary(recording, tmp_path):
+    write_folder(recording, tmp_path / "r")
+    names = {entry.name for entry in (tmp_path / "r").iterdir()}
+    tables = {"bodies.parquet", "energy.parquet", "contacts.parquet"}
+    assert names == tables | {"scene.json", "summary.json"}
+    assert read_folder(tmp_path / "r", ["energy"]).tables.keys() == {"energy"}
+
+
+def test_a_folder_is_replaced_whole(recording, tmp_path):
+    write_folder(recording, tmp_path / "r")
+    (tmp_path / "r" / "stray").write_text("x")
+    write_folder(recording, tmp_path / "r")
+    assert not (tmp_path / "r" / "stray").exists()
+
+
+def test_a_failed_write_leaves_nothing(recording, tmp_path):
+    (tmp_path / "taken").write_text("a file where the folder should go")
+    with pytest.raises(OSError, match="taken"):
+        write_folder(recording, tmp_path / "taken" / "r")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize("name", ["out.h5", "out.mcap", "out.glb", "out.xyz"])
+def test_unknown_endings_are_refused_with_what_there_is(tmp_path, name):
+    with pytest.raises(FormatError, match=r"\.parquet .*\.npz .*\.csv .*\.json .*folder"):
+        format_of(tmp_path / name)
+
+
+def test_a_table_that_was_not_recorded_is_named(recording):
+    with pytest.raises(FormatError, match="no table 'joints'; it has bodies"):
+        encode(recording, FORMATS["csv"], "joints")
+
+
+def test_the_sweep_removes_what_nobody_refers_to(tmp_path):
+    for name in ("kept-1", "orphan-2", "tmp-kept-1"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file").write_text("x")
+    assert sweep(tmp_path, frozenset({"kept-1"})) == ["file", "orphan-2", "tmp-kept-1"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["kept-1"]

@@ -1,0 +1,277 @@
+"""A live session over a real server and a real client: watch, steer, step, seek, reset."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
+
+from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
+
+pytestmark = pytest.mark.e2e
+
+
+def position(frame: Any, body: int) -> np.ndarray:
+    row = frame.blocks[BlockTag.POSES][body]
+    return np.array([row["px"], row["py"], row["pz"]])
+
+
+def test_frames_arrive_while_time_passes_and_stop_when_paused(service: Service, session: str):
+    with service.watch(session) as viewer:
+        assert viewer.welcome["body_names"] == ["floor", "box", "rod"]
+        assert viewer.welcome["state"] == "paused"
+        viewer.subscribe(poses={}, energy={}, joints={}, solver={}, contacts={})
+        first = viewer.frame(lambda frame: True)
+        assert first.header.step == 0
+        assert first.header.flags & FrameFlags.PAUSED
+        assert len(first.blocks[BlockTag.POSES]) == 3
+        viewer.do("resume")
+        later = viewer.frame(lambda frame: frame.header.time > 0.3)
+        assert {BlockTag.ENERGY, BlockTag.JOINTS, BlockTag.SOLVER, BlockTag.CONTACTS} <= set(
+            later.blocks
+        )
+        sequences = [frame.header.sequence for frame in viewer.frames]
+        assert sequences == sorted(sequences)
+        paused = viewer.do("pause")
+        last = viewer.view(lambda frame: bool(frame.header.flags & FrameFlags.PAUSED))
+        assert last.header.step == paused["applied_step"] == service.state(session)["step"]
+
+
+def test_time_passes_at_the_speed_asked_for(service: Service, session: str):
+    def rate(speed: float) -> float:
+        service.http.patch(f"/sessions/{session}", json={"speed": speed}).raise_for_status()
+        with service.watch(session) as viewer:
+            viewer.subscribe()
+            viewer.frame(lambda frame: True)
+            began, at = time.monotonic(), viewer.frames[-1].header.time
+            viewer.frame(lambda frame: time.monotonic() - began > 1.0)
+            return (viewer.frames[-1].header.time - at) / (time.monotonic() - began)
+
+    service.http.post(f"/sessions/{session}:resume").raise_for_status()
+    # never faster; slower only while the machine is short of time
+    for speed in (1.0, 0.25, 4.0):
+        assert 0.6 * speed < rate(speed) < 1.15 * speed
+
+
+def test_step_does_exactly_n_steps(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        for expected in (10, 20, 21):
+            n = 1 if expected == 21 else 10
+            result = viewer.do("step", n=n)
+            assert (result["applied_step"], result["step"]) == (expected - n, expected)
+            assert viewer.view(lambda f, e=expected: f.header.step == e)
+    assert service.state(session)["state"] == "paused"
+
+
+def test_steps_sent_at_once_are_all_done(service: Service, session: str):
+    with service.watch(session) as viewer:
+        for number in range(20):
+            viewer.send({"op": "step", "n": 3, "id": f"s{number}"})
+        ends = [viewer.message(id=f"s{number}")["step"] for number in range(20)]
+    assert ends == list(range(3, 63, 3))
+
+
+def test_step_returns_the_series(service: Service, session: str):
+    body = {"n": 25, "sample_every": 10}
+    result = service.http.post(f"/sessions/{session}:step", json=body).json()
+    assert [sample["step"] for sample in result["series"]] == [10, 20, 25]
+    assert len(result["series"][0]["poses"]) == 3
+    assert len(result["series"][0]["poses"][0]) == 7
+
+
+def test_set_motor_turns_the_joint(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe(joints={})
+        assert viewer.do("set_motor", joint="pivot", target=2.0)["op"] == "result"
+        viewer.do("step", n=500)
+        frame = viewer.view(lambda f: f.header.step == 500)
+        assert frame.blocks[BlockTag.JOINTS]["qd"][0] == pytest.approx(2.0, rel=0.01)
+        event = viewer.message(op="event", type="command", command="set_motor")
+        assert event["applied_step"] == 0
+
+
+def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("resume")
+        before = position(viewer.frame(lambda f: True), BOX)
+        viewer.do("grab", body="box", point=[0.0, 0.0, 0.15])
+        viewer.do("grab_move", target=[0.5, 0.0, 1.0])
+        frame = viewer.frame(lambda f: position(f, BOX)[2] > 0.6)
+        assert np.linalg.norm(position(frame, BOX) - before) > 0.5
+        assert frame.blocks[BlockTag.GRAB]["body"][0] == BOX
+        assert frame.blocks[BlockTag.GRAB]["target"][0] == pytest.approx([0.5, 0, 1])
+        assert position(frame, FLOOR) == pytest.approx([0, 0, 0])
+    with service.watch(session, "other") as viewer:
+        viewer.subscribe()
+        frame = viewer.frame(lambda f: position(f, BOX)[2] < 0.15)
+        assert BlockTag.GRAB not in frame.blocks
+
+
+def test_reset_begins_a_new_epoch(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=100)
+        start = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+        result = viewer.do("reset")
+        assert (result["step"], result["time"]) == (0, 0.0)
+        frame = viewer.view(lambda f: f.header.epoch == 1)
+        assert frame.header.step == 0
+        assert viewer.message(op="event", type="reset")["epoch"] == 1
+        viewer.do("step", n=100)
+    assert service.http.get(f"/sessions/{session}/state").json()["state_hash"] == start
+    assert service.state(session)["epoch"] == 1
+
+
+def test_the_history_of_an_epoch_begins_with_its_first_moment(service: Service, session: str):
+    with service.watch(session) as viewer:
+        for message in ({"op": "reset"}, {"op": "step", "n": 30, "id": "last"}):
+            viewer.send(message)
+        viewer.message(id="last")
+        viewer.subscribe()
+        viewer.view(lambda f: f.header.step == 30)
+    assert service.sessions.get(session).history.range == (0, 30)
+
+
+def test_snapshot_and_restore_are_exact(service: Service, session: str):
+    def post(call: str, **body: Any) -> dict[str, Any]:
+        answer = service.http.post(f"/sessions/{session}:{call}", json=body or None)
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def state_hash() -> str:
+        return str(service.http.get(f"/sessions/{session}/state").json()["state_hash"])
+
+    post("step", n=137)
+    kept = post("snapshot")
+    assert kept["step"] == 137
+    post("step", n=200)
+    after = state_hash()
+    assert post("restore", snapshot=kept["id"])["step"] == 137
+    assert state_hash() == kept["state_hash"]
+    post("step", n=200)
+    assert state_hash() == after
+    answer = service.http.post(f"/sessions/{session}:restore", json={"snapshot": "snap_99"})
+    assert answer.status_code == 404
+
+
+def test_seek_shows_the_past_and_live_brings_back(service: Service, session: str):
+    with service.watch(session) as viewer, service.watch(session, "other") as other:
+        viewer.subscribe()
+        other.subscribe()
+        for _ in range(5):
+            viewer.do("step", n=100)
+        other.view(lambda f: f.header.step == 500)
+        kept = [f.step for f in service.sessions.get(session).history.between(None, None)]
+        shown = viewer.do("seek", step=250)["shown_step"]
+        assert shown == max(step for step in kept if step <= 250)
+        frame = viewer.view(lambda f: f.header.step == shown and f.header.kind is FrameKind.KEY)
+        viewer.do("step", n=100)
+        other.view(lambda f: f.header.step == 600)
+        assert viewer.frames[-1] is frame
+        viewer.do("live")
+        viewer.view(lambda f: f.header.step == 600)
+
+
+def test_frames_of_the_past_as_json_and_binary(service: Service, session: str):
+    for _ in range(6):
+        service.http.post(f"/sessions/{session}:step", json={"n": 50}).raise_for_status()
+    wait_until(lambda: service.sessions.get(session).history.range == (0, 300), "all frames")
+    kept = [f.step for f in service.sessions.get(session).history.between(None, None)]
+    assert {0, 50, 100, 150, 200, 250, 300} <= set(kept)
+    found = service.http.get(f"/sessions/{session}/frames?from=50&to=250&stride=2").json()
+    wanted = [step for step in kept if 50 <= step <= 250]
+    assert [frame["step"] for frame in found["frames"]] == wanted[::2]
+    assert (found["from"], found["to"]) == (0, 300)
+    assert len(found["frames"][0]["poses"][ROD]) == 7
+    headers = {"Accept": "application/octet-stream"}
+    data = service.http.get(f"/sessions/{session}/frames?from=50", headers=headers).content
+    steps = []
+    while data:
+        size = int.from_bytes(data[:4], "little")
+        steps.append(decode_frame(data[4 : 4 + size]).header.step)
+        data = data[4 + size :]
+    assert steps == [step for step in kept if step >= 50]
+
+
+def test_the_end_of_the_scene_finishes_the_session(service: Service):
+    scene = {**SCENE, "simulation": {"dt": 0.001, "duration": 0.2}}
+    session = service.create(scene, paused=False, speed=None)
+    service.wait_for_state(session, "finished")
+    assert service.state(session)["step"] == 200
+    answer = service.http.post(f"/sessions/{session}:resume")
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "session_finished"
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    assert service.state(session)["state"] == "paused"
+    result = service.http.post(f"/sessions/{session}:step", json={"n": 1000}).json()
+    assert (result["step"], result["interrupted"]) == (200, "finished")
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_a_simulation_that_blows_up_says_where_and_can_be_reset(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=5)
+        huge = [1e50, 1e50, 1e50]
+        viewer.do("set_velocity", body="rod", linear=huge, angular=huge)
+        result = viewer.do("step", n=500)
+        assert result["interrupted"] == "failed"
+        event = viewer.message(op="event", type="failed")
+        assert event["failure"]["code"] == "engine_diverged"
+        assert event["failure"]["body"] in ("box", "rod")
+        assert event["failure"]["step"] == result["step"] < 505
+        viewer.view(lambda f: bool(f.header.flags & FrameFlags.FAILED))
+        assert viewer.do("step", n=1)["problem"]["code"] == "session_failed"
+        assert service.state(session)["failure"]["quantity"]
+        viewer.do("reset")
+        assert viewer.do("step", n=10)["step"] == 10
+    assert service.state(session)["state"] == "paused"
+    assert service.state(session)["failure"] is None
+
+
+def test_the_log_of_commands_replays_the_run(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.do("resume")
+        viewer.do("set_motor", joint="pivot", target=1.0)
+        wait_until(lambda: service.state(session)["step"] > 50, "steps")
+        viewer.do("apply_impulse", body="box", impulse=[0.5, 0, 1.0])
+        end = viewer.do("pause")["applied_step"]
+    first = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+    log = service.http.get(f"/sessions/{session}/commands").json()["items"]
+    assert [entry["op"] for entry in log] == ["resume", "set_motor", "apply_impulse", "pause"]
+    again = service.create()
+    step = 0
+    for entry in log:
+        if entry["step"] > step:
+            service.http.post(f"/sessions/{again}:step", json={"n": entry["step"] - step})
+            step = entry["step"]
+        if entry["op"] in ("set_motor", "apply_impulse"):
+            command = {k: v for k, v in entry.items() if k not in ("number", "epoch", "step")}
+            del command["client_id"]
+            service.http.post(f"/sessions/{again}/commands", json=command).raise_for_status()
+    assert step == end
+    assert service.http.get(f"/sessions/{again}/state").json()["state_hash"] == first
+    service.http.delete(f"/sessions/{again}")
+
+
+def test_a_stalled_viewer_does_not_delay_another(service: Service, session: str):
+    with service.watch(session, "stalled") as stalled, service.watch(session) as viewer:
+        stalled.subscribe()
+        viewer.subscribe()
+        viewer.do("resume")
+        viewer.frame(lambda f: f.header.time > 1.5)
+        gaps = np.diff([f.header.time for f in viewer.frames if f.header.step > 0])
+        assert np.median(gaps) < 0.03
+        assert np.percentile(gaps, 95) < 0.1
+        stalled.acknowledging = False
+        while not stalled.frames or stalled.frames[-1].header.time < 0.1:
+            try:
+                stalled.read(1.0)
+            except TimeoutError:
+                break
+        assert len(stalled.frames) <= 4

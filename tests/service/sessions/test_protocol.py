@@ -1,0 +1,188 @@
+"""The protocol at its edges: resuming, wrong messages, foreign clients, deaf viewers, closing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import psutil
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from schemas.frame import FrameFlags, FrameKind
+
+from .conftest import SCENE, Service
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_viewer_that_returns_hears_what_it_missed(service: Service, session: str):
+    with service.watch(session, "me") as viewer:
+        viewer.subscribe()
+        viewer.do("step", n=10)
+        seen = viewer.view(lambda f: f.header.step == 10).header
+    service.http.post(f"/sessions/{session}:step", json={"n": 7}).raise_for_status()
+    resume = {"epoch": seen.epoch, "sequence": seen.sequence}
+    with service.watch(session, "me", resume=resume) as viewer:
+        assert viewer.welcome["gap"] is False
+        assert viewer.message(op="event", type="command", applied_step=10)["command"] == "step"
+    service.http.post(f"/sessions/{session}:reset").raise_for_status()
+    with service.watch(session, "me", resume=resume) as viewer:
+        assert viewer.welcome["gap"] is True
+        viewer.subscribe()
+        frame = viewer.frame(lambda f: True)
+        assert frame.header.flags & FrameFlags.GAP_BEFORE
+        assert frame.header.kind is FrameKind.KEY
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ({"op": "grap", "id": "x"}, "command_invalid"),
+        ({"op": "grab", "id": "x", "body": "bax", "point": [0, 0, 0]}, "unknown_body"),
+        ({"op": "set_motor", "id": "x", "joint": "pivo", "target": 1}, "unknown_joint"),
+        ({"op": "step", "id": "x", "n": -1}, "command_invalid"),
+        ({"op": "step", "id": "x", "n": 10**6, "sample_every": 1}, "command_invalid"),
+        ({"op": "speed", "id": "x", "factor": 0}, "command_invalid"),
+        ({"op": "gravity", "id": "x", "value": [0, 0]}, "command_invalid"),
+        ({"op": "subscribe", "id": "x", "channels": {"smell": {}}}, "unknown_channel"),
+        ({"op": "ack", "id": "x"}, "message_invalid"),
+    ],
+)
+def test_a_wrong_message_gets_a_problem_and_nothing_else(
+    service: Service, session: str, message: dict[str, Any], code: str
+):
+    with service.watch(session) as viewer:
+        viewer.send(message)
+        answer = viewer.message(id="x")
+        assert answer["op"] == "error"
+        assert answer["problem"]["code"] == code
+        assert answer["problem"]["detail"]
+        assert viewer.do("step", n=1)["step"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("/sessions", {"scene": "no-such-example"}, 422, "scene_invalid"),
+        ("/sessions", {"scene": {"version": 1, "bodies": []}}, 422, "scene_invalid"),
+        ("/sessions", {"scene": SCENE, "sped": 1}, 422, "invalid_request"),
+        ("/sessions", {"scene": SCENE, "overrides": {"/bodies/1/mass": -1}}, 422, "scene_invalid"),
+        ("/sessions/ses_none:pause", {}, 404, "session_not_found"),
+    ],
+)
+def test_a_wrong_request_gets_a_problem(
+    service: Service, path: str, body: Any, status: int, code: str
+):
+    answer = service.http.post(path, json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_scene_the_engine_refuses_is_a_problem_with_pointers(service: Service):
+    overrides = {"/simulation/formulation": "reduced"}
+    answer = service.http.post("/sessions", json={"scene": SCENE, "overrides": overrides})
+    assert answer.status_code == 422
+    fault = answer.json()["errors"][0]
+    assert fault["pointer"] == "/overrides/~1simulation~1formulation"
+    assert fault["message"]
+
+
+def test_overrides_change_the_scene(service: Service):
+    session = service.create(overrides={"/bodies/1/mass": 7.0})
+    scene = service.http.get(f"/sessions/{session}/scene").json()
+    assert scene["bodies"][1]["mass"] == 7.0
+    service.http.delete(f"/sessions/{session}")
+
+
+def test_another_protocol_is_refused_with_both_versions(service: Service, session: str):
+    with (
+        connect(service.url(session), subprotocols=["cardan.v0"]) as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4400
+    assert "cardan.v1" in closed.value.rcvd.reason
+    assert "cardan.v0" in closed.value.rcvd.reason
+
+
+def test_a_foreign_page_is_refused(service: Service, session: str):
+    with pytest.raises(InvalidStatus), service.watch(session, origin="https://evil.example"):
+        pass
+    with service.watch(session, origin=f"http://127.0.0.1:{service.port}") as viewer:
+        assert viewer.welcome["session"] == session
+
+
+def test_an_unknown_session_closes_with_a_reason(service: Service):
+    with (
+        connect(service.url("ses_none"), subprotocols=["cardan.v1"]) as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4404
+
+
+def test_binary_and_broken_messages_end_the_connection(service: Service, session: str):
+    for data in (b"\0\1", "{", "[1]"):
+        with service.watch(session) as viewer:
+            viewer.socket.send(data)
+            with pytest.raises(ConnectionClosed):
+                viewer.message(op="never")
+
+
+def test_a_closed_session_leaves_no_process_and_says_so(service: Service):
+    session = service.create()
+    process = psutil.Process(service.pid(session))
+    with service.watch(session) as viewer:
+        assert service.http.delete(f"/sessions/{session}").status_code == 204
+        assert not process.is_running()
+        viewer.message(op="event", type="state", state="closed")
+        with pytest.raises(ConnectionClosed) as closed:
+            viewer.message(op="never")
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    assert service.http.get(f"/sessions/{session}").status_code == 410
+
+
+def test_the_list_comes_in_pages(service: Service):
+    names = [service.create() for _ in range(3)]
+    seen: list[str] = []
+    token = ""
+    while True:
+        query = f"?page_size=2&page_token={token}"
+        page = service.http.get(f"/sessions{query}").json()
+        seen += [item["id"] for item in page["items"]]
+        token = page["next_page_token"]
+        if not token:
+            break
+    assert [name for name in seen if name in names] == names
+    for name in names:
+        service.http.delete(f"/sessions/{name}")
+
+
+def iter_until_closed(socket: ClientConnection) -> Iterator[str | bytes]:
+    try:
+        while True:
+            yield socket.recv(timeout=10)
+    except ConnectionClosed:
+        return
+
+
+def test_a_deaf_viewer_is_closed_with_1013(service: Service, session: str):
+    with service.watch(session, "deaf", max_queue=1) as deaf, service.watch(session) as viewer:
+        viewer.subscribe()
+        padding = "x" * 150
+        sent = 0
+        while any(one.client_id == "deaf" for one in service.sessions.get(session).fanout):
+            assert sent < 200_000, "the deaf viewer is still there"
+            for _ in range(64):
+                viewer.send({"op": "speed", "factor": 1.0 + sent % 2, "id": padding + str(sent)})
+                sent += 1
+            viewer.message(id=padding + str(sent - 1))
+            viewer.messages.clear()
+        assert viewer.do("step", n=1)["step"] == 1
+        heard = list(iter_until_closed(deaf.socket))
+        assert all(orjson.loads(text) for text in heard)
+        assert deaf.socket.close_code in (1006, 1013)

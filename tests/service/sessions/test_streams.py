@@ -1,0 +1,256 @@
+"""Mailbox, viewer, fan-out and history: who gets which frame, and who is closed."""
+
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+import orjson
+import pytest
+
+from schemas.frame import BlockTag, FrameFlags, FrameHeader, FrameKind, decode_frame, poses_table
+from schemas.frame import row_from as row
+from service.sessions.history import OVERHEAD, History
+from service.streams import codec
+from service.streams.codec import SharedFrame
+from service.streams.fanout import Fanout
+from service.streams.mailbox import Mailbox
+from service.streams.viewer import MAX_TEXTS, TRY_AGAIN_LATER, Viewer
+
+
+def frame(sequence: int, *, step: int | None = None, epoch: int = 0) -> SharedFrame:
+    header = FrameHeader(step if step is not None else 10 * sequence, 0.01 * sequence, epoch)
+    poses = np.full((2, 7), float(sequence))
+    tables = {
+        BlockTag.POSES: poses_table(poses),
+        BlockTag.ENERGY: row(BlockTag.ENERGY, {"kinetic": float(sequence)}),
+    }
+    return codec.share(header, tables).numbered(sequence)
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+def watching(time: Callable[[], float], **rates: float) -> Viewer:
+    viewer = Viewer("me", time)
+    viewer.subscribe(rates or {"poses": 60.0})
+    return viewer
+
+
+def test_mailbox_keeps_the_newest_per_key():
+    box: Mailbox[str, int] = Mailbox()
+    assert box.put({"a": 1, "b": 1}) == 0
+    assert box.put({"a": 2}) == 1
+    assert box.take({"a"}) == {"a": 2}
+    assert box
+    assert box.take({"a", "b"}) == {"b": 1}
+    assert not box
+
+
+def test_a_frame_split_and_joined_is_the_same_bytes():
+    shared = frame(7)
+    assert codec.split(shared.encode()).encode() == shared.encode()
+    with pytest.raises(ValueError, match="ends inside"):
+        codec.split(shared.encode()[:-8])
+
+
+def test_a_viewer_gets_only_its_channels(time: Time):
+    viewer = watching(time, energy=60.0)
+    viewer.offer(frame(1))
+    data = viewer.next_frame()
+    assert data is not None
+    assert list(decode_frame(data).blocks) == [BlockTag.ENERGY]
+
+
+def test_the_newest_frame_wins_and_the_lost_ones_are_counted(time: Time):
+    viewer = watching(time)
+    for sequence in (1, 2, 3):
+        viewer.offer(frame(sequence))
+    data = viewer.next_frame()
+    assert data is not None
+    header = decode_frame(data).header
+    assert (header.sequence, header.dropped) == (3, 2)
+    assert viewer.next_frame() is None
+
+
+def test_at_most_the_window_is_unacknowledged(time: Time):
+    viewer = watching(time)
+    sent = []
+    for sequence in range(1, 20):
+        time.now += 0.1
+        viewer.offer(frame(sequence))
+        sent.append(viewer.next_frame())
+    assert sum(data is not None for data in sent) == viewer.window == 4
+    viewer.acknowledge(2)
+    data = viewer.next_frame()
+    assert data is not None
+    assert decode_frame(data).header.sequence == 19
+    viewer.acknowledge(12345)
+    viewer.acknowledge(19)
+    viewer.offer(frame(20))
+    time.now += 0.1
+    assert viewer.next_frame() is not None
+
+
+@pytest.mark.parametrize(("hz", "expected"), [(10.0, 10), (30.0, 30), (60.0, 60), (1000.0, 60)])
+def test_a_channel_keeps_its_rate(time: Time, hz: float, expected: int):
+    viewer = watching(time, poses=hz)
+    received = 0
+    for sequence in range(1, 121):
+        viewer.offer(frame(sequence))
+        data = viewer.next_frame()
+        if data is not None:
+            received += 1
+            viewer.acknowledge(sequence)
+        time.now += 1 / 60
+    assert received / 2 == pytest.approx(expected, abs=1)
+
+
+def test_channels_of_one_frame_never_mix_moments(time: Time):
+    viewer = watching(time, poses=60.0, energy=5.0)
+    for sequence in range(1, 61):
+        viewer.offer(frame(sequence))
+        data = viewer.next_frame()
+        if data is not None:
+            seen = decode_frame(data)
+            for tag, field in ((BlockTag.POSES, "px"), (BlockTag.ENERGY, "kinetic")):
+                if tag in seen.blocks:
+                    assert seen.blocks[tag][field][0] == seen.header.sequence
+            viewer.acknowledge(sequence)
+        time.now += 1 / 60
+
+
+def test_a_slow_channel_rides_on_the_frames_of_a_fast_one(time: Time):
+    viewer = watching(time, poses=60.0, energy=25.0)
+    messages, energies = 0, 0
+    for tick in range(240 * 4):
+        if tick % 4 == 0:
+            viewer.offer(frame(tick))
+        data = viewer.next_frame()
+        if data is not None:
+            messages += 1
+            energies += BlockTag.ENERGY in decode_frame(data).blocks
+            viewer.acknowledge(tick - tick % 4)
+        time.now += 1 / 240
+    assert messages == pytest.approx(240, abs=3)
+    assert energies == pytest.approx(100, abs=3)
+
+
+def test_seek_shows_the_past_to_one_viewer_only(time: Time):
+    one, other = watching(time), watching(time)
+    one.live = False
+    one.show(frame(3))
+    for viewer in (one, other):
+        viewer.offer(frame(50))
+    seen, live = one.next_frame(), other.next_frame()
+    assert seen is not None
+    assert live is not None
+    assert decode_frame(seen).header.sequence == 3
+    assert decode_frame(seen).header.kind is FrameKind.KEY
+    assert decode_frame(live).header.sequence == 50
+
+
+def test_the_gap_is_told_once(time: Time):
+    viewer = watching(time)
+    viewer.gap = True
+    flags = []
+    for sequence in (1, 2):
+        time.now += 1
+        viewer.offer(frame(sequence))
+        data = viewer.next_frame()
+        assert data is not None
+        flags.append(decode_frame(data).header.flags)
+    assert flags == [FrameFlags.GAP_BEFORE, FrameFlags.NONE]
+
+
+def test_events_come_in_order_and_a_deaf_viewer_is_closed_alone(time: Time):
+    fanout = Fanout(lambda channels: None)
+    deaf, alert = watching(time), watching(time)
+    fanout.add(deaf)
+    fanout.add(alert)
+    heard = []
+    for number in range(MAX_TEXTS + 1):
+        fanout.announce("state", 0, number, {})
+        heard.append(orjson.loads(alert.next_text() or "")["sequence_event"])
+    assert heard == list(range(1, MAX_TEXTS + 2))
+    assert deaf.closing is not None
+    assert deaf.closing[0] == TRY_AGAIN_LATER
+    assert deaf.overflow.is_set()
+    assert alert.closing is None
+
+
+def test_wanted_channels_are_the_union_and_told_when_they_change(time: Time):
+    told: list[frozenset[str]] = []
+    fanout = Fanout(told.append)
+    one, other = watching(time, poses=60.0), watching(time, contacts=5.0)
+    fanout.add(one)
+    fanout.add(other)
+    fanout.remove(one)
+    fanout.refresh()
+    assert told == [{"poses"}, {"poses", "contacts"}, {"contacts"}]
+
+
+def test_missed_events_are_those_since_the_frame():
+    fanout = Fanout(lambda channels: None)
+    for sequence in range(10):
+        fanout.announce("command", 0, sequence, {"n": sequence})
+    missed, forgotten = fanout.missed(0, 7)
+    assert [event["n"] for event in missed] == [7, 8, 9]
+    assert not forgotten
+    for sequence in range(10, 10 + MAX_TEXTS):
+        fanout.announce("command", 0, sequence, {"n": sequence})
+    assert fanout.missed(0, 3)[1]
+
+
+def test_wait_returns_when_a_frame_becomes_due():
+    async def watch() -> tuple[bytes | None, float]:
+        loop = asyncio.get_running_loop()
+        viewer = watching(loop.time, poses=20.0)
+        viewer.offer(frame(1))
+        assert viewer.next_frame() is not None
+        viewer.offer(frame(2))
+        began = loop.time()
+        while (data := viewer.next_frame()) is None:
+            await viewer.wait()
+        return data, loop.time() - began
+
+    data, seconds = asyncio.run(asyncio.wait_for(watch(), 5))
+    assert data is not None
+    assert seconds > 0.03
+
+
+def test_history_answers_by_step_and_forgets_by_bytes():
+    one = frame(0).size + OVERHEAD
+    history = History(one * 10)
+    for sequence in range(25):
+        history.add(frame(sequence))
+    assert len(history) == 10
+    assert history.range == (150, 240)
+    found = history.at(205)
+    first = history.at(0)
+    assert found is not None
+    assert first is not None
+    assert (found.step, first.step) == (200, 150)
+    assert [f.step for f in history.between(160, 200, 2)] == [160, 180, 200]
+    assert history.holds(0, 20)
+    assert history.holds(0, 14)
+    assert not history.holds(0, 3)
+    assert not history.holds(1, 20)
+
+
+def test_history_replaces_a_repeated_step_and_drops_an_old_epoch():
+    history = History(10**6)
+    for sequence, step in ((1, 0), (2, 10), (3, 10)):
+        history.add(frame(sequence, step=step))
+    assert [f.header.sequence for f in history.between(None, None)] == [1, 3]
+    history.add(frame(4, step=0, epoch=1))
+    assert [f.header.sequence for f in history.between(None, None)] == [4]

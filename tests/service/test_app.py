@@ -1,0 +1,12 @@
+import subprocess
+import sys
+
+from tests.service.real_server import ROOT
+
+
+def test_the_process_of_the_api_holds_no_physics():
+    code = "import sys, service.app; print({'numba', 'engine', 'scipy'} & set(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert result.stdout.strip() == "set()"

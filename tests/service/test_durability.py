@@ -1,0 +1,207 @@
+"""What a crash may not do: lose a run, change its bits, commit it twice."""
+
+import os
+import signal
+
+import httpx
+import pytest
+
+from schemas.examples import example_document
+from tests.service.real_server import DROP, run_to_end, wait_for
+
+pytestmark = pytest.mark.e2e
+
+
+def chaos():
+    """A double pendulum for minutes: any difference in one bit would grow to the whole."""
+    scene = example_document("double-pendulum")
+    scene["simulation"]["duration"] = 400.0
+    scene["record"] = {"every": 1000, "channels": ["pose", "velocity", "energy"]}
+    return scene
+
+
+MIDDLE = chaos()
+
+
+def children(pid):
+    """Process ids of all descendants."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdecimal():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found += [int(entry), *children(int(entry))]
+    return found
+
+
+def busy_worker(server):
+    """The descendant that uses the processor: the one that computes."""
+    used = {}
+    for pid in children(server.process.pid):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                used[pid] = int(file.read().rpartition(")")[2].split()[11])
+        except OSError:
+            continue
+    return used
+
+
+def running(client, where):
+    return wait_for(lambda: (now := client.get(where).json())["step"] > 1000 and now)
+
+
+def stop_the_computing_worker(server, number):
+    before = busy_worker(server)
+
+    def grown():
+        now = busy_worker(server)
+        most = max(before.keys() & now.keys(), key=lambda pid: now[pid] - before[pid])
+        return most if now[most] - before[most] >= 5 else None
+
+    victim = wait_for(grown, what="a computing worker")
+    os.kill(victim, number)
+
+
+def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
+    own_server.start()
+    with own_server.client() as client:
+        undisturbed = run_to_end(client, MIDDLE)
+        info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
+        where = info["links"]["self"]
+        running(client, where)
+        stop_the_computing_worker(own_server, signal.SIGKILL)
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded", ended
+        events = client.get(info["links"]["events"]).text
+        assert '"attempt":2' in events
+        assert bits(client, ended) == bits(client, undisturbed)
+        assert summary_hash(client, ended) == summary_hash(client, undisturbed)
+
+
+def test_a_worker_that_hangs_is_replaced(own_server):
+    own_server.environ["CARDAN_SILENCE_S"] = "2"
+    own_server.start()
+    with own_server.client() as client:
+        info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
+        where = info["links"]["self"]
+        running(client, where)
+        stop_the_computing_worker(own_server, signal.SIGSTOP)
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded"
+        assert '"attempt":2' in client.get(info["links"]["events"]).text
+
+
+def test_a_killed_service_finds_its_runs_again(own_server):
+    own_server.start()
+    with own_server.client() as client:
+        undisturbed = run_to_end(client, MIDDLE)
+        expected = bits(client, undisturbed)
+        infos = [client.post("/v1/simulations", json={"scene": MIDDLE}).json() for _ in range(2)]
+        running(client, infos[0]["links"]["self"])
+        workers = children(own_server.process.pid)
+    own_server.kill()
+    # nobody computes for a service that is gone
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers))
+    orphan = own_server.data / "results" / "tmp-orphan"
+    orphan.mkdir()
+    own_server.start()
+    assert not orphan.exists()
+    with own_server.client() as client:
+        for info in infos:
+            where = info["links"]["self"]
+            ended = wait_for(
+                lambda at=where: (now := client.get(at).json())["finished_at"] and now, 240
+            )
+            assert ended["status"] == "succeeded"
+            assert bits(client, ended) == expected
+        assert len(client.get("/v1/simulations").json()["items"]) == 3
+
+
+def test_a_stopped_service_gives_its_runs_back(own_server):
+    own_server.start()
+    with own_server.client() as client:
+        info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
+        running(client, info["links"]["self"])
+    own_server.stop()
+    assert own_server.process.returncode == 0
+    own_server.start()
+    with own_server.client() as client:
+        where = info["links"]["self"]
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded"
+        assert '"attempt":2' in client.get(info["links"]["events"]).text
+
+
+def test_a_full_disk_fails_the_run_and_not_the_service(own_server):
+    # the recording of the drop is larger than any file may be
+    own_server.environ["CARDAN_RESULT_FILE_BYTES"] = "1000"
+    own_server.start()
+    with own_server.client() as client:
+        info = run_to_end(client, DROP)
+        assert (info["status"], info["error"]["code"]) == ("failed", "storage_failed")
+        assert "could not be written" in info["error"]["message"]
+        assert info["error"]["retryable"] is True
+        assert client.get("/readyz").status_code == 200
+        assert list((own_server.data / "results").iterdir()) == []
+
+
+def test_no_room_is_said_before_work_begins(own_server):
+    own_server.environ["CARDAN_MIN_FREE_BYTES"] = str(2**60)
+    own_server.start()
+    with own_server.client() as client:
+        answer = client.post("/v1/simulations", json=DROP)
+        assert (answer.status_code, answer.json()["code"]) == (507, "insufficient_storage")
+        assert client.get("/readyz").status_code == 503
+
+
+def test_a_data_folder_has_one_owner(own_server, tmp_path):
+    own_server.start()
+    second = type(own_server)(own_server.data)
+    with pytest.raises(AssertionError, match="in use by another running service"):
+        second.start()
+    assert second.process.returncode == 2
+
+
+def test_a_database_that_is_none_is_said_and_left_alone(own_server):
+    own_server.data.mkdir()
+    own_server.data.joinpath("cardan.sqlite3").write_bytes(b"not a database" * 100)
+    with pytest.raises(AssertionError, match="cannot be used"):
+        own_server.start()
+    assert own_server.process.returncode == 3
+    assert own_server.data.joinpath("cardan.sqlite3").read_bytes() == b"not a database" * 100
+
+
+def test_keys_are_asked_for(own_server):
+    key = "a-key-of-some-length"
+    own_server.environ["CARDAN_API_KEY"] = key
+    own_server.start()
+    with own_server.client() as client:
+        answer = client.get("/v1/limits")
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/healthz").status_code == 200
+    with own_server.client(headers={"Authorization": f"Bearer {key}"}) as client:
+        assert client.get("/v1/limits").status_code == 200
+    with own_server.client(headers={"Authorization": f"Bearer {key}x"}) as client:
+        assert client.get("/v1/limits").status_code == 401
+        assert client.get("/", params={"key": "wrong"}).status_code == 401
+    with own_server.client() as browser:
+        answer = browser.get("/", params={"key": key})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert browser.get("/v1/limits").status_code == 200
+
+
+def bits(client: httpx.Client, info):
+    return client.get(info["links"]["trajectory"]).content
+
+
+def summary_hash(client, info):
+    return client.get(info["links"]["summary"]).json()["state_hash"]

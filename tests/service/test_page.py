@@ -1,0 +1,64 @@
+import base64
+import hashlib
+import re
+
+import pytest
+
+from service.page import policy
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_page_is_at_the_root_with_a_policy_for_its_own_scripts(client):
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    rules = answer.headers["content-security-policy"]
+    for script in re.findall(r"<script type=\"importmap\">(.*?)</script>", answer.text, re.DOTALL):
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in rules
+    assert "'unsafe-eval'" not in rules
+    assert "script-src 'self' 'sha256-" in rules
+
+
+def test_modules_have_the_type_browsers_demand_and_are_asked_for_again(client):
+    page = client.get("/").text
+    module = re.search(r"<script type=\"module\" src=\"([^\"]+)\"", page).group(1)
+    answer = client.get(f"/{module}")
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-cache"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    again = client.get(f"/{module}", headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/..%2fpyproject.toml", "/%2e%2e/pyproject.toml", "//etc/passwd", "/node_modules/x.js",
+     "/.npmrc", "/vendor", "/nothing.js"],
+)  # fmt: skip
+def test_nothing_else_is_served(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_scripts_with_a_source_need_no_hash():
+    rules = policy(b'<script src="a.js"></script><script type="importmap">{}</script>')
+    assert rules.count("sha256-") == 1
+
+
+def test_examples_are_listed_and_served(client):
+    items = client.get("/v1/examples").json()["items"]
+    assert len(items) >= 8
+    for item in items:
+        scene = client.get(item["url"]).json()
+        assert len(scene["bodies"]) == item["bodies"]
+
+
+def test_health_and_versions(client):
+    assert client.get("/healthz").json() == {"status": "alive"}
+    assert client.get("/readyz").json()["status"] == "ready"
+    assert client.get("/v1/version").json()["numpy"]
+    assert {form["name"] for form in client.get("/v1/formats").json()["items"]} >= {"parquet"}
+    assert client.get("/v1/limits").json()["scene"]["max_bodies"] > 0

@@ -1,0 +1,51 @@
+import pytest
+
+from service.settings import Settings, SettingsError
+
+KEY = "a-key-of-some-length"
+
+
+def test_variables_are_read_and_given_values_win(tmp_path):
+    environ = {
+        "CARDAN_PORT": "9000",
+        "CARDAN_WORKERS": "3",
+        "CARDAN_LIMIT_MAX_BODIES": "7",
+        "CARDAN_DATA": str(tmp_path),
+    }
+    settings = Settings.from_environment(environ, port=9001, host=None)
+    assert (settings.port, settings.workers, settings.limits.max_bodies) == (9001, 3, 7)
+    assert settings.results == tmp_path / "results"
+    assert settings.host == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"CARDAN_PORT": "high"}, "CARDAN_PORT.*'high'"),
+        ({"CARDAN_WORKERS": "0"}, "CARDAN_WORKERS"),
+        ({"CARDAN_LIMIT_MAX_STEPS": "many"}, "CARDAN_LIMIT_MAX_STEPS"),
+        ({"CARDAN_API_KEY": "short"}, "16 characters"),
+        ({"CARDAN_API_KEY_FILE": "/nowhere/keys"}, "CARDAN_API_KEY_FILE"),
+    ],
+)
+def test_what_cannot_be_used_is_named(environ, words):
+    with pytest.raises(SettingsError, match=words):
+        Settings.from_environment(environ)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.9.1"])
+def test_loopback_is_open(host):
+    Settings(host=host).check_exposure()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
+def test_beyond_loopback_keys_are_needed(host):
+    with pytest.raises(SettingsError, match="CARDAN_API_KEY"):
+        Settings(host=host).check_exposure()
+    Settings.from_environment({"CARDAN_API_KEY": KEY}, host=host).check_exposure()
+
+
+def test_keys_come_from_a_file_too(tmp_path):
+    (tmp_path / "keys").write_text(f"{KEY}-1\n{KEY}-2\n")
+    environ = {"CARDAN_API_KEY_FILE": str(tmp_path / "keys")}
+    assert Settings.from_environment(environ).api_keys == {f"{KEY}-1", f"{KEY}-2"}

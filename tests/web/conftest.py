@@ -1,0 +1,99 @@
+"""A real server in a process of its own, and a real browser, for the tests of the page."""
+
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+# loading every kernel may mean compiling every kernel
+START_SECONDS = 300
+STOP_SECONDS = 20
+URL = re.compile(r"http://[\w.:\[\]]+/")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SOFTWARE_RENDERING = [
+    "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """The path of Node.js."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node.js is not installed; the modules of the page are not tried without it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium: CARDAN_CHROMIUM, else the first one on the PATH."""
+    names = [os.environ["CARDAN_CHROMIUM"]] if "CARDAN_CHROMIUM" in os.environ else BROWSERS
+    for name in names:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    pytest.skip(f"no browser: none of {', '.join(names)} is on the PATH")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service started for these tests, without a slash at the end."""
+    data = tmp_path_factory.mktemp("data")
+    command = [sys.executable, "-u", "-m", "service.cli", "serve", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--data", str(data)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    lines: queue.Queue[str | None] = queue.Queue()
+    reader = threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True)
+    reader.start()
+    try:
+        yield _address(lines).rstrip("/")
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        reader.join(STOP_SECONDS)
+        process.stdout.close()
+
+
+def _pass_on(stream: IO[str], lines: queue.Queue[str | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _address(lines: queue.Queue[str | None]) -> str:
+    told: list[str] = []
+    while True:
+        try:
+            line = lines.get(timeout=START_SECONDS)
+        except queue.Empty:
+            pytest.fail(f"no address within {START_SECONDS} s; the server said:\n{''.join(told)}")
+        if line is None:
+            pytest.fail(f"the server ended at once; it said:\n{''.join(told)}")
+        told.append(line)
+        found = URL.search(line)
+        if found:
+            return found.group()

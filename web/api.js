@@ -1,0 +1,141 @@
+/**
+ * REST calls, one function per route. Everything that is not 2xx becomes a ProblemError that carries
+ * the problem document of the server, or one made here when the server cannot be reached.
+ *
+ * @import {Example, Frame, Problem, Scene, SessionInfo} from "./types.js"
+ */
+import { decodeFrames } from "./decode.js";
+
+const BASE = "/v1";
+
+export class ProblemError extends Error {
+  /** @param {Problem} problem */
+  constructor(problem) {
+    super(problem.detail || problem.title);
+    this.problem = problem;
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path below /v1
+ * @param {unknown} [body] sent as JSON
+ * @param {string} [accept]
+ * @returns {Promise<Response>}
+ */
+async function request(method, path, body, accept = "application/json") {
+  /** @type {Record<string, string>} */
+  const headers = { Accept: accept };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(BASE + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch {
+    throw new ProblemError({ title: "The server does not answer", code: "unreachable", retryable: true,
+      detail: `No answer from ${location.origin} to ${method} ${BASE}${path}. Is the service still running?` });
+  }
+  if (!response.ok) throw new ProblemError(await readProblem(response));
+  return response;
+}
+
+/** @param {Response} response @returns {Promise<Problem>} */
+async function readProblem(response) {
+  const text = await response.text();
+  try {
+    const problem = JSON.parse(text);
+    if (typeof problem?.title === "string") return problem;
+  } catch {
+    // not JSON: a proxy in between, or a page of another server
+  }
+  return { title: `${response.status} ${response.statusText}`, status: response.status, detail: text.slice(0, 300) };
+}
+
+/** @returns {Promise<Example[]>} */
+export async function listExamples() {
+  return (await (await request("GET", "/examples")).json()).items;
+}
+
+/** @param {string} name @returns {Promise<Scene>} */
+export async function getExample(name) {
+  return (await request("GET", `/examples/${encodeURIComponent(name)}`)).json();
+}
+
+/**
+ * @param {unknown} scene a scene document
+ * @returns {Promise<{valid: boolean, errors: import("./types.js").Fault[], warnings: import("./types.js").Fault[]}>}
+ */
+export async function validateScene(scene) {
+  return (await request("POST", "/scenes:validate", scene)).json();
+}
+
+/**
+ * @param {unknown} scene a scene document or the name of an example
+ * @param {{paused?: boolean, speed?: number | null}} options
+ * @returns {Promise<SessionInfo>}
+ */
+export async function createSession(scene, options) {
+  return (await request("POST", "/sessions", { scene, ...options })).json();
+}
+
+/** @param {string} id @returns {Promise<SessionInfo>} */
+export async function getSession(id) {
+  return (await request("GET", `/sessions/${id}`)).json();
+}
+
+/**
+ * What the browser measured for the last `getSession`: drawing does not delay it, as it would a timer here.
+ * @param {string} id @returns {number | null} ms
+ */
+export function roundTrip(id) {
+  const entries = performance.getEntriesByName(`${location.origin}${BASE}/sessions/${id}`, "resource");
+  performance.clearResourceTimings();
+  const last = /** @type {PerformanceResourceTiming | undefined} */ (entries[entries.length - 1]);
+  return last && last.responseEnd > 0 ? last.responseEnd - last.requestStart : null;
+}
+
+/** @param {string} id @returns {Promise<Scene>} */
+export async function getSessionScene(id) {
+  return (await request("GET", `/sessions/${id}/scene`)).json();
+}
+
+/** @param {string} id @returns {Promise<Record<string, unknown>>} */
+export async function getSessionState(id) {
+  return (await request("GET", `/sessions/${id}/state`)).json();
+}
+
+/** @param {string} id */
+export async function deleteSession(id) {
+  await request("DELETE", `/sessions/${id}`);
+}
+
+/** For a page that is being closed: nobody waits for the answer. @param {string} id */
+export function abandonSession(id) {
+  fetch(`${BASE}/sessions/${id}`, { method: "DELETE", keepalive: true });
+}
+
+/**
+ * @param {string} id
+ * @param {number} from step
+ * @param {number | null} to step; null: up to the newest
+ * @param {number} stride every how-many-th kept frame
+ * @returns {Promise<Frame[]>}
+ */
+export async function getFrames(id, from, to, stride) {
+  const path = `/sessions/${id}/frames?from=${from}&stride=${stride}${to === null ? "" : `&to=${to}`}`;
+  return decodeFrames(await (await request("GET", path, undefined, "application/octet-stream")).arrayBuffer());
+}
+
+/** @param {string} id @returns {string} */
+export function streamUrl(id) {
+  return `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}${BASE}/sessions/${id}/stream`;
+}
+
+/**
+ * The shown scene as a call anybody can repeat without the page.
+ * @param {string | null} example its name, or null for a scene that is no example
+ * @param {Scene} scene
+ */
+export function asCurl(example, scene) {
+  const body = JSON.stringify({ scene: example ?? scene }).replaceAll("'", "'\\''");
+  return `curl -sS '${location.origin}${BASE}/simulations' \\\n  -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\\n  -d '${body}'`;
+}

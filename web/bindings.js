@@ -1,0 +1,32 @@
+/**
+ * What the keys of this page do.
+ *
+ * @import {Binding} from "./keys.js"
+ */
+import { byId } from "./dom.js";
+
+/** @param {import("./main.js").Page} page @returns {Binding[]} */
+export function keyBindings(page) {
+  const { transport, view, toggles } = page;
+  return [
+    { key: " ", shown: "Space", does: "play, pause", run: () => transport.toggle() },
+    { key: "arrowleft", shift: false, shown: "←", does: "back one step", run: () => transport.step(-1) },
+    { key: "arrowright", shift: false, shown: "→", does: "forward one step", run: () => transport.step(1) },
+    { key: "arrowleft", shift: true, shown: "Shift ←", does: "back 10 steps", run: () => transport.step(-10) },
+    { key: "arrowright", shift: true, shown: "Shift →", does: "forward 10 steps", run: () => transport.step(10) },
+    { key: "home", shown: "Home", does: "oldest kept moment", run: () => transport.start() },
+    { key: "end", shown: "End", does: "live edge", run: () => transport.live() },
+    { key: "r", shown: "R", does: "reset", run: () => transport.reset() },
+    { key: "[", shown: "[", does: "example before", run: () => page.openNeighbour(-1) },
+    { key: "]", shown: "]", does: "next example", run: () => page.openNeighbour(1) },
+    { key: "c", shown: "C", does: "contact points", run: () => toggles.toggle("contacts") },
+    { key: "n", shown: "N", does: "contact normals", run: () => toggles.toggle("normals") },
+    { key: "v", shown: "V", does: "contact forces", run: () => toggles.toggle("forces") },
+    { key: "j", shown: "J", does: "joints", run: () => toggles.toggle("joints") },
+    { key: "m", shown: "M", does: "centres of mass", run: () => toggles.toggle("centers") },
+    { key: "t", shown: "T", does: "transparent bodies", run: () => toggles.toggle("transparent") },
+    { key: "f", shown: "F", does: "frame the selection or all", run: () => (page.selection?.kind === "body" ? view.frameBodies([page.selection.index]) : view.frameAll()) },
+    { key: "escape", shown: "Esc", does: "let go, select nothing", run: () => (page.grab.active ? page.grab.release() : page.select(null)) },
+    { key: "?", shown: "?", does: "this help", run: () => byId("help-dialog", HTMLDialogElement).showModal() },
+  ];
+}

@@ -1,0 +1,171 @@
+/**
+ * The shapes of all bodies: one InstancedMesh per kind of shape. Colour, size and the stretch of the
+ * parts are per instance, so two hundred bodies of three kinds are three draw calls.
+ *
+ * @import {Body, Scene, Shape, Vec3} from "./types.js"
+ */
+import * as THREE from "three";
+import { ball, box, capsule, cone, cylinder, individual } from "./geometry.js";
+import { bodyDepthMaterial, bodyMaterial } from "./shading.js";
+import { halfExtents, localPose } from "./shapes.js";
+
+/** Muted, apart in lightness as well as in hue, so that they stay apart for colour-blind readers. */
+const PALETTE = ["#e2883a", "#4f93c4", "#d9c36a", "#5aa78c", "#c46a6a", "#8f86c9", "#b9c4cc"];
+const STATIC_COLOR = "#8d979f";
+const SELECTED = new THREE.Color("#ffd26b");
+
+/**
+ * @typedef {object} Part       one shape of one body, ready to be drawn
+ * @property {number} body
+ * @property {Shape} shape
+ * @property {THREE.Vector3} p  of the shape in the body
+ * @property {THREE.Quaternion} q
+ * @property {Vec3} scale       of the round part
+ * @property {Vec3} stretch     by how much the parts move, in units of `scale`
+ * @property {THREE.Color} color
+ *
+ * @typedef {{mesh: THREE.InstancedMesh, parts: Part[]}} Group
+ */
+
+/** @type {Record<string, {geometry: () => THREE.BufferGeometry, marks: "octants" | "quadrants" | "none"}>} */
+const KINDS = {
+  ball: { geometry: ball, marks: "octants" },
+  box: { geometry: box, marks: "none" },
+  capsule: { geometry: capsule, marks: "quadrants" },
+  cylinder: { geometry: cylinder, marks: "quadrants" },
+  cone: { geometry: cone, marks: "quadrants" },
+};
+
+/**
+ * @param {Shape} shape
+ * @returns {{kind: string, scale: Vec3, stretch: Vec3}}
+ */
+function layout(shape) {
+  const half = halfExtents(shape) ?? [1, 1, 1];
+  const none = /** @type {Vec3} */ ([0, 0, 0]);
+  const r = shape.radius ?? 1;
+  if (shape.type === "sphere" || shape.type === "ellipsoid") return { kind: "ball", scale: half, stretch: none };
+  if (shape.type === "cone") return { kind: "cone", scale: [r, r, shape.length ?? 1], stretch: none };
+  if (shape.type === "capsule") return { kind: "capsule", scale: [r, r, r], stretch: [0, 0, (shape.length ?? 0) / 2 / r] };
+  if (shape.type === "box" || shape.type === "cylinder") {
+    const bevel = 0.09 * Math.min(...half);
+    return { kind: shape.type, scale: [bevel, bevel, bevel], stretch: /** @type {Vec3} */ (half.map((h) => h / bevel - 1)) };
+  }
+  return { kind: JSON.stringify(shape.points ?? shape.vertices ?? shape.heights), scale: [1, 1, 1], stretch: none };
+}
+
+/** @param {Body} body @param {number} index @param {Shape} shape */
+function colorOf(body, index, shape) {
+  if (Array.isArray(shape.color)) return new THREE.Color().setRGB(shape.color[0], shape.color[1], shape.color[2], THREE.SRGBColorSpace);
+  if (shape.color) return new THREE.Color(shape.color);
+  return new THREE.Color(body.type === "static" ? STATIC_COLOR : PALETTE[index % PALETTE.length]);
+}
+
+export class Bodies {
+  /** @param {Scene} scene */
+  constructor(scene) {
+    this.root = new THREE.Group();
+    /** @type {Group[]} */
+    this.groups = [];
+    /** @type {Part[]} */
+    this.parts = [];
+    this.selected = -1;
+    let moving = 0;
+    /** @type {Map<string, {shape: Shape, parts: Part[]}>} */
+    const kinds = new Map();
+    scene.bodies.forEach((body, index) => {
+      const order = body.type === "static" ? 0 : moving++;
+      for (const shape of body.shapes ?? []) {
+        if (shape.type === "plane") continue; // drawn by ground.js
+        const { kind, scale, stretch } = layout(shape);
+        const part = { body: index, shape, ...localPose(shape), scale, stretch, color: colorOf(body, order, shape) };
+        const entry = kinds.get(kind) ?? { shape, parts: [] };
+        entry.parts.push(part);
+        kinds.set(kind, entry);
+        this.parts.push(part);
+      }
+    });
+    const depth = bodyDepthMaterial();
+    for (const [kind, { shape, parts }] of kinds) this.groups.push(makeGroup(kind, shape, parts, depth));
+    this.root.add(...this.groups.map((group) => group.mesh));
+  }
+
+  /**
+   * Matrix of each instance = pose of the body * pose of the shape * scale, written straight into the buffer.
+   * @param {Float32Array} poses 7 per body: p, q as x y z w
+   */
+  setPoses(poses) {
+    for (const { mesh, parts } of this.groups) {
+      const out = /** @type {Float32Array} */ (mesh.instanceMatrix.array);
+      parts.forEach((part, i) => writeMatrix(poses, 7 * part.body, part, out, 16 * i));
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+  }
+
+  /** @param {number} body index, or -1 */
+  select(body) {
+    this.selected = body;
+    for (const { mesh, parts } of this.groups) {
+      parts.forEach((part, i) => {
+        mesh.setColorAt(i, part.body === body ? part.color.clone().lerp(SELECTED, 0.65) : part.color);
+      });
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+  }
+
+  dispose() {
+    for (const { mesh } of this.groups) {
+      mesh.geometry.dispose();
+      /** @type {THREE.Material} */ (mesh.material).dispose();
+      mesh.dispose();
+    }
+    this.groups[0]?.mesh.customDepthMaterial?.dispose();
+  }
+}
+
+/** @param {string} kind @param {Shape} shape @param {Part[]} parts @param {THREE.Material} depth @returns {Group} */
+function makeGroup(kind, shape, parts, depth) {
+  const known = KINDS[kind];
+  const geometry = known ? known.geometry() : individual(shape);
+  const stretch = new Float32Array(parts.flatMap((part) => part.stretch));
+  geometry.setAttribute("stretch", new THREE.InstancedBufferAttribute(stretch, 3));
+  const mesh = new THREE.InstancedMesh(geometry, bodyMaterial(known?.marks ?? "none"), parts.length);
+  mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+  mesh.customDepthMaterial = depth;
+  mesh.castShadow = true;
+  mesh.receiveShadow = true;
+  mesh.frustumCulled = false; // the bounds of the unit geometry say nothing about the instances
+  parts.forEach((part, i) => mesh.setColorAt(i, part.color));
+  return { mesh, parts };
+}
+
+/**
+ * @param {Float32Array} poses @param {number} at @param {Part} part @param {Float32Array} out @param {number} to
+ */
+function writeMatrix(poses, at, part, out, to) {
+  const [bx, by, bz, bw] = [poses[at + 3], poses[at + 4], poses[at + 5], poses[at + 6]];
+  const { p, q, scale } = part;
+  // q = q_body * q_shape
+  const x = bw * q.x + bx * q.w + by * q.z - bz * q.y;
+  const y = bw * q.y - bx * q.z + by * q.w + bz * q.x;
+  const z = bw * q.z + bx * q.y - by * q.x + bz * q.w;
+  const w = bw * q.w - bx * q.x - by * q.y - bz * q.z;
+  const [sx, sy, sz] = scale;
+  out[to] = (1 - 2 * (y * y + z * z)) * sx;
+  out[to + 1] = 2 * (x * y + w * z) * sx;
+  out[to + 2] = 2 * (x * z - w * y) * sx;
+  out[to + 4] = 2 * (x * y - w * z) * sy;
+  out[to + 5] = (1 - 2 * (x * x + z * z)) * sy;
+  out[to + 6] = 2 * (y * z + w * x) * sy;
+  out[to + 8] = 2 * (x * z + w * y) * sz;
+  out[to + 9] = 2 * (y * z - w * x) * sz;
+  out[to + 10] = (1 - 2 * (x * x + y * y)) * sz;
+  // p = p_body + R_body p_shape;  t = 2 u x p,  R p = p + w t + u x t
+  const tx = 2 * (by * p.z - bz * p.y);
+  const ty = 2 * (bz * p.x - bx * p.z);
+  const tz = 2 * (bx * p.y - by * p.x);
+  out[to + 12] = poses[at] + p.x + bw * tx + by * tz - bz * ty;
+  out[to + 13] = poses[at + 1] + p.y + bw * ty + bz * tx - bx * tz;
+  out[to + 14] = poses[at + 2] + p.z + bw * tz + bx * ty - by * tx;
+  out[to + 15] = 1;
+}

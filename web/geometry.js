@@ -1,0 +1,146 @@
+/**
+ * Unit geometries. Most shapes are round parts that are moved apart: a capsule is two half balls, a
+ * box eight small octants of a ball (its bevel), a cylinder two rings. So a vertex has two parts:
+ *
+ *     position   on the round part, times the size of that part (in the instance matrix)
+ *     corner     which way the part moves, times `stretch` of the instance
+ *
+ * and one geometry serves every size of its shape, with bevels that keep their proportions.
+ */
+import * as THREE from "three";
+import { ConvexGeometry } from "three/addons/geometries/ConvexGeometry.js";
+
+/** @import {Shape} from "./types.js" */
+
+/**
+ * @param {number[]} position @param {number[]} normal @param {number[]} corner @param {number[]} index
+ */
+function build(position, normal, corner, index) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
+  geometry.setAttribute("normal", new THREE.Float32BufferAttribute(normal, 3));
+  geometry.setAttribute("corner", new THREE.Float32BufferAttribute(corner, 3));
+  geometry.setIndex(index);
+  return geometry;
+}
+
+/** @param {THREE.BufferGeometry} geometry with no part that moves */
+function rigid(geometry) {
+  const count = geometry.getAttribute("position").count;
+  geometry.setAttribute("corner", new THREE.Float32BufferAttribute(new Float32Array(3 * count), 3));
+  return geometry;
+}
+
+/** Ball of radius 1; also the ellipsoid. */
+export function ball() {
+  return rigid(new THREE.SphereGeometry(1, 28, 18).rotateX(Math.PI / 2));
+}
+
+/** Cone of radius 1 from z = -1/2 (base) to 1/2 (apex). */
+export function cone() {
+  return rigid(new THREE.ConeGeometry(1, 1, 36).rotateX(Math.PI / 2));
+}
+
+/** Two half balls of radius 1, moved apart along z. */
+export function capsule() {
+  const geometry = new THREE.CapsuleGeometry(1, 1e-6, 6, 22).rotateX(Math.PI / 2);
+  const position = geometry.getAttribute("position");
+  const corner = new Float32Array(3 * position.count);
+  for (let i = 0; i < position.count; i += 1) corner[3 * i + 2] = Math.sign(position.getZ(i));
+  geometry.setAttribute("corner", new THREE.BufferAttribute(corner, 3));
+  return geometry;
+}
+
+/** Eight octants of a ball of radius 1 (the bevel), moved apart along x, y, z. */
+export function box() {
+  const arc = 2;
+  // along one edge of a face: the arc of one corner, then the arc of the other
+  const stations = [];
+  for (let k = 0; k <= arc; k += 1) stations.push({ sign: -1, t: -Math.tan(((arc - k) / arc) * (Math.PI / 4)) });
+  for (let k = 0; k <= arc; k += 1) stations.push({ sign: 1, t: Math.tan((k / arc) * (Math.PI / 4)) });
+  const n = stations.length;
+  const [position, corner, index] = [[], [], []].map(() => /** @type {number[]} */ ([]));
+  for (let face = 0; face < 6; face += 1) {
+    const axis = face >> 1;
+    const side = face & 1 ? -1 : 1;
+    const first = position.length / 3;
+    for (const v of stations) for (const u of stations) {
+      const p = place(axis, side, u.t, v.t);
+      const size = Math.hypot(p[0], p[1], p[2]);
+      position.push(p[0] / size, p[1] / size, p[2] / size);
+      corner.push(...place(axis, side, u.sign, v.sign));
+    }
+    for (let j = 0; j + 1 < n; j += 1) for (let i = 0; i + 1 < n; i += 1) {
+      const a = first + j * n + i;
+      const quad = side > 0 ? [a, a + 1, a + n, a + 1, a + n + 1, a + n] : [a, a + n, a + 1, a + 1, a + n, a + n + 1];
+      index.push(...quad);
+    }
+  }
+  return build(position, position.slice(), corner, index);
+}
+
+/** @param {number} axis @param {number} side @param {number} u @param {number} v */
+function place(axis, side, u, v) {
+  const p = [0, 0, 0];
+  p[axis] = side;
+  p[(axis + 1) % 3] = u;
+  p[(axis + 2) % 3] = v;
+  return p;
+}
+
+/** Two rims of radius 1 (the bevel), moved apart along z and outwards. */
+export function cylinder() {
+  const around = 48;
+  const arc = 3;
+  /** @type {{r: number, z: number, out: number, side: number}[]} profile from the top centre to the bottom centre */
+  const profile = [{ r: 0, z: 1, out: 0, side: 1 }];
+  for (let k = 0; k <= arc; k += 1) {
+    const angle = (k / arc) * (Math.PI / 2);
+    profile.push({ r: Math.sin(angle), z: Math.cos(angle), out: 1, side: 1 });
+  }
+  for (let k = profile.length - 1; k >= 0; k -= 1) profile.push({ ...profile[k], z: -profile[k].z, side: -1 });
+  const [position, corner, index] = [[], [], []].map(() => /** @type {number[]} */ ([]));
+  for (const point of profile) for (let i = 0; i <= around; i += 1) {
+    const angle = (i / around) * 2 * Math.PI;
+    const [c, s] = [Math.cos(angle), Math.sin(angle)];
+    position.push(point.r * c, point.r * s, point.z);
+    corner.push(point.out * c, point.out * s, point.side);
+  }
+  for (let j = 0; j + 1 < profile.length; j += 1) for (let i = 0; i < around; i += 1) {
+    const a = j * (around + 1) + i;
+    const b = a + around + 1;
+    index.push(a, b, a + 1, a + 1, b, b + 1);
+  }
+  return build(position, position.slice(), corner, index);
+}
+
+/** @param {Shape} shape `convex`, `mesh` or `heightfield`: geometry of its own, in the frame of the shape */
+export function individual(shape) {
+  if (shape.type === "convex") {
+    return rigid(new ConvexGeometry((shape.points ?? []).map((p) => new THREE.Vector3(...p))));
+  }
+  const { vertices, faces } = shape.type === "mesh" ? { vertices: shape.vertices ?? [], faces: shape.faces ?? [] } : terrain(shape);
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(vertices.flat(), 3));
+  geometry.setIndex(faces.flat());
+  const flat = geometry.toNonIndexed();
+  flat.computeVertexNormals();
+  return rigid(flat);
+}
+
+/** @param {Shape} shape rows along y, low to high; in each row along x */
+function terrain(shape) {
+  const heights = shape.heights ?? [];
+  const [rows, columns] = [heights.length, heights[0]?.length ?? 0];
+  const [width, depth] = shape.size ?? [1, 1];
+  /** @type {number[][]} */
+  const vertices = [];
+  /** @type {number[][]} */
+  const faces = [];
+  for (let j = 0; j < rows; j += 1) for (let i = 0; i < columns; i += 1) {
+    vertices.push([width * (i / (columns - 1) - 0.5), depth * (j / (rows - 1) - 0.5), heights[j][i]]);
+    const a = j * columns + i;
+    if (i + 1 < columns && j + 1 < rows) faces.push([a, a + 1, a + columns], [a + 1, a + columns + 1, a + columns]);
+  }
+  return { vertices, faces };
+}

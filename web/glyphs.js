@@ -1,0 +1,121 @@
+/**
+ * Instanced glyphs for overlays: arrows and dots, drawn over the bodies. One draw call each; the
+ * number of glyphs may change every frame.
+ */
+import * as THREE from "three";
+
+const MAX_GLYPHS = 4096;
+const Z = new THREE.Vector3(0, 0, 1);
+const SHAFT = 0.32; // radius of the shaft over the radius of the head
+const HEAD = 2.6; // length of the head over its radius
+
+/** Arrow along z whose head keeps its size: `corner` marks what moves with the length. */
+function arrowGeometry() {
+  const around = 10;
+  const profile = [[0, 0, 0], [SHAFT, 0, 0], [SHAFT, 0, 1], [1, 0, 1], [0, HEAD, 1]]; // radius, z, moves
+  /** @type {number[]} */ const position = [];
+  /** @type {number[]} */ const corner = [];
+  /** @type {number[]} */ const index = [];
+  profile.forEach(([r, z, moves], j) => {
+    for (let i = 0; i <= around; i += 1) {
+      const angle = (i / around) * 2 * Math.PI;
+      position.push(r * Math.cos(angle), r * Math.sin(angle), z);
+      corner.push(0, 0, moves);
+      const a = j * (around + 1) + i;
+      if (j + 1 < profile.length && i < around) index.push(a, a + 1, a + around + 1, a + 1, a + around + 2, a + around + 1);
+    }
+  });
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
+  geometry.setAttribute("corner", new THREE.Float32BufferAttribute(corner, 3));
+  geometry.setIndex(index);
+  return geometry;
+}
+
+/** @param {THREE.ColorRepresentation} color @param {boolean} stretched */
+function glyphMaterial(color, stretched) {
+  const material = new THREE.MeshBasicMaterial({ color, depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, toneMapped: false });
+  if (stretched) {
+    material.onBeforeCompile = (shader) => {
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", "#include <common>\nattribute vec3 corner;\nattribute vec3 stretch;")
+        .replace("#include <begin_vertex>", "vec3 transformed = position + corner * stretch;");
+    };
+    material.customProgramCacheKey = () => "arrow";
+  }
+  return material;
+}
+
+class Glyphs {
+  /** @param {THREE.BufferGeometry} geometry @param {THREE.Material} material @param {number} order */
+  constructor(geometry, material, order) {
+    this.stretch = new THREE.InstancedBufferAttribute(new Float32Array(3 * MAX_GLYPHS), 3).setUsage(THREE.DynamicDrawUsage);
+    geometry.setAttribute("stretch", this.stretch);
+    this.mesh = new THREE.InstancedMesh(geometry, material, MAX_GLYPHS);
+    this.mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+    this.mesh.frustumCulled = false;
+    this.mesh.renderOrder = order;
+    this.matrix = new THREE.Matrix4();
+    this.q = new THREE.Quaternion();
+    this.scale = new THREE.Vector3();
+    this.clear();
+  }
+
+  clear() {
+    this.mesh.count = 0;
+    this.mesh.visible = false;
+  }
+
+  /** Sends to the graphics card what was added since `clear`. */
+  commit() {
+    this.mesh.visible = this.mesh.count > 0;
+    this.mesh.instanceMatrix.needsUpdate = true;
+    this.stretch.needsUpdate = true;
+  }
+
+  dispose() {
+    this.mesh.geometry.dispose();
+    /** @type {THREE.Material} */ (this.mesh.material).dispose();
+    this.mesh.dispose();
+  }
+}
+
+export class Arrows extends Glyphs {
+  /** @param {THREE.ColorRepresentation} color @param {number} [order] */
+  constructor(color, order = 10) {
+    super(arrowGeometry(), glyphMaterial(color, true), order);
+  }
+
+  /**
+   * @param {THREE.Vector3} from in W
+   * @param {THREE.Vector3} direction unit vector
+   * @param {number} length m, head included
+   * @param {number} width m, radius of the head
+   */
+  add(from, direction, length, width) {
+    if (this.mesh.count >= MAX_GLYPHS) return;
+    const head = Math.min(width, length / HEAD);
+    if (head <= 0) return;
+    this.q.setFromUnitVectors(Z, direction);
+    this.matrix.compose(from, this.q, this.scale.setScalar(head));
+    this.mesh.setMatrixAt(this.mesh.count, this.matrix);
+    this.stretch.setXYZ(this.mesh.count, 0, 0, Math.max(0, length / head - HEAD));
+    this.mesh.count += 1;
+  }
+}
+
+export class Dots extends Glyphs {
+  /** @param {THREE.ColorRepresentation} color @param {number} [order] */
+  constructor(color, order = 11) {
+    super(new THREE.SphereGeometry(1, 10, 6), glyphMaterial(color, false), order);
+  }
+
+  /** @param {THREE.Vector3} at @param {THREE.Vector3} normal flattened along it @param {number} radius m @param {number} [flat] thickness over radius */
+  add(at, normal, radius, flat = 1) {
+    if (this.mesh.count >= MAX_GLYPHS) return;
+    this.q.setFromUnitVectors(Z, normal);
+    this.matrix.compose(at, this.q, this.scale.set(radius, radius, radius * flat));
+    this.mesh.setMatrixAt(this.mesh.count, this.matrix);
+    this.mesh.count += 1;
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Ctrl+drag: a spring between a point of a body and the pointer. The spring itself is in the
+ * simulation; here are the gesture, the line and the force in newtons.
+ *
+ * @import {Grab, Vec3} from "./types.js"
+ */
+import * as THREE from "three";
+import { byId, setText } from "./dom.js";
+import { quantity } from "./format.js";
+
+/**
+ * @typedef {object} GrabHandlers
+ * @property {(event: PointerEvent) => {body: number, point: THREE.Vector3} | null} pick
+ * @property {(body: number, point: Vec3) => void} onGrab
+ * @property {(target: Vec3) => void} onMove   at most once per drawn frame
+ * @property {() => void} onRelease
+ */
+
+export class GrabTool {
+  /** @param {import("./stage.js").Stage} stage @param {GrabHandlers} handlers */
+  constructor(stage, handlers) {
+    this.stage = stage;
+    this.handlers = handlers;
+    this.plane = new THREE.Plane();
+    this.pointer = -1;
+    /** @type {Vec3 | null} where the pointer pulls to, not yet sent */
+    this.target = null;
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(6), 3));
+    this.line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: "#ffb000", depthTest: false, toneMapped: false }));
+    this.line.frustumCulled = false;
+    this.line.renderOrder = 20;
+    this.line.visible = false;
+    stage.scene.add(this.line);
+    this.label = byId("grab-force", HTMLElement);
+    // before OrbitControls: it listens on the canvas itself
+    stage.host.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
+    window.addEventListener("pointermove", (event) => this.move(event));
+    window.addEventListener("pointerup", (event) => this.up(event));
+    window.addEventListener("pointercancel", (event) => this.up(event));
+    window.addEventListener("blur", () => this.release());
+  }
+
+  get active() {
+    return this.pointer >= 0;
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.button !== 0 || event.target !== this.stage.canvas) return;
+    event.stopPropagation();
+    event.preventDefault();
+    const hit = this.handlers.pick(event);
+    if (!hit) return;
+    this.pointer = event.pointerId;
+    const facing = this.stage.camera.getWorldDirection(new THREE.Vector3()).negate();
+    this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
+    this.handlers.onGrab(hit.body, hit.point.toArray());
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    if (event.pointerId !== this.pointer) return;
+    const at = this.stage.rayAt(event).intersectPlane(this.plane, new THREE.Vector3());
+    if (at) this.target = at.toArray();
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    if (event.pointerId === this.pointer) this.release();
+  }
+
+  release() {
+    if (!this.active) return;
+    this.flush();
+    this.pointer = -1;
+    this.handlers.onRelease();
+  }
+
+  flush() {
+    if (this.target) this.handlers.onMove(this.target);
+    this.target = null;
+  }
+
+  /** Once per drawn frame. @param {Grab | null} grab as the simulation reports it */
+  update(grab) {
+    this.flush();
+    this.line.visible = grab !== null;
+    this.label.hidden = grab === null;
+    if (!grab) return;
+    const position = this.line.geometry.getAttribute("position");
+    position.setXYZ(0, ...grab.point);
+    position.setXYZ(1, ...grab.target);
+    position.needsUpdate = true;
+    const { x, y } = this.stage.project(new THREE.Vector3(...grab.target));
+    this.label.style.transform = `translate(${Math.round(x + 14)}px, ${Math.round(y - 10)}px)`;
+    setText(this.label, quantity(Math.hypot(...grab.force), "N"));
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * `window.cardan`: what tests and curious people may read from the console. Nothing here changes the run.
+ *
+ *     cardan.stats()        draw calls, triangles, slowest recent frame [ms of script], bytes received
+ *     cardan.shown()        step and time of the moment in the view, "live" or "history", run state
+ *     cardan.sessionId()    id of the session, for calls to the API
+ *     cardan.pose(name)     [px, py, pz, qx, qy, qz, qw] of a body as it is drawn
+ *     cardan.screen(name)   {x, y} of a body's origin in page pixels
+ *     cardan.series(i)      the numbers behind plot i: {times, values}
+ */
+
+/** @param {any} page */
+export function installHooks(page) {
+  const indexOf = (/** @type {string} */ name) => page.session?.scene.bodies.findIndex((/** @type {{name: string}} */ body) => body.name === name) ?? -1;
+  const hooks = {
+    stats() {
+      const { render, memory, programs } = page.view.stage.renderer.info;
+      return { calls: render.calls, triangles: render.triangles, geometries: memory.geometries, programs: programs?.length ?? 0,
+        slowestMs: page.drawn.slowest, bytes: page.session?.stream.bytes ?? 0, dropped: page.session?.dropped ?? 0 };
+    },
+    shown() {
+      const { session, drawn } = page;
+      return { step: drawn.step, time: drawn.time, mode: session?.mode ?? null, state: session?.state ?? null, edge: session?.edge ?? null };
+    },
+    sessionId: () => page.session?.id ?? null,
+    pose(/** @type {string} */ name) {
+      const at = 7 * indexOf(name);
+      return at < 0 ? null : Array.from(page.view.poses.subarray(at, at + 7));
+    },
+    screen(/** @type {string} */ name) {
+      const pose = hooks.pose(name);
+      if (!pose) return null;
+      const rect = page.view.stage.canvas.getBoundingClientRect();
+      const { x, y } = page.view.stage.project(page.view.stage.controls.target.clone().set(pose[0], pose[1], pose[2]));
+      return { x: rect.left + x, y: rect.top + y };
+    },
+    series(/** @type {number} */ index) {
+      const { times, values } = page.charts.charts[index].series;
+      return { times, values };
+    },
+  };
+  Object.assign(window, { cardan: hooks });
+}

@@ -1,0 +1,155 @@
+/**
+ * The selected body or joint in numbers, and the numbers of the solver. Refreshed about ten times a second.
+ *
+ * @import {Frame, Joint, Scene, Selection} from "./types.js"
+ * @import {Numbers} from "./session.js"
+ */
+import { byId, make, setText } from "./dom.js";
+import { brief, quantity, vector } from "./format.js";
+import { massOf } from "./shapes.js";
+
+/** @typedef {[label: string, value: string][]} Facts */
+
+/** Joint coordinates that are lengths; all others are angles. @type {Record<string, number[]>} */
+const LENGTHS = { slider: [0], cylindrical: [1], planar: [0, 1], distance: [0] };
+
+/** @param {Joint} joint @param {number} coordinate @returns {{q: string, qd: string, force: string}} units */
+export function coordinateUnits(joint, coordinate) {
+  return LENGTHS[joint.type]?.includes(coordinate)
+    ? { q: "m", qd: "m/s", force: "N" } : { q: "rad", qd: "rad/s", force: "N·m" };
+}
+
+/** Writes facts into a list, reusing its rows. @param {HTMLElement} list @param {Facts} facts */
+function write(list, facts) {
+  if (list.childElementCount !== 2 * facts.length) {
+    list.replaceChildren(...facts.flatMap(() => [make("dt"), make("dd")]));
+  }
+  facts.forEach(([label, value], i) => {
+    setText(list.children[2 * i], label);
+    setText(list.children[2 * i + 1], value);
+  });
+}
+
+export class Inspector {
+  constructor() {
+    this.host = byId("inspector", HTMLElement);
+    this.name = make("p", { class: "inspector-name" });
+    this.list = make("dl", { class: "facts" });
+    this.solver = byId("solver", HTMLElement);
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Map<number, ReturnType<typeof massOf>>} */
+    this.masses = new Map();
+  }
+
+  /** @param {Scene} scene */
+  open(scene) {
+    this.scene = scene;
+    this.masses.clear();
+    this.host.replaceChildren(this.name, this.list);
+  }
+
+  /**
+   * @param {Selection | null} selection
+   * @param {{frame: Frame, poses: Float32Array, speed: number[] | null}} shown speed: m/s, of the selected body
+   * @param {Numbers} numbers
+   */
+  update(selection, shown, numbers) {
+    if (!this.scene) return;
+    if (!selection) {
+      setText(this.name, this.scene.name ?? "Scene");
+      write(this.list, sceneFacts(this.scene));
+    } else if (selection.kind === "body") {
+      setText(this.name, this.scene.bodies[selection.index].name);
+      write(this.list, this.bodyFacts(selection.index, shown.poses, shown.speed, numbers));
+    } else {
+      const joint = (this.scene.joints ?? [])[selection.index];
+      setText(this.name, joint.name);
+      write(this.list, jointFacts(joint, selection.index, numbers));
+    }
+    write(this.solver, solverFacts(this.scene, numbers));
+  }
+
+  /**
+   * @param {number} index @param {Float32Array} poses @param {number[] | null} speed @param {Numbers} numbers
+   * @returns {Facts}
+   */
+  bodyFacts(index, poses, speed, numbers) {
+    const body = /** @type {Scene} */ (this.scene).bodies[index];
+    const known = this.masses.get(index) ?? massOf(body);
+    this.masses.set(index, known);
+    const at = 7 * index;
+    const [x, y, z, w] = poses.subarray(at + 3, at + 7);
+    let touching = 0;
+    let force = 0;
+    const contacts = numbers.contacts;
+    for (let i = 0; contacts && i < contacts.count; i += 1) {
+      if (contacts.bodies[2 * i] !== index && contacts.bodies[2 * i + 1] !== index) continue;
+      touching += 1;
+      force += contacts.values[9 * i + 7];
+    }
+    return [
+      ["Kind", body.type ?? "dynamic"],
+      ["Shapes", (body.shapes ?? []).map((shape) => shape.type).join(", ") || "none"],
+      ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
+      ["Mass centre [m]", vector(known.center.toArray())],
+      ["Position [m]", vector(poses.subarray(at, at + 3))],
+      ["Turn w x y z", vector([w, x, y, z], "", 2)],
+      ["Velocity [m/s]", speed ? vector(speed) : "–"],
+      ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–"],
+      ["Contacts", String(touching)],
+      ["Normal forces", quantity(force, "N")],
+    ];
+  }
+}
+
+/** @param {Scene} scene @returns {Facts} */
+function sceneFacts(scene) {
+  const { dt, duration, formulation, integrator } = scene.simulation ?? {};
+  return [
+    ["Bodies", String(scene.bodies.length)],
+    ["Joints", String(scene.joints?.length ?? 0)],
+    ["Gravity", vector(scene.gravity ?? [0, 0, -9.81], "m/s²", 2)],
+    ["Time step", dt === undefined ? "–" : `${brief(dt)} s`],
+    ["Duration", quantity(duration, "s")],
+    ["Coordinates", formulation ?? "maximal"],
+    ["Integrator", (integrator ?? "semi_implicit_euler").replaceAll("_", " ")],
+  ];
+}
+
+/** @param {Joint} joint @param {number} index @param {Numbers} numbers @returns {Facts} */
+function jointFacts(joint, index, numbers) {
+  /** @type {Facts} */
+  const facts = [["Kind", joint.type], ["Parent", joint.parent], ["Child", joint.child]];
+  const rows = (numbers.joints ?? []).filter((row) => row.joint === index);
+  for (const row of rows) {
+    const units = coordinateUnits(joint, row.coordinate);
+    const tail = rows.length > 1 ? ` ${row.coordinate + 1}` : "";
+    facts.push([`${units.q === "m" ? "Travel" : "Angle"}${tail}`, quantity(row.q, units.q)]);
+    if (units.q === "rad") facts.push([`in degrees${tail}`, quantity((row.q * 180) / Math.PI, "°")]);
+    facts.push([`Rate${tail}`, quantity(row.qd, units.qd)]);
+    if (joint.motor || joint.motor2) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force)]);
+  }
+  for (const [label, limits] of /** @type {const} */ ([["Limits", joint.limits], ["Limits 2", joint.limits2]])) {
+    if (limits) facts.push([label, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity)}`]);
+  }
+  return facts;
+}
+
+/** @param {Scene} scene @param {Numbers} numbers @returns {Facts} */
+function solverFacts(scene, { solver, energy }) {
+  const options = scene.simulation?.solver ?? {};
+  return [
+    ["Method", options.method ?? "auto"],
+    ["Rows", solver ? String(solver.rows) : "–"],
+    ["Contacts", solver ? String(solver.contacts) : "–"],
+    ["Iterations", solver ? quantity(solver.iterations) : "–"],
+    ["Residual", quantity(solver?.residual)],
+    ["Coulomb error", quantity(solver?.coulombError)],
+    ["Penetration", quantity(solver?.maxPenetration, "m")],
+    ["Joint error", quantity(solver?.jointPositionError, "m")],
+    ["Time per step", quantity(solver?.stepUs, "µs")],
+    ["Kinetic energy", quantity(energy?.kinetic, "J")],
+    ["Total energy", quantity(energy?.total, "J")],
+  ];
+}

@@ -1,0 +1,40 @@
+/** The keyboard: what each key does, and the list of it for people. */
+
+/**
+ * @typedef {object} Binding
+ * @property {string} key       of KeyboardEvent, lower case
+ * @property {boolean} [shift]  only with or (false) only without Shift; not given: either
+ * @property {string} shown     how the help names it
+ * @property {string} does
+ * @property {() => unknown} run
+ */
+
+const MOUSE = [
+  ["Drag", "turn"], ["Right drag", "move"], ["Wheel", "zoom to the pointer"], ["Click", "select a body"],
+  ["Double click", "frame a body"], ["Ctrl + drag", "pull a body by a spring"],
+];
+
+/** Keys that a focused control needs for itself. @param {EventTarget | null} target @param {string} key */
+function taken(target, key) {
+  if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
+  if (target instanceof HTMLInputElement) return target.type !== "checkbox" || key === " ";
+  if (target instanceof HTMLElement && target.closest("dialog[open]")) return true;
+  return target instanceof HTMLButtonElement && (key === " " || key === "enter");
+}
+
+/** @param {Binding[]} bindings */
+export function listen(bindings) {
+  window.addEventListener("keydown", (event) => {
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey || event.altKey || taken(event.target, key)) return;
+    const found = bindings.find((binding) => binding.key === key && (binding.shift ?? event.shiftKey) === event.shiftKey);
+    if (!found) return;
+    event.preventDefault();
+    found.run();
+  });
+}
+
+/** @param {Binding[]} bindings @returns {[string, string][]} name and meaning of every key and gesture */
+export function describe(bindings) {
+  return [...bindings.map((binding) => /** @type {[string, string]} */ ([binding.shown, binding.does])), .../** @type {[string, string][]} */ (MOUSE)];
+}

@@ -1,0 +1,104 @@
+/**
+ * One slider per motor: its target, sent as `set_motor` while the slider moves.
+ *
+ * @import {Joint, Scene} from "./types.js"
+ * @import {Numbers} from "./session.js"
+ */
+import { byId, make, setText } from "./dom.js";
+import { quantity } from "./format.js";
+import { coordinateUnits } from "./inspector.js";
+
+/** @typedef {{joint: string, target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
+
+const STEPS = 400;
+/** ms between two targets on the way to the simulation */
+const SEND_MS = 40;
+
+export class Motors {
+  /** @param {(joint: string, axis: number, target: number) => void} onTarget */
+  constructor(onTarget) {
+    this.onTarget = onTarget;
+    this.host = byId("motors", HTMLElement);
+    this.pane = byId("motors-pane", HTMLElement);
+    /** @type {Row[]} */
+    this.rows = [];
+    this.timers = new Map();
+  }
+
+  /** @param {Scene} scene */
+  open(scene) {
+    this.rows = [];
+    (scene.joints ?? []).forEach((joint, index) => {
+      [joint.motor, joint.motor2].forEach((motor, axis) => {
+        if (motor) this.rows.push(this.row(joint, index, axis, motor));
+      });
+    });
+    this.pane.hidden = this.rows.length === 0;
+    this.host.replaceChildren(...this.rows.map(({ input, output, actual, joint, axis }) => {
+      const name = make("span", { class: "motor-name" }, axis ? `${joint}, axis 2` : joint);
+      return make("label", { class: "motor" }, name, make("small", { class: "muted" }, actual), input, output);
+    }));
+  }
+
+  /** @param {Joint} joint @param {number} index @param {number} axis @param {import("./types.js").Motor} motor @returns {Row} */
+  row(joint, index, axis, motor) {
+    const units = coordinateUnits(joint, axis);
+    const unit = { velocity: units.qd, position: units.q, force: units.force }[motor.type];
+    const start = typeof motor.target === "number" ? motor.target : motor.target.values[0];
+    const range = this.range(joint, axis, motor);
+    const input = /** @type {HTMLInputElement} */ (make("input", {
+      type: "range", min: range[0], max: range[1], step: (range[1] - range[0]) / STEPS, value: start, "aria-label": `${motor.type} target of ${joint.name}` }));
+    const output = make("output", {}, quantity(start, unit));
+    const actual = make("span", {}, motor.type);
+    const row = { joint: joint.name, target: motor.target, index, axis, unit, force: units.force, input, output, actual };
+    input.addEventListener("input", () => this.changed(row));
+    return row;
+  }
+
+  /** @param {Joint} joint @param {number} axis @param {import("./types.js").Motor} motor @returns {[number, number]} */
+  range(joint, axis, motor) {
+    const targets = typeof motor.target === "number" ? [motor.target] : motor.target.values;
+    const largest = Math.max(...targets.map(Math.abs), motor.type === "position" ? Math.PI / 4 : 1);
+    const limits = axis ? joint.limits2 : joint.limits;
+    if (motor.type === "position" && limits && (limits.lower ?? -Infinity) < (limits.upper ?? Infinity)) {
+      return [limits.lower ?? -2 * largest, limits.upper ?? 2 * largest];
+    }
+    return [-2 * largest, 2 * largest];
+  }
+
+  /** @param {Row} row */
+  changed(row) {
+    row.target = null; // from now on what the slider says, no longer what the scene says
+    const target = row.input.valueAsNumber;
+    setText(row.output, quantity(target, row.unit));
+    row.input.setAttribute("aria-valuetext", quantity(target, row.unit));
+    if (this.timers.has(row)) return;
+    this.timers.set(row, window.setTimeout(() => {
+      this.timers.delete(row);
+      this.onTarget(row.joint, row.axis, row.input.valueAsNumber);
+    }, SEND_MS));
+  }
+
+  /** @param {Numbers} numbers @param {number} time s, of the moment in the view */
+  update({ joints }, time) {
+    for (const row of this.rows) {
+      if (row.target !== null && typeof row.target !== "number") {
+        const planned = valueAt(row.target, time);
+        row.input.value = String(planned);
+        setText(row.output, quantity(planned, row.unit));
+      }
+      const now = joints?.find((other) => other.joint === row.index && other.coordinate === row.axis);
+      if (now) setText(row.actual, `${quantity(row.unit === "rad" || row.unit === "m" ? now.q : now.qd, row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(now.motorForce, row.force)}`);
+    }
+  }
+}
+
+/** A target that follows a table. @param {{times: number[], values: number[], interpolation?: string}} table @param {number} time s */
+function valueAt({ times, values, interpolation }, time) {
+  const next = times.findIndex((one) => one > time);
+  if (next === 0) return values[0];
+  if (next < 0) return values[values.length - 1];
+  if (interpolation === "step") return values[next - 1];
+  const u = (time - times[next - 1]) / (times[next] - times[next - 1]);
+  return values[next - 1] + u * (values[next] - values[next - 1]);
+}

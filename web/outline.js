@@ -1,0 +1,75 @@
+/**
+ * Bodies and joints as a list: to search, to select, and the accessible twin of the view.
+ *
+ * @import {Scene, Selection} from "./types.js"
+ */
+import { byId, make } from "./dom.js";
+
+/** More would make a long page slow; the search narrows it down. */
+const MAX_ENTRIES = 400;
+
+export class Outline {
+  /** @param {(selection: Selection | null) => void} onSelect */
+  constructor(onSelect) {
+    this.onSelect = onSelect;
+    /** @type {{selection: Selection, name: string, kind: string}[]} */
+    this.entries = [];
+    /** @type {Selection | null} */
+    this.selection = null;
+    this.host = byId("outline", HTMLElement);
+    this.search = byId("outline-search", HTMLInputElement);
+    this.search.addEventListener("input", () => this.draw());
+  }
+
+  /** @param {Scene} scene */
+  open(scene) {
+    this.entries = [
+      ...scene.bodies.map((body, index) => ({
+        selection: /** @type {Selection} */ ({ kind: "body", index }), name: body.name,
+        kind: body.type && body.type !== "dynamic" ? body.type : (body.shapes ?? []).map((shape) => shape.type).join(", ") })),
+      ...(scene.joints ?? []).map((joint, index) => ({
+        selection: /** @type {Selection} */ ({ kind: "joint", index }), name: joint.name, kind: joint.type })),
+    ];
+    this.search.value = "";
+    this.draw();
+  }
+
+  /** @param {Selection | null} selection */
+  mark(selection) {
+    this.selection = selection;
+    for (const button of this.host.querySelectorAll("button")) {
+      const chosen = selection !== null && button.dataset.key === `${selection.kind}-${selection.index}`;
+      button.setAttribute("aria-pressed", String(chosen));
+      if (chosen) button.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  draw() {
+    const wanted = this.search.value.trim().toLowerCase();
+    const found = this.entries.filter(({ name, kind }) => !wanted || name.toLowerCase().includes(wanted) || kind.includes(wanted));
+    const shown = found.slice(0, MAX_ENTRIES);
+    const children = [];
+    for (const [kind, title] of /** @type {const} */ ([["body", "Bodies"], ["joint", "Joints"]])) {
+      const all = found.filter((entry) => entry.selection.kind === kind);
+      const entries = shown.filter((entry) => entry.selection.kind === kind);
+      if (all.length) children.push(make("h3", {}, `${title} (${all.length})`), make("ul", {}, ...entries.map((entry) => this.item(entry))));
+    }
+    if (!found.length) children.push(make("p", { class: "muted" }, this.entries.length ? "Nothing has such a name or kind." : "No scene is open."));
+    if (found.length > shown.length) children.push(make("p", { class: "muted" }, `${found.length - shown.length} more: search to narrow down`));
+    this.host.replaceChildren(...children);
+    this.mark(this.selection);
+  }
+
+  /** @param {{selection: Selection, name: string, kind: string}} entry */
+  item({ selection, name, kind }) {
+    return make("li", {}, make("button", {
+      type: "button", "aria-pressed": "false", "data-key": `${selection.kind}-${selection.index}`,
+      onclick: () => this.onSelect(this.isSelected(selection) ? null : selection),
+    }, make("span", {}, name), make("span", { class: "muted" }, kind)));
+  }
+
+  /** @param {Selection} selection */
+  isSelected(selection) {
+    return this.selection?.kind === selection.kind && this.selection.index === selection.index;
+  }
+}

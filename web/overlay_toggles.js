@@ -1,0 +1,45 @@
+/** Switches for what is drawn over the bodies; kept from scene to scene and from visit to visit. */
+import { byId, make } from "./dom.js";
+import { quantity } from "./format.js";
+
+/** @import {View} from "./view.js" */
+
+const KEPT = "cardan.overlays";
+/** @type {[name: string, label: string, color: string][]} */
+const TOGGLES = [
+  ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"],
+  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["transparent", "Transparent", "#8fb0cc"],
+];
+
+/** @param {View} view */
+export function overlayToggles(view) {
+  /** @type {Record<string, boolean>} */
+  const state = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+  /** @type {Map<string, HTMLInputElement>} */
+  const inputs = new Map();
+  const apply = (/** @type {string} */ name) => {
+    if (name === "transparent") view.setTransparent(Boolean(state[name]));
+    else view.shown[/** @type {keyof View["shown"]} */ (name)] = Boolean(state[name]);
+  };
+  const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {
+    state[name] = on;
+    localStorage.setItem(KEPT, JSON.stringify(state));
+    const input = inputs.get(name);
+    if (input) input.checked = on;
+    apply(name);
+  };
+  byId("overlays", HTMLElement).append(...TOGGLES.map(([name, label, color]) => {
+    const input = /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", checked: Boolean(state[name]), "data-overlay": name }));
+    input.addEventListener("change", () => set(name, input.checked));
+    inputs.set(name, input);
+    apply(name);
+    return make("label", {}, input, make("span", {}, label), make("i", { style: `background:${color}` }));
+  }));
+  const scale = byId("force-scale", HTMLInputElement);
+  scale.addEventListener("input", () => {
+    view.forceScale = 10 ** scale.valueAsNumber;
+    const text = `${quantity(view.forceScale)} times`;
+    scale.setAttribute("aria-valuetext", text);
+  });
+  return { toggle: (/** @type {string} */ name) => set(name, !state[name]) };
+}

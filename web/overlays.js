@@ -1,0 +1,120 @@
+/**
+ * What the numbers look like in the view: contacts with normals and forces, joint anchors and axes,
+ * centres of mass, the axes of the selected body. Each can be switched on and off.
+ *
+ * @import {Frame, Scene, Selection} from "./types.js"
+ * @import {JointFrame} from "./frames.js"
+ */
+import * as THREE from "three";
+import { jointFrame, toWorld, turned } from "./frames.js";
+import { Arrows, Dots } from "./glyphs.js";
+import { halfExtents, massOf } from "./shapes.js";
+
+const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+const Z = new THREE.Vector3(0, 0, 1);
+/** Newtons below which a contact draws no arrow: it carries nothing. */
+const NO_FORCE = 1e-6;
+
+/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers"} OverlayName */
+
+export class Overlays {
+  /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
+  constructor(scene, size) {
+    this.size = size;
+    this.unit = unitOf(scene, size);
+    this.forceScale = 1;
+    this.largestForce = 0;
+    /** @type {Record<OverlayName, boolean>} */
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false };
+    this.dots = { contact: new Dots(COLORS.contact), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
+    this.arrows = {
+      normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
+      x: new Arrows(COLORS.x, 14), y: new Arrows(COLORS.y, 14), z: new Arrows(COLORS.z, 14),
+    };
+    this.root = new THREE.Group();
+    this.root.add(...this.all().map((glyphs) => glyphs.mesh));
+    this.centers = scene.bodies.map((body) => (body.type === "static" ? null : massOf(body).center));
+    this.joints = (scene.joints ?? []).map((joint) => jointFrame(joint, scene));
+  }
+
+  all() {
+    return [...Object.values(this.dots), ...Object.values(this.arrows)];
+  }
+
+  /**
+   * @param {Frame} frame contacts come from here
+   * @param {Float32Array} poses
+   * @param {Selection | null} selection
+   */
+  update(frame, poses, selection) {
+    for (const glyphs of this.all()) glyphs.clear();
+    if (frame.contacts) this.addContacts(frame.contacts);
+    if (this.shown.centers) this.addCenters(poses);
+    this.joints.forEach((joint, index) => {
+      if (this.shown.joints || (selection?.kind === "joint" && selection.index === index)) this.addJoint(joint, poses);
+    });
+    if (selection?.kind === "body") this.addTriad(poses, selection.index);
+    for (const glyphs of this.all()) glyphs.commit();
+  }
+
+  /** @param {NonNullable<Frame["contacts"]>} contacts */
+  addContacts({ count, values }) {
+    const { contacts, normals, forces } = this.shown;
+    if (!contacts && !normals && !forces) return;
+    const [p, n] = [new THREE.Vector3(), new THREE.Vector3()];
+    const { unit } = this;
+    let largest = 0;
+    for (let i = 0; i < count; i += 1) largest = Math.max(largest, values[9 * i + 7]);
+    // falls slowly, so that arrows do not jump with every impact
+    this.largestForce = Math.max(largest, 0.985 * this.largestForce);
+    for (let i = 0; i < count; i += 1) {
+      const at = 9 * i;
+      p.set(values[at], values[at + 1], values[at + 2]);
+      n.set(values[at + 3], values[at + 4], values[at + 5]).normalize();
+      const force = values[at + 7];
+      if (contacts) this.dots.contact.add(p, n, 0.75 * unit, 0.35);
+      if (normals) this.arrows.normal.add(p, n, 6 * unit, 0.5 * unit);
+      if (forces && force > NO_FORCE) this.arrows.force.add(p, n, this.forceScale * 22 * unit * (force / this.largestForce), 0.85 * unit);
+    }
+  }
+
+  /** @param {Float32Array} poses */
+  addCenters(poses) {
+    this.centers.forEach((center, body) => {
+      if (center) this.dots.center.add(toWorld(poses, body, center), Z, 0.9 * this.unit);
+    });
+  }
+
+  /** @param {JointFrame} joint @param {Float32Array} poses */
+  addJoint(joint, poses) {
+    const at = toWorld(poses, joint.parent, joint.anchor);
+    const length = this.size * 0.12;
+    const width = this.size * 0.009;
+    this.dots.anchor.add(at, Z, this.size * 0.007);
+    if (joint.axis) {
+      const axis = turned(poses, joint.parent, joint.axis);
+      this.arrows.axis.add(at, axis, length, width);
+      if (joint.both) this.arrows.axis.add(at, axis.negate(), length, width);
+    }
+    if (joint.axis2) this.arrows.axis2.add(at, turned(poses, joint.child, joint.axis2), length, width);
+  }
+
+  /** @param {Float32Array} poses @param {number} body */
+  addTriad(poses, body) {
+    const at = toWorld(poses, body, new THREE.Vector3());
+    for (const [name, axis] of /** @type {const} */ ([["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]])) {
+      this.arrows[name].add(at, turned(poses, body, new THREE.Vector3(...axis)), this.size * 0.13, this.size * 0.008);
+    }
+  }
+
+  dispose() {
+    for (const glyphs of this.all()) glyphs.dispose();
+  }
+}
+
+/** Size of a small glyph: a share of the usual body, and never large in the scene. @param {Scene} scene @param {number} size m */
+function unitOf(scene, size) {
+  const radii = scene.bodies.flatMap((body) => body.shapes ?? []).flatMap((shape) => halfExtents(shape) ?? [])
+    .map((half) => half * Math.sqrt(3)).sort((a, b) => a - b);
+  return radii.length ? Math.min(0.01 * size, 0.07 * radii[radii.length >> 1]) : 0.01 * size;
+}

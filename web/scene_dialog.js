@@ -1,0 +1,97 @@
+/**
+ * Opening a scene of one's own: paste, file or drop; checked by the server; faults at their place.
+ *
+ * @import {Fault, Scene} from "./types.js"
+ */
+import { ProblemError, validateScene } from "./api.js";
+import { byId, make } from "./dom.js";
+import { locate } from "./locate.js";
+import { describeFault } from "./messages.js";
+
+export class SceneDialog {
+  /** @param {() => Scene | null} current @param {(scene: unknown) => Promise<boolean>} onRun */
+  constructor(current, onRun) {
+    this.onRun = onRun;
+    this.dialog = byId("scene-dialog", HTMLDialogElement);
+    this.text = byId("scene-text", HTMLTextAreaElement);
+    this.faults = byId("scene-faults", HTMLElement);
+    this.runButton = byId("scene-run", HTMLButtonElement);
+    const file = byId("scene-file", HTMLInputElement);
+    file.addEventListener("change", () => this.read(file.files?.[0]));
+    this.dialog.addEventListener("dragover", (event) => event.preventDefault());
+    this.dialog.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.read(event.dataTransfer?.files[0]);
+    });
+    byId("scene-current", HTMLButtonElement).addEventListener("click", () => {
+      const scene = current();
+      if (scene) this.text.value = JSON.stringify(scene, null, 1);
+    });
+    this.runButton.addEventListener("click", () => this.run());
+  }
+
+  open() {
+    this.faults.replaceChildren();
+    this.dialog.showModal();
+    this.text.focus();
+  }
+
+  /** @param {File | undefined} file */
+  async read(file) {
+    if (!file) return;
+    this.text.value = await file.text();
+    this.faults.replaceChildren();
+  }
+
+  async run() {
+    this.runButton.disabled = true;
+    try {
+      await this.check();
+    } finally {
+      this.runButton.disabled = false;
+    }
+  }
+
+  async check() {
+    let scene;
+    try {
+      scene = JSON.parse(this.text.value);
+    } catch (error) {
+      this.show([{ pointer: "", message: `This is not JSON: ${error instanceof Error ? error.message : error}` }], []);
+      return;
+    }
+    try {
+      const report = await validateScene(scene);
+      this.show(report.errors ?? [], report.warnings ?? []);
+      if (report.valid && await this.onRun(scene)) this.dialog.close();
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      const { problem } = error;
+      this.show(problem.errors?.length ? problem.errors : [{ pointer: "", message: problem.detail ?? problem.title }], []);
+    }
+  }
+
+  /** @param {Fault[]} errors @param {Fault[]} warnings */
+  show(errors, warnings) {
+    const item = (/** @type {Fault} */ fault, /** @type {string} */ kind) => make("li", { class: kind },
+      make("button", { type: "button", title: "Show the place", onclick: () => this.reveal(fault.pointer) }, ...describeFault(fault)));
+    this.faults.replaceChildren(...errors.map((fault) => item(fault, "error")), ...warnings.map((fault) => item(fault, "warning")));
+    if (errors.length) this.reveal(errors[0].pointer);
+  }
+
+  /** Selects the value a pointer names. @param {string} pointer */
+  reveal(pointer) {
+    let place = null;
+    try {
+      JSON.parse(this.text.value);
+      place = locate(this.text.value, pointer);
+    } catch {
+      return; // no JSON, no place
+    }
+    if (!place) return;
+    const line = this.text.value.slice(0, place.start).split("\n").length;
+    this.text.focus();
+    this.text.setSelectionRange(place.start, place.end);
+    this.text.scrollTop = Math.max(0, (line - 4) * 18);
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * One live session as the page sees it: its run state, its newest numbers, and whether the live edge
+ * or a moment of the history is shown. Looking at the history never changes the run.
+ *
+ * @import {Contacts, Energy, Frame, Grab, JointCoordinate, Problem, Scene, SessionInfo, SolverNumbers} from "./types.js"
+ */
+import * as api from "./api.js";
+import { Emitter } from "./emitter.js";
+import { CommandError, Stream } from "./stream.js";
+import { Timeline } from "./timeline.js";
+
+/** ms between two looks at the session object: often while the history is shown, for the live edge */
+const POLL_MS = { live: 3000, history: 500 };
+
+/** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
+
+/**
+ * @typedef {object} SessionEvents
+ * @property {Frame} frame              a live frame
+ * @property {string} state             the run state changed
+ * @property {"live" | "history"} mode
+ * @property {Record<string, any>} event  of the server
+ * @property {{status: string, detail: string}} connection
+ * @property {Problem} problem
+ * @property {null} epoch               time started again: forget what was drawn
+ */
+
+/** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
+export class Session extends Emitter {
+  /** @param {SessionInfo} info @param {Scene} scene */
+  constructor(info, scene) {
+    super();
+    this.id = info.id;
+    this.scene = scene;
+    this.state = info.state;
+    this.speed = info.speed;
+    this.epoch = info.epoch;
+    /** steps kept by the server: what can be shown */
+    this.history = { from: 0, to: info.step };
+    this.edge = { step: info.step, time: info.time };
+    /** @type {"live" | "history"} */
+    this.mode = "live";
+    this.timeline = new Timeline();
+    /** @type {Numbers} newest of each channel, live or pinned; channels come at rates of their own */
+    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
+    this.dropped = 0;
+    /** @type {number | null} the step to seek once the present seek is answered */
+    this.wanted = null;
+    this.seeking = false;
+    this.viewers = 1;
+    /** ms, smoothed, to the server and back */
+    this.latency = NaN;
+    this.pollTimer = window.setInterval(() => this.poll(), POLL_MS.live);
+    this.stream = new Stream(this.id, {
+      onWelcome: (welcome) => this.welcome(welcome),
+      onFrame: (frame) => this.receive(frame),
+      onEvent: (event) => this.happened(event),
+      onStatus: (status, detail) => this.emit("connection", { status, detail }),
+      onProblem: (problem) => this.emit("problem", problem),
+    });
+  }
+
+  get dt() {
+    return this.scene.simulation?.dt ?? 0.001;
+  }
+
+  get running() {
+    return this.state === "running" || this.state === "starting" || this.state === "recovering";
+  }
+
+  /** @param {Record<string, any>} welcome */
+  welcome(welcome) {
+    if (welcome.epoch !== this.epoch) this.restart(welcome.epoch);
+    if (welcome.history) this.history = { from: welcome.history.from_step ?? 0, to: welcome.history.to_step ?? welcome.step };
+    this.edge = { step: welcome.step, time: welcome.time };
+    this.setState(welcome.state);
+    if (this.mode === "history") this.seek(this.timeline.pinned?.step ?? 0);
+  }
+
+  /** @param {Frame} frame */
+  receive(frame) {
+    this.dropped += frame.dropped;
+    if (this.mode === "history" && frame.key) {
+      if (frame.poses) this.timeline.pinned = frame;
+      this.remember(frame);
+      return;
+    }
+    if (frame.epoch !== this.epoch) this.restart(frame.epoch);
+    this.edge = { step: frame.step, time: frame.time };
+    this.history.to = Math.max(this.history.to, frame.step);
+    this.timeline.push(frame, performance.now());
+    if (this.mode === "live") this.remember(frame);
+    this.emit("frame", frame);
+  }
+
+  /** @param {Frame} frame */
+  remember(frame) {
+    if (frame.contacts) this.numbers.contacts = frame.contacts;
+    if (frame.joints) this.numbers.joints = frame.joints;
+    if (frame.energy) this.numbers.energy = frame.energy;
+    if (frame.solver) this.numbers.solver = frame.solver;
+    if (frame.poses) this.numbers.grab = frame.grab;
+  }
+
+  /** @param {number} epoch */
+  restart(epoch) {
+    this.epoch = epoch;
+    this.timeline.clear();
+    this.history = { from: 0, to: 0 };
+    if (this.mode === "history") this.setMode("live");
+    this.emit("epoch", null);
+  }
+
+  /** @param {Record<string, any>} event */
+  happened(event) {
+    if (event.type === "state" && event.state) this.setState(event.state);
+    else if (event.type === "failed" || event.type === "finished") this.setState(event.type);
+    else if (event.type === "worker_lost") this.setState("recovering");
+    if (event.type === "state" && event.speed !== undefined) this.speed = event.speed;
+    this.emit("event", event);
+  }
+
+  /** @param {string} state */
+  setState(state) {
+    if (state === this.state) return;
+    this.state = state;
+    this.emit("state", state);
+  }
+
+  /**
+   * @param {string} op
+   * @param {Record<string, unknown>} [fields]
+   * @returns {Promise<boolean>} whether it was accepted; a refusal has been shown
+   */
+  async command(op, fields = {}) {
+    try {
+      await this.stream.command(op, fields);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      this.emit("problem", error.problem);
+      return false;
+    }
+  }
+
+  pause() {
+    return this.command("pause");
+  }
+
+  async resume() {
+    if (this.mode === "history") await this.live();
+    return this.command("resume");
+  }
+
+  /** @param {number | null} factor null: as fast as possible */
+  async setSpeed(factor) {
+    if (await this.command("speed", { factor })) this.speed = factor;
+  }
+
+  async reset() {
+    if (this.mode === "history") await this.live();
+    return this.command("reset");
+  }
+
+  /**
+   * At the live edge forwards: simulates. Backwards, or inside the history: shows another moment.
+   * @param {number} n steps, negative for back
+   */
+  async step(n) {
+    if (this.mode === "live" && n > 0) {
+      if (this.running) await this.pause();
+      return this.command("step", { n });
+    }
+    const shown = this.timeline.pinned?.step ?? this.edge.step;
+    if (this.mode === "live" && this.running) await this.pause();
+    if (n < 0) return this.seek(shown + n);
+    // kept moments may lie several steps apart: ask for the first one that is far enough
+    const near = Math.min(this.edge.step, shown + n + Math.max(64, Math.ceil(0.5 / this.dt)));
+    const later = await api.getFrames(this.id, shown + n, near, 1).catch(() => []);
+    return later.length && later[0].step < this.edge.step ? this.seek(later[0].step) : this.live();
+  }
+
+  /** Shows the last kept moment at or before a step. @param {number} step */
+  async seek(step) {
+    if (this.mode === "live") {
+      this.setMode("history");
+      const { latest } = this.timeline;
+      if (latest?.poses) this.timeline.pinned = latest;
+    }
+    this.wanted = Math.min(this.edge.step, Math.max(this.history.from, Math.round(step)));
+    if (this.seeking) return;
+    this.seeking = true;
+    while (this.wanted !== null && this.mode === "history") {
+      const next = this.wanted;
+      this.wanted = null;
+      if (!(await this.command("seek", { step: next }))) break;
+    }
+    this.seeking = false;
+  }
+
+  async live() {
+    if (this.mode === "live") return;
+    this.wanted = null;
+    this.setMode("live");
+    await this.command("live");
+  }
+
+  /** @param {"live" | "history"} mode */
+  setMode(mode) {
+    this.mode = mode;
+    clearInterval(this.pollTimer);
+    this.pollTimer = window.setInterval(() => this.poll(), POLL_MS[mode]);
+    if (mode === "live") this.timeline.pinned = null;
+    this.emit("mode", mode);
+  }
+
+  /** How far away the server is, who else looks on; in the history also the live edge, which moves on unseen. */
+  async poll() {
+    if (document.hidden) return;
+    const info = await api.getSession(this.id).catch(() => null);
+    if (!info) return;
+    const took = api.roundTrip(this.id);
+    if (took !== null) this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
+    this.viewers = info.viewers ?? 1;
+    if (this.mode === "live" || info.epoch !== this.epoch) return;
+    this.edge = { step: info.step, time: info.time };
+    this.history.to = info.step;
+    this.setState(info.state);
+  }
+
+  close() {
+    clearInterval(this.pollTimer);
+    this.stream.close();
+  }
+}

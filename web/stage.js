@@ -1,0 +1,135 @@
+/**
+ * Renderer, camera and light. z is up. Draws when asked; knows nothing of scenes or sessions.
+ */
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+
+/** Frames slower than this lower the resolution one notch (software rendering, small machines). */
+const SLOW_FRAME_MS = 45;
+const PIXEL_RATIOS = [2, 1.5, 1, 0.75];
+const SHADOW_MAP = 2048;
+
+export class Stage {
+  /** @param {HTMLElement} host the element the view fills */
+  constructor(host) {
+    this.host = host;
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, powerPreference: "high-performance" });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.NeutralToneMapping;
+    this.canvas = this.renderer.domElement;
+    host.prepend(this.canvas);
+
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(38, 1, 0.01, 500);
+    this.camera.up.set(0, 0, 1);
+    this.camera.position.set(3, -4, 2.5);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.enableDamping = false;
+    this.controls.zoomToCursor = true;
+    this.controls.maxPolarAngle = Math.PI * 0.97;
+    this.controls.minDistance = 0.02;
+
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8a84, 1.9);
+    this.sky.position.set(0, 0, 1);
+    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.1);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
+    this.sun.shadow.radius = 3;
+    this.sun.shadow.bias = -0.0004;
+    this.fill = new THREE.DirectionalLight(0xcfe2ff, 0.75);
+    this.scene.add(this.sky, this.sun, this.sun.target, this.fill, this.fill.target);
+
+    this.notch = Math.max(0, PIXEL_RATIOS.findIndex((ratio) => ratio <= window.devicePixelRatio));
+    this.slowFrames = 0;
+    this.lastRender = 0;
+    this.radius = 2;
+    new ResizeObserver(() => this.resize()).observe(host);
+    this.resize();
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.host;
+    if (!clientWidth || !clientHeight) return;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, PIXEL_RATIOS[this.notch]));
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.updateProjectionMatrix();
+  }
+
+  /** @param {number} now ms */
+  render(now) {
+    this.placeLights();
+    this.renderer.render(this.scene, this.camera);
+    this.adapt(now - this.lastRender);
+    this.lastRender = now;
+  }
+
+  /** The shadow covers what the camera looks at, not the whole world: sharp near, wide from afar. */
+  placeLights() {
+    const focus = this.controls.target;
+    const reach = Math.min(60, Math.max(0.15, this.camera.position.distanceTo(focus) * 0.75));
+    this.sun.target.position.copy(focus);
+    this.sun.position.set(0.42, -0.72, 1.2).multiplyScalar(reach * 2).add(focus);
+    const frustum = this.sun.shadow.camera;
+    frustum.left = frustum.bottom = -reach;
+    frustum.right = frustum.top = reach;
+    frustum.near = reach * 0.2;
+    frustum.far = reach * 6;
+    this.sun.shadow.normalBias = reach * 0.004;
+    frustum.updateProjectionMatrix();
+    this.fill.target.position.copy(focus);
+    this.fill.position.set(-0.8, 0.6, 0.35).multiplyScalar(reach).add(focus);
+  }
+
+  /** @param {number} took ms between two frames */
+  adapt(took) {
+    if (took > 1000) return; // the page was hidden
+    this.slowFrames = took > SLOW_FRAME_MS ? this.slowFrames + 1 : Math.max(0, this.slowFrames - 2);
+    if (this.slowFrames < 40 || this.notch + 1 >= PIXEL_RATIOS.length) return;
+    this.notch += 1;
+    this.slowFrames = 0;
+    this.resize();
+  }
+
+  /**
+   * Looks at a box from the present direction, or from a given one.
+   * @param {THREE.Box3} box
+   * @param {THREE.Vector3} [direction] from the box to the camera
+   */
+  frame(box, direction) {
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    const radius = Math.max(sphere.radius, 0.02);
+    const from = (direction ?? this.camera.position.clone().sub(this.controls.target)).clone().normalize();
+    const half = THREE.MathUtils.degToRad(this.camera.fov / 2);
+    const distance = (radius / Math.sin(half)) * Math.max(1, 0.9 / this.camera.aspect) * 1.02;
+    this.controls.target.copy(sphere.center);
+    this.camera.position.copy(sphere.center).addScaledVector(from, distance);
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 60;
+    this.camera.updateProjectionMatrix();
+    this.controls.update();
+  }
+
+  /** @param {THREE.Vector3} by moves camera and target together */
+  shift(by) {
+    this.camera.position.add(by);
+    this.controls.target.add(by);
+  }
+
+  /** @param {{clientX: number, clientY: number}} event @returns {THREE.Ray} in W */
+  rayAt(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const pointer = new THREE.Vector2(
+      ((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(pointer, this.camera);
+    return caster.ray;
+  }
+
+  /** @param {THREE.Vector3} point in W @returns {{x: number, y: number}} CSS pixels inside the host */
+  project(point) {
+    const p = point.clone().project(this.camera);
+    return { x: ((p.x + 1) / 2) * this.host.clientWidth, y: ((1 - p.y) / 2) * this.host.clientHeight };
+  }
+}

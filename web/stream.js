@@ -1,0 +1,184 @@
+/**
+ * The socket of one session: subprotocol `cardan.v1`, commands with answers, acknowledgements after
+ * rendering, and reconnection that resumes where it stopped.
+ *
+ * @import {Frame, Problem} from "./types.js"
+ */
+import { streamUrl } from "./api.js";
+import { decodeFrame, FrameError } from "./decode.js";
+
+const PROTOCOL = "cardan.v1";
+const ANSWER_TIMEOUT_MS = 8000;
+const RETRY_FIRST_MS = 250;
+const RETRY_LAST_MS = 5000;
+
+/** What is asked for while somebody looks, and while nobody does. */
+const VISIBLE = { poses: { hz: 60 }, contacts: { hz: 30 }, joints: { hz: 30 }, energy: { hz: 30 }, solver: { hz: 30 } };
+const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
+
+/**
+ * @typedef {object} StreamHandlers
+ * @property {(welcome: Record<string, any>) => void} onWelcome
+ * @property {(frame: Frame) => void} onFrame
+ * @property {(event: Record<string, any>) => void} onEvent
+ * @property {(status: "connecting" | "open" | "lost" | "closed", detail: string) => void} onStatus
+ * @property {(problem: Problem) => void} onProblem  errors nobody waits for
+ */
+
+export class CommandError extends Error {
+  /** @param {Problem} problem */
+  constructor(problem) {
+    super(problem.detail || problem.title);
+    this.problem = problem;
+  }
+}
+
+export class Stream {
+  /** @param {string} sessionId @param {StreamHandlers} handlers */
+  constructor(sessionId, handlers) {
+    this.sessionId = sessionId;
+    this.handlers = handlers;
+    this.clientId = crypto.randomUUID?.() ?? `page-${Math.random().toString(36).slice(2)}`;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {Map<string, {resolve: (answer: any) => void, reject: (error: Error) => void, timer: number}>} */
+    this.waiting = new Map();
+    this.nextId = 1;
+    this.attempts = 0;
+    this.retryTimer = 0;
+    this.stopped = false;
+    /** @type {{epoch: number, sequence: number} | null} newest live frame received: where to resume */
+    this.position = null;
+    this.unacknowledged = -1;
+    this.bytes = 0;
+    this.onVisibility = () => this.subscribe();
+    document.addEventListener("visibilitychange", this.onVisibility);
+    this.connect();
+  }
+
+  connect() {
+    this.handlers.onStatus("connecting", "");
+    const socket = new WebSocket(streamUrl(this.sessionId), PROTOCOL);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => this.sendJson({ op: "hello", client_id: this.clientId, ...(this.position ? { resume: this.position } : {}) });
+    socket.onmessage = (message) => this.receive(message.data);
+    socket.onclose = (close) => this.lost(close);
+  }
+
+  /** @param {string | ArrayBuffer} data */
+  receive(data) {
+    if (typeof data === "string") {
+      this.receiveJson(JSON.parse(data));
+      return;
+    }
+    this.bytes += data.byteLength;
+    let frame;
+    try {
+      frame = decodeFrame(data);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.handlers.onProblem({ title: "A frame could not be read", code: "bad_frame", detail: error.message });
+      return;
+    }
+    if (!frame.key) this.position = { epoch: frame.epoch, sequence: frame.sequence };
+    this.unacknowledged = frame.sequence;
+    this.handlers.onFrame(frame);
+    // a hidden page draws nothing, so nothing would acknowledge
+    if (document.hidden) this.acknowledge();
+  }
+
+  /** @param {Record<string, any>} message */
+  receiveJson(message) {
+    if (message.op === "welcome") {
+      this.attempts = 0;
+      this.subscribe();
+      this.handlers.onStatus("open", "");
+      this.handlers.onWelcome(message);
+    } else if (message.op === "event") {
+      this.handlers.onEvent(message);
+    } else if (message.op === "result" || message.op === "error") {
+      const waiter = this.waiting.get(message.id);
+      if (waiter) {
+        this.waiting.delete(message.id);
+        clearTimeout(waiter.timer);
+        if (message.op === "result") waiter.resolve(message);
+        else waiter.reject(new CommandError(message.problem));
+      } else if (message.op === "error") {
+        this.handlers.onProblem(message.problem);
+      }
+    }
+  }
+
+  subscribe() {
+    this.sendJson({ op: "subscribe", channels: document.hidden ? HIDDEN : VISIBLE });
+  }
+
+  /** Call after rendering: tells the server that there is room for newer frames. */
+  acknowledge() {
+    if (this.unacknowledged < 0) return;
+    this.sendJson({ op: "ack", sequence: this.unacknowledged });
+    this.unacknowledged = -1;
+  }
+
+  /**
+   * @param {string} op
+   * @param {Record<string, unknown>} [fields]
+   * @returns {Promise<{applied_step: number}>}
+   */
+  command(op, fields = {}) {
+    const id = `c${this.nextId++}`;
+    return new Promise((resolve, reject) => {
+      if (!this.sendJson({ op, id, ...fields })) {
+        reject(new CommandError({ title: "Not connected", code: "not_connected", detail: `"${op}" was not sent: the connection to the session is down.` }));
+        return;
+      }
+      const timer = window.setTimeout(() => {
+        this.waiting.delete(id);
+        reject(new CommandError({ title: "No answer", code: "timeout", detail: `The session did not answer "${op}" within ${ANSWER_TIMEOUT_MS / 1000} s.` }));
+      }, ANSWER_TIMEOUT_MS);
+      this.waiting.set(id, { resolve, reject, timer });
+    });
+  }
+
+  /**
+   * A command whose answer nobody needs (the next one replaces it).
+   * @param {string} op @param {Record<string, unknown>} fields
+   */
+  notify(op, fields) {
+    this.sendJson({ op, ...fields });
+  }
+
+  /** @param {Record<string, unknown>} message @returns {boolean} whether it was sent */
+  sendJson(message) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** @param {CloseEvent} close */
+  lost(close) {
+    for (const waiter of this.waiting.values()) {
+      clearTimeout(waiter.timer);
+      waiter.reject(new CommandError({ title: "Connection lost", code: "connection_lost", detail: "The connection closed before the answer came." }));
+    }
+    this.waiting.clear();
+    if (this.stopped) return;
+    // 4xxx: the server refuses this session or this protocol; asking again would not help
+    if (close.code >= 4000 && close.code < 4900) {
+      this.handlers.onStatus("closed", close.reason || `closed with code ${close.code}`);
+      return;
+    }
+    this.attempts += 1;
+    const delay = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.attempts - 1)) * (0.75 + 0.5 * Math.random());
+    this.handlers.onStatus("lost", `trying again in ${(delay / 1000).toFixed(1)} s`);
+    this.retryTimer = window.setTimeout(() => this.connect(), delay);
+  }
+
+  close() {
+    this.stopped = true;
+    clearTimeout(this.retryTimer);
+    document.removeEventListener("visibilitychange", this.onVisibility);
+    this.socket?.close(1000);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The nouns of the page, as types. SI units and radians throughout; world axes W with z up.
+ * Scene documents keep quaternions as [w, x, y, z]; everything decoded for drawing is [x, y, z, w].
+ *
+ * @typedef {[number, number, number]} Vec3
+ * @typedef {[number, number, number, number]} Quat
+ *
+ * @typedef {object} Shape            one shape of a body; which size fields are there depends on `type`
+ * @property {string} type
+ * @property {Vec3} [position]        m, in the body
+ * @property {Quat} [orientation]     [w, x, y, z], in the body
+ * @property {number} [radius]
+ * @property {number} [length]
+ * @property {Vec3} [size]            full edge lengths
+ * @property {Vec3} [radii]
+ * @property {Vec3} [normal]
+ * @property {number} [offset]
+ * @property {Vec3[]} [points]
+ * @property {Vec3[]} [vertices]
+ * @property {number[][]} [faces]
+ * @property {number[][]} [heights]
+ * @property {string} [material]
+ * @property {string | number[]} [color]
+ *
+ * @typedef {object} Body
+ * @property {string} name
+ * @property {"dynamic" | "static" | "kinematic"} [type]
+ * @property {Vec3} [position]
+ * @property {Quat} [orientation]
+ * @property {number} [mass]          kg
+ * @property {number} [density]       kg/m3
+ * @property {Vec3} [center_of_mass]
+ * @property {number[]} [inertia]
+ * @property {Shape[]} [shapes]
+ *
+ * @typedef {object} Motor
+ * @property {"velocity" | "position" | "force"} type
+ * @property {number | {times: number[], values: number[], interpolation?: string}} target
+ * @property {number} [max_force]
+ *
+ * @typedef {object} Limits
+ * @property {number} [lower]
+ * @property {number} [upper]
+ *
+ * @typedef {object} Joint
+ * @property {string} name
+ * @property {string} type
+ * @property {string} parent
+ * @property {string} child
+ * @property {Vec3} [anchor]
+ * @property {Vec3} [anchor2]
+ * @property {Vec3} [axis]
+ * @property {Vec3} [axis2]
+ * @property {"world" | "parent"} [frame]
+ * @property {Motor | null} [motor]
+ * @property {Motor | null} [motor2]
+ * @property {Limits | null} [limits]
+ * @property {Limits | null} [limits2]
+ *
+ * @typedef {object} Scene
+ * @property {string} [name]
+ * @property {string} [description]
+ * @property {Vec3} [gravity]
+ * @property {{dt?: number, duration?: number, formulation?: string, integrator?: string,
+ *   orientation_update?: string, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
+ * @property {Body[]} bodies
+ * @property {Joint[]} [joints]
+ *
+ * @typedef {object} Example
+ * @property {string} name
+ * @property {string} title
+ * @property {string} description
+ * @property {number} bodies
+ * @property {number} joints
+ * @property {number} duration        s
+ * @property {string} url
+ *
+ * @typedef {object} SessionInfo      the session object of the API
+ * @property {string} id
+ * @property {string} state
+ * @property {number} step
+ * @property {number} time
+ * @property {number | null} speed
+ * @property {number} epoch
+ * @property {number} [viewers]
+ *
+ * @typedef {object} Fault            one entry of `errors` of a problem document
+ * @property {string} pointer
+ * @property {string} [code]
+ * @property {string} message
+ * @property {unknown} [got]
+ * @property {string | null} [hint]
+ *
+ * @typedef {object} Problem          application/problem+json
+ * @property {string} title
+ * @property {number} [status]
+ * @property {string} [detail]
+ * @property {string} [code]
+ * @property {string} [request_id]
+ * @property {boolean} [retryable]
+ * @property {Fault[]} [errors]
+ *
+ * @typedef {object} Contacts         columns over the contacts of one step
+ * @property {number} count
+ * @property {Float32Array} values    9 per contact: p (3), n (3), gap, normal force, friction force
+ * @property {Uint16Array} bodies     2 per contact
+ *
+ * @typedef {object} JointCoordinate
+ * @property {number} joint           index in the scene
+ * @property {number} coordinate
+ * @property {number} q               rad or m
+ * @property {number} qd              rad/s or m/s
+ * @property {number} motorForce      N m or N
+ *
+ * @typedef {object} Energy           J; the last five are cumulative
+ * @property {number} kinetic
+ * @property {number} potential
+ * @property {number} total
+ * @property {number} workIn
+ * @property {number} friction
+ * @property {number} impact
+ * @property {number} damping
+ * @property {number} correction
+ *
+ * @typedef {object} SolverNumbers
+ * @property {number} rows
+ * @property {number} contacts
+ * @property {number} iterations
+ * @property {number} residual
+ * @property {number} coulombError
+ * @property {number} maxPenetration      m
+ * @property {number} jointPositionError  m
+ * @property {number} stepUs              microseconds per step
+ * @property {number} realTimeFactor      simulated over elapsed time
+ * @property {number} collisionUs
+ * @property {number} solveUs
+ * @property {number} otherUs
+ *
+ * @typedef {object} Grab
+ * @property {number} body
+ * @property {Vec3} point             W, where the spring holds the body
+ * @property {Vec3} target            W, where it pulls to
+ * @property {Vec3} force             N, W
+ *
+ * @typedef {object} Frame            one decoded binary message
+ * @property {boolean} key            a key frame: complete, and the answer to `seek`
+ * @property {boolean} paused
+ * @property {boolean} failed
+ * @property {boolean} gap            frames before this one are gone for good
+ * @property {number} epoch
+ * @property {number} sequence
+ * @property {number} step
+ * @property {number} time            s
+ * @property {number} dropped
+ * @property {number} bytes
+ * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w
+ * @property {Contacts | null} contacts
+ * @property {JointCoordinate[] | null} joints
+ * @property {Energy | null} energy
+ * @property {SolverNumbers | null} solver
+ * @property {Grab | null} grab
+ * @property {bigint | null} stateHash
+ *
+ * @typedef {{kind: "body" | "joint", index: number}} Selection
+ */
+export {};

@@ -1,0 +1,206 @@
+/**
+ * The scene in the view: ground, bodies, overlays, the hand that grabs, and a camera that keeps
+ * moving bodies in sight.
+ *
+ * @import {Scene, Selection} from "./types.js"
+ * @import {Numbers} from "./session.js"
+ */
+import * as THREE from "three";
+import { Bodies } from "./bodies.js";
+import { byId, setText } from "./dom.js";
+import { brief } from "./format.js";
+import { startPoses, VIEW_DIRECTION } from "./gallery.js";
+import { Gizmo } from "./gizmo.js";
+import { Ground } from "./ground.js";
+import { Links } from "./links.js";
+import { Overlays } from "./overlays.js";
+import { pick } from "./pick.js";
+import { halfExtents, startBounds } from "./shapes.js";
+import { Stage } from "./stage.js";
+import { theme } from "./theme.js";
+
+/** Share of the scene's size the bodies may wander before the camera follows. */
+const LEASH = 0.2;
+/** A press that moves less than this is a click [px]. */
+const CLICK_PX = 3;
+
+export class View {
+  /** @param {(body: number | null) => void} onClick body under a click, null for none */
+  constructor(onClick) {
+    this.stage = new Stage(byId("stage", HTMLElement));
+    this.stage.canvas.tabIndex = 0;
+    this.stage.canvas.setAttribute("aria-label", "3D view: drag to turn, right drag to move, wheel to zoom, Ctrl+drag to pull a body. The outline lists the same bodies.");
+    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.lookFrom(direction));
+    this.note = byId("stage-note", HTMLElement);
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Bodies | null} */
+    this.bodies = null;
+    /** @type {Ground | null} */
+    this.ground = null;
+    /** @type {Links | null} */
+    this.links = null;
+    /** @type {Overlays | null} */
+    this.overlays = null;
+    /** @type {Float32Array} */
+    this.poses = new Float32Array(0);
+    this.bounds = new THREE.Box3();
+    this.size = 1;
+    this.follow = true;
+    /** @type {THREE.Vector3 | null} middle of the moving bodies the camera was set up for */
+    this.home = null;
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false };
+    this.forceScale = 1;
+    this.transparent = false;
+    this.watchClicks(onClick);
+  }
+
+  /** @param {(body: number | null) => void} onClick */
+  watchClicks(onClick) {
+    const { canvas } = this.stage;
+    let start = { x: 0, y: 0, button: -1 };
+    canvas.addEventListener("pointerdown", (event) => { start = { x: event.clientX, y: event.clientY, button: event.button }; });
+    canvas.addEventListener("pointerup", (event) => {
+      const moved = Math.hypot(event.clientX - start.x, event.clientY - start.y);
+      if (start.button === 0 && moved < CLICK_PX && !event.ctrlKey) onClick(this.pick(event)?.body ?? null);
+      start.button = -1;
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const hit = this.pick(event);
+      if (hit) this.frameBodies([hit.body]);
+    });
+  }
+
+  /** @param {Scene} scene */
+  open(scene) {
+    this.clear();
+    this.scene = scene;
+    this.poses = startPoses(scene);
+    this.bounds = startBounds(scene);
+    this.size = Math.max(0.05, this.bounds.getSize(new THREE.Vector3()).length());
+    this.bodies = new Bodies(scene);
+    this.links = new Links(scene, this.size);
+    this.overlays = new Overlays(scene, this.size);
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root);
+    this.bodies.setPoses(this.poses);
+    this.links.setPoses(this.poses);
+    this.makeGround();
+    this.setTransparent(this.transparent);
+    this.home = this.middle();
+    this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
+  }
+
+  clear() {
+    for (const part of [this.bodies, this.links, this.ground, this.overlays]) {
+      if (!part) continue;
+      this.stage.scene.remove(part.root);
+      part.dispose();
+    }
+  }
+
+  /** Again with the colours of the theme. */
+  makeGround() {
+    if (!this.scene) return;
+    if (this.ground) {
+      this.stage.scene.remove(this.ground.root);
+      this.ground.dispose();
+    }
+    this.ground = new Ground(this.scene, this.bounds, theme());
+    this.stage.scene.add(this.ground.root);
+    const text = this.scene.description ? `${this.scene.description} ` : "";
+    setText(this.note, `${text}Grid ${brief(this.ground.cell)} m.`);
+  }
+
+  /**
+   * @param {import("./types.js").Frame} frame
+   * @param {Float32Array} poses
+   * @param {Selection | null} selection
+   * @param {Numbers} numbers
+   */
+  show(frame, poses, selection, numbers) {
+    if (!this.bodies || !this.overlays || poses.length !== this.poses.length) return;
+    this.poses = poses;
+    this.bodies.setPoses(poses);
+    this.links?.setPoses(poses);
+    Object.assign(this.overlays.shown, this.shown);
+    this.overlays.forceScale = this.forceScale;
+    this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
+    if (this.follow) this.keepInSight();
+  }
+
+  /** @param {number} now ms */
+  render(now) {
+    this.gizmo.update(this.stage.camera);
+    this.stage.render(now);
+  }
+
+  /** @returns {THREE.Vector3 | null} mean position of the bodies that can move */
+  middle() {
+    const sum = new THREE.Vector3();
+    let count = 0;
+    this.scene?.bodies.forEach((body, i) => {
+      if (body.type === "static" || !Number.isFinite(this.poses[7 * i])) return;
+      sum.add({ x: this.poses[7 * i], y: this.poses[7 * i + 1], z: this.poses[7 * i + 2] });
+      count += 1;
+    });
+    return count ? sum.divideScalar(count) : null;
+  }
+
+  /** Moves the camera along when the bodies leave a sphere about where they were. */
+  keepInSight() {
+    const now = this.middle();
+    if (!now || !this.home) return;
+    const away = now.sub(this.home);
+    const excess = away.length() - LEASH * this.size;
+    if (excess <= 0) return;
+    away.setLength(excess);
+    this.home.add(away);
+    this.stage.shift(away);
+  }
+
+  frameAll() {
+    const all = (this.scene?.bodies ?? []).map((_, i) => i);
+    this.frameBodies(all);
+    this.home = this.middle();
+  }
+
+  /** @param {number[]} indices bodies */
+  frameBodies(indices) {
+    const wanted = new Set(indices);
+    const box = new THREE.Box3();
+    for (const { body, shape, p } of this.bodies?.parts ?? []) {
+      if (!wanted.has(body)) continue;
+      const radius = Math.hypot(...(halfExtents(shape) ?? [0, 0, 0])) + p.length();
+      const at = new THREE.Vector3(this.poses[7 * body], this.poses[7 * body + 1], this.poses[7 * body + 2]);
+      box.union(new THREE.Box3(at.clone().subScalar(radius), at.addScalar(radius)));
+    }
+    if (!box.isEmpty()) this.stage.frame(box);
+  }
+
+  /** @param {THREE.Vector3} direction from the target to the camera */
+  lookFrom(direction) {
+    const { camera, controls } = this.stage;
+    const distance = camera.position.distanceTo(controls.target);
+    // straight above, a hair of -y keeps x to the right
+    const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
+    camera.position.copy(controls.target).addScaledVector(from, distance);
+    controls.update();
+  }
+
+  /** @param {{clientX: number, clientY: number}} event @returns {{body: number, point: THREE.Vector3} | null} */
+  pick(event) {
+    return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, this.poses) : null;
+  }
+
+  /** @param {boolean} on */
+  setTransparent(on) {
+    this.transparent = on;
+    for (const { mesh } of this.bodies?.groups ?? []) {
+      const material = /** @type {THREE.MeshStandardMaterial} */ (mesh.material);
+      material.transparent = on;
+      material.opacity = on ? 0.35 : 1;
+      material.depthWrite = !on;
+      material.needsUpdate = true;
+    }
+  }
+}
