@@ -24,7 +24,7 @@ from schemas.frame import HEADER
 VIEWERS = 8
 SESSIONS = 10
 STEPS = 200
-RUN_S = 8.0
+RUN_S = 4.5
 SCENE = "pile"
 HZ = 60.0
 PATIENCE_S = 60.0
