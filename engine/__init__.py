@@ -1,8 +1,9 @@
 """Rigid multibody dynamics: build a scene, advance it, ask it how true it is."""
 
 from engine.build.faults import SceneError
+from engine.failure import Failure
 from engine.recording import Recording, recording_steps, run
-from engine.simulation import ENGINE_VERSION, Failure, Simulation
+from engine.simulation import ENGINE_VERSION, Simulation
 from engine.warmup import warmup
 
 __all__ = [

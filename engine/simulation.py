@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -16,9 +16,10 @@ from engine.build.capacity import DENSE_ROWS, DENSE_ROWS_ON_REQUEST, grown_cache
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
-from engine.diagnostics.energy import kinetic_energy, potential_energy
+from engine.diagnostics.account import account, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
+from engine.failure import Failure, find_failure
 from engine.kernel import SOURCE_HASH
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
@@ -36,26 +37,7 @@ from engine.world.report import (
     Report,
 )
 from engine.world.rows import ROW_GRAB
-from engine.world.state import (
-    EXTREME_ANGULAR,
-    EXTREME_BALANCE,
-    EXTREME_CONTACTS,
-    EXTREME_COULOMB,
-    EXTREME_DRIFT,
-    EXTREME_JOINT_ANGLE,
-    EXTREME_JOINT_POSITION,
-    EXTREME_KINETIC,
-    EXTREME_LINEAR,
-    EXTREME_PENETRATION,
-    EXTREME_RESIDUAL,
-    FIRST_ENERGY,
-    LEDGER_CORRECTION,
-    LEDGER_DAMPING,
-    LEDGER_FRICTION,
-    LEDGER_IMPACT,
-    LEDGER_WORK_IN,
-    SUM_ITERATIONS,
-)
+from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from schemas import Scene, scene_hash
 
 ENGINE_VERSION = "0.1.0"
@@ -71,21 +53,7 @@ PHASES = {
 }
 STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
 
-# m/s: energy errors are compared with the largest kinetic energy, but at least with that of all
-# bodies at this speed, so that a scene at rest has a scale too
-REST_SPEED = 1e-3
-
 Array = NDArray[np.float64]
-
-
-class Failure(NamedTuple):
-    """Why a simulation cannot go on."""
-
-    step: int
-    time: float  # s
-    body: str
-    quantity: str
-    message: str
 
 
 def versions() -> dict[str, str]:
@@ -211,7 +179,9 @@ class Simulation:
             if status & (CONTACTS_FULL | PAIRS_FULL):
                 self._grow()
             elif status & NOT_FINITE:
-                self.failure = self._find_failure()
+                self.failure = find_failure(
+                    self.state, int(self.report.bad_body[0]), self.body_names
+                )
                 break
         elapsed = time.perf_counter() - began
         if self._advanced_steps == 0:
@@ -225,27 +195,6 @@ class Simulation:
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
         }
         return done
-
-    def _find_failure(self) -> Failure:
-        i = int(self.report.bad_body[0])
-        state = self.state
-        quantities = {
-            "position": state.p_WB,
-            "orientation": state.q_WB,
-            "linear velocity": state.v_WB_W,
-            "angular velocity": state.w_WB_W,
-        }
-        bad = [name for name, array in quantities.items() if not np.isfinite(array[i]).all()]
-        body, quantity = self.body_names[i], bad[0] if bad else "state"
-        return Failure(
-            self.step_count,
-            self.time,
-            body,
-            quantity,
-            f"At step {self.step_count} (t = {self.time:.6g} s) the {quantity} of body '{body}' "
-            "is not finite: the motion blew up. A smaller dt, softer springs or less stiff motors "
-            "may help.",
-        )
 
     # ------------------------------------------------------------------ looking
 
@@ -280,19 +229,7 @@ class Simulation:
 
     def energy(self) -> dict[str, float]:
         """Energies now and work so far [J]."""
-        kinetic = float(kinetic_energy(self.model.bodies, self.state))
-        potential = float(potential_energy(self.model, self.state))
-        ledger = self.state.ledger
-        return {
-            "kinetic": kinetic,
-            "potential": potential,
-            "total": kinetic + potential,
-            "work_in": float(ledger[LEDGER_WORK_IN]),
-            "dissipated_friction": float(ledger[LEDGER_FRICTION]),
-            "dissipated_impact": float(ledger[LEDGER_IMPACT]),
-            "dissipated_damping": float(ledger[LEDGER_DAMPING]),
-            "correction": float(ledger[LEDGER_CORRECTION]),
-        }
+        return energies(self.model, self.state)
 
     def momentum(self) -> Array:
         """(6,): linear [N s], angular about the origin of W [N m s]."""
@@ -336,15 +273,12 @@ class Simulation:
 
     def summary(self) -> dict[str, Any]:
         """The account of the run so far, with the stable keys of the service."""
-        extremes, energy = self.state.extremes, self.energy()
-        steps = max(self.step_count, 1)
-        kinetic = float(extremes[EXTREME_KINETIC])
-        scale = max(kinetic, 0.5 * float(self.model.bodies.mass.sum()) * REST_SPEED**2)
         per_step = self._advance_s / max(self._advanced_steps, 1)
         if self.failure is not None:
             status = "failed"
         else:
             status = "succeeded" if self.step_count >= self.total_steps else "running"
+        methods = sorted(SolverMethod(m).name.lower() for m in self._methods)
         return {
             "status": status,
             "reason": self.failure.message if self.failure is not None else None,
@@ -353,32 +287,7 @@ class Simulation:
             "scene_hash": self.scene_hash,
             "state_hash": self.state_hash(),
             "versions": versions(),
-            "energy": {
-                "initial": float(extremes[FIRST_ENERGY]),
-                "final": energy["total"],
-                "max_kinetic": kinetic,
-                "max_relative_drift": float(extremes[EXTREME_DRIFT]) / scale,
-                "balance_error": float(extremes[EXTREME_BALANCE]) / scale,
-                **{key: energy[key] for key in list(energy)[3:]},
-            },
-            "momentum": {
-                "max_linear_drift": float(extremes[EXTREME_LINEAR]),
-                "max_angular_drift": float(extremes[EXTREME_ANGULAR]),
-            },
-            "joints": {
-                "max_position_error": float(extremes[EXTREME_JOINT_POSITION]),
-                "max_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
-            },
-            "contacts": {
-                "max_count": int(extremes[EXTREME_CONTACTS]),
-                "max_penetration": float(extremes[EXTREME_PENETRATION]),
-            },
-            "solver": {
-                "methods": sorted(SolverMethod(m).name.lower() for m in self._methods),
-                "max_residual": float(extremes[EXTREME_RESIDUAL]),
-                "max_coulomb_error": float(extremes[EXTREME_COULOMB]),
-                "mean_iterations": float(extremes[SUM_ITERATIONS]) / steps,
-            },
+            **account(self.model, self.state, methods),
             "timing": {
                 "total_s": self.build_s + self._advance_s,
                 "compile_s": self._first_s,

@@ -113,8 +113,8 @@ class Joints(NamedTuple):
     friction: NDArray  # (j,) N or N m  largest friction of each free axis
     damping: NDArray  # (j,) N s/m or N m s/rad
     spring_on: NDArray  # (j,) int64
-    spring_k: NDArray  # (j, 3) force = k1 x + k2 |x| x + k3 x^3
-    spring_damping: NDArray  # (j,)
+    spring_k: NDArray  # (j, 3) N/m ... or N m/rad ...: force = k1 x + k2 |x| x + k3 x^3
+    spring_damping: NDArray  # (j,) N s/m or N m s/rad
     spring_rest: NDArray  # (j,) m or rad
 
 
@@ -136,13 +136,13 @@ class Forces(NamedTuple):
     body_b: NDArray  # (f,) int64       child
     anchor_A: NDArray  # (f, 3) m       from the centre of mass, body axes; torsion: axis in A
     anchor_B: NDArray  # (f, 3) m
-    stiffness: NDArray  # (f, 3) k1 k2 k3
-    damping: NDArray  # (f,)
+    stiffness: NDArray  # (f, 3) N/m ... or N m/rad ...: k1 k2 k3
+    damping: NDArray  # (f,) N s/m or N m s/rad
     rest: NDArray  # (f,) m or rad
     q_AB0: NDArray  # (f, 4) -          torsion: orientation of B in A at angle zero
     table: NDArray  # (f, 6) int64      wrench: targets of force xyz and torque xyz
     body_axes: NDArray  # (f,) int64    wrench: 1 if force and torque are given in body axes
-    coefficient: NDArray  # (f, 2)      drag linear [N s/m], quadratic [N s^2/m^2]; gravity constant, softening [m]
+    coefficient: NDArray  # (f, 2)      drag: N s/m linear, N s^2/m^2 quadratic; point gravity: constant m^3/(kg s^2), softening m
 
 
 class Model(NamedTuple):

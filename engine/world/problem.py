@@ -27,25 +27,25 @@ class Problem(NamedTuple):
     body_b: NDArray  # (max,) int64
     J_a: NDArray  # (max, 6) m, -            angular, linear; W, about each centre of mass
     J_b: NDArray  # (max, 6) m, -
-    MJ_a: NDArray  # (max, 6)                M^-1 J^T of body a
-    MJ_b: NDArray  # (max, 6)                M^-1 J^T of body b
+    MJ_a: NDArray  # (max, 6)                1/kg, 1/(kg m)  M^-1 J^T of body a
+    MJ_b: NDArray  # (max, 6)                1/kg, 1/(kg m)  M^-1 J^T of body b
     diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
-    cfm: NDArray  # (max,)                   diagonal compliance
+    cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
     lo: NDArray  # (max,) N s or N m s       of tangent rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
     mu: NDArray  # (max,) -                  of tangent rows
     friction_kind: NDArray  # (1,) int64     FRICTION_BOX or FRICTION_CONE
-    lam: NDArray  # (max,)                   in: guess; out: answer
-    w: NDArray  # (max,)                     out, written by residual.py: A lam + b
+    lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
+    w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
 
 
 class Dense(NamedTuple):
     """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
 
-    A: NDArray  # (cap, cap)
-    factor: NDArray  # (cap, cap)
-    S: NDArray  # (cap, cap)
-    vectors: NDArray  # (16, cap) float64
+    A: NDArray  # (cap, cap) 1/kg ...  unit of the rows
+    factor: NDArray  # (cap, cap) -  of A, of its equations, or of a pivot block
+    S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated
+    vectors: NDArray  # (16, cap) -  scratch of any unit
     indices: NDArray  # (8, cap) int64

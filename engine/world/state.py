@@ -52,8 +52,8 @@ class State(NamedTuple):
     w_WB_W: NDArray  # (n, 3) rad/s
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
     joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
-    motor_target: NDArray  # (j, 2)       commanded target; nan: the scene's own
-    motor_max_force: NDArray  # (j, 2)    commanded largest force; nan: the scene's own
+    motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own
+    motor_max_force: NDArray  # (j, 2)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
     grab_body: NDArray  # (1,) int64      -1: nothing is held
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
@@ -62,5 +62,5 @@ class State(NamedTuple):
     momentum_in: (
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
-    extremes: NDArray  # (24,)           largest values so far, EXTREME_...
+    extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
     contacts: ContactCache

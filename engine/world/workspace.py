@@ -15,15 +15,15 @@ class Motion(NamedTuple):
     """Velocities and inertia of one step, taken at its middle."""
 
     velocity_old: NDArray  # (n, 6)          in the middle, before the kick; angular first, W
-    velocity_free: NDArray  # (n, 6)         where forces alone would lead
+    velocity_free: NDArray  # (n, 6)         rad/s, m/s  where forces alone would lead
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
-    booked: NDArray  # (n, 6)                the share of `wrench` whose work the ledger books as work in
+    booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 3)               rad/s^2  dw/dt of free spin in the middle of the step
-    scratch: NDArray  # (n, 6)               for solvers and residuals
+    scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
     damping_power: NDArray  # (1,) W         of drag and force-element dampers
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
-    q_start: NDArray  # (n, 4)
+    q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s
 
 

@@ -109,7 +109,8 @@ def test_scratch_that_just_fits_is_enough():
 
 def test_auto_says_what_it_picked():
     assert run(tower(1)).method[0] == SolverMethod.ELIMINATION
-    assert run(tower(5)).method[0] == SolverMethod.PGS
+    assert run(tower(10)).method[0] == SolverMethod.ELIMINATION
+    assert run(tower(20)).method[0] == SolverMethod.PGS
     assert run(chain(5, 8)).method[0] == SolverMethod.ELIMINATION
     assert run(chain(5, 8), cap=10).method[0] == SolverMethod.PGS
 

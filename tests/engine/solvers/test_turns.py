@@ -29,7 +29,12 @@ PROBLEMS = {
 
 
 def dense_problem(problem):
-    dp, _, _ = reduce_problem(problem, dense_scratch(int(problem.count[0])), True)
+    n, dense = int(problem.count[0]), dense_scratch(int(problem.count[0]))
+    _, _, n_equations = reduce_problem(problem, dense, True)
+    # kernels count no references: what one returns to Python must not be used, its arrays may
+    n_left = n - n_equations
+    n_box = int(problem.count[1]) - n_equations
+    dp = DenseProblem(dense.S, *dense.vectors[:7], n_left, n_box, int(problem.friction_kind[0]))
     project_guess(dp)
     return dp
 

@@ -1,0 +1,40 @@
+"""Why a simulation cannot go on, in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.world.state import State
+
+
+class Failure(NamedTuple):
+    """A value stopped being finite."""
+
+    step: int
+    time: float  # s
+    body: str
+    quantity: str
+    message: str
+
+
+def find_failure(state: State, body: int, names: tuple[str, ...]) -> Failure:
+    """Say what of body number `body` is not finite, and what may help."""
+    quantities = {
+        "position": state.p_WB,
+        "orientation": state.q_WB,
+        "linear velocity": state.v_WB_W,
+        "angular velocity": state.w_WB_W,
+    }
+    bad = [name for name, array in quantities.items() if not np.isfinite(array[body]).all()]
+    quantity = bad[0] if bad else "state"
+    step, time = int(state.step[0]), float(state.time[0])
+    return Failure(
+        step,
+        time,
+        names[body],
+        quantity,
+        f"At step {step} (t = {time:.6g} s) the {quantity} of body '{names[body]}' is not finite: "
+        "the motion blew up. A smaller dt, softer springs or less stiff motors may help.",
+    )

@@ -1,0 +1,89 @@
+"""Force elements: conservative ones are minus the gradient of their energy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.bodies.forces import value_at, write_forces
+from engine.diagnostics.energy import force_element_energy
+from engine.integration.advance_poses import advance_poses
+from tests.engine.scenes import brick, document, simulate
+
+ELEMENTS: list[dict[str, Any]] = [
+    {"type": "spring", "anchor": [0.1, 0.2, 0], "anchor2": [0.9, 0, 0.3]},
+    {"type": "spring", "anchor": [0, 0, 0], "anchor2": [1.1, 0, 0], "stiffness": [3.0, 5.0, 7.0]},
+    {"type": "torsion", "axis": [0.1, 0.2, 1.0], "rest": 0.3},
+    {"type": "point_gravity", "constant": 2.0, "softening": 0.1},
+]
+
+
+def world(element: dict[str, Any]) -> Any:
+    """Two bricks, displaced and moving, with one force element between them."""
+    full = dict(element)
+    if element["type"] != "point_gravity":
+        full = {"parent": "a", "child": "b", "stiffness": 20.0} | full
+    bodies = [brick("a"), brick("b", position=[1.0, 0.1, 0.2])]
+    simulation = {"gyroscopic": "off"}
+    sim = simulate(document(bodies, forces=[full], gravity=[0, 0, 0], simulation=simulation))
+    sim.state.p_WB[1] += [0.2, -0.1, 0.15]
+    rng = np.random.default_rng(2)
+    sim.state.v_WB_W[:2], sim.state.w_WB_W[:2] = rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
+    if element["type"] == "torsion":
+        # its energy is a function of the twist alone: turn about the axis only
+        axis = np.array(element["axis"]) / np.linalg.norm(element["axis"])
+        sim.state.w_WB_W[0], sim.state.w_WB_W[1] = 0.0, 0.7 * axis
+    return sim
+
+
+@pytest.mark.parametrize("element", ELEMENTS, ids=lambda e: e["type"])
+def test_power_is_minus_the_rate_of_the_energy(element: dict[str, Any]) -> None:
+    sim = world(element)
+    motion, state = sim.work.motion, sim.state
+    write_forces(sim.model, state, 0.0, motion)
+    power = float(
+        (motion.wrench[:2, :3] * state.w_WB_W[:2]).sum()
+        + (motion.wrench[:2, 3:] * state.v_WB_W[:2]).sum()
+    )
+    d, energy = 1e-6, []
+    p, q = state.p_WB.copy(), state.q_WB.copy()
+    for sign in (1.0, -1.0):
+        state.p_WB[:], state.q_WB[:] = p, q
+        advance_poses(sim.model.bodies, state, sign * d, sim.options)
+        energy.append(float(force_element_energy(sim.model, state)))
+    assert power == pytest.approx(-(energy[0] - energy[1]) / (2 * d), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("element", ELEMENTS, ids=lambda e: e["type"])
+def test_action_is_reaction(element: dict[str, Any]) -> None:
+    sim = world(element)
+    motion, p = sim.work.motion, sim.state.p_WB
+    write_forces(sim.model, sim.state, 0.0, motion)
+    force, torque = motion.wrench[:2, 3:], motion.wrench[:2, :3]
+    assert force.sum(0) == pytest.approx(np.zeros(3), abs=1e-12)
+    total = torque + np.cross(p[:2], force)
+    assert total.sum(0) == pytest.approx(np.zeros(3), abs=1e-11)
+
+
+def test_series_are_held_outside_and_followed_inside() -> None:
+    wrench: dict[str, Any] = {"type": "wrench", "body": "a"}
+    wrench["force"] = {"times": [1.0, 2.0, 4.0], "values": [[0, 0, 0], [2, 0, 0], [6, 0, 0]]}
+    wrench["torque"] = {**wrench["force"], "interpolation": "step"}
+    model = simulate(document([brick("a")], forces=[wrench])).model
+    targets, table = model.targets, model.forces.table[0]
+    linear = [value_at(targets, table[0], t) for t in (0.0, 1.0, 1.5, 3.0, 4.0, 9.0)]
+    stepped = [value_at(targets, table[3], t) for t in (0.0, 1.5, 2.0, 3.9, 4.0)]
+    assert linear == [0.0, 0.0, 1.0, 4.0, 6.0, 6.0]
+    assert stepped == [0.0, 0.0, 2.0, 2.0, 6.0]
+
+
+def test_commanded_wrench_ends_in_time() -> None:
+    sim = simulate(document([brick("a")], gravity=[0, 0, 0], simulation={"dt": 0.01}))
+    sim.apply_wrench("a", [4.0, 0, 0], [0, 0, 0], duration=0.1)
+    sim.advance(50)
+    assert sim.velocities()[0, 0] == pytest.approx(0.2, rel=1e-12)
+    sim.apply_wrench("a", [4.0, 0, 0], [0, 0, 0])
+    sim.advance(50)
+    assert sim.velocities()[0, 0] == pytest.approx(0.22, rel=1e-12)
