@@ -35,7 +35,7 @@ def source_hash(root: Path = ENGINE) -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: `$CARDAN_KERNEL_CACHE` or the user's cache, and a hash."""
+    """Where compiled kernels are: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
     base = os.environ.get("CARDAN_KERNEL_CACHE")
     if base is None:
         user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")

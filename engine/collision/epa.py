@@ -31,7 +31,7 @@ from engine.spatial.vec3 import (
 TOLERANCE = 1e-10
 # With so many vertices the surface is about equally near all around (a ball in a cylinder): from
 # here on only the newest faces are refined, to reach the nearest point of their neighbourhood.
-GLOBAL_POINTS = 64
+GLOBAL_POINTS = 192
 # A point sees a face when it is this share of the size in front of it.
 VISIBLE = 1e-13
 
@@ -200,6 +200,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
     Check   tests/engine/collision/test_gap.py
     """
     size = scale_of(pair)
+    slack = TOLERANCE * size
     faces = 4
     if not write_tetrahedron(pair, count, polytope):
         return flat_overlap(pair, polytope)
@@ -213,26 +214,35 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
         f = nearest_face(polytope, first_new if vertices > GLOBAL_POINTS else 0, faces)
         n = load3(polytope.plane, f)
         offset = polytope.plane[f, 3]
-        if offset == math.inf:
+        # also when every face that may hold the nearest point has been looked at
+        if offset == math.inf or offset > least + slack:
             break
         w = write_support(pair, n, polytope.vertex, vertices)
         overlap = dot(n, w)
-        if overlap < least:
+        p, q, is_under = face_points(polytope, f)
+        if overlap < least - slack or (is_under and overlap < least + slack):
             least = overlap
             normal = n
-            a, b = face_points(polytope, f)
-        if overlap - offset <= TOLERANCE * size:
+            a, b = p, q
+        if overlap - offset > slack:
+            faces, first_new = replace_visible(polytope, faces, f, vertices, VISIBLE * size)
+            vertices += 1
+        elif is_under:
             break
-        faces, first_new = replace_visible(polytope, faces, f, vertices, VISIBLE * size)
-        vertices += 1
+        else:
+            # on the surface, but the nearest point lies in another face of the same flat side
+            polytope.plane[f, 3] = math.inf
     if least == math.inf:
         return flat_overlap(pair, polytope)
     return (least, normal, a, b)
 
 
 @kernel
-def face_points(polytope: Polytope, f: int) -> tuple[Vec3, Vec3]:
-    """Points of A and of B whose difference is the face's point nearest to the origin."""
+def face_points(polytope: Polytope, f: int) -> tuple[Vec3, Vec3, bool]:
+    """Points of A and of B whose difference is the face's point nearest to the origin.
+
+    The third tells whether that point lies inside of the face.
+    """
     i, j, k = polytope.face[f, 0], polytope.face[f, 1], polytope.face[f, 2]
     p = polytope.vertex
     x, y, z = triangle_weights(load3(p, i), load3(p, j), load3(p, k))
@@ -247,6 +257,7 @@ def face_points(polytope: Polytope, f: int) -> tuple[Vec3, Vec3]:
             x * p[i, 7] + y * p[j, 7] + z * p[k, 7],
             x * p[i, 8] + y * p[j, 8] + z * p[k, 8],
         ),
+        bool(x > 0.0 and y > 0.0 and z > 0.0),
     )
 
 

@@ -185,6 +185,11 @@ def face_candidates(
     kept = 0
     for k in range(count):
         x, y, z = patch.flat[row, k, 0], patch.flat[row, k, 1], patch.flat[row, k, 2]
+        label_in = patch.edge[row, k - 1 if k > 0 else count - 1]
+        label_out = patch.edge[row, k]
+        if count > 2 and label_in // SIDE == other and label_out // SIDE == other:
+            # a corner of the other side, exactly, and not of its outline moved outwards
+            x, y = patch.outline[label_out % SIDE, 0], patch.outline[label_out % SIDE, 1]
         w = height_on(pair, patch, other, f_other, frame, x, y)
         low = (z if subject == 0 else w) + radii[0]
         high = (w if subject == 0 else z) - radii[1]
@@ -193,8 +198,6 @@ def face_candidates(
         low -= 0.5 * excess
         high += 0.5 * excess
         if high - low <= limits[1]:
-            label_in = patch.edge[row, k - 1 if k > 0 else count - 1]
-            label_out = patch.edge[row, k]
             if count == 2:
                 label_in = k
             feature = feature_number(f0[1], f1[1], label_in, label_out)

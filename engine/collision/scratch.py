@@ -28,7 +28,7 @@ N_COLUMNS = 31
 # Vertices of the polygon that stands for a round cap.
 CAP_CORNERS = 8
 
-MAX_POLYTOPE_POINTS = 128
+MAX_POLYTOPE_POINTS = 256
 
 
 class Pair(NamedTuple):

@@ -47,10 +47,15 @@ def radius_of(pair: Pair, s: int) -> float:
 
 @kernel
 def scale_of(pair: Pair) -> float:
-    """Length that tolerances of this pair refer to [m]: both bounding radii, planes left out."""
+    """Length that tolerances of this pair refer to [m]: the smaller bounding radius.
+
+    Not below 1e-4 of the larger one, whose coordinates set the rounding; planes are left out.
+    """
     a = pair.solids[0, BOUND]
     b = pair.solids[1, BOUND]
-    return float(a + b if b < 1e300 else a)
+    if b > 1e300:
+        return float(a)
+    return float(max(min(a, b), 1e-4 * max(a, b)))
 
 
 @kernel

@@ -34,6 +34,7 @@ from engine.world.model import (
 )
 from engine.world.options import SolverOptions, StepOptions
 from engine.world.report import N_PHASES, Report
+from engine.world.rows import N_SLOTS
 from engine.world.state import ContactCache, State
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -214,9 +215,8 @@ class World:
             q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
             v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
             w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            angular_impulse_W=np.zeros((n + 1, 3)),
             joint_q=np.zeros((0, 2)),
-            joint_lam=np.zeros((0, 16)),
+            joint_lam=np.zeros((0, N_SLOTS)),
             motor_target=np.zeros((0, 2)),
             motor_max_force=np.zeros((0, 2)),
             applied=np.zeros((n + 1, 7)),
@@ -224,6 +224,8 @@ class World:
             grab_point_B=np.zeros(3),
             grab_target_W=np.zeros(3),
             ledger=np.zeros(8),
+            momentum_in=np.zeros(6),
+            extremes=np.zeros(24),
             contacts=ContactCache(
                 np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
                 np.zeros((cap, 3)),
