@@ -19,7 +19,7 @@ MAX_STEPS = 64
 # Squared distance is right to this share: v.v - v.w bounds the error (Gilbert et al., theorem 3).
 TOLERANCE = 1e-11
 # Cores nearer than this share of the size count as meeting: their difference is all rounding.
-TOUCHING = 1e-10
+TOUCHING = 1e-7
 
 
 @kernel
