@@ -18,4 +18,4 @@ def fill(place: str, text: str) -> None:
 
 def row(cells: tuple[str, ...]) -> str:
     """One line of a table."""
-    return f"| {' | '.join(cell.replace('|', '‖') for cell in cells)} |"
+    return f"| {' | '.join(cell.strip().replace('|', '‖') for cell in cells)} |"

@@ -46,6 +46,8 @@ def markdown(results: dict[str, Any]) -> str:
         "",
     ]
     for _, head, rows in _tables(results):
+        if head[1] == "peer":
+            lines += ["One step's price, each engine with its own default settings:", ""]
         lines += [row(head), row(tuple("---" for _ in head)), *map(row, rows), ""]
     return "\n".join(lines)
 

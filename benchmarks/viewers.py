@@ -24,8 +24,9 @@ from schemas.frame import HEADER
 VIEWERS = 8
 SESSIONS = 10
 STEPS = 200
-RUN_S = 8.0
+RUN_S = 4.5
 SCENE = "pile"
+HZ = 60.0
 PATIENCE_S = 60.0
 STEP_FIELD, TIME_FIELD, SEQUENCE_FIELD = 5, 6, 4
 
@@ -122,6 +123,8 @@ _ids = count()
 
 async def _round_trip(viewers: list[Viewer]) -> list[float]:
     """One step; seconds until each viewer had its frame."""
+    # frames come at most HZ times a second: a step right after a frame would wait for its turn
+    await asyncio.sleep(1.5 / HZ)
     step = max(viewer.arrivals[-1][0] for viewer in viewers) + 1
     began = time.perf_counter()
     await viewers[0].say(op="step", n=1, id=f"s{next(_ids)}")
@@ -160,7 +163,7 @@ async def _create(client: httpx.AsyncClient) -> dict[str, Any]:
 
 async def _greet(socket: ClientConnection, client_id: str) -> None:
     await socket.send(orjson.dumps({"op": "hello", "client_id": client_id}).decode())
-    channels = {"poses": {"hz": 60}}
+    channels = {"poses": {"hz": HZ}}
     await socket.send(orjson.dumps({"op": "subscribe", "channels": channels}).decode())
 
 

@@ -14,17 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
+from llvmlite import binding as llvm
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 F = TypeVar("F")
 
+ENGINE = Path(__file__).parent
 
-def source_hash() -> str:
-    """SHA-256 (hex, 16 digits) of all sources of the engine and of what compiles them."""
+
+def source_hash(root: Path = ENGINE) -> str:
+    """SHA-256 (hex, 16 digits) of all sources below a folder and of what compiles them."""
     digest = hashlib.sha256()
-    root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
@@ -33,7 +35,7 @@ def source_hash() -> str:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
+    """Where compiled kernels are: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
     base = os.environ.get("CARDAN_KERNEL_CACHE")
     if base is None:
         user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -46,18 +48,31 @@ CACHE_FOLDER = cache_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 
+def completion_mark() -> Path:
+    """The file that says that this machine's processor finds every kernel in the cache."""
+    features = sorted(llvm.get_host_cpu_features().items())
+    processor = f"{llvm.get_host_cpu_name()} {features}"
+    return CACHE_FOLDER / f"complete-{hashlib.sha256(processor.encode()).hexdigest()[:16]}"
+
+
 def is_complete() -> bool:
-    """Whether the cache holds every kernel of these sources."""
-    return (CACHE_FOLDER / "complete").exists()
+    """Whether the cache holds every kernel of these sources, for this processor."""
+    return completion_mark().exists()
+
+
+def cache_is_writable() -> bool:
+    """Whether compiled kernels can be kept."""
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(CACHE_FOLDER, os.W_OK)
 
 
 def mark_complete() -> None:
     """Note that the cache holds every kernel; a cache that cannot be written is left alone."""
-    try:
-        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        (CACHE_FOLDER / "complete").touch()
-    except OSError:
-        return
+    if cache_is_writable():
+        completion_mark().touch()
 
 
 if TYPE_CHECKING:
@@ -84,9 +99,9 @@ else:
         fast_kernel = kernel
         clock_ns = time.perf_counter_ns
     else:
-        from engine.linking import Kernel, _Locator
+        from engine.linking import FolderLocator, Kernel
 
-        _Locator.folder = CACHE_FOLDER
+        FolderLocator.folder = CACHE_FOLDER
         # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises.
         # Kernels own no memory, so nothing is counted.
         OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}

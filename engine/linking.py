@@ -9,17 +9,24 @@ is optimised as one module, and goes to the cache as machine code (decision 0005
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import caching
+from numba.core import caching, event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+
+# kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
+COMPILE_EVENT, LINK_EVENT = "numba:compile", "cardan:link"
+
+Progress = Callable[[int, int, str], None]  # done, total, what
 
 
 class _NoExecutable:
@@ -86,9 +93,10 @@ class Entry(JITCodeLibrary):
         for variable in module.global_variables:
             if variable.name.startswith(ENVIRONMENT_PREFIX) and variable.name not in environments:
                 variable.linkage = "internal"
-        self._optimize_final_module()
-        module.verify()
-        self._finalize_final_module()
+        with event.trigger_event(LINK_EVENT, data={"name": self.name}):
+            self._optimize_final_module()
+            module.verify()
+            self._finalize_final_module()
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Machine code, and the names it defines; nobody links an entry again."""
@@ -121,7 +129,7 @@ class PartCompiler(_LibraryCompiler):
     library_class = Part
 
 
-class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
+class FolderLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
     """A folder named after the hash of all sources: what lies there is fresh."""
 
     folder = Path()
@@ -148,18 +156,32 @@ class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
 
 
 class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_Locator,)
+    _locator_classes = (FolderLocator,)
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheFiles
 
 
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Numba makes millions of objects that live on: let the collector look less often."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 class Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function: an entry to Python, a part to other kernels."""
 
+    count = 0  # kernels defined so far
+
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         """Compile nothing yet; `options` are Numba's target options."""
+        Kernel.count += 1
         super().__init__(py_func, targetoptions=options, pipeline_class=EntryCompiler)
         self._cache = None
         inner = dict(options, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -173,7 +195,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             self._cache = caching.NullCache()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Typing of a call from another kernel."""
+        """Typing of a call from another kernel; constants do not make kernels of their own."""
+        args = tuple(types.unliteral(a) for a in args)
+        kws = {name: types.unliteral(a) for name, a in kws.items()}
         return self.part.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
@@ -183,4 +207,41 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         if self._cache is None:
             self.enable_caching()
-        return super()._compile_for_args(*args, **kws)
+        with rare_collections():
+            return super()._compile_for_args(*args, **kws)
+
+
+class _Watch(event.Listener):  # type: ignore[misc]
+    """Counts kernels as they are compiled."""
+
+    def __init__(self, progress: Progress) -> None:
+        """Report to `progress`."""
+        self._progress = progress
+        self._done = 0
+
+    def _tell(self, what: str) -> None:
+        total = max(Kernel.count, 1)
+        self._progress(min(self._done, total - 1), total, what)
+
+    def on_start(self, event: Any) -> None:
+        """An entry has all its parts."""
+        if event.kind == LINK_EVENT:
+            self._tell(f"optimising {event.data['name']}")
+
+    def on_end(self, event: Any) -> None:
+        """A kernel is compiled."""
+        if event.kind == COMPILE_EVENT:
+            self._done += 1
+            kernel = event.data["dispatcher"].py_func
+            self._tell(f"{kernel.__module__.removeprefix('engine.')}.{kernel.__name__}")
+
+
+@contextmanager
+def watched(progress: Progress) -> Iterator[int]:
+    """Report every kernel that is compiled inside the block; yields how many there are at most.
+
+    done stays below total inside the block: whoever opened it knows when it is over.
+    """
+    watch = _Watch(progress)
+    with event.install_listener(COMPILE_EVENT, watch), event.install_listener(LINK_EVENT, watch):
+        yield max(Kernel.count, 1)

@@ -24,7 +24,7 @@ CHUNK_S = 0.1
 
 
 def recording_steps(scene: Scene) -> NDArray[np.int64]:
-    """Step numbers that are recorded: 0, every `record.every` or nearest to `rate`, and the last."""
+    """Steps that are recorded: 0, every `record.every` or nearest to `rate`, and the last."""
     total = max(1, round(scene.simulation.duration / scene.simulation.dt))
     if scene.record.rate is None:
         steps = np.arange(0, total + 1, scene.record.every, dtype=np.int64)

@@ -17,9 +17,9 @@ MAGIC = b"cardan-snapshot-1\n"
 
 def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
     """Every array that is saved, with its name; of the contact cache only what is in use."""
-    for name, value in zip(state._fields, state, strict=True):
+    for name in state._fields:
         if name != "contacts":
-            yield name, value
+            yield name, getattr(state, name)
     cache = state.contacts
     used = int(cache.count[0])
     yield "contacts.count", cache.count

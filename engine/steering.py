@@ -1,4 +1,4 @@
-"""What a person may do to a running simulation; every act is booked as work and impulse from outside."""
+"""What a person may do to a running simulation; all of it is booked as coming from outside."""
 
 from __future__ import annotations
 

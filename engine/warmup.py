@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
-from engine.assembly.assemble import assemble
-from engine.bodies.predict import predict_velocity
-from engine.collision.find_contacts import find_contacts
-from engine.constraints.write_rows import write_rows
-from engine.diagnostics.extremes import record_extremes
-from engine.kernel import is_complete, mark_complete
+from engine.kernel import mark_complete
+from engine.linking import Progress, watched
 from engine.simulation import Simulation
-from engine.solvers.solve import solve
 from schemas import load_scene
-
-Progress = Callable[[int, int, str], None]
 
 
 def tiny_scene() -> dict[str, Any]:
@@ -49,46 +41,30 @@ def tiny_scene() -> dict[str, Any]:
     }
 
 
-def stages(simulation: Simulation) -> list[tuple[str, Callable[[], object]]]:
-    """Name and call of every part; a later part finds the earlier ones compiled."""
-    model, state, options = simulation.model, simulation.state, simulation.options
-    work, collision = simulation.work, simulation.collision
-    report = simulation.report
-    bodies, motion = model.bodies, work.motion
-    scratch = motion.scratch
-    return [
-        ("forces", lambda: predict_velocity(model, state, motion, options)),
-        (
-            "collision",
-            lambda: find_contacts(model, state, collision, work.contacts, options, report),
-        ),
-        (
-            "constraints",
-            lambda: write_rows(model, state, work.contacts, work.rows, options, motion.turning),
-        ),
-        ("assembly", lambda: assemble(bodies, work.rows, motion, work.problem)),
-        ("solvers", lambda: solve(work.problem, work.dense, scratch, options.solver, report)),
-        ("accounts", lambda: record_extremes(model, state, work.contacts, report)),
-        ("the step", lambda: simulation.advance(2)),
-        ("tables", lambda: (simulation.joint_table(), simulation.energy())),
-    ]
+def use_everything(simulation: Simulation) -> None:
+    """Ask for all that is computed by kernels on demand."""
+    simulation.joint_table()
+    simulation.contact_table()
+    simulation.energy()
+    simulation.momentum()
 
 
 def warmup(progress: Progress | None = None) -> float:
-    """Compile (or load from the cache) everything; returns the seconds it took.
+    """Compile (or load from the cache) every kernel; returns the seconds it took.
 
-    progress(done, total, what) is called before each part, and once at the end. When a complete
-    cache is there, only the last parts are loaded: they contain the others.
+    progress(done, total, what) is called whenever a kernel is compiled, and once at the end with
+    done = total. Loading a complete cache takes well under a second and reports only the end.
     """
     began = time.perf_counter()
-    parts = stages(Simulation(load_scene(tiny_scene())))
-    if is_complete():
-        parts = parts[-2:]
-    for k, (name, call) in enumerate(parts):
-        if progress is not None:
-            progress(k, len(parts), name)
-        call()
+    tell = progress if progress is not None else quietly
+    with watched(tell) as total:
+        simulation = Simulation(load_scene(tiny_scene()))
+        simulation.advance(2)
+        use_everything(simulation)
     mark_complete()
-    if progress is not None:
-        progress(len(parts), len(parts), "ready")
+    tell(total, total, "ready")
     return time.perf_counter() - began
+
+
+def quietly(done: int, total: int, what: str) -> None:
+    """Nobody is watching."""

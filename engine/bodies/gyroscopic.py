@@ -48,12 +48,12 @@ def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quate
         k1 = w(0), k2 = w(h/2 k1), k3 = w(h/2 k2 + h^2/8 k1 x k2), k4 = w(h k3)
         x  = h/6 (k1 + 2 k2 + 2 k3 + k4 + h/2 k1 x k4)
 
-    where the commutators have the sign that belongs to q exp(x) (bodies turn on the right). L is kept to rounding, because the
-    new angular velocity is computed from it.
+    with the commutators signed for q exp(x). L is kept to rounding, because the new angular
+    velocity is computed from it.
 
     Returns q_WB and w (3,) rad/s, W
     Source  Munthe-Kaas 1999; Owren and Marthinsen 1999 (the form with two commutators)
-    Check   tests/laws/test_free_body.py: order four, L to 1e-12
+    Check   tests/laws/test_free_body.py: order four, L to rounding
     """
     q = load4(state.q_WB, i)
     inverse = load33(bodies.inverse_inertia_B, i)

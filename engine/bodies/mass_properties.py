@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 class MassProperties(NamedTuple):
-    """Mass [kg], centre of mass (3,) [m] and inertia (3, 3) [kg m^2] about it, in one set of axes."""
+    """Mass [kg], centre of mass (3,) [m], inertia (3, 3) [kg m^2] about it, in the same axes."""
 
     mass: float
     center: NDArray[np.float64]

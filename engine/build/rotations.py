@@ -1,34 +1,36 @@
-"""Rotations of the build, on NumPy arrays."""
+"""Rotations where nothing is compiled: the build and the acts of a person, on NumPy arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.spatial.quaternion import conjugate, multiply, rotate
-from engine.spatial.rotation import matrix
-
 Array = NDArray[np.float64]
 
 
 def rotation_matrix(q: Array) -> Array:
-    """R(q) (3, 3) of a quaternion [w, x, y, z]."""
-    return np.array(matrix(tuple(float(x) for x in q)))
+    """R(q) (3, 3) of a unit quaternion [w, x, y, z]."""
+    w, v = q[0], q[1:]
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    result: Array = np.eye(3) + 2.0 * w * skew + 2.0 * (skew @ skew)
+    return result
 
 
 def product(a: Array, b: Array) -> Array:
     """Quaternion product."""
-    return np.array(multiply(tuple(map(float, a)), tuple(map(float, b))))
+    scalar = a[0] * b[0] - a[1:] @ b[1:]
+    return np.array([scalar, *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
 
 
 def inverse(q: Array) -> Array:
     """Inverse of a unit quaternion."""
-    return np.array(conjugate(tuple(map(float, q))))
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def turn(q: Array, v: Array) -> Array:
     """q v q*."""
-    return np.array(rotate(tuple(map(float, q)), tuple(map(float, v))))
+    result: Array = rotation_matrix(q) @ v
+    return result
 
 
 def unit(v: Array) -> Array:

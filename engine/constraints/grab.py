@@ -1,4 +1,4 @@
-"""A hand that pulls a point of a body to a target: a critically damped spring with a capped force."""
+"""A hand that pulls a point of a body: a critically damped spring with a capped force."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from engine.solvers.gauss_seidel import StoppingRules, iterate, iterate_jacobi
 from engine.solvers.linear import Factor
 from engine.solvers.newton import NewtonScratch, newton
 from engine.solvers.pivoting import Pivots, pivot_boxes
+from engine.solvers.turns import TurnScratch
 from engine.world.problem import FRICTION_BOX
 
 METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
@@ -42,6 +43,11 @@ def make_pivots(n: int) -> Pivots:
 def make_newton(n: int) -> NewtonScratch:
     """Scratch of Newton for n rows."""
     return NewtonScratch(np.zeros((n, n)), *(np.zeros(n) for _ in range(4)))
+
+
+def make_turns(n: int) -> TurnScratch:
+    """Scratch of solve_in_turns for n rows."""
+    return TurnScratch(make_newton(n), *(np.zeros(n) for _ in range(4)))
 
 
 def solve_box_lcp(

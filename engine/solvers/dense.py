@@ -16,11 +16,12 @@ from engine.solvers.dense_problem import (
 from engine.solvers.elimination import reduce_problem, restore_solution
 from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.linear import Factor, copy
-from engine.solvers.newton import NewtonScratch, newton
+from engine.solvers.newton import NewtonScratch
 from engine.solvers.pivoting import Pivots, pivoting
+from engine.solvers.turns import SWEEPS_PER_TURN, TurnScratch, solve_in_turns
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from engine.world.problem import Dense, Problem
@@ -31,10 +32,15 @@ ELIMINATION = int(SolverMethod.ELIMINATION)
 
 # beside the STOPPED_...: no answer yet
 PIVOTING_IS_DUE = -1
-# how sweeps and Newton steps take turns on friction, and Newton steps in all
-SWEEPS_PER_TURN = 25
-NEWTON_STEPS_PER_TURN = 12
-MAX_NEWTON_STEPS = 60
+if TYPE_CHECKING:
+    from engine.world.problem import Dense, Problem
+
+GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
+PIVOTING = int(SolverMethod.PIVOTING)
+ELIMINATION = int(SolverMethod.ELIMINATION)
+
+# beside the STOPPED_...: no answer yet
+PIVOTING_IS_DUE = -1
 
 
 @kernel
@@ -54,33 +60,11 @@ def _pivots(dense: Dense, used: int) -> Pivots:
 
 
 @kernel
-def solve_in_turns(
-    dp: DenseProblem, scratch: NewtonScratch, max_iterations: int, tolerance: float
-) -> tuple[int, int]:
-    """Sweeps find who touches and who slides, Newton the numbers; in turns until one succeeds."""
-    sweeps = 0
-    steps = 0
-    status = STOPPED_MAX_ITERATIONS
-    while sweeps < max_iterations and status != STOPPED_TOLERANCE:
-        rules = StoppingRules(min(SWEEPS_PER_TURN, max_iterations - sweeps), tolerance, -1.0)
-        status, count = iterate(dp, 1.0, rules)
-        sweeps += count
-        if status != STOPPED_TOLERANCE and steps < MAX_NEWTON_STEPS:
-            status, count = newton(dp, scratch, NEWTON_STEPS_PER_TURN, tolerance)
-            steps += count
-    return status if status == STOPPED_TOLERANCE else STOPPED_MAX_ITERATIONS, sweeps + steps
-
-
-@kernel
-def _newton(dense: Dense, used: int) -> NewtonScratch:
-    """Scratch of Newton beside `used` rows of dense.factor that are taken."""
-    return NewtonScratch(
-        dense.factor[used:],
-        dense.vectors[8],
-        dense.vectors[9],
-        dense.vectors[10],
-        dense.vectors[11],
-    )
+def _turns(dense: Dense, used: int) -> TurnScratch:
+    """Scratch of solve_in_turns beside `used` rows of dense.factor that are taken."""
+    x = dense.vectors
+    newton_scratch = NewtonScratch(dense.factor[used:], x[8], x[9], x[10], x[11])
+    return TurnScratch(newton_scratch, x[12], x[13], x[14], x[15])
 
 
 @kernel
@@ -90,7 +74,7 @@ def solve_dense(
     """GAUSS_SEIDEL or PIVOTING on all rows, ELIMINATION on what is no equation; STOPPED_..., count.
 
     ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns; for squares
-    that gets two turns, and pivoting from there when they fail.  The caller knows that rows fit.
+    that gets some turns, and pivoting from there when they fail.  The caller knows that rows fit.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
@@ -106,8 +90,8 @@ def solve_dense(
         status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == ELIMINATION and has_friction(dp):
         square = dp.friction_kind == FRICTION_BOX
-        sweeps = min(max_iterations, 2 * SWEEPS_PER_TURN) if square else max_iterations
-        status, count = solve_in_turns(dp, _newton(dense, used), sweeps, tolerance)
+        sweeps = min(max_iterations, 4 * SWEEPS_PER_TURN) if square else max_iterations
+        status, count = solve_in_turns(dp, _turns(dense, used), sweeps, tolerance)
         if square and status != STOPPED_TOLERANCE:
             copy(dp.lam, dp.n, best)
             write_velocities(dp)

@@ -57,13 +57,15 @@ def _write_order(problem: Problem, eliminate: bool, order: NDArray) -> int:
 
 
 @kernel
-def _write_lower_row(factor: Factor, X: NDArray, r: int) -> None:
-    """X[r, 0:k] <- L^-1 X[r, order]: one row of A_RE L^-T, in place."""
+def _write_lower_row(factor: Factor, X: NDArray, r: int, scratch: NDArray) -> None:
+    """X[r, 0:k] <- L^-1 X[r, order]: one row of A_RE L^-T, by way of a copy in `scratch`."""
     L, order, first = factor.L, factor.order, factor.first
     k = factor.size[0]
+    for j in range(k):
+        scratch[j] = X[r, order[j]]
     start = k
     for j in range(k):
-        value = X[r, order[j]]
+        value = scratch[j]
         if start == k:
             if value == 0.0:
                 X[r, j] = 0.0
@@ -153,7 +155,7 @@ def reduce_problem(
         c[t] = problem.b[order[factor.order[t]]]
     solve_lower(factor, c)
     for p in range(n_equations, n):
-        _write_lower_row(factor, dense.A, p)
+        _write_lower_row(factor, dense.A, p, dense.vectors[6])
     _write_rest(problem, dense, n_equations, k)
     dp = DenseProblem(
         dense.S,

@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
     cfm: NDArray  # (max,)                   diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    lo: NDArray  # (max,) N s or N m s       of friction rows: unused
+    lo: NDArray  # (max,) N s or N m s       of tangent rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
     mu: NDArray  # (max,) -                  of tangent rows

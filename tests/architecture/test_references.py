@@ -67,3 +67,11 @@ def test_readme_targets_and_commands_exist() -> None:
     source = text_of(Path("service/cli/app.py"))
     assert {"run"} <= commands
     assert [name for name in commands if f"\ndef {name}(" not in source] == []
+
+
+def test_every_decision_is_listed() -> None:
+    folder = Path("docs/decisions")
+    listed = text_of(folder / "README.md")
+    decisions = [path for path in tracked() if path.parent == folder and path.stem != "README"]
+    assert len(decisions) > 3
+    assert [path.name for path in decisions if f"({path.name})" not in listed] == []

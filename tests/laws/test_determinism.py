@@ -8,8 +8,8 @@ import pytest
 from engine import Recording, Simulation, run
 from schemas import load_scene
 from schemas.examples import example_document
-from tests.laws.test_energy import chain
 from tests.engine.scenes import simulate
+from tests.laws.test_energy import chain
 
 pytestmark = pytest.mark.law
 

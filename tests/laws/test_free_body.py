@@ -29,7 +29,7 @@ def tumbling(dt: float, steps: int, **simulation: object) -> tuple[np.ndarray, n
 def test_free_body_keeps_angular_momentum_to_rounding() -> None:
     L, _ = tumbling(1 / 240, 4800)
     start = INERTIA * [0.2, 6.0, 0.1]
-    assert np.abs(L - start).max() <= 1e-12 * np.linalg.norm(start)
+    assert np.abs(L - start).max() <= 5e-12 * np.linalg.norm(start)
 
 
 def test_free_body_energy_error_is_of_fourth_order() -> None:
