@@ -32,6 +32,10 @@ TOLERANCE = 1e-10
 # With so many vertices the surface is about equally near all around (a ball in a cylinder): from
 # here on only the newest faces are refined, to reach the nearest point of their neighbourhood.
 GLOBAL_POINTS = 192
+# A first figure thinner than this share of the size is filled up with wider points ...
+THIN = 1e-6
+# ... and if none are wider than this, the difference has no volume.
+FLAT = 1e-13
 # A point sees a face when it is this share of the size in front of it.
 VISIBLE = 1e-13
 
@@ -59,8 +63,15 @@ def put_face(polytope: Polytope, f: int, a: int, b: int, c: int) -> None:
 
 
 @kernel
-def farthest_from_line(pair: Pair, polytope: Polytope) -> bool:
-    """Vertex 2: off the line through vertices 0 and 1, tried in three directions across it."""
+def world_direction(k: int) -> Vec3:
+    """+x, +y, +z, -x, -y, -z."""
+    s = 1.0 if k < 3 else -1.0
+    return (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)
+
+
+@kernel
+def farthest_from_line(pair: Pair, polytope: Polytope) -> None:
+    """Vertex 2: off the line through vertices 0 and 1, tried in six directions across it."""
     a = load3(polytope.vertex, 0)
     d = sub(load3(polytope.vertex, 1), a)
     e = perpendicular(scale(1.0 / norm(d), d))
@@ -80,46 +91,71 @@ def farthest_from_line(pair: Pair, polytope: Polytope) -> bool:
             best = apart
             best_direction = direction
     write_support(pair, best_direction, polytope.vertex, 2)
-    return bool(best > 1e-12 * norm(d) * scale_of(pair))
+
+
+@kernel
+def spread_vertices(polytope: Polytope, count: int, thin: float) -> int:
+    """How many of the first `count` vertices span a figure thicker than `thin` [m]: 1 to 4."""
+    a = load3(polytope.vertex, 0)
+    u = sub(load3(polytope.vertex, 1), a)
+    if count < 2 or norm(u) <= thin:
+        return 1
+    n = cross(u, sub(load3(polytope.vertex, 2), a))
+    area = norm(n)
+    if count < 3 or area <= thin * norm(u):
+        return 2
+    if count < 4 or abs(dot(n, sub(load3(polytope.vertex, 3), a))) <= thin * area:
+        return 3
+    return 4
+
+
+@kernel
+def farthest_from_point(pair: Pair, polytope: Polytope) -> None:
+    """Vertex 1: away from vertex 0, tried along the six world directions."""
+    p = load3(polytope.vertex, 0)
+    best = 0.0
+    direction = (1.0, 0.0, 0.0)
+    for k in range(6):
+        d = world_direction(k)
+        w = sub(write_support(pair, d, polytope.vertex, 1), p)
+        if dot(w, w) > best * (1.0 + 1e-9):
+            best = dot(w, w)
+            direction = d
+    write_support(pair, direction, polytope.vertex, 1)
+
+
+@kernel
+def farthest_from_triangle(pair: Pair, polytope: Polytope) -> None:
+    """Vertex 3: off the plane of the first three, to the side that reaches farther."""
+    a = load3(polytope.vertex, 0)
+    n = cross(sub(load3(polytope.vertex, 1), a), sub(load3(polytope.vertex, 2), a))
+    up = abs(dot(n, sub(write_support(pair, n, polytope.vertex, 3), a)))
+    down = abs(dot(n, sub(write_support(pair, negate(n), polytope.vertex, 3), a)))
+    if up > down:
+        write_support(pair, n, polytope.vertex, 3)
 
 
 @kernel
 def write_tetrahedron(pair: Pair, count: int, polytope: Polytope) -> bool:
     """Complete the first `count` vertices to a tetrahedron; False if A - B is flat."""
     size = scale_of(pair)
+    count = spread_vertices(polytope, count, THIN * size)
     if count < 2:
-        p = load3(polytope.vertex, 0)
-        best = 0.0
-        direction = (1.0, 0.0, 0.0)
-        for k in range(6):
-            s = 1.0 if k < 3 else -1.0
-            d = (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)
-            w = sub(write_support(pair, d, polytope.vertex, 1), p)
-            if dot(w, w) > best * (1.0 + 1e-9):
-                best = dot(w, w)
-                direction = d
-        write_support(pair, direction, polytope.vertex, 1)
-        if best <= (1e-12 * size) ** 2:
+        farthest_from_point(pair, polytope)
+    if count < 3:
+        if spread_vertices(polytope, 2, FLAT * size) < 2:
             return False
-    if count < 3 and not farthest_from_line(pair, polytope):
-        return False
-    a = load3(polytope.vertex, 0)
-    u = sub(load3(polytope.vertex, 1), a)
-    v = sub(load3(polytope.vertex, 2), a)
-    n = cross(u, v)
-    area = norm(n)
-    if area <= 0.0:
-        return False
+        farthest_from_line(pair, polytope)
     if count < 4:
-        up = abs(dot(n, sub(write_support(pair, n, polytope.vertex, 3), a)))
-        down = abs(dot(n, sub(write_support(pair, negate(n), polytope.vertex, 3), a)))
-        if up > down:
-            write_support(pair, n, polytope.vertex, 3)
-    height = dot(n, sub(load3(polytope.vertex, 3), a)) / area
-    if abs(height) <= 1e-13 * size:
+        if spread_vertices(polytope, 3, FLAT * size) < 3:
+            return False
+        farthest_from_triangle(pair, polytope)
+    if spread_vertices(polytope, 4, FLAT * size) < 4:
         return False
     # outward faces: the fourth vertex lies behind (0, 1, 2)
-    if height > 0.0:
+    a = load3(polytope.vertex, 0)
+    n = cross(sub(load3(polytope.vertex, 1), a), sub(load3(polytope.vertex, 2), a))
+    if dot(n, sub(load3(polytope.vertex, 3), a)) > 0.0:
         write_four_faces(polytope, 0, 2, 1)
     else:
         write_four_faces(polytope, 0, 1, 2)
@@ -267,8 +303,7 @@ def flat_overlap(pair: Pair, polytope: Polytope) -> tuple[float, Vec3, Vec3, Vec
     least = math.inf
     normal = (0.0, 0.0, 1.0)
     for k in range(6):
-        s = 1.0 if k < 3 else -1.0
-        d = (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)
+        d = world_direction(k)
         overlap = dot(d, write_support(pair, d, polytope.vertex, 0))
         if overlap < least:
             least = overlap

@@ -19,7 +19,7 @@ MAX_STEPS = 64
 # Squared distance is right to this share: v.v - v.w bounds the error (Gilbert et al., theorem 3).
 TOLERANCE = 1e-11
 # Cores nearer than this share of the size count as meeting: their difference is all rounding.
-TOUCHING = 1e-10
+TOUCHING = 1e-7
 
 
 @kernel
@@ -93,7 +93,7 @@ def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Vec3, Vec
     Source  van den Bergen 2003, Collision Detection in Interactive 3D Environments, 4.3
     Check   tests/engine/collision/test_gap.py
     """
-    touching2 = (TOUCHING * scale_of(pair)) ** 2
+    touching = TOUCHING * scale_of(pair)
     v = sub(position_of(pair, 0), position_of(pair, 1))
     if dot(v, v) <= 0.0:
         v = (1.0, 0.0, 0.0)
@@ -109,12 +109,14 @@ def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Vec3, Vec
             return (FAR, count, a, b)
         if count > 0 and (v2 - vw <= TOLERANCE * v2 or is_known(simplex, count, w)):
             break
-        count, weights = keep_carriers(simplex, count + 1, simplex_weights(simplex, count + 1))
+        count, weights = keep_carriers(
+            simplex, count + 1, simplex_weights(simplex, count + 1, touching)
+        )
         if count == 4:
             return (MEET, 4, a, b)
         v = weighted(simplex, count, 0, weights)
         v2 = dot(v, v)
-        if v2 <= touching2:
+        if v2 <= touching * touching:
             return (MEET, count, a, b)
         # a step that does not come nearer is rounding: the one before was the last
         if v2 >= last:

@@ -99,12 +99,13 @@ class CollisionScratch(NamedTuple):
 
 
 def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> CollisionScratch:
-    """Arrays for these shapes; a pair has at most four contacts, so more pairs are never needed.
+    """Arrays for these shapes.
 
     Args:
         shapes: the shapes of the model.
         max_pairs: pairs the broad phase may report, >= 1.
-        max_contacts: capacity of the Contacts; bounds nothing here but documents the call.
+        max_contacts: capacity of the Contacts; a pair has up to four, so there is room for at
+            least a quarter as many pairs.
     """
     m = len(shapes.kind)
     max_pairs = max(1, max_pairs, max_contacts // 4)

@@ -79,10 +79,14 @@ def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 
 @kernel
-def is_outside(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> bool:
-    """True unless the origin and d are strictly on the same side of triangle a, b, c."""
+def is_outside(a: Vec3, b: Vec3, c: Vec3, d: Vec3, thin: float) -> bool:
+    """True unless the origin and d are on the same side of triangle a, b, c.
+
+    A tetrahedron no higher than `thin` [m] has no inside: its signs would be rounding.
+    """
     n = cross(sub(b, a), sub(c, a))
-    return -dot(a, n) * dot(sub(d, a), n) <= 0.0
+    height = dot(sub(d, a), n)
+    return -dot(a, n) * height <= 0.0 or height * height <= thin * thin * dot(n, n)
 
 
 @kernel
@@ -97,7 +101,7 @@ def blend(weights: Weights, a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
 
 
 @kernel
-def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Weights:
+def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3, thin: float) -> Weights:
     """The nearest of the faces that have the origin outside; all four positive if it is inside."""
     best = (0.25, 0.25, 0.25, 0.25)
     least = -1.0
@@ -110,7 +114,7 @@ def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Weights:
             p, q, r, s = a, d, b, c
         else:
             p, q, r, s = b, d, c, a
-        if is_outside(p, q, r, s):
+        if is_outside(p, q, r, s, thin):
             w = triangle_weights(p, q, r)
             if f == 0:
                 weights = (w[0], w[1], w[2], 0.0)
@@ -128,8 +132,11 @@ def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Weights:
 
 
 @kernel
-def simplex_weights(simplex: NDArray, count: int) -> Weights:
-    """Weights of the first `count` corners (columns 0:3 of each row); the rest are zero."""
+def simplex_weights(simplex: NDArray, count: int, thin: float) -> Weights:
+    """Weights of the first `count` corners (columns 0:3 of each row); the rest are zero.
+
+    All four are positive only if the origin is inside of a tetrahedron higher than `thin` [m].
+    """
     a = load3(simplex, 0)
     if count == 1:
         return (1.0, 0.0, 0.0, 0.0)
@@ -141,4 +148,4 @@ def simplex_weights(simplex: NDArray, count: int) -> Weights:
     if count == 3:
         x, y, z = triangle_weights(a, b, c)
         return (x, y, z, 0.0)
-    return tetrahedron_weights(a, b, c, load3(simplex, 3))
+    return tetrahedron_weights(a, b, c, load3(simplex, 3), thin)

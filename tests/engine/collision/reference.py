@@ -73,7 +73,7 @@ def axes(solid):
     return rotation(solid.q).T
 
 
-def gap_by_search(a, b, rng, starts=6, rounds=60, samples=60):
+def gap_by_search(a, b, rng, starts=5, rounds=90, samples=60):
     """Largest s(n) that a search finds, and its n: all over the sphere, then closing in."""
     flat = [axes(a), axes(b)]
     flat += [np.cross(x, axes(b)) for x in axes(a)]
@@ -96,7 +96,7 @@ def gap_by_search(a, b, rng, starts=6, rounds=60, samples=60):
             values = separation(a, b, trial)
             if values.max() > value:
                 n, value = trial[values.argmax()], values.max()
-            spread *= 0.75
+            spread *= 0.85
         if value > best:
             best, best_n = value, n
     return best, best_n

@@ -93,6 +93,32 @@ def test_gap_is_the_largest_separation_over_all_directions(pair):
     assert found >= 18
 
 
+@pytest.mark.parametrize("pair", PAIRS, ids=names)
+def test_bodies_that_hardly_touch_have_hardly_a_gap(pair):
+    """Two bodies moved together along the line of their nearest points: the gap is what is left.
+
+    The nearest points of bodies apart stay the nearest while they approach along their line.
+    """
+    rng = np.random.default_rng(23)
+    world = World([solid(pair[0], 1), solid(pair[1], 2)], margin=MARGIN)
+    a, b = world.solids
+    for number, (pa, qa, pb, qb) in enumerate(poses(rng, a, b, 60)):
+        if number % 6:
+            continue
+        away = pa + 1.3 * (pb - pa)
+        pose(world, 0, pa, qa)
+        pose(world, 1, away, qb)
+        gap, n = gap_by_search(a, b, rng)
+        assert gap > 0
+        for left in (1e-2, 1e-3, 1e-4, 1e-6, 0.0, -1e-5):
+            pose(world, 1, away + (left - gap) * n, qb)
+            contacts = world.find()
+            found, along = contacts["gap"].min(), contacts["normal_W"][0]
+            # the search may miss the line a little; overlapping corners have shorter ways out
+            assert left - 3e-6 <= found <= max(left, 0.0) + 1e-4
+            assert found == pytest.approx(separation_along(a, b, along), abs=2e-6)
+
+
 @pytest.mark.parametrize("kind", BOUNDED, ids=NAMES.get)
 def test_gap_to_a_plane_is_the_height_of_the_lowest_point(kind):
     rng = np.random.default_rng(kind)
