@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from service.cli import console
 from service.page import page_folder
@@ -83,14 +82,14 @@ def _page() -> Finding:
 def _engine() -> Finding:
     try:
         import engine
+        from engine.kernel import CACHE_FOLDER
 
         with console.progress_bar("Loading kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
     except Exception as error:
         return Finding("engine", False, f"{type(error).__name__}: {error}")
-    cache = os.environ.get("NUMBA_CACHE_DIR")
-    where = f", cache in {Path(cache)}" if cache else ""
-    return Finding("engine", True, f"{engine.ENGINE_VERSION}, kernels in {seconds:.1f} s{where}")
+    where = f"kernels in {seconds:.1f} s, cache in {CACHE_FOLDER}"
+    return Finding("engine", True, f"{engine.ENGINE_VERSION}, {where}")
 
 
 _LOOKS: tuple[Callable[[], Finding], ...] = (

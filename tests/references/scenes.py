@@ -193,11 +193,21 @@ def wheeled_cart() -> list[Row]:
     p, v = result.body("chassis", "px", "py"), result.body("chassis", "vx", "vy")
     early = result.time <= 2.0
     heading = math.atan2(v[-1, 1], v[-1, 0])
+    other = Run("wheeled-cart", {"/simulation/orientation_update": "infinitesimal"})
+    finite = float(result.summary["joints"]["max_angle_error"])
+    infinitesimal = float(other.summary["joints"]["max_angle_error"])
+    both = f"{finite:.2g} and {infinitesimal:.2g} rad: {infinitesimal / finite:.3g} times"
     return [
         at_most("sideways in the first 2 s", float(np.abs(p[early, 1]).max()), 1e-2, "m"),
         near("speed after 2 s", float(v[early][-1, 0]), 1.8, 0.02, "m/s"),
         Row("then turns left", "y > 0.5 m", f"y = {p[-1, 1]:.3g} m", bool(p[-1, 1] > 0.5)),
         Row("heading at the end", "> 0.5 rad", f"{heading:.3g} rad", bool(heading > 0.5)),
+        Row(
+            "axle error, finite and infinitesimal update",
+            "finite smaller",
+            both,
+            bool(finite < infinitesimal),
+        ),
     ]
 
 
