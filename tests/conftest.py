@@ -4,7 +4,12 @@ import os
 
 from hypothesis import settings
 
-KEPT = {"CARDAN_KERNEL_CACHE", "CARDAN_CHROMIUM"}
+KEPT = {
+    "CARDAN_KERNEL_CACHE",
+    "CARDAN_CHROMIUM",
+    "CARDAN_KEEP_SCREENSHOT",
+    "CARDAN_REFERENCE_DATA",
+}
 
 for name in [name for name in os.environ if name.startswith("CARDAN_") and name not in KEPT]:
     del os.environ[name]

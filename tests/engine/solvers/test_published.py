@@ -1,6 +1,7 @@
 """Published problems with answers: LCPs of textbooks, Coulomb friction of real scenes.
 
-They are read from the folder named by CARDAN_REFERENCE_DATA and skipped where there is none.
+They are read from the folder named by CARDAN_REFERENCE_DATA (default ../shared/data) and skipped
+where there is none.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from engine.solvers.turns import solve_in_turns
 from engine.world.problem import FRICTION_CONE
 from engine.world.report import STOPPED_EXACT
 
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "reference-data-not-given"))
+DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
 pytestmark = [
     pytest.mark.reference,
-    pytest.mark.skipif(not DATA.is_dir(), reason="CARDAN_REFERENCE_DATA names no folder"),
+    pytest.mark.skipif(not DATA.is_dir(), reason="no reference data: set CARDAN_REFERENCE_DATA"),
 ]
 
 SYMMETRIC = ["lcp_CPS_1", "lcp_deudeu", "lcp_mmc", "lcp_trivial"]
