@@ -9,6 +9,9 @@ from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, normalised, perpendicular, sub
 from engine.world.model import CAPSULE
 
+# Crossing cores nearer than this share of their radii are as good as touching.
+NEARLY_MEET = 1e-5
+
 
 @kernel
 def clamp(x: float, limit: float) -> float:
@@ -59,15 +62,19 @@ def segment_segment(pair: Pair) -> Hit:
     half_u = half_length(pair, 0)
     half_v = half_length(pair, 1)
     s, t = nearest_on_segments(p, u, half_u, q, v, half_v)
+    radius_u, radius_v = radius_of(pair, 0), radius_of(pair, 1)
+    a = add_scaled(p, s, u)
+    b = add_scaled(q, t, v)
     # cores that meet are pushed apart across both; a sphere upon a core, across that core
     n0 = (0.0, 0.0, 1.0)
     if half_u > 0.0 or half_v > 0.0:
-        axis = u if half_u > 0.0 else v
-        n0 = perpendicular(axis)
-        if half_u > 0.0 and half_v > 0.0:
-            across = cross(u, v)
-            if dot(across, across) > 1e-12:
-                n0 = normalised(across)
-    a = add_scaled(p, s, u)
-    b = add_scaled(q, t, v)
-    return hit_of_points(a, b, radius_of(pair, 0), radius_of(pair, 1), n0)
+        n0 = perpendicular(u if half_u > 0.0 else v)
+    across = cross(u, v)
+    if half_u > 0.0 and half_v > 0.0 and dot(across, across) > 1e-12:
+        n0 = normalised(across)
+        d = sub(b, a)
+        is_crossing = abs(s) < half_u and abs(t) < half_v
+        if is_crossing and dot(d, d) < (NEARLY_MEET * (radius_u + radius_v)) ** 2:
+            # the direction of so short a distance is rounding: only what lies across counts
+            b = add_scaled(a, dot(n0, d), n0)
+    return hit_of_points(a, b, radius_u, radius_v, n0)

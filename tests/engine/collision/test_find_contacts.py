@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -42,6 +42,8 @@ def random_solid(rng, thin=1.0, nice=False):
 
 
 @settings(max_examples=150, deadline=None)
+@example(seed=626079, thin=1.0, nice=True, distance=1e-12, far=0.0)
+@example(seed=626079, thin=1.0, nice=True, distance=1e-6, far=0.0)
 @given(
     seed=st.integers(0, 10**6),
     thin=st.sampled_from([1.0, 1.0, 1e-3, 1e-6]),
