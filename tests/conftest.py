@@ -1,18 +1,17 @@
-"""What holds for every test: the machine's own configuration of Cardan stays outside."""
+"""What holds for every test: the machine's own configuration of the service stays outside."""
 
 import os
 
 from hypothesis import settings
 
-KEPT = {
-    "CARDAN_KERNEL_CACHE",
-    "CARDAN_CHROMIUM",
-    "CARDAN_KEEP_SCREENSHOT",
-    "CARDAN_REFERENCE_DATA",
-}
+from service.settings import PREFIX, Settings
 
-for name in [name for name in os.environ if name.startswith("CARDAN_") and name not in KEPT]:
-    del os.environ[name]
+CONFIGURATION = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+CONFIGURATION |= {"CARDAN_API_KEY", "CARDAN_API_KEY_FILE"}
+
+for name in list(os.environ):
+    if name in CONFIGURATION or name.startswith(f"{PREFIX}LIMIT_"):
+        del os.environ[name]
 
 # a busy machine is no failure: examples have no deadline
 settings.register_profile("cardan", deadline=None, derandomize="CI" in os.environ)
