@@ -36,7 +36,7 @@ KINDS = {
     "convex": CONVEX,
     "plane": PLANE,
 }
-AVAILABLE = "sphere, box, capsule, cylinder, convex, plane"
+AVAILABLE = ", ".join(KINDS)
 DEFAULT_FRICTION = 0.5
 
 

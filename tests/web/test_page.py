@@ -269,11 +269,13 @@ def test_selecting_in_the_outline_fills_the_inspector(page: Any, shown: Shown) -
     motor = page.locator("#motors input").first
     motor.focus()
     page.keyboard.press("Home")  # the smallest target of the slider
-    with httpx.Client(base_url=shown.server) as client:
-        session = page.evaluate("cardan.sessionId()")
-        shown.wait("said.some((text) => text.includes('set_motor'))")
-        log = client.get(f"/v1/sessions/{session}/commands").json()
-    assert "set_motor" in json.dumps(log)
+    # the command is in the log once the simulation has accepted it
+    page.wait_for_function(
+        """async () => {
+          const log = await fetch(`/v1/sessions/${cardan.sessionId()}/commands`);
+          return (await log.text()).includes("set_motor");
+        }"""
+    )
 
 
 def test_a_lost_socket_comes_back(page: Any, shown: Shown) -> None:
