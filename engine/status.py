@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 CONTACTS_FULL = 1
-ROWS_FULL = 2
 NOT_FINITE = 4
 DENSE_FULL = 8
 PAIRS_FULL = 16

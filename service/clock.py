@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from datetime import UTC, datetime
 
 
 def now() -> float:
@@ -13,14 +12,6 @@ def now() -> float:
 def monotonic() -> float:
     """Seconds on a clock that never goes back; for durations."""
     return time.monotonic()
-
-
-def rfc3339(seconds: float | None) -> str | None:
-    """RFC 3339 text in UTC with milliseconds, `None` for `None`."""
-    if seconds is None:
-        return None
-    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
 
 
 def new_id(prefix: str) -> str:

@@ -20,35 +20,6 @@ def times_vector(A: Mat3, v: Vec3) -> Vec3:
 
 
 @kernel
-def solve3(A: Mat3, b: Vec3) -> Vec3:
-    """x with A x = b, by Cramer's rule (A well conditioned: inertia plus a small skew part)."""
-    c0 = A[1][1] * A[2][2] - A[1][2] * A[2][1]
-    c1 = A[1][2] * A[2][0] - A[1][0] * A[2][2]
-    c2 = A[1][0] * A[2][1] - A[1][1] * A[2][0]
-    inverse_det = 1.0 / (A[0][0] * c0 + A[0][1] * c1 + A[0][2] * c2)
-    return (
-        inverse_det
-        * (
-            b[0] * c0
-            + b[1] * (A[0][2] * A[2][1] - A[0][1] * A[2][2])
-            + b[2] * (A[0][1] * A[1][2] - A[0][2] * A[1][1])
-        ),
-        inverse_det
-        * (
-            b[0] * c1
-            + b[1] * (A[0][0] * A[2][2] - A[0][2] * A[2][0])
-            + b[2] * (A[0][2] * A[1][0] - A[0][0] * A[1][2])
-        ),
-        inverse_det
-        * (
-            b[0] * c2
-            + b[1] * (A[0][1] * A[2][0] - A[0][0] * A[2][1])
-            + b[2] * (A[0][0] * A[1][1] - A[0][1] * A[1][0])
-        ),
-    )
-
-
-@kernel
 def load33(array: NDArray, i: int) -> Mat3:
     """Element i of an (n, 3, 3) array as rows."""
     return (

@@ -93,11 +93,3 @@ def store3(array: NDArray, i: int, a: Vec3) -> None:
     array[i, 0] = a[0]
     array[i, 1] = a[1]
     array[i, 2] = a[2]
-
-
-@kernel
-def add_to3(array: NDArray, i: int, a: Vec3) -> None:
-    """Add a tuple to row i of an (n, 3) array."""
-    array[i, 0] += a[0]
-    array[i, 1] += a[1]
-    array[i, 2] += a[2]

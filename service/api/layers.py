@@ -23,7 +23,6 @@ log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 # answers are data: nothing may frame, sniff or run them; the page brings its own policy
 DATA_HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -1,7 +1,6 @@
 """Live sessions over HTTP: create, look, steer; the picture itself comes over `stream.py`."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from struct import Struct
 from typing import Annotated, Any
 
@@ -24,6 +23,7 @@ from service.api.dependencies import (
 )
 from service.api.errors import ProblemError
 from service.api.intake import located, read_body, read_request, take_scene
+from service.api.views import moment
 from service.sessions import LiveSession, Plan, Sessions
 from service.sessions.commands import check_series, parse_command
 from service.sessions.machine import Phase
@@ -304,7 +304,7 @@ def describe(session: LiveSession) -> SessionView:
             "epoch": session.epoch,
             "viewers": len(session.fanout),
             "restarts": session.restarts,
-            "created_at": datetime.fromtimestamp(session.created_at, UTC),
+            "created_at": moment(session.created_at),
             "failure": session.failure,
             "links": {
                 "self": here,

@@ -27,8 +27,6 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
-ENDED = frozenset({Phase.FAILED, Phase.CLOSED})
-STEPPABLE = frozenset({Phase.RUNNING, Phase.PAUSED})
 # ops that make time pass, refused where no step can follow
 MOVING = frozenset({"resume", "step"})
 

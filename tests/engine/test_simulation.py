@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import SceneError
+from engine import SceneError, run
+from schemas import load_scene
+from schemas.summary import Summary
 from tests.engine.scenes import brick, document, ground, simulate
 
 
@@ -94,6 +96,12 @@ def test_motion_that_blows_up_is_a_failure_that_names_the_body() -> None:
     assert sim.failure.step == done < 2000
     assert "stone" in sim.summary()["reason"]
     assert sim.advance(1) == 0
+
+
+def test_summary_of_a_run_keeps_its_published_form() -> None:
+    scene = document([brick("stone")], simulation={"dt": 1e-3, "duration": 0.01})
+    _, summary = run(load_scene(scene))
+    assert Summary.model_validate(summary).steps == 10
 
 
 def test_kinematic_body_moves_as_it_is_told_and_carries_what_stands_on_it() -> None:
