@@ -64,6 +64,8 @@ def keep_start(state: State, motion: Motion) -> None:
         store3(motion.p_start, i, load3(state.p_WB, i))
         store4(motion.q_start, i, load4(state.q_WB, i))
         store3(motion.w_start, i, load3(state.w_WB_W, i))
+        store3(motion.L_start, i, load3(state.L_flown, i))
+        store3(motion.flown_start, i, load3(state.w_flown, i))
 
 
 @kernel
@@ -73,6 +75,8 @@ def undo(state: State, motion: Motion) -> None:
         store3(state.p_WB, i, load3(motion.p_start, i))
         store4(state.q_WB, i, load4(motion.q_start, i))
         store3(state.w_WB_W, i, load3(motion.w_start, i))
+        store3(state.L_flown, i, load3(motion.L_start, i))
+        store3(state.w_flown, i, load3(motion.flown_start, i))
 
 
 @kernel

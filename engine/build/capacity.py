@@ -122,6 +122,8 @@ def workspace(
             p_start=np.zeros((n, 3)),
             q_start=np.zeros((n, 4)),
             w_start=np.zeros((n, 3)),
+            L_start=np.zeros((n, 3)),
+            flown_start=np.zeros((n, 3)),
         ),
     )
 
@@ -157,6 +159,8 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),
         w_WB_W=np.zeros((n, 3)),
+        L_flown=np.zeros((n, 3)),
+        w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         motor_target=np.full((n_joints, 2), np.nan),

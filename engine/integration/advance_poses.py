@@ -40,8 +40,10 @@ def advance_orientation(
             inverse = load33(bodies.inverse_inertia_B, i)
             store3(state.w_WB_W, i, rotate(q_new, times_vector(inverse, rotate_back(q_new, L))))
     elif keeps_L:
-        q_new, w_new = free_rotation(bodies, state, i, h)
+        q_new, w_new, L = free_rotation(bodies, state, i, h)
         store3(state.w_WB_W, i, w_new)
+        store3(state.w_flown, i, w_new)
+        store3(state.L_flown, i, L)
     else:
         q_new = multiply(exponential(scale(h, w)), q)
     # products of unit quaternions drift by rounding only, about 1e-16 a step

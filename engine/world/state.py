@@ -50,6 +50,8 @@ class State(NamedTuple):
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
+    L_flown: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, kept by the last free flight
+    w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
     joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
     motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own

@@ -25,6 +25,8 @@ class Motion(NamedTuple):
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s
+    L_start: NDArray  # (n, 3)               N m s  State.L_flown
+    flown_start: NDArray  # (n, 3)           rad/s  State.w_flown
 
 
 class Workspace(NamedTuple):
