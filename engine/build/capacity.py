@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
+from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
 from engine.world.islands import Islands
-from engine.world.model import Model
+from engine.world.model import Bodies, Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.workspace import Motion, Workspace
 
-# rows of the dense solvers: 3 matrices of 384^2 float64 are 3.5 MB
+# rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
+BLOCKS_PER_NODE = 6
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -25,6 +29,11 @@ def first_capacity(n_shapes: int) -> int:
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, stiff force elements, the hand and all contacts."""
     return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
+
+
+def max_groups(model: Model) -> int:
+    """Groups of equations: a joint may have more than six, a stiff element has one."""
+    return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -69,8 +78,8 @@ def row_arrays(n: int) -> Rows:
     )
 
 
-def problem_of(rows: Rows, friction_kind: int) -> Problem:
-    """A problem that shares what the rows already hold."""
+def problem_of(rows: Rows, friction_kind: int, bodies: Bodies, motion: Motion) -> Problem:
+    """A problem that shares what the rows, bodies and their motion already hold."""
     n = len(rows.bias)
     return Problem(
         count=np.zeros(2, np.int64),
@@ -81,6 +90,8 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
         MJ_a=np.zeros((n, 6)),
         MJ_b=np.zeros((n, 6)),
         diagonal=np.zeros(n),
+        inverse_mass=bodies.inverse_mass,
+        inverse_inertia=motion.inverse_inertia_W,
         cfm=rows.cfm,
         b=np.zeros(n),
         lo=rows.lo,
@@ -93,9 +104,9 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
-def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
-    """Room for as many islands as bodies, and for all rows in one of them."""
-    n_rows = len(rows.bias)
+def island_arrays(part: Problem) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them: `part`."""
+    n_bodies, n_rows = len(part.inverse_mass), len(part.b)
     return Islands(
         count=np.zeros(1, np.int64),
         parent=np.zeros(n_bodies, np.int64),
@@ -104,7 +115,84 @@ def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows), friction_kind),
+        part=part,
+    )
+
+
+def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
+    """Room for the graph of that many bodies (the world included) and groups of equations."""
+    n_nodes = n_bodies + n_groups
+
+    def whole(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, np.int64)
+
+    return Graph(
+        count=whole(4),
+        place=whole(n_bodies),
+        body=whole(n_bodies),
+        edges=whole(n_bodies + 1),
+        incident=whole(2 * n_groups),
+        queue=whole(n_bodies),
+        parent=whole(n_bodies),
+        tree=whole(n_bodies),
+        depth=whole(n_bodies),
+        loops=whole(n_bodies + 1),
+        body_node=whole(n_bodies),
+        member=whole(n_groups, NODE_ROWS),
+        size=whole(n_groups),
+        side=whole(n_groups, 2),
+        next_loop=whole(n_groups),
+        group_node=whole(n_groups),
+        node=whole(n_nodes),
+        start=whole(n_nodes + 1),
+        row=whole(BLOCKS_PER_NODE * n_nodes),
+        mark=whole(n_nodes),
+        child=whole(n_nodes),
+        sibling=whole(n_nodes),
+    )
+
+
+def factor_arrays(graph: Graph) -> Factor:
+    """Room for the factor over a graph."""
+    n_nodes, n_blocks = len(graph.node), len(graph.row)
+    return Factor(
+        C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),
+        inverse=np.zeros((n_nodes, NODE_ROWS)),
+        scale=np.zeros((n_nodes, NODE_ROWS)),
+        X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
+        x=np.zeros((n_nodes, NODE_ROWS)),
+        many=np.zeros((n_nodes, NODE_ROWS, SIDES)),
+    )
+
+
+def dense_arrays(rows: int, graph: Graph) -> Dense:
+    """Room for that many rows that are no equations, and for the equations of a graph."""
+    return Dense(
+        factor=np.zeros((rows, rows)),
+        S=np.zeros((rows, rows)),
+        vectors=np.zeros((16, rows)),
+        indices=np.zeros((8, rows), np.int64),
+        graph=graph,
+        equations=factor_arrays(graph),
+    )
+
+
+def motion_arrays(n: int) -> Motion:
+    """Motion of n bodies, the world included."""
+    return Motion(
+        velocity_old=np.zeros((n, 6)),
+        velocity_free=np.zeros((n, 6)),
+        inverse_inertia_W=np.zeros((n, 3, 3)),
+        wrench=np.zeros((n, 6)),
+        booked=np.zeros((n, 6)),
+        turning=np.zeros((n, 3)),
+        scratch=np.zeros((n, 6)),
+        damping_power=np.zeros(1),
+        p_start=np.zeros((n, 3)),
+        q_start=np.zeros((n, 4)),
+        w_start=np.zeros((n, 3)),
+        L_start=np.zeros((n, 3)),
+        flown_start=np.zeros((n, 3)),
     )
 
 
@@ -112,34 +200,16 @@ def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: i
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
     rows = row_arrays(max_rows(model, max_contacts))
+    motion = motion_arrays(n)
+    part = problem_of(row_arrays(len(rows.bias)), friction_kind, model.bodies, motion)
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction_kind),
-        islands=island_arrays(n, rows, friction_kind),
-        dense=Dense(
-            A=np.zeros((cap, cap)),
-            factor=np.zeros((cap, cap)),
-            S=np.zeros((cap, cap)),
-            vectors=np.zeros((16, cap)),
-            indices=np.zeros((8, cap), np.int64),
-        ),
-        motion=Motion(
-            velocity_old=np.zeros((n, 6)),
-            velocity_free=np.zeros((n, 6)),
-            inverse_inertia_W=np.zeros((n, 3, 3)),
-            wrench=np.zeros((n, 6)),
-            booked=np.zeros((n, 6)),
-            turning=np.zeros((n, 3)),
-            scratch=np.zeros((n, 6)),
-            damping_power=np.zeros(1),
-            p_start=np.zeros((n, 3)),
-            q_start=np.zeros((n, 4)),
-            w_start=np.zeros((n, 3)),
-            L_start=np.zeros((n, 3)),
-            flown_start=np.zeros((n, 3)),
-        ),
+        problem=problem_of(rows, friction_kind, model.bodies, motion),
+        islands=island_arrays(part),
+        dense=dense_arrays(cap, graph_arrays(n, max_groups(model))),
+        motion=motion,
     )
 
 

@@ -14,6 +14,7 @@ from engine.solvers.dense_problem import (
     write_velocities,
 )
 from engine.solvers.elimination import reduce_problem, restore_solution
+from engine.solvers.forest import count_equations, write_graph
 from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.linear import Factor, copy
 from engine.solvers.newton import NewtonScratch
@@ -30,17 +31,8 @@ GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
 PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 
-# beside the STOPPED_...: no answer yet
-PIVOTING_IS_DUE = -1
-if TYPE_CHECKING:
-    from engine.world.problem import Dense, Problem
-
-GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
-PIVOTING = int(SolverMethod.PIVOTING)
-ELIMINATION = int(SolverMethod.ELIMINATION)
-
-# beside the STOPPED_...: no answer yet
-PIVOTING_IS_DUE = -1
+# beside the STOPPED_...: no answer yet; no answer by these methods
+PIVOTING_IS_DUE, NO_ROOM = -1, -2
 
 
 @kernel
@@ -53,17 +45,17 @@ def has_friction(dp: DenseProblem) -> bool:
 
 
 @kernel
-def _pivots(dense: Dense, used: int) -> Pivots:
-    """Scratch of pivoting beside `used` rows of dense.factor that are taken."""
-    factor = Factor(dense.factor[used:], dense.indices[5], dense.indices[6], dense.indices[2])
+def _pivots(dense: Dense) -> Pivots:
+    """Scratch of pivoting."""
+    factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
     return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9])
 
 
 @kernel
-def _turns(dense: Dense, used: int) -> TurnScratch:
-    """Scratch of solve_in_turns beside `used` rows of dense.factor that are taken."""
+def _turns(dense: Dense) -> TurnScratch:
+    """Scratch of solve_in_turns."""
     x = dense.vectors
-    newton_scratch = NewtonScratch(dense.factor[used:], x[8], x[9], x[10], x[11])
+    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[10], x[11])
     return TurnScratch(newton_scratch, x[12], x[13], x[14], x[15])
 
 
@@ -75,14 +67,17 @@ def solve_dense(
 
     ELIMINATION ends by pivoting where every bound is a number, else by solve_in_turns; for squares
     that gets some turns, and pivoting from there when they fail.  The caller knows that rows fit.
+    NO_ROOM when the equations have more loops than there is memory for; nothing is done then.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
     Check   tests/engine/solvers/test_solve.py
     """
-    dp, factor, n_equations = reduce_problem(problem, dense, method == ELIMINATION)
+    eliminate = method == ELIMINATION and count_equations(problem) > 0
+    if eliminate and not write_graph(problem, dense.graph):
+        return NO_ROOM, 0
+    dp = reduce_problem(problem, dense, eliminate)
     project_guess(dp)
-    used = factor.size[0]
     best = dense.vectors[12]
     error = np.inf
     count = 0
@@ -91,7 +86,7 @@ def solve_dense(
     elif method == ELIMINATION and has_friction(dp):
         square = dp.friction_kind == FRICTION_BOX
         sweeps = min(max_iterations, 4 * SWEEPS_PER_TURN) if square else max_iterations
-        status, count = solve_in_turns(dp, _turns(dense, used), sweeps, tolerance)
+        status, count = solve_in_turns(dp, _turns(dense), sweeps, tolerance)
         if square and status != STOPPED_TOLERANCE:
             copy(dp.lam, dp.n, best)
             write_velocities(dp)
@@ -100,9 +95,9 @@ def solve_dense(
     else:
         status = PIVOTING_IS_DUE
     if status == PIVOTING_IS_DUE:
-        status, pivots = pivoting(dp, _pivots(dense, used))
+        status, pivots = pivoting(dp, _pivots(dense))
         count += pivots
         if error < dense_residual(dp):
             copy(best, dp.n, dp.lam)
-    restore_solution(problem, dense, dp, factor, n_equations)
+    restore_solution(problem, dense, dp, eliminate)
     return status, count
