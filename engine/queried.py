@@ -1,4 +1,4 @@
-"""The part of a simulation's door through which one asks what touches, what a ray meets, how near."""
+"""The part of a simulation's door for questions: what touches, what a ray meets, how near."""
 
 from __future__ import annotations
 
@@ -108,29 +108,31 @@ class Queried:
         self,
         origins: Any,
         directions: Any,
-        max_distance: float = math.inf,
+        max_distance: Any = math.inf,
         mask: int = ALL_GROUPS,
         every: bool = False,
     ) -> NDArray[np.void]:
         """What rays meet (dtype HIT_DTYPE): of each the nearest shape, or every one on its way.
 
-        Origins [m] and directions (of any length) are one vector or (n, 3), in W; rows ascend by
-        ray, then by distance [m]. `mask` keeps shapes whose collision group shares a bit with it.
-        A ray that starts inside of a shape hits it at distance 0, against its own direction.
+        Origins [m] and directions (of any length) are one vector or (n, 3), in W, the largest
+        distance one number or (n,); rows ascend by ray, then by distance [m]. `mask` keeps shapes
+        whose collision group shares a bit with it. A ray that starts inside of a shape hits it at
+        distance 0, against its own direction.
         Raises ValueError for a direction without length.
         """
         o, d = np.broadcast_arrays(
             rows_of_three(origins, "origin"), rows_of_three(directions, "direction")
         )
+        far = np.broadcast_to(np.asarray(max_distance, dtype=float), len(o))
         # by the largest component first: squares of tiny or huge numbers would not be finite
         most = np.abs(d).max(axis=1, keepdims=True)
         if (most <= 0.0).any():
             raise ValueError("a direction has length zero; a vector that is not zero is needed")
-        if not max_distance >= 0.0:
+        if not (far >= 0.0).all():
             raise ValueError(f"max_distance must not be negative, not {max_distance!r}")
         unit = d / most
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-        rays = np.concatenate([o, unit, np.full((len(o), 1), float(max_distance))], axis=1)
+        rays = np.concatenate([o, unit, far[:, None]], axis=1)
         n = len(rays)
         who, where = self._cast(rays, int(mask), every, n)
         if len(who) > n:

@@ -111,9 +111,7 @@ def cast_rays(
                 best, best_n, best_shape = t, n, i
         if best_shape >= 0:
             if found < len(who):
-                put_hit(
-                    who, where, found, ray, best_shape, best, add_scaled(o, best, d), best_n
-                )
+                put_hit(who, where, found, ray, best_shape, best, add_scaled(o, best, d), best_n)
             found += 1
     return found
 

@@ -119,7 +119,7 @@ def capsule_span(o: Vec3, d: Vec3, r: float, h: float) -> Span:
 
 @kernel
 def cone_sides(a: float, b: float, c: float, rises: bool) -> tuple[float, float]:
-    """From where to where a t^2 + 2 b t + c <= 0 in the cone that opens downwards; empty: inf, -inf.
+    """From where to where a t^2 + 2 b t + c <= 0 in a cone that opens downwards, or inf, -inf.
 
     The inequality holds in a double cone: between the roots where a > 0, else outside of them. A
     ray that rises is in the lower cone first. Roots as -q/a and -c/q: no cancellation.

@@ -23,4 +23,6 @@ class Events(NamedTuple):
 
     count: NDArray  # (1,) int64        events that wait to be read
     who: NDArray  # (max, 6) int64      EVENT_KIND ... EVENT_SHAPE_B
-    where: NDArray  # (max, 8)          s, m, -, m/s  EVENT_TIME ... EVENT_SPEED: point and normal in W
+    where: (
+        NDArray  # (max, 8)          s, m, -, m/s  EVENT_TIME ... EVENT_SPEED: point and normal in W
+    )
