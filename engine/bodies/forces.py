@@ -72,13 +72,6 @@ def point_of(state: State, body: int, arm_B: Vec3) -> Vec3:
 
 
 @kernel
-def velocity_at(state: State, body: int, point_W: Vec3) -> Vec3:
-    """v + w x r of the material point of the body that is at point_W."""
-    arm = sub(point_W, load3(state.p_WB, body))
-    return add(load3(state.v_WB_W, body), cross(load3(state.w_WB_W, body), arm))
-
-
-@kernel
 def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, float]:
     """End points of spring f in W and its length [m]."""
     a = point_of(state, forces.body_a[f], load3(forces.anchor_A, f))
@@ -104,25 +97,24 @@ def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
 
 @kernel
 def write_spring(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Force k1 x + ... + d dx/dt along the line between the ends, x = length - rest."""
+    """Force k1 x + ... along the line between the ends, x = length - rest.
+
+    Its damper is a row (constraints/damper.py).
+    """
     a, b, length = spring_length(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
     n = normalised(sub(b, a))
-    rate = dot(n, sub(velocity_at(state, j, b), velocity_at(state, i, a)))
-    tension = elastic_force(forces.stiffness, f, length - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    tension = elastic_force(forces.stiffness, f, length - forces.rest[f])
     add_wrench(motion.wrench, state, i, scale(tension, n), a)
     add_wrench(motion.wrench, state, j, scale(-tension, n), b)
 
 
 @kernel
 def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Torque k1 x + ... + d dx/dt about the axis, x = twist - rest."""
+    """Torque k1 x + ... about the axis, x = twist - rest; its damper is a row."""
     axis, angle = torsion_angle(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
-    rate = dot(axis, sub(load3(state.w_WB_W, j), load3(state.w_WB_W, i)))
-    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f])
     for k in range(3):
         motion.wrench[i, k] += torque * axis[k]
         motion.wrench[j, k] -= torque * axis[k]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
-from engine.world.model import Bodies, Joints
+from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -21,9 +21,10 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int) -> int:
-    """Rows of all joints, the hand and all contacts."""
-    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, dampers, the hand and all contacts."""
+    dampers = int(np.count_nonzero(model.forces.damping))
+    return N_SLOTS * len(model.joints.kind) + dampers + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -92,12 +93,10 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
-def workspace(
-    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
-) -> Workspace:
+def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
-    n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts))
+    n = len(model.bodies.kind)
+    rows = row_arrays(max_rows(model, max_contacts))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),

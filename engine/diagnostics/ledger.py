@@ -18,6 +18,7 @@ from engine.world.model import DYNAMIC, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
+    ROW_DAMPER,
     ROW_FRICTION,
     ROW_GRAB,
     ROW_LIMIT,
@@ -82,6 +83,8 @@ def book_row(
         j = rows.joint[i]
         damping = joints.spring_damping[j] if rows.slot[i] == SLOT_SPRING else joints.damping[j]
         ledger[LEDGER_DAMPING] += h * damping * speed * speed
+    elif kind == ROW_DAMPER:
+        ledger[LEDGER_DAMPING] -= work
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:

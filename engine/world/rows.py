@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT = 6, 7
+ROW_DAMPER = 8  # of a force element
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations
 SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,40 @@ def test_spring_between_points_keeps_energy(stiffness: object) -> None:
     assert sim.summary()["energy"]["max_relative_drift"] < 1e-4
     if stiffness == 200.0:
         assert sim.poses()[0, 0] == pytest.approx(0.1 * math.sin(50.0), abs=1e-4)
+
+
+def damped(dt: float, damping: float, kind: str) -> Any:
+    """A mass of 2 kg (or 0.02 kg m^2) at speed 1 on a damped force element, w = 10 /s."""
+    ends = {"parent": "world", "child": "mass", "damping": damping}
+    if kind == "spring":
+        ends |= {"type": kind, "anchor": [-1, 0, 0], "anchor2": [0, 0, 0], "stiffness": 200.0}
+        mass = brick("mass", linear_velocity=[1.0, 0, 0])
+    else:
+        ends |= {"type": kind, "axis": [0, 0, 1], "stiffness": 200.0}
+        mass = brick("mass", inertia=[2.0, 2.0, 2.0], angular_velocity=[0, 0, 1.0])
+    return simulate(document([mass], forces=[ends], gravity=[0, 0, 0], simulation={"dt": dt}))
+
+
+@pytest.mark.parametrize("kind", ["spring", "torsion"])
+def test_damper_of_a_force_element_is_second_order_and_booked(kind: str) -> None:
+    wd = math.sqrt(100.0 - 1.0)
+    exact = math.exp(-1.0) * (math.cos(wd) - math.sin(wd) / wd)
+    error = []
+    for dt in (4e-3, 2e-3):
+        sim = damped(dt, 4.0, kind)
+        sim.advance(round(1.0 / dt))
+        v = sim.velocities()[0]
+        error.append(abs(float(v[0] if kind == "spring" else v[5]) - exact))
+        energy = sim.energy()
+        assert energy["dissipated_damping"] == pytest.approx(1.0 - energy["total"], rel=1e-3)
+    assert error[1] < 1e-4
+    assert 3.8 < error[0] / error[1] < 4.2
+
+
+def test_very_strong_damper_stays_stable() -> None:
+    sim = damped(1e-2, 1e9, "spring")
+    sim.advance(100)
+    assert np.abs(sim.velocities()).max() <= 1.0
 
 
 def test_torsion_spring_swings_as_sine() -> None:
