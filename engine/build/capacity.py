@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
+from engine.world.islands import Islands
 from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
@@ -93,6 +94,21 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
+def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them."""
+    n_rows = len(rows.bias)
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=problem_of(row_arrays(n_rows), friction_kind),
+    )
+
+
 def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
@@ -102,6 +118,7 @@ def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: i
         contacts=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction_kind),
+        islands=island_arrays(n, rows, friction_kind),
         dense=Dense(
             A=np.zeros((cap, cap)),
             factor=np.zeros((cap, cap)),
