@@ -23,9 +23,8 @@ def first_capacity(n_shapes: int) -> int:
 
 
 def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of all joints, dampers, the hand and all contacts."""
-    dampers = int(np.count_nonzero(model.forces.damping))
-    return N_SLOTS * len(model.joints.kind) + dampers + 3 + 3 * max_contacts
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -162,7 +161,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -179,6 +178,7 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 2), np.nan),
         motor_max_force=np.full((n_joints, 2), np.nan),
         applied=np.zeros((n, 7)),
