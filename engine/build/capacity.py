@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
 from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
+from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Bodies, Model
 from engine.world.problem import Dense, Problem
@@ -220,7 +221,15 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
     )
+
+
+def event_arrays(n: int) -> Events:
+    """Room for n events; 0: nobody asks for them."""
+    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
