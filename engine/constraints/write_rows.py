@@ -13,7 +13,7 @@ from engine.constraints.joints.equations import write_equations
 from engine.constraints.limit import write_limits
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
-from engine.world.model import Model
+from engine.world.model import ASLEEP, Model
 from engine.world.options import StepOptions
 from engine.world.rows import Rows
 from engine.world.state import State
@@ -30,6 +30,8 @@ def write_rows(
 ) -> None:
     """All rows of this step: joints, then the hand, then contacts (three rows each, last).
 
+    Joints of bodies that sleep have no rows; their coordinates stay.
+
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
     Writes  rows, state.joint_q
@@ -37,8 +39,10 @@ def write_rows(
     """
     h = options.time_step
     rows.count[0] = 0
-    joints = model.joints
+    joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
+        if kind[joints.body_a[j]] == ASLEEP or kind[joints.body_b[j]] == ASLEEP:
+            continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, h, turning)
         for axis in range(n_coordinates(joints.kind[j])):
