@@ -115,8 +115,7 @@ class Simulation(Steered):
     def _allocate(self, max_contacts: int) -> None:
         asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
         self.work = workspace(
-            self.model.bodies,
-            self.model.joints,
+            self.model,
             max_contacts,
             self.options.friction_kind,
             DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,

@@ -187,9 +187,7 @@ def step(
     state.time[0] = state.step[0] * h
     if options.sleep.enabled == 1:
         islands = work.islands
-        fall_asleep(
-            model, state, work.contacts, options.sleep, islands.parent, islands.number
-        )
+        fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)
     record_extremes(model, state, work.contacts, report)
     report.bad_body[0] = first_bad_body(bodies, state)
     if report.bad_body[0] >= 0:

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.world.contacts import Contacts
 from engine.world.islands import Islands
-from engine.world.model import Bodies, Joints
+from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -22,9 +22,9 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int) -> int:
-    """Rows of all joints, the hand and all contacts."""
-    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -108,12 +108,10 @@ def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
     )
 
 
-def workspace(
-    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
-) -> Workspace:
+def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
-    n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts))
+    n = len(model.bodies.kind)
+    rows = row_arrays(max_rows(model, max_contacts))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
@@ -166,7 +164,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -183,6 +181,7 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 2), np.nan),
         motor_max_force=np.full((n_joints, 2), np.nan),
         applied=np.zeros((n, 7)),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
 from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
+from engine.constraints.element import write_elements
 from engine.constraints.frames import joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
@@ -13,7 +15,7 @@ from engine.constraints.joints.equations import write_equations
 from engine.constraints.limit import write_limits
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
-from engine.world.model import ASLEEP, Model
+from engine.world.model import Model
 from engine.world.options import StepOptions
 from engine.world.rows import Rows
 from engine.world.state import State
@@ -28,9 +30,9 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, then the hand, then contacts (three rows each, last).
+    """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
 
-    Joints of bodies that sleep have no rows; their coordinates stay.
+    Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
@@ -41,7 +43,7 @@ def write_rows(
     rows.count[0] = 0
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if kind[joints.body_a[j]] == ASLEEP or kind[joints.body_b[j]] == ASLEEP:
+        if rests(kind, joints.body_a[j], joints.body_b[j]):
             continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, h, turning)
@@ -54,6 +56,7 @@ def write_rows(
             if joints.damping[j] > 0.0:
                 write_damper(rows, state, joints, j, axis, frame, h)
         write_joint_spring(rows, state, joints, j, frame, h)
+    write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]
     for c in range(contacts.count[0]):

@@ -114,7 +114,7 @@ def momenta_of(bodies: Bodies, state: State, i: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
-    """Linear momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies."""
+    """Momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies."""
     linear = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)
     for i in range(bodies.kind.shape[0]):

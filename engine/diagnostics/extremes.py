@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from engine.bodies.resting import rests
 from engine.constraints.frames import JointFrame, joint_frame
 from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
 from engine.kernel import kernel
@@ -11,7 +12,6 @@ from engine.spatial.quaternion import conjugate, load4, multiply
 from engine.spatial.vec3 import cross, dot, norm, scale, sub
 from engine.world.contacts import Contacts
 from engine.world.model import (
-    ASLEEP,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -142,7 +142,7 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     joints = model.joints
     kind = model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if kind[joints.body_a[j]] == ASLEEP or kind[joints.body_b[j]] == ASLEEP:
+        if rests(kind, joints.body_a[j], joints.body_b[j]):
             continue
         frame = joint_frame(joints, state, j)
         raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, j, frame))

@@ -54,6 +54,7 @@ class State(NamedTuple):
     w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
     joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
+    twist: NDArray  # (f,) rad            of torsion springs, counted across turns
     motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own
     motor_max_force: NDArray  # (j, 2)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
@@ -65,8 +66,14 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
-    still_steps: NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
-    asleep_with: NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
-    woken: NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
+    still_steps: (
+        NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
+    )
+    asleep_with: (
+        NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
+    )
+    woken: (
+        NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
+    )
     contacts: ContactCache
     resting: ContactCache  # of bodies that sleep, handed back when they wake
