@@ -207,10 +207,9 @@ class World:
         )
         cap = self.max_contacts
         self.state = empty_state(n + 1, 0, 0, cap)
-        self.state.p_WB[:n] = [s.p for s in self.solids]
-        self.state.q_WB[:n] = [s.q for s in self.solids]
-        self.state.v_WB_W[:n] = [s.v for s in self.solids]
-        self.state.w_WB_W[:n] = [s.w for s in self.solids]
+        for i, solid in enumerate(self.solids):
+            self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
+            self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         self.contacts = contact_arrays(cap)
         self.options = StepOptions(
