@@ -26,6 +26,7 @@ from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
+from engine.collision.touching import find_events, has_room
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
@@ -38,7 +39,8 @@ from engine.sleeping.wake import disturb_by_time, return_contacts, wake_touched
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
 from engine.world.report import (
@@ -69,8 +71,6 @@ def keep_start(state: State, motion: Motion) -> None:
         store3(motion.p_start, i, load3(state.p_WB, i))
         store4(motion.q_start, i, load4(state.q_WB, i))
         store3(motion.w_start, i, load3(state.w_WB_W, i))
-        store3(motion.w_flown_start, i, load3(state.w_flown, i))
-        store3(motion.L_flown_start, i, load3(state.L_flown, i))
         store3(motion.L_start, i, load3(state.L_flown, i))
         store3(motion.flown_start, i, load3(state.w_flown, i))
 
@@ -82,8 +82,6 @@ def undo(state: State, motion: Motion) -> None:
         store3(state.p_WB, i, load3(motion.p_start, i))
         store4(state.q_WB, i, load4(motion.q_start, i))
         store3(state.w_WB_W, i, load3(motion.w_start, i))
-        store3(state.w_flown, i, load3(motion.w_flown_start, i))
-        store3(state.L_flown, i, load3(motion.L_flown_start, i))
         store3(state.L_flown, i, load3(motion.L_start, i))
         store3(state.w_flown, i, load3(motion.flown_start, i))
 
@@ -142,12 +140,13 @@ def step(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> bool:
     """Advance the state by one step; False when it had to be undone because capacity was short.
 
     Reads   model, whose bodies' kinds are what they do in this step (work.motion.activity);
             kind (n,) int64: what they are; options
-    Writes  state, report. Everything in work is garbage between steps.
+    Writes  state, report, events. Everything in work is garbage between steps.
     """
     h = options.time_step
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
@@ -179,6 +178,8 @@ def step(
     apply_impulses(bodies, rows, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
+    if len(events.who) > 0:
+        find_events(model.shapes, work.contacts, state, motion.velocity_old, h, events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
@@ -205,6 +206,7 @@ def run(
     options: StepOptions,
     n_steps: int,
     report: Report,
+    events: Events,
 ) -> int:
     """Up to n_steps steps; stops early when capacity is short or a value is not finite.
 
@@ -213,7 +215,10 @@ def run(
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
-        if not step(active, model.bodies.kind, state, work, collision, options, report):
+        if not has_room(work.contacts, state, events):
+            report.status[0] = EVENTS_FULL
+            return done
+        if not step(active, model.bodies.kind, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

@@ -1,4 +1,4 @@
-"""Force elements that are too stiff for a force: springs between bodies as compliant rows."""
+"""Force elements that are damped or too stiff for a force: springs as compliant rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.bodies.forces import (
     elastic_force,
     elastic_slope,
     elongation,
-    is_stiff,
+    is_row,
     spring_length,
     torsion_angle,
 )
@@ -34,7 +34,7 @@ def write_line(rows: Rows, row: int, state: State, forces: Forces, f: int) -> No
 
 @kernel
 def write_elements(rows: Rows, state: State, forces: Forces, body_kind: NDArray, h: float) -> None:
-    """A row for every spring and torsion spring that `is_stiff`, unless its bodies sleep.
+    """A row for every spring and torsion spring that `is_row`, unless its bodies sleep.
 
     Source  decision 0003; the rule of springs of joints (drive.set_spring)
     Check   tests/references/test_springs.py
@@ -43,7 +43,7 @@ def write_elements(rows: Rows, state: State, forces: Forces, body_kind: NDArray,
         kind = forces.kind[f]
         if rests(body_kind, forces.body_a[f], forces.body_b[f]):
             continue
-        if kind not in (FORCE_SPRING, FORCE_TORSION) or not is_stiff(forces, state, f, h):
+        if kind not in (FORCE_SPRING, FORCE_TORSION) or not is_row(forces, state, f, h):
             continue
         row = start_row(rows, ROW_ELEMENT, forces.body_a[f], forces.body_b[f])
         rows.slot[row] = f
