@@ -14,6 +14,7 @@ from engine import steering
 from engine.build.capacity import (
     DENSE_ROWS,
     DENSE_ROWS_ON_REQUEST,
+    empty_report,
     event_arrays,
     grown_cache,
     workspace,
@@ -33,7 +34,6 @@ from engine.steered import Steered
 from engine.step import run as run_steps
 from engine.world.options import SolverMethod
 from engine.world.report import (
-    N_PHASES,
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_BROAD,
@@ -41,7 +41,6 @@ from engine.world.report import (
     PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
-    Report,
 )
 from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from schemas import Scene, scene_hash
@@ -72,22 +71,6 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": platform.machine(),
     }
-
-
-def empty_report() -> Report:
-    """A report of nothing."""
-    return Report(
-        status=np.zeros(1, np.int64),
-        bad_body=np.full(1, -1, np.int64),
-        islands=np.zeros(1, np.int64),
-        method=np.zeros(1, np.int64),
-        methods=np.zeros(1, np.int64),
-        solver_status=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        coulomb_error=np.zeros(1),
-        phase_ns=np.zeros(N_PHASES + 1, np.int64),
-    )
 
 
 class Simulation(Steered, Queried):

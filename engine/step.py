@@ -8,6 +8,7 @@
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
+               and, if asked for, put together what came apart
     9 account  where did work and momentum go, who sleeps   -> ledger
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
@@ -39,10 +40,12 @@ from engine.sleeping.wake import disturb_by_time, return_contacts, wake_touched
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
+from engine.stabilisation.stabilise import keep_accounts, stabilise
+from engine.stabilisation.tangent import write_tangents
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
-from engine.world.options import StepOptions
+from engine.world.options import Stabilisation, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
@@ -54,6 +57,8 @@ from engine.world.report import (
 )
 from engine.world.state import State
 from engine.world.workspace import Motion, Workspace
+
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 
 @kernel
@@ -161,6 +166,8 @@ def step(
     now = lap(report, PHASE_NARROW, now)
     write_world_inertia(bodies, state, motion, options)
     write_rows(model, state, work.contacts, rows, options, motion.turning)
+    if options.stabilisation != BAUMGARTE:
+        write_tangents(rows, model.joints, state, h)
     now = lap(report, PHASE_ROWS, now)
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
@@ -183,7 +190,11 @@ def step(
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
+    if options.stabilisation != BAUMGARTE:
+        keep_accounts(rows, problem, motion, state)
     advance_poses(bodies, state, 0.5 * h, options)
+    if options.stabilisation != BAUMGARTE:
+        stabilise(model, state, work, options, report)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
     if options.sleep.enabled == 1:

@@ -10,7 +10,9 @@ from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
 from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Bodies, Model
+from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
+from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.workspace import Motion, Workspace
@@ -75,6 +77,7 @@ def row_arrays(n: int) -> Rows:
         error=np.zeros(n),
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
+        steady=np.zeros(n, np.int64),
         lam_warm=np.zeros(n),
     )
 
@@ -198,6 +201,43 @@ def motion_arrays(n: int) -> Motion:
     )
 
 
+def empty_report() -> Report:
+    """A report of nothing."""
+    return Report(
+        status=np.zeros(1, np.int64),
+        bad_body=np.full(1, -1, np.int64),
+        islands=np.zeros(1, np.int64),
+        method=np.zeros(1, np.int64),
+        methods=np.zeros(1, np.int64),
+        solver_status=np.zeros(1, np.int64),
+        iterations=np.zeros(1, np.int64),
+        residual=np.zeros(1),
+        coulomb_error=np.zeros(1),
+        phase_ns=np.zeros(N_PHASES + 1, np.int64),
+    )
+
+
+def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
+    """Room to correct positions: that many rows in the step, their equations once more."""
+    n, n_joints = len(model.bodies.kind), len(model.joints.kind)
+
+    def problem() -> Problem:
+        return problem_of(row_arrays(n_rows), 0, model.bodies, motion)
+
+    return Positions(
+        rows=row_arrays(N_SLOTS * n_joints),
+        error=np.zeros((n_joints, N_SLOTS)),
+        wanted=np.zeros(n_rows),
+        problem=problem(),
+        islands=island_arrays(problem()),
+        report=empty_report(),
+        parent=np.zeros(n, np.int64),
+        held=np.zeros(n, np.int64),
+        lost=np.zeros((n, 3)),
+        sums=np.zeros((n, 16)),
+    )
+
+
 def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
@@ -211,6 +251,7 @@ def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: i
         problem=problem_of(rows, friction_kind, model.bodies, motion),
         islands=island_arrays(part),
         dense=dense_arrays(cap, graph_arrays(n, max_groups(model))),
+        positions=position_arrays(model, len(rows.bias), motion),
         motion=motion,
     )
 
@@ -258,6 +299,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        joint_work=np.zeros((n_joints, N_SLOTS)),
         twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 2), np.nan),
         motor_max_force=np.full((n_joints, 2), np.nan),

@@ -11,6 +11,7 @@ from engine.world.options import (
     SleepOptions,
     SolverMethod,
     SolverOptions,
+    Stabilisation,
     StepOptions,
 )
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
@@ -76,11 +77,15 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     simulation = scene.simulation
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
+    stabilisation = Stabilisation[simulation.stabilisation.upper()]
+    by_velocity = stabilisation == Stabilisation.BAUMGARTE
     return StepOptions(
         time_step=float(simulation.dt),
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
-        contact_erp=float(contact.erp),
+        stabilisation=int(stabilisation),
+        contact_erp=float(contact.erp) if by_velocity else 0.0,
+        position_erp=float(contact.erp),
         restitution_threshold=float(contact.restitution_threshold),
         max_correction_speed=math.inf if speed is None else float(speed),
         margin=float(contact.margin if contact.margin is not None else automatic_margin(smallest)),

@@ -59,15 +59,15 @@ def _write_bounds(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
-def write_sides(problem: Problem, graph: Graph, x: NDArray, share: float) -> None:
-    """x <- [0; -share b_E] over the nodes of a graph."""
+def write_sides(graph: Graph, b: NDArray, x: NDArray) -> None:
+    """x <- [0; -b_E] over the nodes of a graph; b by row."""
     for k in range(graph.count[2]):
         for r in range(NODE_ROWS):
             x[k, r] = 0.0
     for g in range(graph.count[1]):
         k = graph.group_node[g]
         for r in range(graph.size[g]):
-            x[k, r] = -share * problem.b[graph.member[g, r]]
+            x[k, r] = -b[graph.member[g, r]]
 
 
 @kernel
@@ -210,7 +210,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
     else:
         write_factor(problem, graph, factor)
         if m > 0:
-            write_sides(problem, graph, factor.x, 1.0)
+            write_sides(graph, problem.b, factor.x)
             solve_one(graph, factor)
             for r in range(m):
                 dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
@@ -246,7 +246,7 @@ def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate
         problem.lam[order[r]] = dp.lam[r]
     if not eliminate:
         return
-    write_sides(problem, graph, factor.x, 1.0)
+    write_sides(graph, problem.b, factor.x)
     for r in range(dp.n):
         if dp.lam[r] != 0.0:
             i = order[r]

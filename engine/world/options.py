@@ -32,6 +32,14 @@ class OrientationUpdate(IntEnum):
     INFINITESIMAL = 1
 
 
+class Stabilisation(IntEnum):
+    """What becomes of position errors."""
+
+    BAUMGARTE = 0
+    SPLIT_IMPULSE = 1
+    PROJECTION = 2
+
+
 class SolverOptions(NamedTuple):
     """How a Problem is solved."""
 
@@ -57,7 +65,9 @@ class StepOptions(NamedTuple):
     time_step: float  # s
     orientation_update: int  # OrientationUpdate
     gyroscopic: int  # Gyroscopic
-    contact_erp: float  # -      share of penetration removed per step
+    stabilisation: int  # Stabilisation
+    contact_erp: float  # -      share of penetration removed per step by velocities
+    position_erp: float  # -     the same by moving poses
     restitution_threshold: float  # m/s   slower approaches do not bounce
     max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
     margin: float  # m           contacts are made up to this gap

@@ -41,4 +41,5 @@ class Rows(NamedTuple):
     error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated)
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, -1 otherwise
     mu: NDArray  # (max,) -
+    steady: NDArray  # (max,) int64           1: an equation whose work is kept in an account
     lam_warm: NDArray  # (max,) N s or N m s  guess

@@ -8,11 +8,10 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine.build.capacity import contact_arrays, empty_state
+from engine.build.capacity import contact_arrays, empty_report, empty_state
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
-from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,

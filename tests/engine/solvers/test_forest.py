@@ -90,7 +90,7 @@ def solve_sparse(problem):
     dense = dense_scratch(n)
     assert write_graph(problem, dense.graph)
     write_factor(problem, dense.graph, dense.equations)
-    write_sides(problem, dense.graph, dense.equations.x, 1.0)
+    write_sides(dense.graph, problem.b, dense.equations.x)
     solve_one(dense.graph, dense.equations)
     lam = np.zeros(n)
     for g in range(dense.graph.count[1]):
