@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
+from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Model
 from engine.world.problem import Dense, Problem
@@ -137,6 +138,7 @@ def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: i
             p_start=np.zeros((n, 3)),
             q_start=np.zeros((n, 4)),
             w_start=np.zeros((n, 3)),
+            activity=np.zeros(n, np.int64),
             L_start=np.zeros((n, 3)),
             flown_start=np.zeros((n, 3)),
         ),
@@ -150,7 +152,15 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
     )
+
+
+def event_arrays(n: int) -> Events:
+    """Room for n events; 0: nobody asks for them."""
+    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
@@ -188,5 +198,9 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
         extremes=np.zeros(24),
+        still_steps=np.zeros(n, np.int64),
+        asleep_with=np.full(n, -1, np.int64),
+        woken=np.zeros(1, np.int64),
         contacts=contact_cache(max_contacts),
+        resting=contact_cache(max_contacts),
     )

@@ -14,6 +14,9 @@ class ContactCache(NamedTuple):
     key: NDArray  # (max,) int64          shape_a * n_shapes + shape_b
     feature: NDArray  # (max,) int64      which features met
     impulse_W: NDArray  # (max, 3) N s    on body B
+    touching: NDArray  # (max,) int64     1: no gap, or a push across it
+    point_W: NDArray  # (max, 3) m        where it was
+    normal_W: NDArray  # (max, 3) -       from A to B
 
 
 # state.ledger
@@ -66,4 +69,14 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
+    still_steps: (
+        NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
+    )
+    asleep_with: (
+        NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
+    )
+    woken: (
+        NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
+    )
     contacts: ContactCache
+    resting: ContactCache  # of bodies that sleep, handed back when they wake
