@@ -48,10 +48,10 @@ SECTIONS = (
     Section(
         "simbenchmark",
         "SimBenchmark",
-        "Means over all steps of squared errors, error correction off, as published there: the best "
-        "published figures are 4.9e-9 (Bullet, rolling), 1.35e-4 m^2 (RaiSim, penetration of 666 "
-        "balls) and 0.0186 J^2 (RaiSim, bouncing), each at 1 ms. The balls that roll touch the box "
-        "from the start.",
+        "Means over all steps of squared errors, error correction off, as published there. The "
+        "best published figures are 4.9e-9 (Bullet, rolling), 1.35e-4 m^2 (RaiSim, penetration of "
+        "666 balls) and 0.0186 J^2 (RaiSim, bouncing), each at 1 ms. The balls that roll touch the "
+        "box from the start.",
         simbenchmark.CASES,
     ),
     Section(
