@@ -331,6 +331,7 @@ MEASURES = {
     "double_pendulum_lyapunov": lyapunov,
     "foucault_pendulum": foucault,
     "symmetric_free_body": symmetric_body,
+    "joint_limit_inelastic": limit,
     "torque_motor_flywheel": torque_motor,
     "velocity_motor_saturated": saturated_motor,
     "two_body_gravity_free_collision": collision,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tests.laws import measures as laws
-from tests.references import adams, closed_forms, scenes, simbenchmark
+from tests.references import adams, closed_forms, friction_forms, scenes, simbenchmark
 from tests.references.rows import Case
 
 
@@ -44,6 +44,12 @@ SECTIONS = (
         "Closed forms",
         "Classic checks with an answer in closed form, or known to many digits.",
         closed_forms.CASES,
+    ),
+    Section(
+        "friction",
+        "Contact and friction",
+        "Classic checks of rolling, sliding, toppling and standing, steps of 1 ms.",
+        friction_forms.CASES,
     ),
     Section(
         "simbenchmark",
