@@ -8,7 +8,7 @@
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
-    9 account  where did work and momentum go               -> ledger
+    9 account  where did work and momentum go               -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
 of the step it is second order in h where motion is smooth (decision 0003).
@@ -25,6 +25,7 @@ from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
+from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
 from engine.integration.advance_poses import advance_poses
@@ -127,10 +128,11 @@ def step(
     keep_impulses(rows, problem, work.contacts, state)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
-    book_momentum(bodies, rows, problem, motion, state, options)
+    book_momentum(model, rows, problem, motion, state, options)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
+    break_joints(model.joints, state, rows, problem, h)
     record_extremes(model, state, work.contacts, report)
     report.bad_body[0] = first_bad_body(bodies, state)
     if report.bad_body[0] >= 0:

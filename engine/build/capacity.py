@@ -45,7 +45,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -65,6 +65,7 @@ def row_arrays(n: int) -> Rows:
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -97,7 +98,7 @@ def workspace(
 ) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts))
+    rows = row_arrays(max_rows(joints, max_contacts), len(joints.kind))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
@@ -161,10 +162,11 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         w_WB_W=np.zeros((n, 3)),
         L_flown=np.zeros((n, 3)),
         w_flown=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        broken=np.full((n_joints, 2), np.nan),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),

@@ -10,7 +10,8 @@ from engine.build.bodies import build_bodies, initial_motion
 from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
-from engine.build.joints import Place, build_joints
+from engine.build.joint_frames import Place
+from engine.build.joints import build_joints
 from engine.build.options import build_options, check_options
 from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
 from engine.build.targets import TargetTable
@@ -80,7 +81,7 @@ def build(scene: Scene) -> Built:
     poses = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
     poses[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
-    joints = build_joints(scene.joints, index, place, poses, targets, faults)
+    joints = build_joints(scene.joints, index, place, poses, targets)
     forces = build_forces(scene.forces, index, place, bodies.com_B, targets)
     faults.raise_if_any()
     model = Model(

@@ -166,14 +166,18 @@ def empty(kind):
     whole |= {"body_axes"} | two
     width = {
         "anchor_A": 3, "anchor_B": 3, "axis_A": 3, "tangent1_A": 3, "tangent2_A": 3, "axis_B": 3,
-        "q_AB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 2, "limit_lower": 2, "limit_upper": 2,
-        "limit_restitution": 2, "limit_stiffness": 2, "limit_damping": 2, "motor_kind": 2,
-        "motor_table": 2, "motor_max_force": 2, "motor_stiffness": 2, "motor_damping": 2,
+        "q_AB0": 4, "q_WA0": 4, "q_WB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 3,
+        "limit_lower": 3, "limit_upper": 3, "limit_restitution": 3, "limit_stiffness": (3, 3),
+        "limit_damping": 3, "motor_kind": 3, "motor_table": 3, "motor_max_force": 3,
+        "motor_max_speed": 3, "motor_stiffness": (3, 3), "motor_damping": 3,
         "spring_k": 3, "stiffness": 3, "table": 6, "coefficient": 2,
     }  # fmt: skip
     return kind(
         *(
-            np.zeros((0, width[f]) if f in width else 0, np.int64 if f in whole else np.float64)
+            np.zeros(
+                (0, *np.atleast_1d(width[f])) if f in width else 0,
+                np.int64 if f in whole else np.float64,
+            )
             for f in kind._fields
         )
     )
@@ -215,10 +219,11 @@ class World:
             q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
             v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
             w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            joint_q=np.zeros((0, 2)),
+            joint_q=np.zeros((0, 3)),
             joint_lam=np.zeros((0, N_SLOTS)),
-            motor_target=np.zeros((0, 2)),
-            motor_max_force=np.zeros((0, 2)),
+            broken=np.zeros((0, 2)),
+            motor_target=np.zeros((0, 3)),
+            motor_max_force=np.zeros((0, 3)),
             applied=np.zeros((n + 1, 7)),
             grab_body=np.array([-1]),
             grab_point_B=np.zeros(3),
