@@ -81,7 +81,9 @@ class PositionDrive(Base):
     """How a position motor drives: as a spring and damper when these are given, else rigidly.
 
     The rigid one is a servo: it holds the coordinate as equal limits would, with no more than
-    `max_force`. From afar it brakes late and overshoots when its force is small: `max_speed` helps.
+    `max_force`. It is meant to hold and to follow. Sent far away it rushes, unless `max_speed`
+    bounds it, and with a force too small to brake it swings about its target: there `stiffness` and
+    `damping` are better.
     """
 
     max_force: NonNegative | None = None

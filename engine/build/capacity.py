@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
-from engine.world.model import Bodies, Joints
+from engine.world.islands import Islands
+from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -21,9 +22,9 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int) -> int:
-    """Rows of all joints, the hand and all contacts."""
-    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -93,17 +94,31 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
-def workspace(
-    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
-) -> Workspace:
+def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them."""
+    n_rows = len(rows.bias)
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=problem_of(row_arrays(n_rows, 0), friction_kind),
+    )
+
+
+def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
-    n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts), len(joints.kind))
+    n = len(model.bodies.kind)
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction_kind),
+        islands=island_arrays(n, rows, friction_kind),
         dense=Dense(
             A=np.zeros((cap, cap)),
             factor=np.zeros((cap, cap)),
@@ -147,7 +162,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -165,6 +180,7 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),
+        twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 3), np.nan),
         motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),

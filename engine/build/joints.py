@@ -67,6 +67,7 @@ def empty_joints(n: int) -> Joints:
         zero1_B=np.zeros(vector),
         erp=np.full(one, DEFAULT_ERP),
         cfm=np.zeros(one),
+        inverse_mass=np.zeros((n, 2)),
         limit_on=np.zeros(vector, np.int64),
         limit_lower=np.full(vector, -math.inf),
         limit_upper=np.full(vector, math.inf),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import elastic_force, elastic_slope, is_elastic, value_at
+from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic, value_at
 from engine.constraints.frames import JointFrame
 from engine.constraints.joints.coordinates import (
     along_ball_axis,
     coordinate,
+    is_length,
     n_coordinates,
     turned_in_A,
     write_coordinate,
@@ -148,6 +149,16 @@ def write_friction(
     rows.hi[row] = joints.friction[j] * h
 
 
+# damping [N s/m or N m s/rad], inverse mass [1/kg or 1/(kg m^2)]
+Damper = tuple[float, float]
+
+
+@kernel
+def spring_part(joints: Joints, j: int) -> int:
+    """Column of joints.inverse_mass that the joint's own spring works on."""
+    return 0 if joints.kind[j] == HINGE2 or is_length(joints.kind[j], 0) else 1
+
+
 @kernel
 def join_friction(rows: Rows, state: State, first: int) -> None:
     """Make one row of the friction of several axes while they slide: against the motion.
@@ -195,23 +206,28 @@ def write_joint_friction(
 
 @kernel
 def set_spring(
-    rows: Rows, row: int, state: State, force: float, stiffness: float, damping: float, h: float
+    rows: Rows, row: int, state: State, force: float, stiffness: float, damper: Damper, h: float
 ) -> None:
     """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
 
-        lam = -h [force + stiffness h/4 (J v+ - J v)] - h damping/2 (J v+ + J v)
+        lam = -h [force + stiffness h/4 (J v+ - J v)] - h d ((1 - theta) J v + theta J v+)
 
-    as a row:  g = h^2 k/4 + h d/2,  cfm = 1/g,  bias = (h force + (h d/2 - h^2 k/4) J v)/g.
-    Second order, stable for any stiffness, keeps the energy of a linear spring.
+    as a row:  g = h^2 k/4 + h d theta,  cfm = 1/g,
+               bias = (h force + (h d (1 - theta) - h^2 k/4) J v)/g
+    Second order, stable for any stiffness, keeps the energy of a linear spring; theta is 1/2 unless
+    the damper is so strong that the velocity would change its sign (implicit_share).
 
-    Reads   force [N or N m] in the middle of the step; stiffness its derivative there
+    Reads   force [N or N m] in the middle of the step; stiffness its derivative there;
+            damper = (d, inverse mass of the coordinate)
     Source  decision 0003
     Check   tests/references/test_springs.py
     """
+    damping, inverse_mass = damper
+    theta = implicit_share(h * damping * inverse_mass)
     elastic = 0.25 * h * h * max(stiffness, 0.0)
-    viscous = 0.5 * h * damping
-    g = elastic + viscous
-    rows.bias[row] = (h * force + (viscous - elastic) * row_speed(rows, row, state)) / g
+    g = elastic + h * damping * theta
+    known = h * damping * (1.0 - theta) - elastic
+    rows.bias[row] = (h * force + known * row_speed(rows, row, state)) / g
     rows.cfm[row] = 1.0 / g
 
 
@@ -251,7 +267,8 @@ def write_joint_spring(
         rows.lo[row] = -force * h
         rows.hi[row] = -force * h
         return
-    set_spring(rows, row, state, force, stiffness, joints.spring_damping[j], h)
+    damper = (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    set_spring(rows, row, state, force, stiffness, damper, h)
 
 
 @kernel
@@ -263,4 +280,6 @@ def write_damper(
     belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
     rows.axis[row] = axis
     write_coordinate(rows, row, joints, j, axis, frame)
-    set_spring(rows, row, state, 0.0, 0.0, joints.damping[j], h)
+    part = 0 if is_length(joints.kind[j], axis) else 1
+    damper = (joints.damping[j], joints.inverse_mass[j, part])
+    set_spring(rows, row, state, 0.0, 0.0, damper, h)

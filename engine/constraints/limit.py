@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.bodies.forces import elastic_force, elastic_slope, is_elastic
 from engine.constraints.frames import JointFrame
-from engine.constraints.joints.coordinates import nearest_turn, turned_in_A, write_coordinate
+from engine.constraints.joints.coordinates import turned_in_A, write_coordinate
 from engine.constraints.joints.equations import Slot
 from engine.constraints.parts.function import scale_row
 from engine.constraints.parts.perpendicular import write_perpendicular
@@ -21,6 +21,7 @@ from engine.constraints.row import (
     start_row,
 )
 from engine.kernel import kernel
+from engine.spatial.rotation import nearest_turn
 from engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
 from engine.world.model import Joints
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
@@ -98,9 +99,10 @@ def keep_positive(
         set_compliant(rows, row, joints.limit_stiffness[j], axis, damping, error, h)
         return
     rows.bias[row] = one_sided_bias(error, h, joints.erp[j])
-    bounce = joints.limit_restitution[j, axis] * speed
-    if speed < -BOUNCE_SPEED and error + h * speed < 0.0:
-        rows.bias[row] = min(rows.bias[row], bounce)
+    restitution = joints.limit_restitution[j, axis]
+    # without any rebound what is left of the gap may close: it stops where the stop is
+    if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
+        rows.bias[row] = min(rows.bias[row], restitution * speed)
 
 
 @kernel

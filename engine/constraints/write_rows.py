@@ -12,6 +12,7 @@ from engine.constraints.drive import (
     write_joint_spring,
     write_motor,
 )
+from engine.constraints.element import write_elements
 from engine.constraints.frames import is_broken, joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
@@ -59,7 +60,7 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, then the hand, then contacts (three rows each, last).
+    """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
 
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
@@ -72,6 +73,7 @@ def write_rows(
     for j in range(joints.kind.shape[0]):
         if not is_broken(state, j):
             write_joint(model, state, j, rows, h, turning)
+    write_elements(rows, state, model.forces, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]
     for c in range(contacts.count[0]):

@@ -55,6 +55,7 @@ class State(NamedTuple):
     joint_q: NDArray  # (j, 3) m or rad   joint coordinates, angles counted across turns; ball: swing and twist
     joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
     broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole
+    twist: NDArray  # (f,) rad            of torsion springs, counted across turns
     motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: the scene's own
     motor_max_force: NDArray  # (j, 3)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s

@@ -30,7 +30,7 @@ from engine.constraints.parts.twist import twist_angle, write_twist
 from engine.constraints.row import set_jacobian
 from engine.kernel import kernel
 from engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
-from engine.spatial.rotation import logarithm
+from engine.spatial.rotation import logarithm, nearest_turn
 from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
 from engine.world.model import (
     BALL,
@@ -70,6 +70,12 @@ def is_translation(kind: int, axis: int) -> bool:
 
 
 @kernel
+def is_length(kind: int, axis: int) -> bool:
+    """Whether a coordinate is in metres."""
+    return is_translation(kind, axis) or kind == DISTANCE or (kind == RACK and axis == 1)
+
+
+@kernel
 def axis_of(kind: int, axis: int, frame: JointFrame) -> Vec3:
     """The direction, fixed in A, that a coordinate of a ball, planar or one-axis joint is along."""
     if kind in (BALL, PLANAR):
@@ -98,13 +104,6 @@ def along_ball_axis(joints: Joints, j: int, axis: int, vector_A: Vec3) -> float:
     if axis == 1:
         return dot(t2, vector_A)
     return dot(cross(t1, t2), vector_A)
-
-
-@kernel
-def nearest_turn(angle: float, last: float) -> float:
-    """The angle that differs from `angle` by whole turns and is nearest to `last`."""
-    turn = 2.0 * math.pi
-    return angle + turn * math.floor((last - angle) / turn + 0.5)
 
 
 @kernel

@@ -8,9 +8,14 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.build.capacity import empty_state
+from engine.build.forces import empty_forces
+from engine.build.joints import empty_joints
+from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
+from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,
@@ -24,18 +29,12 @@ from engine.world.model import (
     SPHERE,
     STATIC,
     Bodies,
-    Forces,
-    Joints,
     Materials,
     Model,
     Pairs,
     Shapes,
-    Targets,
 )
 from engine.world.options import SolverOptions, StepOptions
-from engine.world.report import N_PHASES, Report
-from engine.world.rows import N_SLOTS
-from engine.world.state import ContactCache, State
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -159,30 +158,6 @@ def build_shapes(solids):
     )
 
 
-def empty(kind):
-    """A NamedTuple of arrays with no elements, of the types its comments declare."""
-    two = {"limit_on", "motor_kind", "motor_table"}
-    whole = {"kind", "body_a", "body_b", "spring_on", "start", "count", "is_step", "table"}
-    whole |= {"body_axes"} | two
-    width = {
-        "anchor_A": 3, "anchor_B": 3, "axis_A": 3, "tangent1_A": 3, "tangent2_A": 3, "axis_B": 3,
-        "q_AB0": 4, "q_WA0": 4, "q_WB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 3,
-        "limit_lower": 3, "limit_upper": 3, "limit_restitution": 3, "limit_stiffness": (3, 3),
-        "limit_damping": 3, "motor_kind": 3, "motor_table": 3, "motor_max_force": 3,
-        "motor_max_speed": 3, "motor_stiffness": (3, 3), "motor_damping": 3,
-        "spring_k": 3, "stiffness": 3, "table": 6, "coefficient": 2,
-    }  # fmt: skip
-    return kind(
-        *(
-            np.zeros(
-                (0, *np.atleast_1d(width[f])) if f in width else 0,
-                np.int64 if f in whole else np.float64,
-            )
-            for f in kind._fields
-        )
-    )
-
-
 @dataclass
 class World:
     """One posed world and everything find_contacts needs."""
@@ -206,36 +181,18 @@ class World:
             build_shapes(self.solids),
             Materials(np.array(self.friction), np.array(self.restitution)),
             Pairs(np.array(sorted(self.excluded), np.int64)),
-            empty(Joints),
-            empty(Targets),
-            empty(Forces),
+            empty_joints(0),
+            TargetTable().arrays(),
+            empty_forces(0, n),
         )
         cap = self.max_contacts
-        self.state = State(
-            time=np.zeros(1),
-            step=np.zeros(1, np.int64),
-            gravity_W=np.zeros(3),
-            p_WB=np.array([s.p for s in self.solids] + [(0, 0, 0)], float),
-            q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
-            v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
-            w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            joint_q=np.zeros((0, 3)),
-            joint_lam=np.zeros((0, N_SLOTS)),
-            broken=np.zeros((0, 2)),
-            motor_target=np.zeros((0, 3)),
-            motor_max_force=np.zeros((0, 3)),
-            applied=np.zeros((n + 1, 7)),
-            grab_body=np.array([-1]),
-            grab_point_B=np.zeros(3),
-            grab_target_W=np.zeros(3),
-            ledger=np.zeros(8),
-            momentum_in=np.zeros(6),
-            extremes=np.zeros(24),
-            contacts=ContactCache(
-                np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
-                np.zeros((cap, 3)),
-            ),
-        )  # fmt: skip
+        self.state = empty_state(n + 1, 0, 0, cap)
+        for name, of_solid, of_world in (
+            ("p_WB", "p", (0, 0, 0)), ("q_WB", "q", IDENTITY),
+            ("v_WB_W", "v", (0, 0, 0)), ("w_WB_W", "w", (0, 0, 0)),
+        ):  # fmt: skip
+            values = [getattr(s, of_solid) for s in self.solids]
+            getattr(self.state, name)[:] = np.array([*values, of_world], float)
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         i8 = np.int64
         self.contacts = Contacts(
@@ -248,11 +205,7 @@ class World:
         self.options = StepOptions(
             self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
         )
-        one, real = np.zeros(1, i8), np.zeros(1)
-        self.report = Report(
-            one.copy(), one.copy(), one.copy(), one.copy(), one.copy(), real, real.copy(),
-            np.zeros(N_PHASES + 1, i8),
-        )  # fmt: skip
+        self.report = empty_report()
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""
