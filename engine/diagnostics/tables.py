@@ -76,7 +76,7 @@ def write_joint_forces(
 
     Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
             drive (j, 3, 2): [coordinate, (motor, limit)] N or N m
-    Check   tests/references/test_reactions.py
+    Check   tests/references/test_reactions.py, tests/references/test_published.py
     """
     out[:] = 0.0
     drive[:] = 0.0
