@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.drive import JointSpring, Limits, PositionDrive
 from schemas.error import Fault, shown
-from schemas.joint import Joint, JointSpring, Limits, PositionDrive
+from schemas.joint import Joint
 from schemas.pointer import to_pointer
 from schemas.scene import Scene
 

@@ -7,19 +7,15 @@ from schemas.checks.ends import Ends
 from schemas.checks.geometry import Vector
 from schemas.checks.parts import Parts, fault
 from schemas.checks.series import series_faults
+from schemas.drive import BallLimits, BallMotor, Limits, Motor, PositionDrive
 from schemas.error import Fault
 from schemas.joint import (
     Ball,
-    BallLimits,
-    BallMotor,
     Distance,
     Gear,
     Hinge2,
     Joint,
-    Limits,
-    Motor,
     Planar,
-    PositionDrive,
     Rack,
     Screw,
     Universal,
@@ -69,7 +65,7 @@ def _length_faults(path: Path, joint: Distance) -> Iterator[Fault]:
     if upper is not None and upper <= 0.0:
         yield fault(
             [*path, "upper"],
-            "out_of_range",
+            "zero_distance",
             f"The largest distance {upper:g} m of '{joint.name}' leaves no room; more than 0 is "
             "needed.",
             upper,
@@ -142,7 +138,7 @@ def _axis_faults(path: Path, joint: Joint) -> Iterator[Fault]:
         case Screw() if joint.pitch == 0.0:
             yield fault(
                 [*path, "pitch"],
-                "out_of_range",
+                "zero_pitch",
                 f"The pitch of screw '{joint.name}' is 0; any other number is allowed.",
                 joint.pitch,
                 "Use a hinge for a turn without way.",
@@ -150,7 +146,7 @@ def _axis_faults(path: Path, joint: Joint) -> Iterator[Fault]:
         case Gear() | Rack() if joint.ratio == 0.0:
             yield fault(
                 [*path, "ratio"],
-                "out_of_range",
+                "zero_ratio",
                 f"The ratio of {joint.type} '{joint.name}' is 0; any other number is allowed.",
                 joint.ratio,
                 None,
