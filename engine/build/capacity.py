@@ -190,6 +190,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
+        excluded=np.zeros(0, np.int64),
         motor_target=np.full((n_joints, 3), np.nan),
         motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),

@@ -65,6 +65,7 @@ def empty_joints(n: int) -> Joints:
         ratio=np.zeros(one),
         zero2_A=np.zeros(vector),
         zero1_B=np.zeros(vector),
+        excluded=np.full(n, -1, np.int64),
         erp=np.full(one, DEFAULT_ERP),
         cfm=np.zeros(one),
         inverse_mass=np.zeros((n, 2)),
@@ -102,6 +103,9 @@ def build_joints(
     for j, joint in enumerate(scene_joints):
         joints.kind[j] = JOINT_KINDS[joint.type]
         joints.body_a[j], joints.body_b[j] = index[joint.parent], index[joint.child]
+        if not joint.collide_connected and joint.parent != "world":
+            first, second = sorted((index[joint.parent], index[joint.child]))
+            joints.excluded[j] = first * index["world"] + second
         write_frames(joints, j, joint, place, poses)
         write_drives(joints, j, joint, targets)
         if joint.erp is not None:

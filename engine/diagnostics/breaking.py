@@ -11,7 +11,7 @@ from engine.spatial.vec3 import ZERO3, Vec3, add_scaled, norm
 from engine.world.model import GEAR, Joints
 from engine.world.problem import Problem
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
-from engine.world.state import LEDGER_IMPACT, State
+from engine.world.state import FREED, LEDGER_IMPACT, State
 
 
 @kernel
@@ -36,13 +36,29 @@ def reaction_of(
 
 
 @kernel
+def free_pair(state: State, key: int) -> None:
+    """Take one entry of a key out of state.excluded: the pair may touch when it was the last."""
+    keys = state.excluded
+    n = keys.shape[0]
+    k = 0
+    while k < n and keys[k] < key:
+        k += 1
+    while k + 1 < n:
+        keys[k] = keys[k + 1]
+        k += 1
+    if n > 0:
+        keys[n - 1] = FREED
+
+
+@kernel
 def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: float) -> None:
     """Break every joint whose reaction in this step was beyond its breaking force.
 
-    What its spring holds at that moment is lost, and booked as an impact.
+    What its spring holds at that moment is lost, and booked as an impact. Its bodies may touch from
+    then on, unless another joint of theirs is against it.
 
     Reads   rows of the step, those of a joint one after the other
-    Writes  state.broken: the end of this step [s] and the force [N]; state.ledger
+    Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded
     Check   tests/references/test_breaking.py
     """
     i = 0
@@ -56,3 +72,5 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
             state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
             state.broken[j, 0] = state.time[0]
             state.broken[j, 1] = force
+            if joints.excluded[j] >= 0:
+                free_pair(state, joints.excluded[j])

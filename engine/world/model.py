@@ -62,14 +62,6 @@ class Materials(NamedTuple):
     restitution: NDArray  # (k, k) -    0 to 1
 
 
-class Pairs(NamedTuple):
-    """Which bodies must not touch."""
-
-    excluded: (
-        NDArray  # (e,) int64     sorted keys a * n_bodies + b, a < b: bodies joined by a joint
-    )
-
-
 class Joints(NamedTuple):
     """Joints from parent A to child B; arrays (j, 3) hold what belongs to each coordinate."""
 
@@ -91,6 +83,9 @@ class Joints(NamedTuple):
     ratio: NDArray  # (j,) -            gear: turn of B per turn of A; rack, screw: m per rad
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
+    excluded: (
+        NDArray  # (j,) int64     key of its pair of bodies in State.excluded; -1: they may touch
+    )
     erp: NDArray  # (j,) -              share of the position error removed per step
     cfm: NDArray  # (j,) 1/kg or 1/(kg m^2)  compliance on the diagonal of equality rows
     inverse_mass: (
@@ -155,7 +150,6 @@ class Model(NamedTuple):
     bodies: Bodies
     shapes: Shapes
     materials: Materials
-    pairs: Pairs
     joints: Joints
     targets: Targets
     forces: Forces

@@ -131,3 +131,33 @@ def test_blow_breaks_only_what_it_reaches() -> None:
     assert np.linalg.norm(sim.poses()[3, :3] - sim.poses()[4, :3]) == pytest.approx(0.2, abs=1e-6)
     assert math.isfinite(sim.energy()["total"])
     assert sim.poses()[3, 2] < 0.0
+
+
+def test_bodies_of_a_broken_joint_touch_from_then_on() -> None:
+    # two boxes one above the other, with a gap, on a joint that does not bear the upper one
+    boxes = [
+        {"name": n, "mass": 1.0, "position": [0, 0, z], "shapes": [box]}
+        for box in [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+        for n, z in (("low", 0.1), ("high", 0.5))
+    ]
+    weak = {"name": "weak", "type": "fixed", "parent": "low", "child": "high"}
+    weak |= {"breaking_force": 5.0}
+    for keeps in (False, True):
+        # a second joint, whole, keeps them from touching
+        extra = {"name": "extra", "type": "slider", "parent": "low", "child": "high"}
+        extra |= {"axis": [0, 0, 1]}
+        sim = simulate(
+            document(
+                [ground(), *boxes], [weak, extra] if keeps else [weak], simulation={"dt": 1e-3}
+            )
+        )
+        saved = sim.snapshot()
+        sim.advance(1000)
+        assert sim.summary()["joints"]["broken"][0]["joint"] == "weak"
+        height = sim.poses()[2, 2]
+        assert height == pytest.approx(0.1 if keeps else 0.3, abs=2e-3)
+        # restored, the joint is whole and excludes again
+        sim.restore(saved)
+        assert sim.summary()["joints"]["broken"] == []
+        sim.advance(1000)
+        assert sim.poses()[2, 2] == height

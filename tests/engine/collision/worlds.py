@@ -31,7 +31,6 @@ from engine.world.model import (
     Bodies,
     Materials,
     Model,
-    Pairs,
     Shapes,
 )
 from engine.world.options import SolverOptions, StepOptions
@@ -180,13 +179,13 @@ class World:
             bodies,
             build_shapes(self.solids),
             Materials(np.array(self.friction), np.array(self.restitution)),
-            Pairs(np.array(sorted(self.excluded), np.int64)),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
         )
         cap = self.max_contacts
-        self.state = empty_state(n + 1, 0, 0, cap)
+        excluded = np.array(sorted(self.excluded), np.int64)
+        self.state = empty_state(n + 1, 0, 0, cap)._replace(excluded=excluded)
         for name, of_solid, of_world in (
             ("p_WB", "p", (0, 0, 0)), ("q_WB", "q", IDENTITY),
             ("v_WB_W", "v", (0, 0, 0)), ("w_WB_W", "w", (0, 0, 0)),
