@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
 from engine.constraints.drive import (
     is_free,
@@ -62,6 +63,8 @@ def write_rows(
 ) -> None:
     """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
 
+    Joints and springs of bodies that sleep have no rows; their coordinates stay.
+
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
     Writes  rows, state.joint_q
@@ -69,11 +72,11 @@ def write_rows(
     """
     h = options.time_step
     rows.count[0] = 0
-    joints = model.joints
+    joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if not is_broken(state, j):
+        if not is_broken(state, j) and not rests(kind, joints.body_a[j], joints.body_b[j]):
             write_joint(model, state, j, rows, h, turning)
-    write_elements(rows, state, model.forces, h)
+    write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]
     for c in range(contacts.count[0]):

@@ -58,7 +58,8 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
     then on, unless another joint of theirs is against it.
 
     Reads   rows of the step, those of a joint one after the other
-    Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded
+    Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
+            still_steps: what is freed is not about to fall asleep
     Check   tests/references/test_breaking.py
     """
     i = 0
@@ -72,5 +73,7 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
             state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
             state.broken[j, 0] = state.time[0]
             state.broken[j, 1] = force
+            state.still_steps[joints.body_a[j]] = 0
+            state.still_steps[joints.body_b[j]] = 0
             if joints.excluded[j] >= 0:
                 free_pair(state, joints.excluded[j])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine.build.capacity import empty_state
+from engine.build.capacity import contact_arrays, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
 from engine.build.targets import TargetTable
@@ -33,7 +33,7 @@ from engine.world.model import (
     Model,
     Shapes,
 )
-from engine.world.options import SolverOptions, StepOptions
+from engine.world.options import SleepOptions, SolverOptions, StepOptions
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -186,24 +186,15 @@ class World:
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)
         self.state = empty_state(n + 1, 0, 0, cap)._replace(excluded=excluded)
-        for name, of_solid, of_world in (
-            ("p_WB", "p", (0, 0, 0)), ("q_WB", "q", IDENTITY),
-            ("v_WB_W", "v", (0, 0, 0)), ("w_WB_W", "w", (0, 0, 0)),
-        ):  # fmt: skip
-            values = [getattr(s, of_solid) for s in self.solids]
-            getattr(self.state, name)[:] = np.array([*values, of_world], float)
+        for i, solid in enumerate(self.solids):
+            self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
+            self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
-        i8 = np.int64
-        self.contacts = Contacts(
-            count=np.zeros(1, i8), dropped=np.zeros(1, i8), body_a=np.zeros(cap, i8),
-            body_b=np.zeros(cap, i8), shape_a=np.zeros(cap, i8), shape_b=np.zeros(cap, i8),
-            feature=np.zeros(cap, i8), point_W=np.zeros((cap, 3)), normal_W=np.zeros((cap, 3)),
-            gap=np.zeros(cap), friction=np.zeros(cap), restitution=np.zeros(cap),
-            impulse_W=np.zeros((cap, 3)),
-        )  # fmt: skip
+        self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
-        )
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1),
+            SleepOptions(0, 0.0, 0.0, 2),
+        )  # fmt: skip
         self.report = empty_report()
 
     def find(self):
