@@ -58,7 +58,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -79,6 +79,7 @@ def row_arrays(n: int) -> Rows:
         mu=np.zeros(n),
         steady=np.zeros(n, np.int64),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -222,10 +223,10 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
 
     def problem() -> Problem:
-        return problem_of(row_arrays(n_rows), 0, model.bodies, motion)
+        return problem_of(row_arrays(n_rows, 0), 0, model.bodies, motion)
 
     return Positions(
-        rows=row_arrays(N_SLOTS * n_joints),
+        rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
         wanted=np.zeros(n_rows),
         problem=problem(),
@@ -241,9 +242,9 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
 def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
-    rows = row_arrays(max_rows(model, max_contacts))
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     motion = motion_arrays(n)
-    part = problem_of(row_arrays(len(rows.bias)), friction_kind, model.bodies, motion)
+    part = problem_of(row_arrays(len(rows.bias), 0), friction_kind, model.bodies, motion)
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
@@ -297,12 +298,14 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_WB_W=np.zeros((n, 3)),
         L_flown=np.zeros((n, 3)),
         w_flown=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         joint_work=np.zeros((n_joints, N_SLOTS)),
+        broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),

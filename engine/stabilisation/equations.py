@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.constraints.frames import joint_frame
+from engine.bodies.resting import rests
+from engine.constraints.frames import is_broken, joint_frame
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
@@ -13,7 +14,7 @@ from engine.solvers.elimination import write_sides
 from engine.solvers.forest import write_graph
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard
-from engine.world.model import DYNAMIC, Model
+from engine.world.model import BALL, DYNAMIC, Model
 from engine.world.options import SolverMethod
 from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
@@ -37,13 +38,16 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
 
     Reads   turning (n, 3): any numbers, no error depends on them
     """
-    joints, rows = model.joints, positions.rows
+    joints, rows, kind = model.joints, positions.rows, model.bodies.kind
     rows.count[0] = 0
     for j in range(joints.kind.shape[0]):
+        if is_broken(state, j) or rests(kind, joints.body_a[j], joints.body_b[j]):
+            continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, 1.0, turning)
         for axis in range(n_coordinates(joints.kind[j])):
-            if joints.limit_lower[j, axis] == joints.limit_upper[j, axis]:
+            locked = joints.limit_lower[j, axis] == joints.limit_upper[j, axis]
+            if locked and joints.kind[j] != BALL:
                 q = coordinate(joints, state, j, axis, frame)
                 positions.error[j, SLOT_LOWER + axis] = q - joints.limit_lower[j, axis]
     for row in range(rows.count[0]):

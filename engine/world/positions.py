@@ -16,7 +16,7 @@ class Positions(NamedTuple):
     """Garbage between steps."""
 
     rows: Rows  # the equations once more, where the step ends: of these only the errors are used
-    error: NDArray  # (j, 18) m or rad      C of every equation there
+    error: NDArray  # (j, 22) m or rad      C of every equation there
     wanted: NDArray  # (max,) m or rad      C to take away, by row of the step's problem
     problem: Problem  # impulses that move poses instead of velocities: w in m or rad
     islands: Islands
