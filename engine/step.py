@@ -126,7 +126,7 @@ def step(
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
-    book_work(model, rows, problem, motion, state, options)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1

@@ -24,6 +24,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             taken = -1
         for k in range(3):
             contacts.impulse_W[i, k] = 0.0
+            contacts.moment_W[i, k] = 0.0
         while start < cache.count[0] and cache.key[start] < key:
             start += 1
         j = max(start, taken + 1)
@@ -31,6 +32,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             if cache.feature[j] == contacts.feature[i]:
                 for k in range(3):
                     contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+                    contacts.moment_W[i, k] = cache.moment_W[j, k]
                 taken = j
                 break
             j += 1
@@ -45,4 +47,5 @@ def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
         cache.feature[i] = contacts.feature[i]
         for k in range(3):
             cache.impulse_W[i, k] = contacts.impulse_W[i, k]
+            cache.moment_W[i, k] = contacts.moment_W[i, k]
     cache.count[0] = n

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.constraints.contact import write_contact
+from engine.constraints.contact import write_contacts
 from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
 from engine.constraints.frames import joint_frame
 from engine.constraints.grab import write_grab
@@ -28,7 +28,7 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, then the hand, then contacts (three rows each, last).
+    """All rows of this step: joints, then the hand, then contacts.
 
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
@@ -51,6 +51,4 @@ def write_rows(
                 write_damper(rows, state, joints, j, axis, frame, h)
         write_joint_spring(rows, state, joints, j, frame, h)
     write_grab(rows, state, model.bodies, h)
-    rows.count[1] = rows.count[0]
-    for c in range(contacts.count[0]):
-        write_contact(rows, contacts, c, state, options)
+    write_contacts(rows, contacts, state, options)

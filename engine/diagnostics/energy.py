@@ -88,11 +88,12 @@ def force_element_energy(model: Model, state: State) -> float:
 
 @kernel
 def potential_energy(model: Model, state: State) -> float:
-    """Gravity and everything elastic [J]."""
+    """Gravity and everything elastic [J]; compliant contacts as at the end of the last step."""
     return (
         gravitational_energy(model.bodies, state)
         + joint_spring_energy(model, state)
         + force_element_energy(model, state)
+        + state.elastic[0]
     )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.kernel import kernel
+from engine.world.contacts import Contacts
 from engine.world.model import DYNAMIC, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
@@ -23,6 +24,8 @@ from engine.world.rows import (
     ROW_LIMIT,
     ROW_MOTOR,
     ROW_NORMAL,
+    ROW_ROLLING,
+    ROW_SPINNING,
     ROW_SPRING,
     ROW_TANGENT,
     SLOT_SPRING,
@@ -76,12 +79,16 @@ def book_row(
     work = lam * speed
     if kind in (ROW_MOTOR, ROW_GRAB):
         ledger[LEDGER_WORK_IN] += work
-    elif kind in (ROW_FRICTION, ROW_TANGENT):
-        ledger[LEDGER_FRICTION] -= work
+    elif kind in (ROW_FRICTION, ROW_TANGENT, ROW_SPINNING, ROW_ROLLING):
+        # the bias of a tangent is how fast surfaces run over their bodies: what drives them
+        ledger[LEDGER_FRICTION] -= work + lam * rows.bias[i]
+        ledger[LEDGER_WORK_IN] -= lam * rows.bias[i]
     elif kind == ROW_SPRING:
         j = rows.joint[i]
         damping = joints.spring_damping[j] if rows.slot[i] == SLOT_SPRING else joints.damping[j]
         ledger[LEDGER_DAMPING] += h * damping * speed * speed
+    elif kind == ROW_NORMAL and rows.cfm[i] > 0.0:
+        return
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:
@@ -89,13 +96,71 @@ def book_row(
 
 
 @kernel
+def pressed_energy(compliance: float, gap: float) -> float:
+    """Energy of a compliant contact, gap^2/(2 compliance) where pressed in [J]."""
+    return 0.5 * min(gap, 0.0) ** 2 / compliance
+
+
+@kernel
+def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
+    """J v before the kick [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(6):
+        total += rows.J_a[i, k] * motion.velocity_old[a, k]
+        total += rows.J_b[i, k] * motion.velocity_old[b, k]
+    return total
+
+
+@kernel
+def book_cushions(
+    rows: Rows, problem: Problem, contacts: Contacts, motion: Motion, state: State, h: float
+) -> None:
+    """Book compliant contacts: what they store is potential energy, what they lose is damping.
+
+    With the gap at both ends of the step on a straight line through its middle, a contact loses
+    -(work on the bodies + rise of its energy). Where gaps were elsewhere at the end of the last
+    step (contacts come, go, and move on curves), the difference is correction.
+
+    Writes  state.ledger; state.elastic, the energy stored at the end of this step [J]
+    Check   tests/laws/test_energy.py, tests/references/test_surfaces.py
+    """
+    ledger = state.ledger
+    before = 0.0
+    after = 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        c = rows.slot[i]
+        compliance = contacts.compliance[c]
+        if compliance > 0.0:
+            mean = mean_row_speed(rows, i, motion, state)
+            old = row_speed_before(rows, i, motion)
+            start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
+            end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
+            loss = start - end - problem.lam[i] * mean
+            if loss >= 0.0:
+                ledger[LEDGER_DAMPING] += loss
+            else:
+                ledger[LEDGER_CORRECTION] -= loss
+            before += start
+            after += end
+    ledger[LEDGER_CORRECTION] += before - state.elastic[0]
+    state.elastic[0] = after
+
+
+@kernel
 def book_work(
-    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+    model: Model,
+    rows: Rows,
+    problem: Problem,
+    contacts: Contacts,
+    motion: Motion,
+    state: State,
+    options: StepOptions,
 ) -> None:
     """Book all work of the step that was just done.
 
     Reads   velocities before (motion) and after (state), the rows and their impulses
-    Writes  state.ledger
+    Writes  state.ledger, state.elastic
     Check   tests/laws/test_energy.py
     """
     h = options.time_step
@@ -108,6 +173,7 @@ def book_work(
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried
+    book_cushions(rows, problem, contacts, motion, state, h)
     ledger[LEDGER_DAMPING] += h * motion.damping_power[0]
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:

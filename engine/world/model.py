@@ -65,10 +65,15 @@ class Shapes(NamedTuple):
 
 
 class Materials(NamedTuple):
-    """Pair tables, symmetric."""
+    """Pair tables, symmetric, and the motion of each surface."""
 
     friction: NDArray  # (k, k) -       Coulomb mu
     restitution: NDArray  # (k, k) -    0 to 1
+    rolling: NDArray  # (k, k) m        lever arm of rolling friction
+    spinning: NDArray  # (k, k) m       lever arm of friction about the normal
+    compliance: NDArray  # (k, k) m/N   0: rigid
+    damping: NDArray  # (k, k) N s/m    of a compliant contact
+    drift_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
 
 class Pairs(NamedTuple):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
-ROW_NORMAL, ROW_TANGENT = 6, 7
+ROW_NORMAL, ROW_TANGENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations
 SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = (
@@ -39,6 +39,6 @@ class Rows(NamedTuple):
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s
     error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated)
-    normal_row: NDArray  # (max,) int64       row of the normal for tangents, -1 otherwise
-    mu: NDArray  # (max,) -
+    normal_row: NDArray  # (max,) int64       row of the normal for tangents, spinning and rolling, -1 otherwise
+    mu: NDArray  # (max,) - or m              share of the normal impulse that bounds such a row
     lam_warm: NDArray  # (max,) N s or N m s  guess

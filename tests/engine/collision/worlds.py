@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.build.capacity import contact_arrays, empty_state
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
@@ -34,8 +35,6 @@ from engine.world.model import (
 )
 from engine.world.options import SolverOptions, StepOptions
 from engine.world.report import N_PHASES, Report
-from engine.world.rows import N_SLOTS
-from engine.world.state import ContactCache, State
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -200,48 +199,28 @@ class World:
         self.model = Model(
             bodies,
             build_shapes(self.solids),
-            Materials(np.array(self.friction), np.array(self.restitution)),
+            Materials(
+                np.array(self.friction),
+                np.array(self.restitution),
+                *(np.zeros_like(self.friction) for _ in range(4)),
+                np.zeros((len(self.friction), 3)),
+            ),
             Pairs(np.array(sorted(self.excluded), np.int64)),
             empty(Joints),
             empty(Targets),
             empty(Forces),
         )
         cap = self.max_contacts
-        self.state = State(
-            time=np.zeros(1),
-            step=np.zeros(1, np.int64),
-            gravity_W=np.zeros(3),
-            p_WB=np.array([s.p for s in self.solids] + [(0, 0, 0)], float),
-            q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
-            v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
-            w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            joint_q=np.zeros((0, 2)),
-            joint_lam=np.zeros((0, N_SLOTS)),
-            motor_target=np.zeros((0, 2)),
-            motor_max_force=np.zeros((0, 2)),
-            applied=np.zeros((n + 1, 7)),
-            grab_body=np.array([-1]),
-            grab_point_B=np.zeros(3),
-            grab_target_W=np.zeros(3),
-            ledger=np.zeros(8),
-            momentum_in=np.zeros(6),
-            extremes=np.zeros(24),
-            contacts=ContactCache(
-                np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
-                np.zeros((cap, 3)),
-            ),
-        )  # fmt: skip
+        self.state = empty_state(n + 1, 0, cap)
+        self.state.p_WB[:n] = np.array([s.p for s in self.solids]).reshape(n, 3)
+        self.state.q_WB[:n] = np.array([s.q for s in self.solids]).reshape(n, 4)
+        self.state.v_WB_W[:n] = np.array([s.v for s in self.solids]).reshape(n, 3)
+        self.state.w_WB_W[:n] = np.array([s.w for s in self.solids]).reshape(n, 3)
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         i8 = np.int64
-        self.contacts = Contacts(
-            count=np.zeros(1, i8), dropped=np.zeros(1, i8), body_a=np.zeros(cap, i8),
-            body_b=np.zeros(cap, i8), shape_a=np.zeros(cap, i8), shape_b=np.zeros(cap, i8),
-            feature=np.zeros(cap, i8), point_W=np.zeros((cap, 3)), normal_W=np.zeros((cap, 3)),
-            gap=np.zeros(cap), friction=np.zeros(cap), restitution=np.zeros(cap),
-            impulse_W=np.zeros((cap, 3)),
-        )  # fmt: skip
+        self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, 4, SolverOptions(0, 0, 0.0, 1.0, 1)
         )
         one, real = np.zeros(1, i8), np.zeros(1)
         self.report = Report(
