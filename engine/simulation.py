@@ -72,7 +72,9 @@ def empty_report() -> Report:
     return Report(
         status=np.zeros(1, np.int64),
         bad_body=np.full(1, -1, np.int64),
+        islands=np.zeros(1, np.int64),
         method=np.zeros(1, np.int64),
+        methods=np.zeros(1, np.int64),
         solver_status=np.zeros(1, np.int64),
         iterations=np.zeros(1, np.int64),
         residual=np.zeros(1),
@@ -102,7 +104,6 @@ class Simulation(Steered):
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._allocate(len(self.state.contacts.key))
-        self._methods: set[int] = set()
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -162,8 +163,6 @@ class Simulation(Steered):
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        if self.work.rows.count[0] > 0:
-            self._methods.add(int(self.report.method[0]))
         scale = 1e-3 / max(done, 1)
         self._last_phases = {
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
@@ -219,6 +218,7 @@ class Simulation(Steered):
             "method": SolverMethod(int(report.method[0])).name.lower(),
             "rows": int(self.work.rows.count[0]),
             "contacts": n,
+            "islands": int(report.islands[0]),
             "iterations": int(report.iterations[0]),
             "residual": float(report.residual[0]),
             "coulomb_error": float(report.coulomb_error[0]),
@@ -252,7 +252,8 @@ class Simulation(Steered):
             status = "failed"
         else:
             status = "succeeded" if self.step_count >= self.total_steps else "running"
-        methods = sorted(SolverMethod(m).name.lower() for m in self._methods)
+        used = int(self.report.methods[0])
+        methods = sorted(m.name.lower() for m in SolverMethod if used >> m & 1)
         return {
             "status": status,
             "reason": self.failure.message if self.failure is not None else None,

@@ -30,7 +30,7 @@ from engine.diagnostics.ledger import book_momentum, book_work
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
-from engine.solvers.solve import solve
+from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
@@ -121,7 +121,15 @@ def step(
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
     now = lap(report, PHASE_ASSEMBLE, now)
-    solve(problem, work.dense, motion.scratch, options.solver, report)
+    solve_islands(
+        problem,
+        bodies.inverse_mass,
+        work.islands,
+        work.dense,
+        motion.scratch,
+        options.solver,
+        report,
+    )
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
-from engine.world.model import Joints, Model
+from engine.world.islands import Islands
+from engine.world.model import Model
 from engine.world.options import SolverMethod, StepOptions
 from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
@@ -24,9 +25,12 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int, followed: bool) -> int:
-    """Rows of all joints, the hand and all contacts, with rolling and spinning if `followed`."""
-    return N_SLOTS * len(joints.kind) + 3 + (6 if followed else 3) * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    per_contact = 6 if turning else 3
+    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    return rows + per_contact * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -101,6 +105,21 @@ def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
     )
 
 
+def island_arrays(n_bodies: int, rows: Rows, friction: tuple[int, int]) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them."""
+    n_rows = len(rows.bias)
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=problem_of(row_arrays(n_rows), friction),
+    )
+
+
 def lemke_rows(n_rows: int, options: StepOptions) -> int:
     """Size of the complementarity problem to make room for: none where it is never solved.
 
@@ -134,14 +153,15 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         SolverMethod.GAUSS_SEIDEL,
         SolverMethod.LEMKE,
     )
-    followed = bool(model.materials.rolling.any() or model.materials.spinning.any())
-    rows = row_arrays(max_rows(model.joints, max_contacts, followed))
+    rows = row_arrays(max_rows(model, max_contacts))
+    friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, (options.friction_kind, options.directions)),
+        problem=problem_of(rows, friction),
+        islands=island_arrays(n, rows, friction),
         dense=dense_arrays(cap, lemke_rows(n_rows, options)),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
@@ -180,7 +200,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -197,6 +217,7 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 2), np.nan),
         motor_max_force=np.full((n_joints, 2), np.nan),
         applied=np.zeros((n, 7)),

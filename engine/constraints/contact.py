@@ -6,6 +6,7 @@ from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
+from engine.world.model import Bodies
 from engine.world.options import StepOptions
 from engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from engine.world.state import State
@@ -27,40 +28,40 @@ def write_direction(
 
 
 @kernel
-def cushion_slope(compliance: float, damping: float, touching: bool, h: float) -> float:
-    """By how much a compliant contact pushes less per speed of parting: h^2 k/4 + h d/2 [kg]."""
-    slope = 0.25 * h * h / compliance
-    return slope + 0.5 * h * damping if touching else slope
-
-
-@kernel
-def set_cushion(rows: Rows, row: int, contacts: Contacts, c: int, speed: float, h: float) -> None:
+def set_cushion(
+    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, h: float, inverse_mass: float
+) -> None:
     """A compliant contact: a spring-damper by the trapezoidal rule that only pushes.
 
-        lam = -h k/2 [min(gap-, 0) + gap + h/2 J v+] - h d/2 (J v + J v+) >= 0,    k = 1/compliance
-        gap- = gap - h/2 J v
+        lam = -h k/2 [min(gap-, 0) + gap + h/2 J v+] - h d/2 (J v + J v+) >= 0
+        k = 1/compliance,  gap- = gap - h/2 J v
 
-    the mean of its forces where the step begins and where it ends. As a row, with the slope g:
-    cfm = 1/g, bias = (h k/2 (min(gap-, 0) + gap) + h d/2 J v)/g. The spring never gives more than
-    it took; the damper acts where the middle of the step finds the surfaces touching.
+    the mean of its forces where the step begins and where it ends. As a row, with
+    g = h^2 k/4 + h d/2: cfm = 1/g, bias = (h k/2 (min(gap-, 0) + gap) + h d/2 J v)/g. The spring
+    never gives more than it took. The damper acts where the middle of the step finds the surfaces
+    touching; d is at most 2 m/h, with which it stops the mass m in one step: more would turn it
+    round.
 
-    Reads   speed   J v before the kick [m/s]
+    Reads   speed   J v before the kick [m/s]; inverse_mass [1/kg] of both bodies together
     Check   tests/references/test_surfaces.py
     """
     gap = contacts.gap[c]
     stiffness = 1.0 / contacts.compliance[c]
-    touching = gap < 0.0
-    slope = cushion_slope(contacts.compliance[c], contacts.damping[c], touching, h)
+    slope = 0.25 * h * h * stiffness
     push = 0.5 * h * stiffness * (min(gap - 0.5 * h * speed, 0.0) + gap)
-    if touching:
-        push += 0.5 * h * contacts.damping[c] * speed
+    if gap < 0.0:
+        viscous = 0.5 * h * contacts.damping[c]
+        if viscous * inverse_mass > 1.0:
+            viscous = 1.0 / inverse_mass
+        slope += viscous
+        push += viscous * speed
     rows.bias[row] = push / slope
     rows.cfm[row] = 1.0 / slope
 
 
 @kernel
 def write_contact(
-    rows: Rows, contacts: Contacts, c: int, state: State, options: StepOptions
+    rows: Rows, contacts: Contacts, c: int, state: State, bodies: Bodies, options: StepOptions
 ) -> None:
     """Normal and friction rows of contact c.
 
@@ -85,7 +86,8 @@ def write_contact(
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
     speed = row_speed(rows, row, state)
     if contacts.compliance[c] > 0.0:
-        set_cushion(rows, row, contacts, c, speed, h)
+        inverse_mass = bodies.inverse_mass[rows.body_a[row]] + bodies.inverse_mass[rows.body_b[row]]
+        set_cushion(rows, row, contacts, c, speed, h, inverse_mass)
     else:
         if gap >= 0.0:
             rows.bias[row] = gap / h
@@ -132,7 +134,9 @@ def write_turning(rows: Rows, contacts: Contacts, c: int) -> None:
 
 
 @kernel
-def write_contacts(rows: Rows, contacts: Contacts, state: State, options: StepOptions) -> None:
+def write_contacts(
+    rows: Rows, contacts: Contacts, state: State, bodies: Bodies, options: StepOptions
+) -> None:
     """All rows of all contacts: those that resist turning close the boxes, three more each follow.
 
     Writes  rows; rows.count[1], the number of box rows
@@ -147,4 +151,4 @@ def write_contacts(rows: Rows, contacts: Contacts, state: State, options: StepOp
     for row in range(first, n_box):
         rows.normal_row[row] = n_box + 3 * rows.normal_row[row]
     for c in range(contacts.count[0]):
-        write_contact(rows, contacts, c, state, options)
+        write_contact(rows, contacts, c, state, bodies, options)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
+from engine.world.islands import Islands
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 
@@ -35,5 +36,6 @@ class Workspace(NamedTuple):
     contacts: Contacts
     rows: Rows
     problem: Problem
+    islands: Islands
     dense: Dense
     motion: Motion
