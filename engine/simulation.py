@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import grown_cache, workspace
+from engine.build.capacity import event_arrays, grown_cache, workspace
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -20,8 +20,9 @@ from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
 from engine.kernel import SOURCE_HASH
+from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
-from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
 from engine.world.options import SolverMethod
@@ -83,7 +84,7 @@ def empty_report() -> Report:
     )
 
 
-class Simulation(Steered):
+class Simulation(Steered, Queried):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -103,6 +104,8 @@ class Simulation(Steered):
         self.report = empty_report()
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
+        self._events = event_arrays(0)
+        self._event_parts = []
         self._allocate(len(self.state.contacts.key))
         self._advance_s = 0.0
         self._first_s = 0.0
@@ -122,6 +125,7 @@ class Simulation(Steered):
         larger = 2 * len(self.work.contacts.gap)
         self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
         self._allocate(larger)
+        self.watch_events(len(self._events.who) > 0)
 
     # ------------------------------------------------------------------ time
 
@@ -149,10 +153,13 @@ class Simulation(Steered):
                 self.options,
                 n - done,
                 self.report,
+                self._events,
             )
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
                 self._grow()
+            elif status & EVENTS_FULL:
+                self._take_events()
             elif status & NOT_FINITE:
                 self.failure = find_failure(
                     self.state, int(self.report.bad_body[0]), self.body_names
@@ -288,6 +295,10 @@ class Simulation(Steered):
         self.state = from_bytes(data, self._identity, self.state)
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))
+            self.watch_events(len(self._events.who) > 0)
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0
+        # what happened on the way that is left is not told any more
+        self._events.count[0] = 0
+        self._event_parts = []
         self.failure = None

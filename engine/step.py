@@ -24,6 +24,7 @@ from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
+from engine.collision.touching import find_events, has_room
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
@@ -33,7 +34,8 @@ from engine.kernel import clock_ns, kernel
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
 from engine.world.report import (
@@ -99,10 +101,11 @@ def step(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> bool:
     """Advance the state by one step; False when it had to be undone because capacity was short.
 
-    Reads model and options. Writes state, report. Everything in work is garbage between steps.
+    Reads model and options. Writes state, report, events. All in work is garbage between steps.
     """
     h = options.time_step
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
@@ -133,6 +136,8 @@ def step(
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
+    if len(events.who) > 0:
+        find_events(model.shapes, work.contacts, state, motion.velocity_old, h, events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
@@ -156,6 +161,7 @@ def run(
     options: StepOptions,
     n_steps: int,
     report: Report,
+    events: Events,
 ) -> int:
     """Up to n_steps steps; stops early when capacity is short or a value is not finite.
 
@@ -163,7 +169,10 @@ def run(
     """
     for done in range(n_steps):
         report.status[0] = 0
-        if not step(model, state, work, collision, options, report):
+        if not has_room(work.contacts, state.contacts, events):
+            report.status[0] = EVENTS_FULL
+            return done
+        if not step(model, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

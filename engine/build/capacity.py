@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
+from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Model
 from engine.world.options import SolverMethod, StepOptions
@@ -189,7 +190,15 @@ def contact_cache(max_contacts: int) -> ContactCache:
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
         moment_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
     )
+
+
+def event_arrays(n: int) -> Events:
+    """Room for n events; 0: nobody asks for them."""
+    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:

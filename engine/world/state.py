@@ -15,6 +15,9 @@ class ContactCache(NamedTuple):
     feature: NDArray  # (max,) int64      which features met
     impulse_W: NDArray  # (max, 3) N s    on body B
     moment_W: NDArray  # (max, 3) N m s   on body B, of spinning and rolling friction
+    touching: NDArray  # (max,) int64     1: no gap, or a push across it
+    point_W: NDArray  # (max, 3) m        where it was
+    normal_W: NDArray  # (max, 3) -       from A to B
 
 
 # state.ledger
