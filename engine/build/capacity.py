@@ -53,7 +53,7 @@ def contact_arrays(n: int) -> Contacts:
         spinning=np.zeros(n),
         compliance=np.zeros(n),
         damping=np.zeros(n),
-        drift_W=np.zeros((n, 3)),
+        belt_W=np.zeros((n, 3)),
         impulse_W=np.zeros((n, 3)),
         moment_W=np.zeros((n, 3)),
     )

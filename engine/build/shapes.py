@@ -123,8 +123,8 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         for field, table in tables.items():
             if getattr(pair, field) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
-    drift = column("surface_velocity").reshape(-1, 3)
-    return Materials(*tables.values(), drift), index
+    belt = column("surface_velocity").reshape(-1, 3)
+    return Materials(*tables.values(), belt), index
 
 
 class ShapeTable:

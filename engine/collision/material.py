@@ -14,7 +14,7 @@ from engine.world.state import State
 def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts: Contacts) -> None:
     """Bodies and surface properties of every contact, from its shapes and the pair tables.
 
-    The drift is how fast B's surface runs over its body less the same of A, turned into W.
+    The belt velocity is how fast B's surface runs over its body less the same of A, turned into W.
     Check   tests/references/test_surfaces.py
     """
     for c in range(contacts.count[0]):
@@ -30,6 +30,6 @@ def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts:
         contacts.spinning[c] = materials.spinning[a, b]
         contacts.compliance[c] = materials.compliance[a, b]
         contacts.damping[c] = materials.damping[a, b]
-        drift_a = rotate(load4(state.q_WB, shapes.body[i]), load3(materials.drift_B, a))
-        drift_b = rotate(load4(state.q_WB, shapes.body[j]), load3(materials.drift_B, b))
-        store3(contacts.drift_W, c, sub(drift_b, drift_a))
+        belt_a = rotate(load4(state.q_WB, shapes.body[i]), load3(materials.belt_B, a))
+        belt_b = rotate(load4(state.q_WB, shapes.body[j]), load3(materials.belt_B, b))
+        store3(contacts.belt_W, c, sub(belt_b, belt_a))

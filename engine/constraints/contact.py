@@ -72,7 +72,7 @@ def write_contact(
 
     The most demanding of them counts. A compliant contact is a cushion instead; how it bounces is
     up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
-    impulses; they ask for the speed of the surfaces, which run over their bodies: w = J v + drift.
+    impulses; they ask for the speed of the surfaces, which run over their bodies: w = J v + belt.
 
     Source  physics.md "One step"; 000 contacts; restitution: Newton
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
@@ -98,12 +98,12 @@ def write_contact(
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]
-    drift = load3(contacts.drift_W, c)
+    belt = load3(contacts.belt_W, c)
     for e in (t1, cross(n, t1)):
         tangent = write_direction(rows, ROW_TANGENT, contacts, c, state, e)
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
-        rows.bias[tangent] = dot(e, drift)
+        rows.bias[tangent] = dot(e, belt)
 
 
 @kernel

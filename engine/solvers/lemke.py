@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # entries of the entering column below this share of its largest are rounding and stop nothing
-PIVOT_TOLERANCE = 1e-11
-# ratios this close, relative to the larger, are a tie
-TIE_TOLERANCE = 1e-13
-# q below this share of its largest counts as negative
+PIVOT_TOLERANCE = 1e-9
+# ratios this close, relative to the larger, are a tie: with less, redundant contacts end on rays
+TIE_TOLERANCE = 1e-10
+# below this share of the largest q a negative one, and z0, count as 0
 SIGN_TOLERANCE = 1e-15
 
 
@@ -98,6 +98,15 @@ def _blocking_row(T: NDArray, basis: NDArray, n: int, s: int) -> int:
 
 
 @kernel
+def _end_on_ray(T: NDArray, basis: NDArray, n: int, tolerance: float) -> int:
+    """What a ray means: nothing was found, unless z0 is rounding already."""
+    for i in range(n):
+        if basis[0, i] == 2 * n and T[i, n + 1] <= tolerance:
+            return STOPPED_EXACT
+    return STOPPED_NO_SOLUTION
+
+
+@kernel
 def lemke(T: NDArray, basis: NDArray, n: int) -> tuple[int, int]:
     """Solve the problem in the table: T[:n, :n] = M, T[:n, n] = d > 0, T[:n, n + 1] = q.
 
@@ -138,7 +147,7 @@ def lemke(T: NDArray, basis: NDArray, n: int) -> tuple[int, int]:
                 s = j
         r = _blocking_row(T, basis, n, s)
         if r < 0:
-            return STOPPED_NO_SOLUTION, count
+            return _end_on_ray(T, basis, n, SIGN_TOLERANCE * largest), count
     return STOPPED_STALLED, limit
 
 

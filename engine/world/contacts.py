@@ -26,6 +26,6 @@ class Contacts(NamedTuple):
     spinning: NDArray  # (max,) m           lever arm of friction about the normal
     compliance: NDArray  # (max,) m/N       0: rigid
     damping: NDArray  # (max,) N s/m        of a compliant contact
-    drift_W: NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
+    belt_W: NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
     impulse_W: NDArray  # (max, 3) N s      on B: before the solve the guess, afterwards the answer
     moment_W: NDArray  # (max, 3) N m s     on B, of spinning and rolling friction: likewise

@@ -73,7 +73,7 @@ class Materials(NamedTuple):
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
     compliance: NDArray  # (k, k) m/N   0: rigid
     damping: NDArray  # (k, k) N s/m    of a compliant contact
-    drift_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
+    belt_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
 
 class Pairs(NamedTuple):

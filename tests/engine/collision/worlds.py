@@ -211,7 +211,7 @@ class World:
             empty(Forces),
         )
         cap = self.max_contacts
-        self.state = empty_state(n + 1, 0, cap)
+        self.state = empty_state(n + 1, 0, 0, cap)
         self.state.p_WB[:n] = np.array([s.p for s in self.solids]).reshape(n, 3)
         self.state.q_WB[:n] = np.array([s.q for s in self.solids]).reshape(n, 4)
         self.state.v_WB_W[:n] = np.array([s.v for s in self.solids]).reshape(n, 3)
