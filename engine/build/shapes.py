@@ -124,7 +124,16 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
             if getattr(pair, field) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
     belt = column("surface_velocity").reshape(-1, 3)
-    return Materials(*tables.values(), belt), index
+    made = Materials(
+        tables["friction"],
+        tables["restitution"],
+        tables["rolling_friction"],
+        tables["spinning_friction"],
+        tables["compliance"],
+        tables["damping"],
+        belt,
+    )
+    return made, index
 
 
 class ShapeTable:

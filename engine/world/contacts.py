@@ -24,7 +24,7 @@ class Contacts(NamedTuple):
     restitution: NDArray  # (max,) -
     rolling: NDArray  # (max,) m            lever arm of rolling friction
     spinning: NDArray  # (max,) m           lever arm of friction about the normal
-    compliance: NDArray  # (max,) m/N       0: rigid
+    compliance: NDArray  # (max,) m per N       0: rigid
     damping: NDArray  # (max,) N s/m        of a compliant contact
     belt_W: NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
     impulse_W: NDArray  # (max, 3) N s      on B: before the solve the guess, afterwards the answer

@@ -71,7 +71,7 @@ class Materials(NamedTuple):
     restitution: NDArray  # (k, k) -    0 to 1
     rolling: NDArray  # (k, k) m        lever arm of rolling friction
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
-    compliance: NDArray  # (k, k) m/N   0: rigid
+    compliance: NDArray  # (k, k) m per N   0: rigid
     damping: NDArray  # (k, k) N s/m    of a compliant contact
     belt_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
