@@ -43,6 +43,15 @@ class SolverOptions(NamedTuple):
     warm_start: int  # 1: start from the last step's impulses
 
 
+class SleepOptions(NamedTuple):
+    """When bodies are left alone."""
+
+    enabled: int  # 1: bodies may fall asleep
+    linear_speed: float  # m/s     of the centre of mass, at most
+    angular_speed: float  # rad/s  at most
+    steps: int  # steps in a row for which all bodies of an island must be that slow, >= 2
+
+
 class StepOptions(NamedTuple):
     """How a step is done."""
 
@@ -56,3 +65,4 @@ class StepOptions(NamedTuple):
     friction_kind: int  # FRICTION_BOX, FRICTION_CONE or FRICTION_POLYGON
     directions: int  # vertices of the friction polygon
     solver: SolverOptions
+    sleep: SleepOptions

@@ -12,6 +12,7 @@ from engine.build.capacity import contact_arrays, empty_state
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
+from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,
@@ -33,8 +34,7 @@ from engine.world.model import (
     Shapes,
     Targets,
 )
-from engine.world.options import SolverOptions, StepOptions
-from engine.world.report import N_PHASES, Report
+from engine.world.options import SleepOptions, SolverOptions, StepOptions
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -212,21 +212,16 @@ class World:
         )
         cap = self.max_contacts
         self.state = empty_state(n + 1, 0, 0, cap)
-        self.state.p_WB[:n] = np.array([s.p for s in self.solids]).reshape(n, 3)
-        self.state.q_WB[:n] = np.array([s.q for s in self.solids]).reshape(n, 4)
-        self.state.v_WB_W[:n] = np.array([s.v for s in self.solids]).reshape(n, 3)
-        self.state.w_WB_W[:n] = np.array([s.w for s in self.solids]).reshape(n, 3)
+        for i, solid in enumerate(self.solids):
+            self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
+            self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
-        i8 = np.int64
         self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, 4, SolverOptions(0, 0, 0.0, 1.0, 1)
-        )
-        one, real = np.zeros(1, i8), np.zeros(1)
-        self.report = Report(
-            one.copy(), one.copy(), one.copy(), one.copy(), one.copy(), real, real.copy(),
-            np.zeros(N_PHASES + 1, i8),
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, 4, SolverOptions(0, 0, 0.0, 1.0, 1),
+            SleepOptions(0, 0.0, 0.0, 2),
         )  # fmt: skip
+        self.report = empty_report()
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""
