@@ -59,7 +59,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -79,6 +79,7 @@ def row_arrays(n: int) -> Rows:
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -117,7 +118,7 @@ def island_arrays(n_bodies: int, rows: Rows, friction: tuple[int, int]) -> Islan
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows), friction),
+        part=problem_of(row_arrays(n_rows, 0), friction),
     )
 
 
@@ -154,7 +155,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         SolverMethod.GAUSS_SEIDEL,
         SolverMethod.LEMKE,
     )
-    rows = row_arrays(max_rows(model, max_contacts))
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
@@ -225,11 +226,13 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_WB_W=np.zeros((n, 3)),
         L_flown=np.zeros((n, 3)),
         w_flown=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),
