@@ -189,7 +189,7 @@ def step(
     if len(events.who) > 0:
         find_events(model.shapes, work.contacts, state, motion.velocity_old, h, events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
-    book_work(model, rows, problem, motion, state, options)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     if options.stabilisation != BAUMGARTE:
         keep_accounts(rows, problem, motion, state)

@@ -10,8 +10,9 @@ from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
 from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Bodies, Model
+from engine.world.options import SolverMethod, StepOptions
 from engine.world.positions import Positions
-from engine.world.problem import Dense, Problem
+from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -22,6 +23,8 @@ DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
 # blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
 BLOCKS_PER_NODE = 6
+# of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
+LEMKE_ROWS = 512
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -31,7 +34,10 @@ def first_capacity(n_shapes: int) -> int:
 
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, stiff force elements, the hand and all contacts."""
-    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    per_contact = 6 if turning else 3
+    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    return rows + per_contact * max_contacts
 
 
 def max_groups(model: Model) -> int:
@@ -54,7 +60,13 @@ def contact_arrays(n: int) -> Contacts:
         gap=np.zeros(n),
         friction=np.zeros(n),
         restitution=np.zeros(n),
+        rolling=np.zeros(n),
+        spinning=np.zeros(n),
+        compliance=np.zeros(n),
+        damping=np.zeros(n),
+        belt_W=np.zeros((n, 3)),
         impulse_W=np.zeros((n, 3)),
+        moment_W=np.zeros((n, 3)),
     )
 
 
@@ -83,7 +95,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
     )
 
 
-def problem_of(rows: Rows, friction_kind: int, bodies: Bodies, motion: Motion) -> Problem:
+def problem_of(rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion) -> Problem:
     """A problem that shares what the rows, bodies and their motion already hold."""
     n = len(rows.bias)
     return Problem(
@@ -103,7 +115,7 @@ def problem_of(rows: Rows, friction_kind: int, bodies: Bodies, motion: Motion) -
         hi=rows.hi,
         normal_row=rows.normal_row,
         mu=rows.mu,
-        friction_kind=np.array([friction_kind], np.int64),
+        friction_kind=np.array(friction, np.int64),
         lam=np.zeros(n),
         w=np.zeros(n),
     )
@@ -170,18 +182,6 @@ def factor_arrays(graph: Graph) -> Factor:
     )
 
 
-def dense_arrays(rows: int, graph: Graph) -> Dense:
-    """Room for that many rows that are no equations, and for the equations of a graph."""
-    return Dense(
-        factor=np.zeros((rows, rows)),
-        S=np.zeros((rows, rows)),
-        vectors=np.zeros((16, rows)),
-        indices=np.zeros((8, rows), np.int64),
-        graph=graph,
-        equations=factor_arrays(graph),
-    )
-
-
 def motion_arrays(n: int) -> Motion:
     """Motion of n bodies, the world included."""
     return Motion(
@@ -223,7 +223,7 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
 
     def problem() -> Problem:
-        return problem_of(row_arrays(n_rows, 0), 0, model.bodies, motion)
+        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion)
 
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
@@ -239,20 +239,54 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
     )
 
 
-def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
+def lemke_rows(n_rows: int, options: StepOptions) -> int:
+    """Size of the complementarity problem to make room for: none where it is never solved.
+
+    A box row has two variables, a contact a normal, its directions and the auxiliary one.
+    """
+    polygon = options.friction_kind == FRICTION_POLYGON
+    if not polygon and options.solver.method != SolverMethod.LEMKE:
+        return 0
+    per_row = max(2, (options.directions + 4) // 3 if polygon else 2)
+    return min(LEMKE_ROWS, per_row * n_rows)
+
+
+def dense_arrays(cap: int, lemke: int, graph: Graph) -> Dense:
+    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, a graph."""
+    return Dense(
+        factor=np.zeros((cap, cap)),
+        S=np.zeros((cap, cap)),
+        vectors=np.zeros((16, cap)),
+        indices=np.zeros((9, cap), np.int64),
+        tableau=np.zeros((lemke, lemke + 2)),
+        basis=np.zeros((4, lemke + 1), np.int64),
+        graph=graph,
+        equations=factor_arrays(graph),
+    )
+
+
+def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
+    asked = options.solver.method in (
+        SolverMethod.PIVOTING,
+        SolverMethod.GAUSS_SEIDEL,
+        SolverMethod.LEMKE,
+    )
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
+    friction = (options.friction_kind, options.directions)
+    n_rows = len(rows.bias)
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
     motion = motion_arrays(n)
-    part = problem_of(row_arrays(len(rows.bias), 0), friction_kind, model.bodies, motion)
-    cap = min(dense_rows, len(rows.bias))
+    part = problem_of(row_arrays(n_rows, 0), friction, model.bodies, motion)
+    graph = graph_arrays(n, max_groups(model))
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction_kind, model.bodies, motion),
+        problem=problem_of(rows, friction, model.bodies, motion),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, graph_arrays(n, max_groups(model))),
-        positions=position_arrays(model, len(rows.bias), motion),
+        dense=dense_arrays(cap, lemke_rows(n_rows, options), graph),
+        positions=position_arrays(model, n_rows, motion),
         motion=motion,
     )
 
@@ -264,6 +298,7 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        moment_W=np.zeros((max_contacts, 3)),
         touching=np.zeros(max_contacts, np.int64),
         point_W=np.zeros((max_contacts, 3)),
         normal_W=np.zeros((max_contacts, 3)),
@@ -312,6 +347,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         grab_target_W=np.zeros(3),
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
+        elastic=np.zeros(1),
         extremes=np.zeros(24),
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),

@@ -22,7 +22,7 @@ from engine.solvers.block_factor import solve_many, solve_one, write_factor
 from engine.solvers.dense_problem import DenseProblem
 from engine.solvers.forest import is_equation
 from engine.solvers.linear import DEPENDENT
-from engine.solvers.operator import write_matrix
+from engine.solvers.operator import first_follower, write_matrix
 from engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
 @kernel
 def _write_bounds(problem: Problem, dense: Dense, m: int) -> None:
     """b and the bounds of the rows order[0:m], as they stand in the problem."""
-    order, vectors = dense.indices[0], dense.vectors
+    order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
+    n_equations = problem.count[0] - m
     for r in range(m):
         i = order[r]
         vectors[0, r] = problem.b[i]
@@ -56,6 +57,8 @@ def _write_bounds(problem: Problem, dense: Dense, m: int) -> None:
         vectors[3, r] = problem.mu[i]
         vectors[4, r] = problem.diagonal[i]
         vectors[5, r] = problem.lam[i]
+        # a follower's normal is a contact row, and contacts keep their place behind the boxes
+        normal[r] = problem.normal_row[i] - n_equations
 
 
 @kernel
@@ -199,7 +202,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
     Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
     Check   tests/engine/solvers/test_elimination.py
     Writes  dense: equations; S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w;
-            indices 0 order, 1 and 2 scratch
+            indices 0 order, 1 and 2 scratch, 8 normal
     """
     order = dense.indices[0]
     m = write_rest(problem, eliminate, order)
@@ -228,6 +231,9 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
         m,
         problem.count[1] - (problem.count[0] - m),
         problem.friction_kind[0],
+        problem.friction_kind[1],
+        first_follower(problem) - (problem.count[0] - m),
+        dense.indices[8],
     )
 
 

@@ -31,8 +31,9 @@ NONE, UNSEEN = -1, -2
 
 @kernel
 def is_equation(problem: Problem, i: int) -> bool:
-    """Whether row i (a box row) has no bounds."""
-    return problem.lo[i] == -np.inf and problem.hi[i] == np.inf
+    """Whether row i (a box row) has no bounds, not even such as follow a normal impulse."""
+    free = problem.lo[i] == -np.inf and problem.hi[i] == np.inf
+    return free and problem.normal_row[i] < 0
 
 
 @kernel

@@ -24,6 +24,7 @@ AUTO = int(SolverMethod.AUTO)
 PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
+LEMKE = int(SolverMethod.LEMKE)
 
 # sweeps where the options leave the number to the method
 PGS_ITERATIONS = 50
@@ -58,7 +59,7 @@ def choose_method(problem: Problem, dense: Dense) -> int:
 @kernel
 def fits(problem: Problem, dense: Dense, method: int) -> bool:
     """Whether there is memory for a method that holds a matrix."""
-    if method != ELIMINATION:
+    if method < ELIMINATION:
         return problem.count[0] <= dense.S.shape[0]
     return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
 
@@ -114,7 +115,9 @@ def solve(
     status, iterations = NO_ROOM, 0
     if method >= GAUSS_SEIDEL:
         sweeps = options.max_iterations if options.max_iterations > 0 else DENSE_ITERATIONS
-        status, iterations = solve_dense(problem, dense, method, sweeps, options.tolerance)
+        status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
+        if options.method == LEMKE and method != LEMKE:
+            report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
         sweeps = options.max_iterations if options.max_iterations > 0 else PGS_ITERATIONS

@@ -16,7 +16,7 @@ from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.turns import solve_in_turns
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
 from engine.world.report import STOPPED_TOLERANCE
-from tests.engine.solvers.problems import chain, pile, reduced, tower
+from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
 
 PROBLEMS = {
     "tower": lambda kind: tower(10, friction_kind=kind),
@@ -31,7 +31,10 @@ def dense_problem(problem):
     dense, n_equations = reduced(problem)
     n_left = int(problem.count[0]) - n_equations
     n_box = int(problem.count[1]) - n_equations
-    dp = DenseProblem(dense.S, *dense.vectors[:7], n_left, n_box, int(problem.friction_kind[0]))
+    kind = (int(problem.friction_kind[0]), DIRECTIONS)
+    dp = DenseProblem(
+        dense.S, *dense.vectors[:7], n_left, n_box, *kind, n_box, np.zeros(n_left, np.int64)
+    )
     project_guess(dp)
     return dp
 
@@ -91,6 +94,9 @@ def test_contradiction_ends_and_is_no_worse_than_its_sweeps():
         5,
         2,
         FRICTION_CONE,
+        DIRECTIONS,
+        2,
+        np.zeros(5, np.int64),
     )
     status, _ = solve_in_turns(dp, make_turns(5), 500, 1e-10)
     assert status != STOPPED_TOLERANCE
