@@ -28,6 +28,7 @@ from engine.collision.touching import find_events, has_room
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
+from engine.guard import guard_first_flight, guard_struck
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
@@ -110,6 +111,10 @@ def step(
     h = options.time_step
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     now = clock_ns()
+    if state.unguarded[0] == 1 and not guard_first_flight(
+        model, state, work, collision, options, report, events
+    ):
+        return False
     keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
     write_world_inertia(bodies, state, motion, options)
@@ -137,10 +142,12 @@ def step(
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     if len(events.who) > 0:
-        find_events(model.shapes, work.contacts, state, motion.velocity_old, h, events)
+        middle = (state.step[0] + 0.5) * h
+        find_events(model.shapes, work.contacts, state, motion.velocity_old, middle, events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
+    guard_struck(model, state, work, collision, options, report, events)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
@@ -169,7 +176,7 @@ def run(
     """
     for done in range(n_steps):
         report.status[0] = 0
-        if not has_room(work.contacts, state.contacts, events):
+        if not has_room(work.contacts, events):
             report.status[0] = EVENTS_FULL
             return done
         if not step(model, state, work, collision, options, report, events):

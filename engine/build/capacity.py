@@ -116,6 +116,7 @@ def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: i
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
+        ahead=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction_kind),
         islands=island_arrays(n, rows, friction_kind),
@@ -179,6 +180,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         time=np.zeros(1),
         step=np.zeros(1, np.int64),
         gravity_W=np.zeros(3),
+        unguarded=np.ones(1, np.int64),
         p_WB=np.zeros((n, 3)),
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),

@@ -55,7 +55,9 @@ def write_contact(
     else:
         rows.bias[row] = max(options.contact_erp * gap / h, -options.max_correction_speed)
     speed = row_speed(rows, row, state)
-    if speed < -options.restitution_threshold and gap + h * speed < 0.0:
+    bounces = contacts.restitution[c] > 0.0 and speed < -options.restitution_threshold
+    # without restitution the surfaces still meet: e = 0 must not stop them where they are
+    if bounces and gap + h * speed < 0.0:
         rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
 
     t1 = perpendicular(n)

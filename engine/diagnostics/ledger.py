@@ -162,6 +162,24 @@ def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam
 
 
 @kernel
+def book_row_impulses(bodies: Bodies, rows: Rows, problem: Problem, state: State) -> None:
+    """Add up the impulses of rows against fixed bodies; see book_momentum.
+
+    Writes  state.momentum_in
+    """
+    sums = state.momentum_in
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = rows.body_a[i], rows.body_b[i]
+        if lam == 0.0 or bodies.kind[a] == bodies.kind[b]:
+            continue
+        if bodies.kind[a] == DYNAMIC:
+            add_external(sums, rows.J_a, i, a, state, lam)
+        elif bodies.kind[b] == DYNAMIC:
+            add_external(sums, rows.J_b, i, b, state, lam)
+
+
+@kernel
 def book_momentum(
     bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
 ) -> None:
@@ -175,15 +193,7 @@ def book_momentum(
     """
     h = options.time_step
     sums = state.momentum_in
-    for i in range(problem.count[0]):
-        lam = problem.lam[i]
-        a, b = rows.body_a[i], rows.body_b[i]
-        if lam == 0.0 or bodies.kind[a] == bodies.kind[b]:
-            continue
-        if bodies.kind[a] == DYNAMIC:
-            add_external(sums, rows.J_a, i, a, state, lam)
-        elif bodies.kind[b] == DYNAMIC:
-            add_external(sums, rows.J_b, i, b, state, lam)
+    book_row_impulses(bodies, rows, problem, state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             p = state.p_WB[i]
