@@ -210,7 +210,8 @@ class World:
         cap = self.max_contacts
         self.state = empty_state(n + 1, 0, 0, cap)
         for name, array in (("p_WB", "p"), ("q_WB", "q"), ("v_WB_W", "v"), ("w_WB_W", "w")):
-            getattr(self.state, name)[:n] = [getattr(s, array) for s in self.solids]
+            for i, s in enumerate(self.solids):
+                getattr(self.state, name)[i] = getattr(s, array)
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         self.contacts = contact_arrays(cap)
         self.options = OPTIONS._replace(time_step=self.h, margin=self.margin)
