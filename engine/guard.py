@@ -9,6 +9,8 @@ be crossed, an impact without duration stops it: contacts and joints, no forces.
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.assembly.assemble import assemble
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
@@ -19,6 +21,7 @@ from engine.constraints.impact_rows import write_impact_rows
 from engine.diagnostics.ledger import book_row_impulses, book_work
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import kernel
+from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, sub
 from engine.status import CONTACTS_FULL, PAIRS_FULL
@@ -29,6 +32,8 @@ from engine.world.options import StepOptions
 from engine.world.report import Report
 from engine.world.state import State
 from engine.world.workspace import Motion, Workspace
+
+Told = tuple[Report, Events]
 
 # Nothing may be crossed by more than this share of the margin in a flight nobody looked at.
 FIRST_FLIGHT = 0.01
@@ -104,12 +109,12 @@ def is_deflected(model: Model, state: State, motion: Motion, h: float, far: floa
 @kernel
 def strike(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
     limits: tuple[float, float, float],
 ) -> bool:
     """One impact without duration, if within the horizon something would be crossed.
@@ -120,14 +125,16 @@ def strike(
     Writes  velocities of state, its ledger, momentum_in and contacts; work; events
     Check   tests/engine/collision/test_continuous.py
     """
+    report, events = told
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     find_contacts(model, state, collision, work.ahead, options, report)
     if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
         return False
     if not is_crossed(work.ahead, state, limits[0], limits[1]):
         return False
-    # the same ones: from here on they are the contacts of the step
-    find_contacts(model, state, collision, work.contacts, options, report)
+    # from here on they are the contacts of the step; who sleeps wakes of them
+    if not meet(model, kind, state, work, collision, options, report):
+        return False
     write_world_inertia(bodies, state, motion, options)
     hold_velocities(state, motion)
     write_impact_rows(model, state, work.contacts, rows, options, motion.turning)
@@ -154,17 +161,17 @@ def strike(
 @kernel
 def guard_first_flight(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
 ) -> bool:
     """Before the first half flight along velocities that were set; False when there is no room."""
     limits = (0.5 * options.time_step, FIRST_FLIGHT * options.margin, state.time[0])
-    strike(model, state, work, collision, options, report, events, limits)
-    if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
+    strike(model, kind, state, work, collision, options, told, limits)
+    if told[0].status[0] & (CONTACTS_FULL | PAIRS_FULL):
         return False
     state.unguarded[0] = 0
     return True
@@ -173,12 +180,12 @@ def guard_first_flight(
 @kernel
 def guard_struck(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
 ) -> None:
     """After a kick: bodies it has deflected meet what they would cross before the next one."""
     h = options.time_step
@@ -186,5 +193,5 @@ def guard_struck(
     for _ in range(MAX_IMPACTS):
         if not is_deflected(model, state, work.motion, h, JUMP * options.margin):
             return
-        if not strike(model, state, work, collision, options, report, events, limits):
+        if not strike(model, kind, state, work, collision, options, told, limits):
             return

@@ -1,14 +1,14 @@
 """One time step in maximal coordinates.
 
     1 move     half a step along the present velocities     -> p, q      in the middle of the step
-    2 find     where do shapes touch                        -> contacts
+    2 find     where do shapes touch, and who wakes of it   -> contacts
     3 forbid   which relative velocities are not allowed    -> rows       J v + bias = w
     4 predict  where would forces alone lead                -> v_free = v + h M^-1 f
     5 gather   one problem from all rows                    -> w = A lam + b
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
-    9 account  where did work and momentum go               -> ledger
+    9 account  where did work and momentum go, who sleeps   -> ledger
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
 of the step it is second order in h where motion is smooth (decision 0003).
@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from engine.assembly.assemble import assemble
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import find_events, has_room
@@ -30,12 +31,16 @@ from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
 from engine.guard import guard_first_flight, guard_struck
 from engine.integration.advance_poses import advance_poses
-from engine.integration.apply_impulses import apply_impulses, keep_impulses
+from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
+from engine.meeting import meet
+from engine.sleeping.activity import as_active, write_activity
+from engine.sleeping.rest import fall_asleep
+from engine.sleeping.wake import disturb_by_time, return_contacts
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
@@ -95,8 +100,18 @@ def first_bad_body(bodies: Bodies, state: State) -> int:
 
 
 @kernel
+def rouse(model: Model, kind: NDArray, state: State, work: Workspace, options: StepOptions) -> None:
+    """Who is disturbed wakes; what every body does in this step."""
+    if options.sleep.enabled == 1:
+        disturb_by_time(model, state, options.time_step)
+        return_contacts(model.shapes, state)
+    write_activity(kind, state, options.sleep, work.motion.activity)
+
+
+@kernel
 def step(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
@@ -106,24 +121,27 @@ def step(
 ) -> bool:
     """Advance the state by one step; False when it had to be undone because capacity was short.
 
-    Reads model and options. Writes state, report, events. All in work is garbage between steps.
+    Reads   model, whose bodies' kinds are what they do in this step (work.motion.activity);
+            kind (n,) int64: what they are; options
+    Writes  state, report, events. Everything in work is garbage between steps.
     """
     h = options.time_step
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     now = clock_ns()
+    told = (report, events)
+    rouse(model, kind, state, work, options)
     if state.unguarded[0] == 1 and not guard_first_flight(
-        model, state, work, collision, options, report, events
+        model, kind, state, work, collision, options, told
     ):
         return False
     keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
-    write_world_inertia(bodies, state, motion, options)
     now = lap(report, PHASE_MOVE, now)
-    find_contacts(model, state, collision, work.contacts, options, report)
-    if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
+    if not meet(model, kind, state, work, collision, options, report):
         undo(state, motion)
         return False
     now = lap(report, PHASE_NARROW, now)
+    write_world_inertia(bodies, state, motion, options)
     write_rows(model, state, work.contacts, rows, options, motion.turning)
     now = lap(report, PHASE_ROWS, now)
     predict_velocity(model, state, motion, options)
@@ -140,6 +158,7 @@ def step(
     )
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
+    forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
     if len(events.who) > 0:
         middle = (state.step[0] + 0.5) * h
@@ -147,10 +166,13 @@ def step(
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
-    guard_struck(model, state, work, collision, options, report, events)
+    guard_struck(model, kind, state, work, collision, options, told)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
+    if options.sleep.enabled == 1:
+        islands = work.islands
+        fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)
     record_extremes(model, state, work.contacts, report)
     report.bad_body[0] = first_bad_body(bodies, state)
     if report.bad_body[0] >= 0:
@@ -174,12 +196,13 @@ def run(
 
     Returns the number of steps done; report.status says why there were fewer.
     """
+    active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
         if not has_room(work.contacts, events):
             report.status[0] = EVENTS_FULL
             return done
-        if not step(model, state, work, collision, options, report, events):
+        if not step(active, model.bodies.kind, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
 from engine.constraints.frames import joint_frame
 from engine.constraints.joints.equations import write_equations
@@ -33,6 +34,8 @@ def write_impact_rows(
     """
     rows.count[0] = 0
     for j in range(model.joints.kind.shape[0]):
+        if rests(model.bodies.kind, model.joints.body_a[j], model.joints.body_b[j]):
+            continue
         frame = joint_frame(model.joints, state, j)
         write_equations(rows, state, model.joints, j, frame, options.time_step, turning)
     for row in range(rows.count[0]):
