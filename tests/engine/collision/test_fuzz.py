@@ -106,6 +106,8 @@ def pairs(draw):
 
 def extent(solid):
     """Radius of a sphere about its origin that holds it."""
+    if solid.kind == PLANE:
+        return 0.0
     d = np.concatenate([np.eye(3), -np.eye(3)])
     return float(reach(Solid(solid.kind, solid.size, points=solid.points), d).max())
 
