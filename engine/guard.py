@@ -154,7 +154,7 @@ def strike(
         find_events(model.shapes, work.contacts, state, motion.velocity_old, limits[2], events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
-    book_row_impulses(bodies, rows, problem, state)
+    book_row_impulses(model, rows, problem, state)
     return True
 
 

@@ -8,7 +8,7 @@
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
-    9 account  where did work and momentum go, who sleeps   -> ledger
+    9 account  where did work and momentum go, who sleeps   -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
 of the step it is second order in h where motion is smooth (decision 0003).
@@ -27,6 +27,7 @@ from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import find_events, has_room
 from engine.constraints.write_rows import write_rows
+from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
 from engine.guard import guard_first_flight, guard_struck
@@ -165,11 +166,12 @@ def step(
         find_events(model.shapes, work.contacts, state, motion.velocity_old, middle, events)
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
-    book_momentum(bodies, rows, problem, motion, state, options)
+    book_momentum(model, rows, problem, motion, state, options)
     guard_struck(model, kind, state, work, collision, options, told)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
+    break_joints(model.joints, state, rows, problem, h)
     if options.sleep.enabled == 1:
         islands = work.islands
         fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)

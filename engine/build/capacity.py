@@ -47,7 +47,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -67,6 +67,7 @@ def row_arrays(n: int) -> Rows:
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -105,14 +106,14 @@ def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows), friction_kind),
+        part=problem_of(row_arrays(n_rows, 0), friction_kind),
     )
 
 
 def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
-    rows = row_arrays(max_rows(model, max_contacts))
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
@@ -188,11 +189,13 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_WB_W=np.zeros((n, 3)),
         L_flown=np.zeros((n, 3)),
         w_flown=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
-from engine.constraints.frames import joint_frame
+from engine.constraints.frames import is_broken, joint_frame
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
@@ -32,9 +32,10 @@ def write_impact_rows(
 
     Writes  rows
     """
+    kind = model.bodies.kind
     rows.count[0] = 0
     for j in range(model.joints.kind.shape[0]):
-        if rests(model.bodies.kind, model.joints.body_a[j], model.joints.body_b[j]):
+        if is_broken(state, j) or rests(kind, model.joints.body_a[j], model.joints.body_b[j]):
             continue
         frame = joint_frame(model.joints, state, j)
         write_equations(rows, state, model.joints, j, frame, options.time_step, turning)
