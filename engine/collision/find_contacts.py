@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
