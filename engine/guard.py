@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from engine.assembly.assemble import assemble
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
-from engine.collision.persistence import store_contacts
+from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
-from engine.collision.touching import find_events
 from engine.constraints.impact_rows import write_impact_rows
 from engine.diagnostics.ledger import book_row_impulses, book_work
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
@@ -150,9 +149,7 @@ def strike(
     )
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
-    if len(events.who) > 0:
-        find_events(model.shapes, work.contacts, state, motion.velocity_old, limits[2], events)
-    store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
+    settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)
     book_work(model, rows, problem, motion, state, options)
     book_row_impulses(model, rows, problem, state)
     return True

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from engine.assembly.assemble import assemble
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.persistence import store_contacts
+from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
-from engine.collision.touching import find_events, has_room
+from engine.collision.touching import has_room
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
@@ -161,10 +161,7 @@ def step(
     apply_impulses(bodies, rows, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
-    if len(events.who) > 0:
-        middle = (state.step[0] + 0.5) * h
-        find_events(model.shapes, work.contacts, state, motion.velocity_old, middle, events)
-    store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
+    settle_contacts(model.shapes, work.contacts, state, motion, (state.step[0] + 0.5) * h, events)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     guard_struck(model, kind, state, work, collision, options, told)
