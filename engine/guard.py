@@ -138,15 +138,8 @@ def strike(
     hold_velocities(state, motion)
     write_impact_rows(model, state, work.contacts, rows, options, motion.turning)
     assemble(bodies, rows, motion, problem)
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        report,
-    )
+    inverse_mass, solver = bodies.inverse_mass, options.solver
+    solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)

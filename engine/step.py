@@ -148,15 +148,8 @@ def step(
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
     now = lap(report, PHASE_ASSEMBLE, now)
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        report,
-    )
+    inverse_mass, solver = bodies.inverse_mass, options.solver
+    solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
