@@ -70,8 +70,13 @@ def point_velocity(state: State, i: int, p_W: Vec3) -> Vec3:
 
 @kernel
 def is_crossed(contacts: Contacts, state: State, horizon: float, tolerance: float) -> bool:
-    """True if a contact closes by more than its gap and `tolerance` [m] within `horizon` [s]."""
+    """True if a contact closes by more than its gap and `tolerance` [m] within `horizon` [s].
+
+    Compliant contacts give way on purpose.
+    """
     for c in range(contacts.count[0]):
+        if contacts.compliance[c] > 0.0:
+            continue
         p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
         v_a = point_velocity(state, contacts.body_a[c], p)
         v_b = point_velocity(state, contacts.body_b[c], p)
@@ -143,7 +148,7 @@ def strike(
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)
-    book_work(model, rows, problem, motion, state, options)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_row_impulses(model, rows, problem, state)
     return True
 

@@ -155,7 +155,7 @@ def step(
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
     settle_contacts(model.shapes, work.contacts, state, motion, (state.step[0] + 0.5) * h, events)
-    book_work(model, rows, problem, motion, state, options)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     guard_struck(model, kind, state, work, collision, options, told)
     advance_poses(bodies, state, 0.5 * h, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.resting import rests
-from engine.constraints.contact import write_contact
+from engine.constraints.contact import write_contacts
 from engine.constraints.frames import is_broken, joint_frame
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
@@ -41,9 +41,6 @@ def write_impact_rows(
         write_equations(rows, state, model.joints, j, frame, options.time_step, turning)
     for row in range(rows.count[0]):
         rows.bias[row] = 0.0
-        rows.lam_warm[row] = 0.0
-    rows.count[1] = rows.count[0]
-    for c in range(contacts.count[0]):
-        write_contact(rows, contacts, c, state, options)
-    for row in range(rows.count[1], rows.count[0]):
+    write_contacts(rows, contacts, state, model.bodies, options)
+    for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0

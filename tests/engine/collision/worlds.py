@@ -180,7 +180,12 @@ class World:
         self.model = Model(
             bodies,
             build_shapes(self.solids),
-            Materials(np.array(self.friction), np.array(self.restitution)),
+            Materials(
+                np.array(self.friction),
+                np.array(self.restitution),
+                *(np.zeros_like(self.friction) for _ in range(4)),
+                np.zeros((len(self.friction), 3)),
+            ),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
