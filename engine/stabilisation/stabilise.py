@@ -8,7 +8,6 @@ from engine.kernel import kernel
 from engine.stabilisation.equations import correct_equations
 from engine.stabilisation.one_sided import correct_violations
 from engine.stabilisation.shift import return_momentum
-from engine.stabilisation.tangent import is_hard
 from engine.world.model import Model
 from engine.world.options import Stabilisation, StepOptions
 from engine.world.problem import Problem
@@ -22,19 +21,15 @@ PROJECTION = int(Stabilisation.PROJECTION)
 
 @kernel
 def keep_accounts(rows: Rows, problem: Problem, motion: Motion, state: State) -> None:
-    """Add the work of every steady equation to its account; the others start again.
+    """Add the work of every steady equation to its account.
 
     Reads   velocities before (motion) and after (state) the kick
     Writes  state.joint_work
     """
     for i in range(rows.count[1]):
-        if is_hard(rows, i):
-            j, slot = rows.joint[i], rows.slot[i]
-            if rows.steady[i] == 1:
-                work = problem.lam[i] * mean_row_speed(rows, i, motion, state)
-                state.joint_work[j, slot] += work
-            else:
-                state.joint_work[j, slot] = 0.0
+        if rows.steady[i] == 1:
+            work = problem.lam[i] * mean_row_speed(rows, i, motion, state)
+            state.joint_work[rows.joint[i], rows.slot[i]] += work
 
 
 @kernel

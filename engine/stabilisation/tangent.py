@@ -6,6 +6,7 @@ from math import sqrt
 
 from engine.constraints.row import row_speed
 from engine.kernel import kernel
+from engine.spatial.vec3 import load3, norm
 from engine.world.model import Joints
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from engine.world.state import State
@@ -27,17 +28,22 @@ def share_taken(e: float, lam: float, account: float) -> float:
 
 
 @kernel
-def _reach(rows: Rows, row: int, state: State) -> float:
+def _reach(rows: Rows, row: int, joints: Joints, state: State) -> float:
     """Largest second derivative C can have at these angular velocities [m/s^2 or rad/s^2]."""
-    spin, arm = 0.0, 0.0
-    for J, body in ((rows.J_a, rows.body_a[row]), (rows.J_b, rows.body_b[row])):
-        w2, r2 = 0.0, 0.0
-        for k in range(3):
-            w2 += state.w_WB_W[body, k] ** 2
-            r2 += J[row, k] ** 2
-        spin += sqrt(w2)
-        arm += sqrt(r2)
-    return spin * spin * arm
+    j = rows.joint[row]
+    w_a, w_b = (
+        norm(load3(state.w_WB_W, rows.body_a[row])),
+        norm(load3(state.w_WB_W, rows.body_b[row])),
+    )
+    spin = w_a + w_b
+    linear, angular = 0.0, 0.0
+    for k in range(3):
+        linear += rows.J_b[row, 3 + k] ** 2
+        angular += rows.J_b[row, k] ** 2
+    if linear == 0.0:
+        return spin * spin * sqrt(angular)
+    arms = w_a * norm(load3(joints.anchor_A, j)) + w_b * norm(load3(joints.anchor_B, j))
+    return spin * arms * sqrt(linear)
 
 
 @kernel
@@ -58,7 +64,7 @@ def _write_equation(rows: Rows, row: int, joints: Joints, state: State, h: float
     tangent = (rows.bias[row] - erp * rows.error[row] / h) / (1.0 - 0.25 * erp)
     e = row_speed(rows, row, state) - tangent
     rows.bias[row] = tangent
-    if abs(e) <= h * _reach(rows, row, state):
+    if abs(e) <= h * _reach(rows, row, joints, state):
         x = share_taken(e, state.joint_lam[j, slot], state.joint_work[j, slot])
         rows.bias[row] += (1.0 - x) * e
         rows.steady[row] = 1
