@@ -29,7 +29,7 @@ IN_PLACE = 1e-9
 # [m or rad] farther than this is gone in more than one pass
 FAR = 0.05
 # the factor is that of half a step before: each pass leaves some percent where bodies whirl
-PASSES = 6
+PASSES = 16
 
 
 @kernel
