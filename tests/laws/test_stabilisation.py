@@ -118,8 +118,8 @@ def test_every_joule_and_every_newton_second_is_booked(name: str, mode: str) -> 
     assert summary["energy"]["balance_error"] <= 1e-11
     assert summary["momentum"]["max_linear_drift"] <= 1e-10
     assert summary["momentum"]["max_angular_drift"] <= 1e-10
-    assert summary["joints"]["max_position_error"] <= (1e-8 if mode == "projection" else 1e-3)
-    assert summary["joints"]["max_angle_error"] <= (1e-8 if mode == "projection" else 1e-3)
+    assert summary["joints"]["max_position_error"] <= (1e-8 if mode == "projection" else 1e-2)
+    assert summary["joints"]["max_angle_error"] <= (1e-8 if mode == "projection" else 1e-2)
 
 
 @pytest.mark.parametrize("joint", ["ball", "hinge"])
