@@ -18,16 +18,15 @@ MU = 0.4
 
 
 def pushed(phi: float, share: float, method: str = "auto", **contact: Any) -> Simulation:
-    """A block of 1 kg on the plane, pushed at its foot with `share` of mu m g for 0.05 s."""
+    """A block of 1 kg on one foot, pushed there with `share` of mu m g for 0.05 s."""
     force = share * MU * G
     push = {"type": "wrench", "body": "block", "point": [0, 0, 0]}
     push["force"] = [force * math.cos(phi), force * math.sin(phi), 0]
-    box = {"type": "box", "size": [0.4, 0.4, 0.1]}
-    # so hard to turn that all four contacts slide alike
-    block = {"name": "block", "position": [0, 0, 0.05], "mass": 1.0, "inertia": [1e3] * 3}
-    block["shapes"] = [box]
+    # one contact, where push and friction both act: nothing turns
+    foot = {"type": "sphere", "radius": 0.05, "material": "rough"}
+    block = {"name": "block", "position": [0, 0, 0.05], "mass": 1.0, "inertia": [1.0] * 3}
+    block["shapes"] = [foot]
     pair = {"materials": ["rough", "rough"], "friction": MU}
-    box["material"] = "rough"
     sim = simulate(
         document(
             [ground(material="rough"), block],
