@@ -161,6 +161,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
     return Workspace(
         contacts=contact_arrays(max_contacts),
+        ahead=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction),
         islands=island_arrays(n, rows, friction),
@@ -220,6 +221,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         time=np.zeros(1),
         step=np.zeros(1, np.int64),
         gravity_W=np.zeros(3),
+        unguarded=np.ones(1, np.int64),
         p_WB=np.zeros((n, 3)),
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),

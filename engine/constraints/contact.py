@@ -93,7 +93,9 @@ def write_contact(
             rows.bias[row] = gap / h
         else:
             rows.bias[row] = max(options.contact_erp * gap / h, -options.max_correction_speed)
-        if speed < -options.restitution_threshold and gap + h * speed < 0.0:
+        bounces = contacts.restitution[c] > 0.0 and speed < -options.restitution_threshold
+        # without restitution the surfaces still meet: e = 0 must not stop them where they are
+        if bounces and gap + h * speed < 0.0:
             rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
 
     t1 = perpendicular(n)
