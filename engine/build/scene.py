@@ -11,10 +11,12 @@ from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
 from engine.build.joints import Place, build_joints
+from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
-from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
+from engine.build.pieces import convex_pieces
+from engine.build.shapes import ShapeTable, build_materials, check_materials
 from engine.build.targets import TargetTable
-from engine.world.model import DYNAMIC, Bodies, Model, Pairs, Shapes
+from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Pairs, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
 from schemas import Scene
@@ -32,17 +34,18 @@ class Built(NamedTuple):
 
 def build_shapes(
     scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
-) -> Shapes:
-    """All shapes of all bodies, in the order of the scene."""
+) -> tuple[Shapes, Meshes]:
+    """All shapes of all bodies, in the order of the scene; one mesh may become several shapes."""
     table = ShapeTable()
     for i, body in enumerate(scene.bodies):
         for k, shape in enumerate(body.shapes):
-            if shape.type not in KINDS:
-                pointer = f"/bodies/{i}/shapes/{k}/type"
-                faults.missing(pointer, f"the shape '{shape.type}'", AVAILABLE)
-                continue
-            table.add(shape, i, bodies.com_B[i], index[shape.material])
-    return table.arrays()
+            material = index[shape.material]
+            if shape.type == "mesh" and body.type == "dynamic":
+                pieces = convex_pieces(shape, f"/bodies/{i}/shapes/{k}", faults)
+                table.add_pieces(shape, i, bodies.com_B[i], material, pieces)
+            else:
+                table.add(shape, i, bodies.com_B[i], material)
+    return table.arrays(), mesh_arrays(table.meshes)
 
 
 def excluded_pairs(scene: Scene, index: dict[str, int]) -> Pairs:
@@ -73,7 +76,7 @@ def build(scene: Scene) -> Built:
     check_materials(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
-    shapes = build_shapes(scene, bodies, material_index, faults)
+    shapes, meshes = build_shapes(scene, bodies, material_index, faults)
     index = {body.name: i for i, body in enumerate(scene.bodies)} | {"world": len(scene.bodies)}
     p, q, v, w = initial_motion(scene, bodies)
     place = Place(p, q)
@@ -84,7 +87,14 @@ def build(scene: Scene) -> Built:
     forces = build_forces(scene.forces, index, place, bodies.com_B, targets)
     faults.raise_if_any()
     model = Model(
-        bodies, shapes, materials, excluded_pairs(scene, index), joints, targets.arrays(), forces
+        bodies,
+        shapes,
+        materials,
+        excluded_pairs(scene, index),
+        joints,
+        targets.arrays(),
+        forces,
+        meshes,
     )
     state = empty_state(len(bodies.kind), len(joints.kind), first_capacity(len(shapes.kind)))
     state.gravity_W[:] = scene.gravity

@@ -2,7 +2,7 @@
 
 1 pose     shapes follow their bodies; bounds reach as far as the next step may carry them
 2 broad    pairs whose bounds overlap
-3 narrow   gap, normal and up to four points of each pair
+3 narrow   gap, normal and up to four points of each pair; of a mesh, of each group of normals
 4 match    impulses of the last step for contacts that last
 """
 
@@ -15,10 +15,11 @@ from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
 from engine.collision.manifold import frame_of
 from engine.collision.material import write_surfaces
+from engine.collision.mesh_contacts import write_mesh_contacts
+from engine.collision.motion import closing_reach, load3_at, point_velocity
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
 from engine.collision.scratch import (
-    BOUND,
     CENTRE,
     KIND,
     N_COLUMNS,
@@ -35,7 +36,6 @@ from engine.spatial.vec3 import (
     Vec3,
     add,
     add_scaled,
-    cross,
     dot,
     load3,
     negate,
@@ -46,7 +46,7 @@ from engine.spatial.vec3 import (
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
-from engine.world.model import PLANE, Bodies, Model, Pairs, Shapes
+from engine.world.model import MESH, PLANE, Bodies, Model, Pairs, Shapes
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
@@ -95,31 +95,6 @@ def find_pairs(
         find_pairs_sweep(shapes, bodies.kind, pairs.excluded, sweep)
     find_plane_pairs(shapes, bodies.kind, pairs.excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
-
-
-@kernel
-def load3_at(array: NDArray, i: int, column: int) -> Vec3:
-    """Three columns of row i."""
-    return (array[i, column], array[i, column + 1], array[i, column + 2])
-
-
-@kernel
-def closing_reach(solids: NDArray, i: int, h: float) -> float:
-    """Farthest that any point of shape i can be carried by its body in one step [m].
-
-    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
-    """
-    w = norm(load3_at(solids, i, TURNING))
-    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
-    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
-    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
-
-
-@kernel
-def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
-    v = load3_at(solids, i, VELOCITY)
-    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))
 
 
 @kernel
@@ -213,7 +188,10 @@ def find_contacts(
     )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        write_contacts(scratch, faces, ij, options.margin, h, contacts)
+        if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
+            write_mesh_contacts(scratch, faces, model.meshes, ij, options.margin, h, contacts)
+        else:
+            write_contacts(scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
     write_surfaces(model.materials, shapes, contacts)

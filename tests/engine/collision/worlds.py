@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.build.mesh import build_mesh, mesh_arrays
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
@@ -20,6 +21,7 @@ from engine.world.model import (
     CYLINDER,
     DYNAMIC,
     ELLIPSOID,
+    MESH,
     PLANE,
     SPHERE,
     STATIC,
@@ -36,6 +38,7 @@ from engine.world.options import SolverOptions, StepOptions
 from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS
 from engine.world.state import ContactCache, State
+from schemas.checks.surface import Surface, surface_of
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -51,6 +54,8 @@ class Solid:
     v: tuple = (0.0, 0.0, 0.0)
     w: tuple = (0.0, 0.0, 0.0)
     points: np.ndarray | None = None
+    surface: Surface | None = None
+    is_field: bool = False
     dynamic: bool = True
     group: int = 1
     mask: int = -1
@@ -103,6 +108,7 @@ def bounding_radius(solid, vertices):
             CONE: np.hypot(a, b),
             ELLIPSOID: max(a, b, c),
             PLANE: np.inf,
+            MESH: np.sqrt(a * a + b * b + c * c),
         }.get(solid.kind)
         if solid.kind != CONVEX
         else np.linalg.norm(vertices, axis=1).max()
@@ -112,8 +118,10 @@ def bounding_radius(solid, vertices):
 def build_shapes(solids):
     rows = {name: [] for name in Shapes._fields}
     points, normals, offsets, loop_start, loop_count, loop = [], [], [], [], [], []
+    meshes = []
     for number, solid in enumerate(solids):
         vertices = None
+        rows["mesh"].append(-1)
         rows["point_start"].append(len(points))
         rows["face_start"].append(len(normals))
         if solid.kind == CONVEX:
@@ -125,6 +133,16 @@ def build_shapes(solids):
                 loop_start.append(len(loop))
                 loop_count.append(len(one))
                 loop.extend(one)
+        if solid.kind == MESH:
+            mesh = build_mesh(solid.surface, solid.is_field)
+            rows["mesh"][-1] = len(meshes)
+            meshes.append(mesh)
+            turn = Rotation.from_quat([*solid.turn[1:], solid.turn[0]])
+            solid = replace(
+                solid,
+                size=tuple(mesh.half),
+                offset=tuple(np.array(solid.offset) + turn.apply(mesh.middle)),
+            )
         rows["point_count"].append(len(points) - rows["point_start"][-1])
         rows["face_count"].append(len(normals) - rows["face_start"][-1])
         rows["kind"].append(solid.kind)
@@ -145,10 +163,10 @@ def build_shapes(solids):
         return array.reshape(-1, width) if width else array.reshape(-1)
 
     whole = {"kind", "body", "material", "group", "mask", "point_start", "point_count"}
-    whole |= {"face_start", "face_count"}
+    whole |= {"face_start", "face_count", "mesh"}
     wide = {"p_BS": 3, "q_BS": 4, "size": 3, "bounding_radius": 0}
     arrays = {k: ints(rows[k]) for k in whole} | {k: floats(rows[k], w) for k, w in wide.items()}
-    return Shapes(
+    shapes = Shapes(
         **arrays,
         points=floats(points, 3),
         face_normal=floats(normals, 3),
@@ -157,6 +175,7 @@ def build_shapes(solids):
         face_loop_count=ints(loop_count),
         face_loop=ints(loop),
     )
+    return shapes, mesh_arrays(meshes)
 
 
 def empty(kind):
@@ -197,14 +216,16 @@ class World:
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
         bodies = Bodies(kind, zeros, zeros, tensor, tensor, np.zeros((n + 1, 3)))
+        shapes, meshes = build_shapes(self.solids)
         self.model = Model(
             bodies,
-            build_shapes(self.solids),
+            shapes,
             Materials(np.array(self.friction), np.array(self.restitution)),
             Pairs(np.array(sorted(self.excluded), np.int64)),
             empty(Joints),
             empty(Targets),
             empty(Forces),
+            meshes,
         )
         cap = self.max_contacts
         self.state = State(
@@ -279,6 +300,22 @@ def about(axis, angle):
     """Quaternion of a turn."""
     axis = np.asarray(axis, float)
     return quaternion(Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)))
+
+
+def mesh(vertices, faces, **more):
+    """A fixed mesh of triangles."""
+    more.setdefault("dynamic", False)
+    return Solid(MESH, surface=surface_of(vertices, faces), **more)
+
+
+def grid(height, half=2.0, cells=10):
+    """Vertices and faces of the graph height(x, y) over a square, outside up."""
+    x = np.linspace(-half, half, cells + 1)
+    vertices = np.array([[a, b, height(a, b)] for b in x for a in x])
+    corner = (np.arange(cells)[:, None] * (cells + 1) + np.arange(cells)).reshape(-1)
+    right, up = corner + 1, corner + cells + 1
+    faces = np.concatenate([np.stack([corner, right, up], 1), np.stack([right, up + 1, up], 1)])
+    return vertices, faces
 
 
 def floor():
