@@ -175,7 +175,7 @@ def mesh_arrays(meshes: list[Mesh]) -> Meshes:
     ring = offsets([len(m.ring) for m in meshes])
 
     def joined(parts: list[NDArray], width: int | None, kind: type) -> NDArray:
-        empty = np.zeros((0, width) if width else 0, kind)
+        empty: NDArray = np.zeros((0, width) if width else 0, kind)
         return np.ascontiguousarray(np.concatenate([empty, *parts]).astype(kind))
 
     def shifted(numbers: list[Ints], by: Ints) -> list[NDArray]:

@@ -36,9 +36,7 @@ def build_tree(triangles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     return node_bounds(triangles, leaf), leaf.reshape(-1)
 
 
-def node_bounds(
-    triangles: NDArray[np.float64], leaf: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def node_bounds(triangles: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
     """Bounds of all nodes, from the leaves (2^d, TREE_LEAF) up; empty ones are (inf, -inf)."""
     filled = (leaf >= 0)[:, :, None]
     low = np.where(filled, triangles.min(axis=1)[leaf], np.inf).min(axis=1)

@@ -42,7 +42,7 @@ def group_of(clusters: Clusters, n: Vec3) -> int:
     if nearest >= ALIKE or used == MAX_CLUSTERS:
         return best
     clusters.used[0] = used + 1
-    clusters.count[used] = 0
+    clusters.size[used] = 0
     store3(clusters.axis, used, n)
     return int(used)
 
@@ -82,7 +82,7 @@ def add_touch(
     size, limit = scales
     g = group_of(clusters, n)
     first = g * CLUSTER_POINTS
-    for row in range(first, first + clusters.count[g]):
+    for row in range(first, first + clusters.size[g]):
         d = sub(load3(clusters.point, row), p)
         if dot(d, d) <= (SAME_POINT * size) ** 2 and dot(n, load3(clusters.normal, row)) > ALIKE:
             shallower = gap - clusters.gap[row]
@@ -90,10 +90,10 @@ def add_touch(
             if (same and feature < clusters.feature[row]) or (not same and shallower < 0.0):
                 put(clusters, row, touch, feature, triangle)
             return
-    if clusters.count[g] == CLUSTER_POINTS:
+    if clusters.size[g] == CLUSTER_POINTS:
         thin_out(clusters, g, size, limit, spare)
-    put(clusters, first + clusters.count[g], touch, feature, triangle)
-    clusters.count[g] += 1
+    put(clusters, first + clusters.size[g], touch, feature, triangle)
+    clusters.size[g] += 1
 
 
 @kernel
@@ -107,7 +107,7 @@ def outermost_of(clusters: Clusters, g: int, t1: Vec3, t2: Vec3, size: float) ->
     least = clusters.gap[deepest_of(clusters, g)]
     best = 0
     farthest = -math.inf
-    for i in range(clusters.count[g]):
+    for i in range(clusters.size[g]):
         p = load3(clusters.point, first + i)
         # a side that no grid runs along
         out = dot(t1, p) + 0.3819660112501051 * dot(t2, p)
@@ -121,7 +121,7 @@ def outermost_of(clusters: Clusters, g: int, t1: Vec3, t2: Vec3, size: float) ->
 def thin_out(clusters: Clusters, g: int, size: float, limit: float, spare: Patch) -> None:
     """Keep four contacts of group g."""
     first = g * CLUSTER_POINTS
-    count = clusters.count[g]
+    count = clusters.size[g]
     _, t1, t2 = frame_of(load3(clusters.axis, g))
     # choose_four takes the first of the deepest: contact `start` stands at 0, and 0 in its place
     start = outermost_of(clusters, g, t1, t2, size)
@@ -145,7 +145,7 @@ def thin_out(clusters: Clusters, g: int, size: float, limit: float, spare: Patch
                 spare.chosen[k] = low
     for k in range(kept):
         move(clusters, first + spare.chosen[k], first + k)
-    clusters.count[g] = kept
+    clusters.size[g] = kept
 
 
 @kernel
@@ -153,7 +153,7 @@ def deepest_of(clusters: Clusters, g: int) -> int:
     """Row of the contact of least gap of group g, or -1 if it has none."""
     first = g * CLUSTER_POINTS
     best = -1
-    for row in range(first, first + clusters.count[g]):
+    for row in range(first, first + clusters.size[g]):
         if best < 0 or clusters.gap[row] < clusters.gap[best]:
             best = row
     return best
@@ -194,7 +194,7 @@ def drop_resolved(clusters: Clusters, pair: Pair, meshes: Meshes, size: float) -
             b = clusters.order[j]
             first = b * CLUSTER_POINTS
             kept = 0
-            for row in range(first, first + clusters.count[b]):
+            for row in range(first, first + clusters.size[b]):
                 free = False
                 if clusters.gap[row] < gap - slack:
                     corners = triangle_of(pair, meshes, clusters.triangle[row])
@@ -202,7 +202,7 @@ def drop_resolved(clusters: Clusters, pair: Pair, meshes: Meshes, size: float) -
                 if not free:
                     move(clusters, row, first + kept)
                     kept += 1
-            clusters.count[b] = kept
+            clusters.size[b] = kept
 
 
 @kernel
@@ -210,10 +210,10 @@ def choose_contacts(clusters: Clusters, size: float, limit: float, spare: Patch)
     """Rows that become contacts into clusters.chosen, ascending by feature; returns how many."""
     total = 0
     for g in range(clusters.used[0]):
-        if clusters.count[g] > 4:
+        if clusters.size[g] > 4:
             thin_out(clusters, g, size, limit, spare)
         first = g * CLUSTER_POINTS
-        for row in range(first, first + clusters.count[g]):
+        for row in range(first, first + clusters.size[g]):
             j = total
             feature = clusters.feature[row]
             while j > 0 and clusters.feature[clusters.chosen[j - 1]] > feature:

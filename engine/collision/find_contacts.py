@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
 from engine.collision.clip import SIDE
-from engine.collision.clusters import add_touch, choose_contacts, drop_resolved
+from engine.collision.clusters import choose_contacts, drop_resolved
 from engine.collision.feature import write_feature
 from engine.collision.manifold import (
     NEAREST,
@@ -30,32 +28,25 @@ from engine.collision.manifold import (
     snap_to_face,
 )
 from engine.collision.mesh_edges import edge_hit, is_met
+from engine.collision.mesh_inside import take_inside
+from engine.collision.mesh_reach import Reach, drift_of, reach_box, take, write_rows
 from engine.collision.mesh_tree import (
-    Box,
-    nearest_on_triangle,
-    nearest_triangle,
     next_leaf,
-    pseudo_normal,
     start_walk,
-    triangle_above,
     triangle_meets,
 )
-from engine.collision.motion import closing_reach, load3_at, point_velocity
+from engine.collision.motion import closing_reach
 from engine.collision.scratch import (
     BOUND,
     KIND,
-    N_COLUMNS,
     POINT_START,
-    POSITION,
-    TURNING,
     CollisionScratch,
     Faces,
     Pair,
 )
-from engine.collision.solid import axis_of, position_of, radius_of, scale_of, to_shape
+from engine.collision.solid import radius_of, scale_of
 from engine.collision.support import support
 from engine.collision.triangle import (
-    MESH_ROW,
     Triangle,
     bottom_of,
     clear_triangle,
@@ -75,7 +66,6 @@ from engine.spatial.vec3 import (
     dot,
     load3,
     negate,
-    norm,
     scale,
     store3,
     sub,
@@ -83,7 +73,6 @@ from engine.spatial.vec3 import (
 from engine.world.contacts import Contacts
 from engine.world.model import (
     EDGE_CONVEX,
-    INSIDE_BELOW,
     INSIDE_NONE,
     MESH,
     TREE_LEAF,
@@ -92,77 +81,6 @@ from engine.world.model import (
 
 # A contact deeper than this share of the size must lie in a triangle that the solid really meets.
 DEEP = 1e-3
-
-# (margin [m], largest gap that may close within the step [m], time step [s])
-Reach = tuple[float, float, float]
-
-
-@kernel
-def write_rows(scratch: CollisionScratch, solid: int, mesh: int) -> Vec3:
-    """The solid becomes side 0 and the mesh row 2 of the pair; returns their origin in W."""
-    origin = load3_at(scratch.solids, solid, POSITION)
-    for k in range(N_COLUMNS):
-        scratch.pair[0, k] = scratch.solids[solid, k]
-        scratch.pair[MESH_ROW, k] = scratch.solids[mesh, k]
-    for k in range(3):
-        scratch.pair[0, POSITION + k] -= origin[k]
-        scratch.pair[MESH_ROW, POSITION + k] -= origin[k]
-    return origin
-
-
-@kernel
-def relative_velocity(scratch: CollisionScratch, sides: tuple[int, int], p_W: Vec3) -> Vec3:
-    """Velocity of the solid's point at p_W against the mesh's [m/s]."""
-    solid, mesh = sides
-    v = point_velocity(scratch.solids, solid, p_W)
-    return sub(v, point_velocity(scratch.solids, mesh, p_W))
-
-
-@kernel
-def reach_box(scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], reach: Reach) -> Box:
-    """Bounds in the mesh's axes of all that the solid may come near within the step.
-
-    Its extent along each axis of the mesh, carried on by the motion of its middle against the
-    mesh, and widened by the margin and by what both turns add.
-    """
-    margin, _, h = reach
-    solid, mesh = sides
-    origin = load3_at(scratch.solids, solid, POSITION)
-    r = radius_of(pair, 0)
-    bound = pair.solids[0, BOUND]
-    turn = norm(load3_at(scratch.solids, solid, TURNING))
-    turn += norm(load3_at(scratch.solids, mesh, TURNING))
-    wide = margin + min(turn * h, 2.0) * bound
-    motion = scale(h, relative_velocity(scratch, sides, origin))
-    low = (0.0, 0.0, 0.0)
-    high = (0.0, 0.0, 0.0)
-    for k in range(3):
-        e = axis_of(pair, MESH_ROW, k)
-        from_mesh = dot(e, position_of(pair, MESH_ROW))
-        along = dot(e, motion)
-        least = bottom_of(pair, e, r) - from_mesh + min(along, 0.0) - wide
-        most = dot(e, support(pair, 0, e)) + r - from_mesh + max(along, 0.0) + wide
-        low = (least if k == 0 else low[0], least if k == 1 else low[1], least if k == 2 else low[2])
-        high = (most if k == 0 else high[0], most if k == 1 else high[1], most if k == 2 else high[2])
-    return (low, high)
-
-
-@kernel
-def take(
-    scratch: CollisionScratch,
-    sides: tuple[int, int],
-    touch: tuple[Vec3, Vec3, float],
-    ids: tuple[int, int],
-    reach: Reach,
-) -> None:
-    """Keep a contact whose gap may close within the step: gap <= margin + closing speed * h."""
-    p, n, gap = touch
-    solid = sides[0]
-    origin = load3_at(scratch.solids, solid, POSITION)
-    closing = -dot(n, relative_velocity(scratch, sides, add(origin, p)))
-    if gap <= reach[0] + max(0.0, closing) * reach[2]:
-        scales = (scratch.solids[solid, BOUND], reach[1])
-        add_touch(scratch.clusters, touch, ids, scales, scratch.spare)
 
 
 @kernel
@@ -194,22 +112,6 @@ def take_candidates(
 
 
 @kernel
-def drift_of(
-    scratch: CollisionScratch, sides: tuple[int, int], x: Vec3, n: Vec3, gap: float, reach: Reach
-) -> Vec3:
-    """How far the solid's point x moves along the face until it meets its plane [m].
-
-    Zero within the margin, so that contacts at rest do not know of it.
-    """
-    margin, _, h = reach
-    v = relative_velocity(scratch, sides, add(load3_at(scratch.solids, sides[0], POSITION), x))
-    closing = -dot(n, v)
-    if gap <= margin or closing <= 0.0:
-        return (0.0, 0.0, 0.0)
-    return scale(min(gap / closing, h), add_scaled(v, closing, n))
-
-
-@kernel
 def face_points(
     scratch: CollisionScratch,
     pair: Pair,
@@ -232,9 +134,7 @@ def face_points(
     ):
         z = dot(down, x) + radius_of(pair, 0)
         feature = feature_number(0, 0, NEAREST, NEAREST)
-        put_candidate(
-            patch, count, dot(frame[1], x), dot(frame[2], x), (z, z + gaps[0]), feature
-        )
+        put_candidate(patch, count, dot(frame[1], x), dot(frame[2], x), (z, z + gaps[0]), feature)
         count += 1
     return count
 
@@ -287,7 +187,7 @@ def take_triangle(
         return
     hit, feature = edge_hit(scratch, pair, meshes, t, corners, reach[1])
     # of two ways out the shorter; apart, both count
-    is_edge = hit[0] <= reach[1] and (hit[0] >= 0.0 or -hit[0] < depth or count == 0)
+    is_edge = hit[0] <= reach[1] and (hit[0] >= 0.0 or hit[0] > gap)
     if not (is_edge and hit[0] < 0.0 and depth > 0.0):
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
     if is_edge:
@@ -304,75 +204,13 @@ def take_triangle(
 
 
 @kernel
-def corners_of_edge(
-    scratch: CollisionScratch, corners: Triangle, feature: tuple[int, int]
-) -> None:
+def corners_of_edge(scratch: CollisionScratch, corners: Triangle, feature: tuple[int, int]) -> None:
     """The edge or corner of the triangle as the feature of side 1."""
     count, k = feature
     for i in range(count):
         x = corners[(k + i) % 3]
         for j in range(3):
             scratch.patch.polygon[1, i, j] = x[j]
-
-
-@kernel
-def middle_in_mesh(pair: Pair) -> Vec3:
-    """Middle of the solid's extents along the mesh's axes, in them [m]."""
-    x = (0.0, 0.0, 0.0)
-    for k in range(3):
-        e = axis_of(pair, MESH_ROW, k)
-        most = dot(e, support(pair, 0, e))
-        least = dot(e, support(pair, 0, negate(e)))
-        value = 0.5 * (most + least) - dot(e, position_of(pair, MESH_ROW))
-        x = (value if k == 0 else x[0], value if k == 1 else x[1], value if k == 2 else x[2])
-    return x
-
-
-@kernel
-def triangle_out(meshes: Meshes, m: int, x: Vec3, stack: NDArray) -> int:
-    """The triangle through which a point x of the mesh's inside gets out, or -1 if it is outside.
-
-    Of an enclosed volume the nearest one; of a heightfield the one over x.
-    """
-    root = meshes.node_start[m]
-    is_field = meshes.inside[m] == INSIDE_BELOW
-    for k in range(3):
-        low = x[k] < meshes.node[root, k] and (k < 2 or not is_field)
-        if low or x[k] > meshes.node[root, 3 + k]:
-            return -1
-    if is_field:
-        t = triangle_above(meshes, m, x, stack)
-        if t < 0:
-            return -1
-        out = load3(meshes.normal, t)
-        q = load3(meshes.vertex, meshes.corner[t, 0])
-    else:
-        t = nearest_triangle(meshes, m, x, stack)
-        if t < 0:
-            return -1
-        q, weights = nearest_on_triangle(meshes, t, x)
-        out = pseudo_normal(meshes, t, weights)
-    return t if dot(out, sub(x, q)) < 0.0 else -1
-
-
-@kernel
-def take_inside(
-    scratch: CollisionScratch, meshes: Meshes, m: int, sides: tuple[int, int], reach: Reach
-) -> None:
-    """A solid that meets no triangle may be wholly inside: out along the normal of a face."""
-    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-    t = triangle_out(meshes, m, middle_in_mesh(pair), scratch.clusters.stack)
-    if t < 0:
-        return
-    n = world_normal(pair, meshes, t)
-    corners = triangle_of(pair, meshes, t)
-    x = support(pair, 0, negate(n))
-    r = radius_of(pair, 0)
-    gap = dot(n, sub(x, corners[0])) - r
-    # half way between the surfaces: r and half the gap below the core's lowest point
-    p = add_scaled(x, -(r + 0.5 * gap), n)
-    feature = feature_number(0, 0, NEAREST, NEAREST) + (meshes.region[t] << 26)
-    take(scratch, sides, (p, n, gap), (feature, t), reach)
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.collision.epa import epa
 from engine.collision.gjk import APART, FAR, MEET, gjk
 from engine.collision.hit import MISS, Hit, hit_of_points
@@ -17,7 +19,6 @@ from engine.collision.triangle import (
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
 from engine.world.model import SPHERE, Meshes
-from numpy.typing import NDArray
 
 
 @kernel
@@ -77,7 +78,7 @@ def edge_hit(
 ) -> tuple[Hit, tuple[int, int]]:
     """The hit with an edge or corner of triangle t that may push that way, else MISS.
 
-    The second says which: 2, k edge k -> k + 1; 1, k corner k. What belongs to a face is left to it.
+    The second says which: 2, k edge k -> k + 1; 1, k corner k. Faces are looked at elsewhere.
     """
     hit = nearest_to_triangle(scratch, pair, corners, limit)
     if not hit[0] <= limit:

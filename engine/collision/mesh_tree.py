@@ -26,10 +26,10 @@ def start_walk(stack: NDArray) -> None:
 def meets(node: NDArray, i: int, box: Box) -> bool:
     """True if node i's bounds share a point with the box; an empty node (inf, -inf) does not."""
     low, high = box
+    found = True
     for k in range(3):
-        if node[i, k] > high[k] or low[k] > node[i, 3 + k]:
-            return False
-    return True
+        found = found and node[i, k] <= high[k] and low[k] <= node[i, 3 + k]
+    return found
 
 
 @kernel

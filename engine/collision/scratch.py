@@ -81,7 +81,7 @@ class Clusters(NamedTuple):
     stack: NDArray  # (d,) int64         nodes of the tree that wait
     used: NDArray  # (1,) int64          groups
     axis: NDArray  # (g, 3)              normal of the first contact of each
-    count: NDArray  # (g,) int64         contacts in each; contact i of group g is row g p + i
+    size: NDArray  # (g,) int64          contacts in each; contact i of group g is row g p + i
     point: NDArray  # (g p, 3) m         half way between the surfaces, from the solid's origin, W
     normal: NDArray  # (g p, 3)          from the mesh to the solid, W
     gap: NDArray  # (g p,) m
@@ -181,7 +181,7 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
             stack=np.zeros(TREE_DEPTH, np.int64),
             used=np.zeros(1, np.int64),
             axis=np.zeros((MAX_CLUSTERS, 3)),
-            count=np.zeros(MAX_CLUSTERS, np.int64),
+            size=np.zeros(MAX_CLUSTERS, np.int64),
             point=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
             normal=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
             gap=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS),

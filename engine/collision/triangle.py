@@ -181,11 +181,11 @@ def edge_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool:
     m = world_normal(pair, meshes, other)
     if dot(d, m) > ALONG_FACE or dot(d, add(n, m)) <= 0.0:
         return False
+    # all corners of the neighbour; those on the edge do not fall
+    falls = True
     for c in range(3):
-        # all corners of the neighbour; those on the edge do not fall
-        if not falls_away(pair, meshes, v, meshes.corner[other, c], d):
-            return False
-    return True
+        falls = falls and falls_away(pair, meshes, v, meshes.corner[other, c], d)
+    return falls
 
 
 @kernel
@@ -198,13 +198,13 @@ def corner_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool
         return False
     for side in (k, before):
         other = meshes.neighbour[t, side]
-        if meshes.edge_kind[t, side] == EDGE_CONVEX and other >= 0:
-            if dot(d, world_normal(pair, meshes, other)) > ALONG_FACE:
-                return False
+        is_convex = meshes.edge_kind[t, side] == EDGE_CONVEX
+        if is_convex and dot(d, world_normal(pair, meshes, other)) > ALONG_FACE:
+            return False
     v = meshes.corner[t, k]
     if dot(d, to_world(pair, MESH_ROW, load3(meshes.vertex_normal, v))) <= 0.0:
         return False
+    falls = True
     for i in range(meshes.ring_start[v], meshes.ring_start[v + 1]):
-        if not falls_away(pair, meshes, v, meshes.ring[i], d):
-            return False
-    return True
+        falls = falls and falls_away(pair, meshes, v, meshes.ring[i], d)
+    return falls

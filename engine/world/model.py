@@ -94,7 +94,9 @@ class Meshes(NamedTuple):
     normal: NDArray  # (t, 3) -          outward unit normals in S
     neighbour: NDArray  # (t, 3) int64   triangle beyond the edge from corner k to k + 1, -1: none
     edge_kind: NDArray  # (t, 3) int64   EDGE_... of that edge
-    region: NDArray  # (t,) int64        triangles that join flatly have one number, from 0 in each mesh
+    region: (
+        NDArray  # (t,) int64        triangles that join flatly have one number, from 0 in each mesh
+    )
 
 
 class Materials(NamedTuple):

@@ -318,6 +318,50 @@ def grid(height, half=2.0, cells=10):
     return vertices, faces
 
 
+def icosphere(times, radius=1.0):
+    """Vertices and faces of an icosahedron, each face cut in four `times` over, on a sphere."""
+    g = 0.5 * (1 + 5**0.5)
+    v = np.array([[-1, g, 0], [1, g, 0], [-1, -g, 0], [1, -g, 0], [0, -1, g], [0, 1, g],
+                  [0, -1, -g], [0, 1, -g], [g, 0, -1], [g, 0, 1], [-g, 0, -1],
+                  [-g, 0, 1]])  # fmt: skip
+    f = np.array([[0, 11, 5], [0, 5, 1], [0, 1, 7], [0, 7, 10], [0, 10, 11], [1, 5, 9],
+                  [5, 11, 4], [11, 10, 2], [10, 7, 6], [7, 1, 8], [3, 9, 4], [3, 4, 2],
+                  [3, 2, 6], [3, 6, 8], [3, 8, 9], [4, 9, 5], [2, 4, 11], [6, 2, 10],
+                  [8, 6, 7], [9, 8, 1]])  # fmt: skip
+    for _ in range(times):
+        a, b, c = (v[f[:, k]] for k in range(3))
+        v = np.concatenate([v, a + b, b + c, c + a])
+        v = v / np.linalg.norm(v, axis=1)[:, None]
+        n, k = len(f), len(v) - 3 * len(f)
+        ab, bc, ca = (k + i * n + np.arange(n) for i in range(3))
+        f = np.concatenate([np.stack(t, 1) for t in (
+            (f[:, 0], ab, ca), (f[:, 1], bc, ab), (f[:, 2], ca, bc), (ab, bc, ca))])  # fmt: skip
+        v, number = np.unique(np.round(v, 12), axis=0, return_inverse=True)
+        f = np.asarray(number).reshape(-1)[f]
+    return radius * v / np.linalg.norm(v, axis=1)[:, None], f
+
+
+def cuboid(half, cells=1):
+    """Vertices and faces of a box, each side cut into cells x cells squares."""
+    vertices, faces = [], []
+    x = np.linspace(-1, 1, cells + 1)
+    for axis in range(3):
+        for side in (-1, 1):
+            first = len(vertices)
+            for b in x:
+                for a in x:
+                    p = np.zeros(3)
+                    p[axis], p[(axis + 1) % 3], p[(axis + 2) % 3] = side, a, b
+                    vertices.append(p * half)
+            for j in range(cells):
+                for i in range(cells):
+                    c = first + j * (cells + 1) + i
+                    quad = (c, c + 1, c + cells + 2, c + cells + 1)
+                    quad = quad if side > 0 else quad[::-1]
+                    faces += [quad[:3], (quad[0], quad[2], quad[3])]
+    return np.array(vertices), np.array(faces)
+
+
 def floor():
     """The half space z <= 0."""
     return Solid(PLANE, dynamic=False)
