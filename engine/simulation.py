@@ -11,17 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import DENSE_ROWS, DENSE_ROWS_ON_REQUEST, grown_cache, workspace
+from engine.build.capacity import (
+    DENSE_ROWS,
+    DENSE_ROWS_ON_REQUEST,
+    event_arrays,
+    grown_cache,
+    workspace,
+)
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
-from engine.diagnostics.account import account, energies
+from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
 from engine.kernel import SOURCE_HASH
+from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
-from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
 from engine.world.options import SolverMethod
@@ -72,7 +79,9 @@ def empty_report() -> Report:
     return Report(
         status=np.zeros(1, np.int64),
         bad_body=np.full(1, -1, np.int64),
+        islands=np.zeros(1, np.int64),
         method=np.zeros(1, np.int64),
+        methods=np.zeros(1, np.int64),
         solver_status=np.zeros(1, np.int64),
         iterations=np.zeros(1, np.int64),
         residual=np.zeros(1),
@@ -81,7 +90,7 @@ def empty_report() -> Report:
     )
 
 
-class Simulation(Steered):
+class Simulation(Steered, Queried):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -101,8 +110,9 @@ class Simulation(Steered):
         self.report = empty_report()
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
+        self._events = event_arrays(0)
+        self._event_parts = []
         self._allocate(len(self.state.contacts.key))
-        self._methods: set[int] = set()
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -114,8 +124,7 @@ class Simulation(Steered):
     def _allocate(self, max_contacts: int) -> None:
         asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
         self.work = workspace(
-            self.model.bodies,
-            self.model.joints,
+            self.model,
             max_contacts,
             self.options.friction_kind,
             DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
@@ -126,8 +135,12 @@ class Simulation(Steered):
     def _grow(self) -> None:
         """Twice the room for contacts; what is cached stays."""
         larger = 2 * len(self.work.contacts.gap)
-        self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
+        self.state = self.state._replace(
+            contacts=grown_cache(self.state.contacts, larger),
+            resting=grown_cache(self.state.resting, larger),
+        )
         self._allocate(larger)
+        self.watch_events(len(self._events.who) > 0)
 
     # ------------------------------------------------------------------ time
 
@@ -155,10 +168,13 @@ class Simulation(Steered):
                 self.options,
                 n - done,
                 self.report,
+                self._events,
             )
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
                 self._grow()
+            elif status & EVENTS_FULL:
+                self._take_events()
             elif status & NOT_FINITE:
                 self.failure = find_failure(
                     self.state, int(self.report.bad_body[0]), self.body_names
@@ -169,8 +185,6 @@ class Simulation(Steered):
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        if self.work.rows.count[0] > 0:
-            self._methods.add(int(self.report.method[0]))
         scale = 1e-3 / max(done, 1)
         self._last_phases = {
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
@@ -197,6 +211,11 @@ class Simulation(Steered):
             arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
             out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
         return out
+
+    def asleep(self) -> NDArray[np.bool_]:
+        """(n_bodies,): which bodies sleep; none unless the scene enables sleeping."""
+        sleeping: NDArray[np.bool_] = self.state.asleep_with[: len(self.body_names)] >= 0
+        return sleeping
 
     def joint_table(self) -> NDArray[np.void]:
         """One row per joint coordinate: see engine.diagnostics.tables."""
@@ -226,6 +245,7 @@ class Simulation(Steered):
             "method": SolverMethod(int(report.method[0])).name.lower(),
             "rows": int(self.work.rows.count[0]),
             "contacts": n,
+            "islands": int(report.islands[0]),
             "iterations": int(report.iterations[0]),
             "residual": float(report.residual[0]),
             "coulomb_error": float(report.coulomb_error[0]),
@@ -248,6 +268,11 @@ class Simulation(Steered):
                 f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
                 f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
             )
+        for broken in broken_joints(self.state, self.joint_names):
+            found.append(
+                f"Joint '{broken['joint']}' broke at {broken['time']:.6g} s under a reaction of "
+                f"{broken['force']:.6g} (N; of a gear N m)."
+            )
         if self.failure is not None:
             found.append(self.failure.message)
         return found
@@ -259,7 +284,8 @@ class Simulation(Steered):
             status = "failed"
         else:
             status = "succeeded" if self.step_count >= self.total_steps else "running"
-        methods = sorted(SolverMethod(m).name.lower() for m in self._methods)
+        used = int(self.report.methods[0])
+        methods = sorted(m.name.lower() for m in SolverMethod if used >> m & 1)
         return {
             "status": status,
             "reason": self.failure.message if self.failure is not None else None,
@@ -268,7 +294,7 @@ class Simulation(Steered):
             "scene_hash": self.scene_hash,
             "state_hash": self.state_hash(),
             "versions": versions(),
-            **account(self.model, self.state, methods),
+            **account(self.model, self.state, methods, self.joint_names),
             "timing": {
                 "total_s": self.build_s + self._advance_s,
                 "compile_s": self._first_s,
@@ -294,6 +320,10 @@ class Simulation(Steered):
         self.state = from_bytes(data, self._identity, self.state)
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))
+            self.watch_events(len(self._events.who) > 0)
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0
+        # what happened on the way that is left is not told any more
+        self._events.count[0] = 0
+        self._event_parts = []
         self.failure = None

@@ -11,10 +11,15 @@ from schemas.scene import Scene
 POSE_VALUES = 7
 VELOCITY_VALUES = 6
 JOINT_VALUES = 10
+JOINT_COORDINATES = {
+    "ball": 3, "planar": 3, "universal": 2, "hinge2": 2, "cylindrical": 2, "gear": 2, "rack": 2,
+}  # fmt: skip
+"""Rows of the joint table by type; one for all others."""
 CONTACT_VALUES = 9
 ENERGY_VALUES = 8
 MOMENTUM_VALUES = 6
 SOLVER_VALUES = 12
+EVENT_VALUES = 8
 
 
 class Limits(Base):
@@ -56,7 +61,7 @@ class SceneCounts(Base):
     frames: int
     """Recorded steps."""
     recorded_values: int
-    """Numbers a recording holds; contacts counted as two per body."""
+    """Numbers a recording holds; contacts counted as two, events as one per body."""
 
 
 def count_scene(scene: Scene) -> SceneCounts:
@@ -71,11 +76,12 @@ def count_scene(scene: Scene) -> SceneCounts:
     per_channel = {
         "pose": POSE_VALUES * bodies,
         "velocity": VELOCITY_VALUES * bodies,
-        "joints": JOINT_VALUES * len(scene.joints),
+        "joints": JOINT_VALUES * sum(JOINT_COORDINATES.get(j.type, 1) for j in scene.joints),
         "contacts": 2 * CONTACT_VALUES * bodies,
         "energy": ENERGY_VALUES,
         "momentum": MOMENTUM_VALUES,
         "solver": SOLVER_VALUES,
+        "events": EVENT_VALUES * bodies,
     }
     return SceneCounts(
         bodies=len(scene.bodies),

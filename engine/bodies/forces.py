@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engine.kernel import kernel
 from engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from engine.spatial.rotation import nearest_turn
 from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
 from engine.world.model import (
     FORCE_DRAG,
@@ -47,6 +48,18 @@ def elastic_force(stiffness: NDArray, i: int, x: float) -> float:
 
 
 @kernel
+def elastic_slope(stiffness: NDArray, i: int, x: float) -> float:
+    """The derivative of `elastic_force`: k1 + 2 k2 |x| + 3 k3 x^2 [N/m or N m/rad]."""
+    return stiffness[i, 0] + 2.0 * abs(x) * stiffness[i, 1] + 3.0 * x * x * stiffness[i, 2]
+
+
+@kernel
+def is_elastic(stiffness: NDArray, i: int) -> bool:
+    """Whether any of k1, k2, k3 is not zero."""
+    return stiffness[i, 0] != 0.0 or stiffness[i, 1] != 0.0 or stiffness[i, 2] != 0.0
+
+
+@kernel
 def elastic_energy(stiffness: NDArray, i: int, x: float) -> float:
     """The potential of `elastic_force` [J]: k1 x^2/2 + k2 |x|^3/3 + k3 x^4/4."""
     return (
@@ -72,13 +85,6 @@ def point_of(state: State, body: int, arm_B: Vec3) -> Vec3:
 
 
 @kernel
-def velocity_at(state: State, body: int, point_W: Vec3) -> Vec3:
-    """v + w x r of the material point of the body that is at point_W."""
-    arm = sub(point_W, load3(state.p_WB, body))
-    return add(load3(state.v_WB_W, body), cross(load3(state.w_WB_W, body), arm))
-
-
-@kernel
 def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, float]:
     """End points of spring f in W and its length [m]."""
     a = point_of(state, forces.body_a[f], load3(forces.anchor_A, f))
@@ -88,44 +94,80 @@ def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, flo
 
 @kernel
 def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
-    """Axis of torsion spring f in W and its twist [rad], in (-pi, pi]."""
+    """Axis of torsion spring f in W and its twist [rad], counted across turns from state.twist."""
     q_WA = load4(state.q_WB, forces.body_a[f])
     axis_A = load3(forces.anchor_A, f)
     q_AB = multiply(conjugate(q_WA), load4(state.q_WB, forces.body_b[f]))
     twist = multiply(q_AB, conjugate(load4(forces.q_AB0, f)))
     sine = twist[1] * axis_A[0] + twist[2] * axis_A[1] + twist[3] * axis_A[2]
-    angle = 2.0 * math.atan2(sine, twist[0])
-    if angle > math.pi:
-        angle -= 2.0 * math.pi
-    elif angle <= -math.pi:
-        angle += 2.0 * math.pi
-    return rotate(q_WA, axis_A), angle
+    return rotate(q_WA, axis_A), nearest_turn(2.0 * math.atan2(sine, twist[0]), state.twist[f])
+
+
+@kernel
+def elongation(forces: Forces, state: State, f: int) -> float:
+    """How far a spring [m] or torsion spring [rad] is from where it is free."""
+    if forces.kind[f] == FORCE_TORSION:
+        return torsion_angle(forces, state, f)[1] - forces.rest[f]
+    return spring_length(forces, state, f)[2] - forces.rest[f]
+
+
+@kernel
+def implicit_share(z: float) -> float:
+    """How much of a damper acts on the velocity after the step: theta, for z = h d/m.
+
+    The velocity shrinks by (1 - (1 - theta) z)/(1 + theta z): second order with 1/2; beyond z = 2
+    that would turn the velocity round, and theta = 1 - 1/z brings it to rest instead.
+    """
+    return 0.5 if z <= 2.0 else 1.0 - 1.0 / z
+
+
+@kernel
+def is_row(forces: Forces, state: State, f: int, h: float) -> bool:
+    """Whether a spring is damped, or too stiff for a force that is taken as it is.
+
+    Such a force is stable while h^2 k/4 < m, m the mass both ends feel together. A quarter of that
+    leaves room for several springs on one body; beyond it the spring is a row
+    (constraints/element.py). A damper as a force would know the velocity before the kick only, and
+    be of first order.
+    """
+    slope = max(elastic_slope(forces.stiffness, f, elongation(forces, state, f)), 0.0)
+    return bool(forces.damping[f] > 0.0 or h * h * slope * forces.inverse_mass[f] > 1.0)
 
 
 @kernel
 def write_spring(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Force k1 x + ... + d dx/dt along the line between the ends, x = length - rest."""
+    """Force k1 x + ... along the line between the ends, x = length - rest."""
     a, b, length = spring_length(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
     n = normalised(sub(b, a))
-    rate = dot(n, sub(velocity_at(state, j, b), velocity_at(state, i, a)))
-    tension = elastic_force(forces.stiffness, f, length - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    tension = elastic_force(forces.stiffness, f, length - forces.rest[f])
     add_wrench(motion.wrench, state, i, scale(tension, n), a)
     add_wrench(motion.wrench, state, j, scale(-tension, n), b)
 
 
 @kernel
 def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Torque k1 x + ... + d dx/dt about the axis, x = twist - rest."""
+    """Torque k1 x + ... about the axis, x = twist - rest."""
     axis, angle = torsion_angle(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
-    rate = dot(axis, sub(load3(state.w_WB_W, j), load3(state.w_WB_W, i)))
-    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f])
     for k in range(3):
         motion.wrench[i, k] += torque * axis[k]
         motion.wrench[j, k] -= torque * axis[k]
+
+
+@kernel
+def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion) -> None:
+    """A spring or torsion spring, unless it is a row; its twist is kept either way."""
+    is_torsion = forces.kind[f] == FORCE_TORSION
+    if is_torsion:
+        state.twist[f] = torsion_angle(forces, state, f)[1]
+    if is_row(forces, state, f, h):
+        return
+    if is_torsion:
+        write_torsion(forces, state, f, motion)
+    else:
+        write_spring(forces, state, f, motion)
 
 
 @kernel
@@ -183,12 +225,13 @@ def write_applied(model: Model, state: State, f: int, time: float, motion: Motio
 
 
 @kernel
-def write_forces(model: Model, state: State, time: float, motion: Motion) -> None:
-    """Sum every force element and commanded wrench of this moment.
+def write_forces(model: Model, state: State, time: float, h: float, motion: Motion) -> None:
+    """Sum every force element and commanded wrench of this moment; stiff springs are rows instead.
 
-    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step)
+    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step);
+            h [s] the step
     Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those that are work from
-            outside; motion.damping_power
+            outside; motion.damping_power; state.twist
     Check   tests/engine/bodies/test_forces.py
     """
     motion.wrench[:] = 0.0
@@ -197,10 +240,8 @@ def write_forces(model: Model, state: State, time: float, motion: Motion) -> Non
     forces = model.forces
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
-        if kind == FORCE_SPRING:
-            write_spring(forces, state, f, motion)
-        elif kind == FORCE_TORSION:
-            write_torsion(forces, state, f, motion)
+        if kind in (FORCE_SPRING, FORCE_TORSION):
+            write_elastic(forces, state, f, h, motion)
         elif kind == FORCE_DRAG:
             write_drag(forces, state, f, motion)
         elif kind == FORCE_POINT_GRAVITY:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
-from engine.world.model import Bodies, Joints
+from engine.world.events import N_WHERE, N_WHO, Events
+from engine.world.islands import Islands
+from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -21,9 +23,9 @@ def first_capacity(n_shapes: int) -> int:
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int) -> int:
-    """Rows of all joints, the hand and all contacts."""
-    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -45,7 +47,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -65,6 +67,7 @@ def row_arrays(n: int) -> Rows:
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -92,17 +95,31 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
-def workspace(
-    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
-) -> Workspace:
+def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them."""
+    n_rows = len(rows.bias)
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=problem_of(row_arrays(n_rows, 0), friction_kind),
+    )
+
+
+def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
     """Everything a step needs beside model and state."""
-    n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts))
+    n = len(model.bodies.kind)
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     cap = min(dense_rows, len(rows.bias))
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction_kind),
+        islands=island_arrays(n, rows, friction_kind),
         dense=Dense(
             A=np.zeros((cap, cap)),
             factor=np.zeros((cap, cap)),
@@ -122,6 +139,9 @@ def workspace(
             p_start=np.zeros((n, 3)),
             q_start=np.zeros((n, 4)),
             w_start=np.zeros((n, 3)),
+            activity=np.zeros(n, np.int64),
+            L_start=np.zeros((n, 3)),
+            flown_start=np.zeros((n, 3)),
         ),
     )
 
@@ -133,7 +153,15 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
     )
+
+
+def event_arrays(n: int) -> Events:
+    """Room for n events; 0: nobody asks for them."""
+    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
@@ -144,7 +172,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -157,10 +185,15 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),
         w_WB_W=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        L_flown=np.zeros((n, 3)),
+        w_flown=np.zeros((n, 3)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        broken=np.full((n_joints, 2), np.nan),
+        twist=np.zeros(n_forces),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),
@@ -168,5 +201,9 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
         extremes=np.zeros(24),
+        still_steps=np.zeros(n, np.int64),
+        asleep_with=np.full(n, -1, np.int64),
+        woken=np.zeros(1, np.int64),
         contacts=contact_cache(max_contacts),
+        resting=contact_cache(max_contacts),
     )

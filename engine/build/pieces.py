@@ -53,9 +53,11 @@ def decomposed(surface: Surface) -> list[NDArray[np.float64]] | None:
         import vhacdx
     except ImportError:
         return None
+    # each face is led by the number of its corners
+    counted = np.insert(surface.faces, 0, 3, axis=1).astype(np.uint32)
     found = vhacdx.compute_vhacd(
         surface.vertices,
-        surface.faces.astype(np.uint32).reshape(-1),
+        counted.reshape(-1),
         maxConvexHulls=MAX_PIECES,
         resolution=VOXELS,
         maxNumVerticesPerCH=64,

@@ -10,13 +10,15 @@ from engine.build.bodies import build_bodies, initial_motion
 from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
-from engine.build.joints import Place, build_joints
+from engine.build.inverse_mass import write_joint_masses
+from engine.build.joint_frames import Place
+from engine.build.joints import build_joints
 from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
 from engine.build.shapes import ShapeTable, build_materials, check_materials
 from engine.build.targets import TargetTable
-from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Pairs, Shapes
+from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
 from schemas import Scene
@@ -42,21 +44,10 @@ def build_shapes(
             material = index[shape.material]
             if shape.type == "mesh" and body.type == "dynamic":
                 pieces = convex_pieces(shape, f"/bodies/{i}/shapes/{k}", faults)
-                table.add_pieces(shape, i, bodies.com_B[i], material, pieces)
+                table.add_pieces(shape, (i, k), bodies.com_B[i], material, pieces)
             else:
-                table.add(shape, i, bodies.com_B[i], material)
+                table.add(shape, (i, k), bodies.com_B[i], material)
     return table.arrays(), mesh_arrays(table.meshes)
-
-
-def excluded_pairs(scene: Scene, index: dict[str, int]) -> Pairs:
-    """Keys of the body pairs that a joint keeps from touching, sorted."""
-    n = len(scene.bodies)
-    keys = set()
-    for joint in scene.joints:
-        if not joint.collide_connected and joint.parent != "world":
-            a, b = sorted((index[joint.parent], index[joint.child]))
-            keys.add(a * n + b)
-    return Pairs(np.array(sorted(keys), np.int64))
 
 
 def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:
@@ -83,20 +74,14 @@ def build(scene: Scene) -> Built:
     poses = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
     poses[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
-    joints = build_joints(scene.joints, index, place, poses, targets, faults)
-    forces = build_forces(scene.forces, index, place, bodies.com_B, targets)
+    joints = build_joints(scene.joints, index, place, poses, targets)
+    write_joint_masses(joints, bodies)
+    forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
-    model = Model(
-        bodies,
-        shapes,
-        materials,
-        excluded_pairs(scene, index),
-        joints,
-        targets.arrays(),
-        forces,
-        meshes,
-    )
-    state = empty_state(len(bodies.kind), len(joints.kind), first_capacity(len(shapes.kind)))
+    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes)
+    room = first_capacity(len(shapes.kind))
+    state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
+    state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

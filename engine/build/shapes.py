@@ -44,6 +44,8 @@ KINDS = {
 DEFAULT_FRICTION = 0.5
 
 Vector = NDArray[np.float64]
+# body, and which of its shapes in the scene
+Owner = tuple[int, int]
 
 
 def size_of(shape: Any) -> tuple[float, float, float]:
@@ -138,6 +140,7 @@ class ShapeTable:
         """Start empty."""
         self.kind: list[int] = []
         self.body: list[int] = []
+        self.number: list[int] = []
         self.p_BS: list[NDArray[np.float64]] = []
         self.q_BS: list[NDArray[np.float64]] = []
         self.size: list[tuple[float, float, float]] = []
@@ -148,39 +151,39 @@ class ShapeTable:
         self.mesh: list[int] = []
         self.meshes: list[Mesh] = []
 
-    def add(self, shape: Any, body: int, center: Vector, material: int) -> None:
+    def add(self, shape: Any, owner: Owner, center: Vector, material: int) -> None:
         """Add a shape of a body whose centre of mass is at `center` (3,) in the body frame."""
         place = np.array(shape.position) - center
         q = np.array(shape.orientation)
         if shape.type == "plane":
             # the frame of a plane has its origin on the surface and z along the normal
             n = unit(np.array(shape.normal))
-            self.append(shape, body, material, place + turn(q, n * shape.offset))
+            self.append(shape, owner, material, place + turn(q, n * shape.offset))
             self.q_BS[-1] = product(q, z_to(n))
         elif shape.type == "convex":
-            self.append(shape, body, material, place, hull=convex_hull(np.array(shape.points)))
+            self.append(shape, owner, material, place, hull=convex_hull(np.array(shape.points)))
         elif shape.type in ("mesh", "heightfield"):
             is_field = shape.type == "heightfield"
             mesh = build_mesh(
                 surface_of_heightfield(shape) if is_field else surface_of_mesh(shape), is_field
             )
-            self.append(shape, body, material, place + turn(q, mesh.middle), mesh=mesh)
+            self.append(shape, owner, material, place + turn(q, mesh.middle), mesh=mesh)
         else:
-            self.append(shape, body, material, place)
+            self.append(shape, owner, material, place)
 
     def add_pieces(
-        self, shape: Any, body: int, center: Vector, material: int, pieces: list[Hull]
+        self, shape: Any, owner: Owner, center: Vector, material: int, pieces: list[Hull]
     ) -> None:
         """Add the convex pieces of a mesh: shapes of their own with its surface and filter."""
         place = np.array(shape.position) - center
         for hull in pieces:
-            self.append(shape, body, material, place, hull=hull)
+            self.append(shape, owner, material, place, hull=hull)
             self.kind[-1] = CONVEX
 
     def append(
         self,
         shape: Any,
-        body: int,
+        owner: Owner,
         material: int,
         p_BS: Vector,
         hull: Hull | None = None,
@@ -188,7 +191,8 @@ class ShapeTable:
     ) -> None:
         """Add one row, in the orientation of the shape."""
         self.kind.append(KINDS[shape.type])
-        self.body.append(body)
+        self.body.append(owner[0])
+        self.number.append(owner[1])
         self.p_BS.append(p_BS)
         self.q_BS.append(np.array(shape.orientation))
         self.size.append(size_of(shape) if mesh is None else tuple(mesh.half))
@@ -223,6 +227,7 @@ class ShapeTable:
         return Shapes(
             kind=np.array(self.kind, np.int64),
             body=np.array(self.body, np.int64),
+            number=np.array(self.number, np.int64),
             p_BS=np.array(self.p_BS, float).reshape(m, 3),
             q_BS=np.array(self.q_BS, float).reshape(m, 4),
             size=np.array(self.size, float).reshape(m, 3),

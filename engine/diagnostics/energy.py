@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
-from engine.constraints.frames import joint_frame
-from engine.constraints.joints.coordinates import coordinate
+from engine.constraints.drive import spring_coordinate
+from engine.constraints.frames import is_broken, joint_frame
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.quaternion import load4, rotate, rotate_back
@@ -14,23 +14,29 @@ from engine.world.model import (
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,
     FORCE_TORSION,
-    HINGE2,
     Bodies,
+    Joints,
     Model,
 )
 from engine.world.state import State
 
 
 @kernel
+def kinetic_energy_of(bodies: Bodies, state: State, i: int) -> float:
+    """m v^2/2 + w . I w/2 of a body [J]."""
+    v = load3(state.v_WB_W, i)
+    w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
+    turning = 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
+    return 0.5 * bodies.mass[i] * dot(v, v) + turning
+
+
+@kernel
 def kinetic_energy(bodies: Bodies, state: State) -> float:
-    """sum of m v^2/2 + w . I w/2 over dynamic bodies [J]."""
+    """Sum over dynamic bodies [J]."""
     total = 0.0
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            v = load3(state.v_WB_W, i)
-            w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
-            total += 0.5 * bodies.mass[i] * dot(v, v)
-            total += 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
+            total += kinetic_energy_of(bodies, state, i)
     return total
 
 
@@ -40,25 +46,19 @@ def gravitational_energy(bodies: Bodies, state: State) -> float:
     g: Vec3 = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
     total = 0.0
     for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] == DYNAMIC:
+        if bodies.mass[i] > 0.0:
             total -= bodies.mass[i] * dot(g, load3(state.p_WB, i))
     return total
 
 
 @kernel
-def joint_spring_energy(model: Model, state: State) -> float:
-    """Energy stored in the springs of joints [J]."""
-    joints = model.joints
-    total = 0.0
-    for j in range(joints.kind.shape[0]):
-        if joints.spring_on[j] == 1:
-            frame = joint_frame(joints, state, j)
-            if joints.kind[j] == HINGE2:
-                x = dot(frame.s, frame.gap)
-            else:
-                x = coordinate(joints, state, j, 0, frame)
-            total += elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
-    return total
+def joint_spring_energy(joints: Joints, state: State, j: int) -> float:
+    """Energy stored in the spring of joint j [J]; none when it is broken."""
+    if joints.spring_on[j] == 0 or is_broken(state, j):
+        return 0.0
+    frame = joint_frame(joints, state, j)
+    x = spring_coordinate(joints, state, j, frame)
+    return elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
 
 
 @kernel
@@ -89,27 +89,30 @@ def force_element_energy(model: Model, state: State) -> float:
 @kernel
 def potential_energy(model: Model, state: State) -> float:
     """Gravity and everything elastic [J]."""
-    return (
-        gravitational_energy(model.bodies, state)
-        + joint_spring_energy(model, state)
-        + force_element_energy(model, state)
-    )
+    total = gravitational_energy(model.bodies, state) + force_element_energy(model, state)
+    for j in range(model.joints.kind.shape[0]):
+        total += joint_spring_energy(model.joints, state, j)
+    return total
+
+
+@kernel
+def momenta_of(bodies: Bodies, state: State, i: int) -> tuple[Vec3, Vec3]:
+    """m v [N s] and p x m v + R I_B R^T w about the origin of W [N m s] of a body."""
+    q = load4(state.q_WB, i)
+    p = scale(bodies.mass[i], load3(state.v_WB_W, i))
+    w = rotate_back(q, load3(state.w_WB_W, i))
+    spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
+    return p, add(cross(load3(state.p_WB, i), p), spin)
 
 
 @kernel
 def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
-    """Linear momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies.
-
-    P = sum m v,   L = sum p x m v + R I_B R^T w
-    """
+    """Momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies."""
     linear = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            q = load4(state.q_WB, i)
-            p = scale(bodies.mass[i], load3(state.v_WB_W, i))
-            w = rotate_back(q, load3(state.w_WB_W, i))
-            spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
+            p, L = momenta_of(bodies, state, i)
             linear = add(linear, p)
-            angular = add(angular, add(cross(load3(state.p_WB, i), p), spin))
+            angular = add(angular, L)
     return linear, angular

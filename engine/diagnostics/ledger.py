@@ -13,11 +13,16 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.forces import implicit_share
+from engine.constraints.drive import spring_part
+from engine.constraints.joints.coordinates import is_length
+from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
-from engine.world.model import DYNAMIC, Bodies, Joints, Model
+from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
+    ROW_ELEMENT,
     ROW_FRICTION,
     ROW_GRAB,
     ROW_LIMIT,
@@ -63,14 +68,11 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 
 @kernel
-def book_row(
-    rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray
-) -> None:
-    """Book lam times the mean speed of row i.
+def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
+    """Book lam times the mean speed of row i, which is no spring.
 
     A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of
-    each other (correction). A spring's energy is counted in the potential; what its damper d took
-    is h d speed^2.
+    each other (correction).
     """
     kind = rows.kind[i]
     work = lam * speed
@@ -78,14 +80,39 @@ def book_row(
         ledger[LEDGER_WORK_IN] += work
     elif kind in (ROW_FRICTION, ROW_TANGENT):
         ledger[LEDGER_FRICTION] -= work
-    elif kind == ROW_SPRING:
-        j = rows.joint[i]
-        damping = joints.spring_damping[j] if rows.slot[i] == SLOT_SPRING else joints.damping[j]
-        ledger[LEDGER_DAMPING] += h * damping * speed * speed
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
+    """Damping [N s/m or N m s/rad] and inverse mass [1/kg or 1/(kg m^2)] of a spring's row."""
+    if rows.kind[i] == ROW_ELEMENT:
+        f = rows.slot[i]
+        return (model.forces.damping[f], model.forces.inverse_mass[f])
+    joints, j = model.joints, rows.joint[i]
+    if rows.slot[i] == SLOT_SPRING:
+        return (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    part = 0 if is_length(joints.kind[j], rows.axis[i]) else 1
+    return (joints.damping[j], joints.inverse_mass[j, part])
+
+
+@kernel
+def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
+    """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
+
+    h d ((1 - theta) J v + theta J v+) speed,  speed = (J v + J v+)/2 the mean of the step
+    """
+    damping, inverse_mass = damper_of(model, rows, i)
+    theta = implicit_share(h * damping * inverse_mass)
+    before = 0.0
+    for k in range(6):
+        before += rows.J_a[i, k] * motion.velocity_old[rows.body_a[i], k]
+        before += rows.J_b[i, k] * motion.velocity_old[rows.body_b[i], k]
+    after = 2.0 * speed - before
+    return h * damping * ((1.0 - theta) * before + theta * after) * speed
 
 
 @kernel
@@ -104,7 +131,11 @@ def book_work(
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:
-            book_row(rows, i, model.joints, mean_row_speed(rows, i, motion, state), lam, h, ledger)
+            speed = mean_row_speed(rows, i, motion, state)
+            if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
+                ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
+            else:
+                book_row(rows, i, speed, lam, ledger)
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried
@@ -132,27 +163,36 @@ def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam
 
 
 @kernel
+def pushes_against_world(joints: Joints, j: int) -> bool:
+    """Whether the rows of joint j (-1: of no joint) relate motions in W, not of B against A."""
+    return j >= 0 and joints.kind[j] in (GEAR, RACK)
+
+
+@kernel
 def book_momentum(
-    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
 ) -> None:
     """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
 
     Must be called in the middle of the step (poses there). Rows between two dynamic bodies are
-    left out on purpose: they must cancel by themselves, and the drift shows when they do not.
+    left out on purpose: they must cancel by themselves, and the drift shows when they do not. Gears
+    and racks are counted: they relate turns in W, which takes the difference of their torques.
 
     Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
     Check   tests/laws/test_momentum.py
     """
     h = options.time_step
+    bodies, joints = model.bodies, model.joints
     sums = state.momentum_in
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         a, b = rows.body_a[i], rows.body_b[i]
-        if lam == 0.0 or bodies.kind[a] == bodies.kind[b]:
+        supported = pushes_against_world(joints, rows.joint[i])
+        if lam == 0.0 or (bodies.kind[a] == bodies.kind[b] and not supported):
             continue
         if bodies.kind[a] == DYNAMIC:
             add_external(sums, rows.J_a, i, a, state, lam)
-        elif bodies.kind[b] == DYNAMIC:
+        if bodies.kind[b] == DYNAMIC:
             add_external(sums, rows.J_b, i, b, state, lam)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
@@ -166,3 +206,17 @@ def book_momentum(
             sums[3] += h * motion.wrench[i, 0] + p[1] * f2 - p[2] * f1
             sums[4] += h * motion.wrench[i, 1] + p[2] * f0 - p[0] * f2
             sums[5] += h * motion.wrench[i, 2] + p[0] * f1 - p[1] * f0
+
+
+@kernel
+def book_halt(bodies: Bodies, state: State, i: int) -> None:
+    """Book that a body is about to be stopped: its energy as damping, its momenta as given away.
+
+    Writes  state.ledger, momentum_in
+    Check   tests/laws/test_sleeping.py
+    """
+    state.ledger[LEDGER_DAMPING] += kinetic_energy_of(bodies, state, i)
+    p, L = momenta_of(bodies, state, i)
+    for k in range(3):
+        state.momentum_in[k] -= p[k]
+        state.momentum_in[3 + k] -= L[k]

@@ -15,12 +15,16 @@ from engine.world.state import State
 INFINITESIMAL = 1  # OrientationUpdate.INFINITESIMAL for compiled code
 IMPLICIT = 2  # Gyroscopic.IMPLICIT
 
+NOT_AT_ALL = (0.0, 0.0, 0.0)
+
 
 @kernel
 def advance_orientation(
     bodies: Bodies, state: State, i: int, h: float, options: StepOptions
 ) -> None:
     """Turn one body for a time h; its angular velocity changes when its free spin turns.
+
+    A body that does not turn keeps every bit of its orientation.
 
         implicit gyroscopic term   free flight: L stays, w = I^-1 L follows the orientation
         else, finite               q <- exp(h w) q, exact for a constant angular velocity
@@ -31,6 +35,8 @@ def advance_orientation(
     Check   tests/laws/test_free_body.py, tests/references/test_wheels.py
     """
     q, w = load4(state.q_WB, i), load3(state.w_WB_W, i)
+    if w == NOT_AT_ALL:
+        return
     inertia = load33(bodies.inertia_B, i)
     keeps_L = options.gyroscopic == IMPLICIT and bodies.kind[i] == DYNAMIC and not is_round(inertia)
     if options.orientation_update == INFINITESIMAL:
@@ -40,8 +46,10 @@ def advance_orientation(
             inverse = load33(bodies.inverse_inertia_B, i)
             store3(state.w_WB_W, i, rotate(q_new, times_vector(inverse, rotate_back(q_new, L))))
     elif keeps_L:
-        q_new, w_new = free_rotation(bodies, state, i, h)
+        q_new, w_new, L = free_rotation(bodies, state, i, h)
         store3(state.w_WB_W, i, w_new)
+        store3(state.w_flown, i, w_new)
+        store3(state.L_flown, i, L)
     else:
         q_new = multiply(exponential(scale(h, w)), q)
     # products of unit quaternions drift by rounding only, about 1e-16 a step

@@ -14,7 +14,13 @@ class ContactCache(NamedTuple):
     key: NDArray  # (max,) int64          shape_a * n_shapes + shape_b
     feature: NDArray  # (max,) int64      which features met
     impulse_W: NDArray  # (max, 3) N s    on body B
+    touching: NDArray  # (max,) int64     1: no gap, or a push across it
+    point_W: NDArray  # (max, 3) m        where it was
+    normal_W: NDArray  # (max, 3) -       from A to B
 
+
+# state.excluded: a key that no pair has, where the joint of a pair broke
+FREED = 2**62
 
 # state.ledger
 (LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
@@ -50,10 +56,15 @@ class State(NamedTuple):
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
-    joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
-    joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
-    motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own
-    motor_max_force: NDArray  # (j, 2)    N or N m  commanded largest force; nan: the scene's own
+    L_flown: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, kept by the last free flight
+    w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
+    joint_q: NDArray  # (j, 3) m or rad   joint coordinates, angles counted across turns; ball: swing and twist
+    joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
+    broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole
+    twist: NDArray  # (f,) rad            of torsion springs, counted across turns
+    excluded: NDArray  # (e,) int64       ascending keys a * n_bodies + b, a < b: bodies that must not touch, once for each joint that says so
+    motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: the scene's own
+    motor_max_force: NDArray  # (j, 3)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
     grab_body: NDArray  # (1,) int64      -1: nothing is held
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
@@ -63,4 +74,14 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
+    still_steps: (
+        NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
+    )
+    asleep_with: (
+        NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
+    )
+    woken: (
+        NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
+    )
     contacts: ContactCache
+    resting: ContactCache  # of bodies that sleep, handed back when they wake

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
+from engine.world.islands import Islands
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 
@@ -21,10 +22,13 @@ class Motion(NamedTuple):
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 3)               rad/s^2  dw/dt of free spin in the middle of the step
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
-    damping_power: NDArray  # (1,) W         of drag and force-element dampers
+    damping_power: NDArray  # (1,) W         of drag
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s
+    activity: NDArray  # (n,) int64 -        what bodies do in this step: STATIC, KINEMATIC, DYNAMIC or ASLEEP
+    L_start: NDArray  # (n, 3)               N m s  State.L_flown
+    flown_start: NDArray  # (n, 3)           rad/s  State.w_flown
 
 
 class Workspace(NamedTuple):
@@ -33,5 +37,6 @@ class Workspace(NamedTuple):
     contacts: Contacts
     rows: Rows
     problem: Problem
+    islands: Islands
     dense: Dense
     motion: Motion

@@ -35,7 +35,7 @@ def uneven_floor(seed: int = 0, half: float = 4.0, cells: int = 40) -> Document:
     rng = np.random.default_rng(seed)
     vertices, faces = grid(lambda x, y: 0.0, half=half, cells=cells)
     inner = np.abs(vertices[:, :2]).max(axis=1) < half - 1e-9
-    vertices[inner, :2] += rng.uniform(-0.3, 0.3, size=(inner.sum(), 2)) * 2 * half / cells
+    vertices[inner, :2] += rng.uniform(-0.2, 0.2, size=(inner.sum(), 2)) * 2 * half / cells
     lower, upper = faces[: cells**2].copy(), faces[cells**2 :].copy()
     other = rng.random(cells**2) < 0.5
     a, b, c, d = lower[:, 0], lower[:, 1], lower[:, 2], upper[:, 1]

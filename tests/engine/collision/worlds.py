@@ -8,10 +8,15 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.build.capacity import contact_arrays, empty_state
+from engine.build.forces import empty_forces
+from engine.build.joints import empty_joints
 from engine.build.mesh import build_mesh, mesh_arrays
+from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
+from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,
@@ -26,18 +31,11 @@ from engine.world.model import (
     SPHERE,
     STATIC,
     Bodies,
-    Forces,
-    Joints,
     Materials,
     Model,
-    Pairs,
     Shapes,
-    Targets,
 )
-from engine.world.options import SolverOptions, StepOptions
-from engine.world.report import N_PHASES, Report
-from engine.world.rows import N_SLOTS
-from engine.world.state import ContactCache, State
+from engine.world.options import SleepOptions, SolverOptions, StepOptions
 from schemas.checks.surface import Surface, surface_of
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -146,6 +144,7 @@ def build_shapes(solids):
         rows["point_count"].append(len(points) - rows["point_start"][-1])
         rows["face_count"].append(len(normals) - rows["face_start"][-1])
         rows["kind"].append(solid.kind)
+        rows["number"].append(0)
         rows["body"].append(number if solid.body is None else solid.body)
         rows["p_BS"].append(solid.offset)
         rows["q_BS"].append(solid.turn)
@@ -163,7 +162,7 @@ def build_shapes(solids):
         return array.reshape(-1, width) if width else array.reshape(-1)
 
     whole = {"kind", "body", "material", "group", "mask", "point_start", "point_count"}
-    whole |= {"face_start", "face_count", "mesh"}
+    whole |= {"face_start", "face_count", "mesh", "number"}
     wide = {"p_BS": 3, "q_BS": 4, "size": 3, "bounding_radius": 0}
     arrays = {k: ints(rows[k]) for k in whole} | {k: floats(rows[k], w) for k, w in wide.items()}
     shapes = Shapes(
@@ -176,26 +175,6 @@ def build_shapes(solids):
         face_loop=ints(loop),
     )
     return shapes, mesh_arrays(meshes)
-
-
-def empty(kind):
-    """A NamedTuple of arrays with no elements, of the types its comments declare."""
-    two = {"limit_on", "motor_kind", "motor_table"}
-    whole = {"kind", "body_a", "body_b", "spring_on", "start", "count", "is_step", "table"}
-    whole |= {"body_axes"} | two
-    width = {
-        "anchor_A": 3, "anchor_B": 3, "axis_A": 3, "tangent1_A": 3, "tangent2_A": 3, "axis_B": 3,
-        "q_AB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 2, "limit_lower": 2, "limit_upper": 2,
-        "limit_restitution": 2, "limit_stiffness": 2, "limit_damping": 2, "motor_kind": 2,
-        "motor_table": 2, "motor_max_force": 2, "motor_stiffness": 2, "motor_damping": 2,
-        "spring_k": 3, "stiffness": 3, "table": 6, "coefficient": 2,
-    }  # fmt: skip
-    return kind(
-        *(
-            np.zeros((0, width[f]) if f in width else 0, np.int64 if f in whole else np.float64)
-            for f in kind._fields
-        )
-    )
 
 
 @dataclass
@@ -221,54 +200,24 @@ class World:
             bodies,
             shapes,
             Materials(np.array(self.friction), np.array(self.restitution)),
-            Pairs(np.array(sorted(self.excluded), np.int64)),
-            empty(Joints),
-            empty(Targets),
-            empty(Forces),
+            empty_joints(0),
+            TargetTable().arrays(),
+            empty_forces(0, n),
             meshes,
         )
         cap = self.max_contacts
-        self.state = State(
-            time=np.zeros(1),
-            step=np.zeros(1, np.int64),
-            gravity_W=np.zeros(3),
-            p_WB=np.array([s.p for s in self.solids] + [(0, 0, 0)], float),
-            q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
-            v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
-            w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            joint_q=np.zeros((0, 2)),
-            joint_lam=np.zeros((0, N_SLOTS)),
-            motor_target=np.zeros((0, 2)),
-            motor_max_force=np.zeros((0, 2)),
-            applied=np.zeros((n + 1, 7)),
-            grab_body=np.array([-1]),
-            grab_point_B=np.zeros(3),
-            grab_target_W=np.zeros(3),
-            ledger=np.zeros(8),
-            momentum_in=np.zeros(6),
-            extremes=np.zeros(24),
-            contacts=ContactCache(
-                np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
-                np.zeros((cap, 3)),
-            ),
-        )  # fmt: skip
+        excluded = np.array(sorted(self.excluded), np.int64)
+        self.state = empty_state(n + 1, 0, 0, cap)._replace(excluded=excluded)
+        for i, solid in enumerate(self.solids):
+            self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
+            self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
-        i8 = np.int64
-        self.contacts = Contacts(
-            count=np.zeros(1, i8), dropped=np.zeros(1, i8), body_a=np.zeros(cap, i8),
-            body_b=np.zeros(cap, i8), shape_a=np.zeros(cap, i8), shape_b=np.zeros(cap, i8),
-            feature=np.zeros(cap, i8), point_W=np.zeros((cap, 3)), normal_W=np.zeros((cap, 3)),
-            gap=np.zeros(cap), friction=np.zeros(cap), restitution=np.zeros(cap),
-            impulse_W=np.zeros((cap, 3)),
-        )  # fmt: skip
+        self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
-        )
-        one, real = np.zeros(1, i8), np.zeros(1)
-        self.report = Report(
-            one.copy(), one.copy(), one.copy(), one.copy(), one.copy(), real, real.copy(),
-            np.zeros(N_PHASES + 1, i8),
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1),
+            SleepOptions(0, 0.0, 0.0, 2),
         )  # fmt: skip
+        self.report = empty_report()
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""
