@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import (
-    DENSE_ROWS,
-    DENSE_ROWS_ON_REQUEST,
-    event_arrays,
-    grown_cache,
-    workspace,
-)
+from engine.build.capacity import event_arrays, grown_cache, workspace
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -122,13 +116,7 @@ class Simulation(Steered, Queried):
         self.build_s = time.perf_counter() - began
 
     def _allocate(self, max_contacts: int) -> None:
-        asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
-        self.work = workspace(
-            self.model,
-            max_contacts,
-            self.options.friction_kind,
-            DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
-        )
+        self.work = workspace(self.model, self.options, max_contacts)
         pairs = max(64, 4 * max_contacts)
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 
@@ -222,6 +210,10 @@ class Simulation(Steered, Queried):
         work = self.work
         return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
 
+    def broken_joints(self) -> list[dict[str, Any]]:
+        """Joints that gave way so far: joint (name), time [s], force [N], of a gear [N m]."""
+        return broken_joints(self.state, self.joint_names)
+
     def contact_table(self) -> NDArray[np.void]:
         """One row per contact of the last step: see engine.diagnostics.tables."""
         work = self.work
@@ -268,7 +260,7 @@ class Simulation(Steered, Queried):
                 f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
                 f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
             )
-        for broken in broken_joints(self.state, self.joint_names):
+        for broken in self.broken_joints():
             found.append(
                 f"Joint '{broken['joint']}' broke at {broken['time']:.6g} s under a reaction of "
                 f"{broken['force']:.6g} (N; of a gear N m)."

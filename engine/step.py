@@ -23,24 +23,25 @@ from numpy.typing import NDArray
 from engine.assembly.assemble import assemble
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.find_contacts import find_contacts
-from engine.collision.persistence import store_contacts
+from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
-from engine.collision.touching import find_events, has_room
+from engine.collision.touching import has_room
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
+from engine.guard import guard_first_flight, guard_struck
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
+from engine.meeting import meet
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
-from engine.sleeping.wake import disturb_by_time, return_contacts, wake_touched
+from engine.sleeping.wake import disturb_by_time, return_contacts
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
@@ -109,30 +110,6 @@ def rouse(model: Model, kind: NDArray, state: State, work: Workspace, options: S
 
 
 @kernel
-def meet(
-    model: Model,
-    kind: NDArray,
-    state: State,
-    work: Workspace,
-    collision: CollisionScratch,
-    options: StepOptions,
-    report: Report,
-) -> bool:
-    """Find contacts until nobody wakes of one; False when there is no room for them."""
-    contacts = work.contacts
-    while True:
-        find_contacts(model, state, collision, contacts, options, report)
-        if contacts.count[0] + state.resting.count[0] > len(state.contacts.key):
-            report.status[0] |= CONTACTS_FULL
-        if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
-            return False
-        if options.sleep.enabled == 0 or not wake_touched(model.bodies, contacts, state):
-            return True
-        return_contacts(model.shapes, state)
-        write_activity(kind, state, options.sleep, work.motion.activity)
-
-
-@kernel
 def step(
     model: Model,
     kind: NDArray,
@@ -152,8 +129,13 @@ def step(
     h = options.time_step
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     now = clock_ns()
-    keep_start(state, motion)
+    told = (report, events)
     rouse(model, kind, state, work, options)
+    if state.unguarded[0] == 1 and not guard_first_flight(
+        model, kind, state, work, collision, options, told
+    ):
+        return False
+    keep_start(state, motion)
     advance_poses(bodies, state, 0.5 * h, options)
     now = lap(report, PHASE_MOVE, now)
     if not meet(model, kind, state, work, collision, options, report):
@@ -166,24 +148,16 @@ def step(
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
     now = lap(report, PHASE_ASSEMBLE, now)
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        report,
-    )
+    inverse_mass, solver = bodies.inverse_mass, options.solver
+    solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
-    if len(events.who) > 0:
-        find_events(model.shapes, work.contacts, state, motion.velocity_old, h, events)
-    store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
-    book_work(model, rows, problem, motion, state, options)
+    settle_contacts(model.shapes, work.contacts, state, motion, (state.step[0] + 0.5) * h, events)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
+    guard_struck(model, kind, state, work, collision, options, told)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
@@ -217,7 +191,7 @@ def run(
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
-        if not has_room(work.contacts, state, events):
+        if not has_room(work.contacts, events):
             report.status[0] = EVENTS_FULL
             return done
         if not step(active, model.bodies.kind, state, work, collision, options, report, events):

@@ -8,7 +8,8 @@ from engine.world.contacts import Contacts
 from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.islands import Islands
 from engine.world.model import Model
-from engine.world.problem import Dense, Problem
+from engine.world.options import SolverMethod, StepOptions
+from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.workspace import Motion, Workspace
@@ -16,6 +17,8 @@ from engine.world.workspace import Motion, Workspace
 # rows of the dense solvers: 3 matrices of 384^2 float64 are 3.5 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
+LEMKE_ROWS = 512
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -25,7 +28,10 @@ def first_capacity(n_shapes: int) -> int:
 
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, stiff force elements, the hand and all contacts."""
-    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    per_contact = 6 if turning else 3
+    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    return rows + per_contact * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -43,7 +49,13 @@ def contact_arrays(n: int) -> Contacts:
         gap=np.zeros(n),
         friction=np.zeros(n),
         restitution=np.zeros(n),
+        rolling=np.zeros(n),
+        spinning=np.zeros(n),
+        compliance=np.zeros(n),
+        damping=np.zeros(n),
+        belt_W=np.zeros((n, 3)),
         impulse_W=np.zeros((n, 3)),
+        moment_W=np.zeros((n, 3)),
     )
 
 
@@ -71,7 +83,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
     )
 
 
-def problem_of(rows: Rows, friction_kind: int) -> Problem:
+def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
     """A problem that shares what the rows already hold."""
     n = len(rows.bias)
     return Problem(
@@ -89,13 +101,13 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
         hi=rows.hi,
         normal_row=rows.normal_row,
         mu=rows.mu,
-        friction_kind=np.array([friction_kind], np.int64),
+        friction_kind=np.array(friction, np.int64),
         lam=np.zeros(n),
         w=np.zeros(n),
     )
 
 
-def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
+def island_arrays(n_bodies: int, rows: Rows, friction: tuple[int, int]) -> Islands:
     """Room for as many islands as bodies, and for all rows in one of them."""
     n_rows = len(rows.bias)
     return Islands(
@@ -106,27 +118,54 @@ def island_arrays(n_bodies: int, rows: Rows, friction_kind: int) -> Islands:
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows, 0), friction_kind),
+        part=problem_of(row_arrays(n_rows, 0), friction),
     )
 
 
-def workspace(model: Model, max_contacts: int, friction_kind: int, dense_rows: int) -> Workspace:
+def lemke_rows(n_rows: int, options: StepOptions) -> int:
+    """Size of the complementarity problem to make room for: none where it is never solved.
+
+    A box row has two variables, a contact a normal, its directions and the auxiliary one.
+    """
+    polygon = options.friction_kind == FRICTION_POLYGON
+    if not polygon and options.solver.method != SolverMethod.LEMKE:
+        return 0
+    per_row = max(2, (options.directions + 4) // 3 if polygon else 2)
+    return min(LEMKE_ROWS, per_row * n_rows)
+
+
+def dense_arrays(cap: int, lemke: int) -> Dense:
+    """Scratch of the dense solvers for `cap` rows and a complementarity problem of `lemke`."""
+    return Dense(
+        A=np.zeros((cap, cap)),
+        factor=np.zeros((cap, cap)),
+        S=np.zeros((cap, cap)),
+        vectors=np.zeros((16, cap)),
+        indices=np.zeros((9, cap), np.int64),
+        tableau=np.zeros((lemke, lemke + 2)),
+        basis=np.zeros((4, lemke + 1), np.int64),
+    )
+
+
+def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
+    asked = options.solver.method in (
+        SolverMethod.PIVOTING,
+        SolverMethod.GAUSS_SEIDEL,
+        SolverMethod.LEMKE,
+    )
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
-    cap = min(dense_rows, len(rows.bias))
+    friction = (options.friction_kind, options.directions)
+    n_rows = len(rows.bias)
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
     return Workspace(
         contacts=contact_arrays(max_contacts),
+        ahead=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction_kind),
-        islands=island_arrays(n, rows, friction_kind),
-        dense=Dense(
-            A=np.zeros((cap, cap)),
-            factor=np.zeros((cap, cap)),
-            S=np.zeros((cap, cap)),
-            vectors=np.zeros((16, cap)),
-            indices=np.zeros((8, cap), np.int64),
-        ),
+        problem=problem_of(rows, friction),
+        islands=island_arrays(n, rows, friction),
+        dense=dense_arrays(cap, lemke_rows(n_rows, options)),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
             velocity_free=np.zeros((n, 6)),
@@ -153,6 +192,7 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        moment_W=np.zeros((max_contacts, 3)),
         touching=np.zeros(max_contacts, np.int64),
         point_W=np.zeros((max_contacts, 3)),
         normal_W=np.zeros((max_contacts, 3)),
@@ -181,6 +221,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         time=np.zeros(1),
         step=np.zeros(1, np.int64),
         gravity_W=np.zeros(3),
+        unguarded=np.ones(1, np.int64),
         p_WB=np.zeros((n, 3)),
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),
@@ -200,6 +241,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         grab_target_W=np.zeros(3),
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
+        elastic=np.zeros(1),
         extremes=np.zeros(24),
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),

@@ -16,7 +16,7 @@ from engine.build.joints import build_joints
 from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
-from engine.build.shapes import ShapeTable, build_materials, check_materials
+from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
@@ -64,7 +64,6 @@ def build(scene: Scene) -> Built:
     """
     faults = Faults()
     check_options(scene, faults)
-    check_materials(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
     shapes, meshes = build_shapes(scene, bodies, material_index, faults)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.touching import is_touching
+from engine.collision.touching import find_events, is_touching
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, store3
 from engine.world.contacts import Contacts
+from engine.world.events import Events
 from engine.world.model import Shapes
-from engine.world.state import ContactCache
+from engine.world.state import ContactCache, State
+from engine.world.workspace import Motion
 
 
 @kernel
@@ -29,6 +31,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             taken = -1
         for k in range(3):
             contacts.impulse_W[i, k] = 0.0
+            contacts.moment_W[i, k] = 0.0
         while start < cache.count[0] and cache.key[start] < key:
             start += 1
         j = max(start, taken + 1)
@@ -36,6 +39,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             if cache.feature[j] == contacts.feature[i]:
                 for k in range(3):
                     contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+                    contacts.moment_W[i, k] = cache.moment_W[j, k]
                 taken = j
                 break
             j += 1
@@ -50,6 +54,7 @@ def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
         cache.feature[i] = contacts.feature[i]
         cache.touching[i] = 1 if is_touching(contacts, i) else 0
         store3(cache.impulse_W, i, load3(contacts.impulse_W, i))
+        store3(cache.moment_W, i, load3(contacts.moment_W, i))
         store3(cache.point_W, i, load3(contacts.point_W, i))
         store3(cache.normal_W, i, load3(contacts.normal_W, i))
     cache.count[0] = n
@@ -62,6 +67,7 @@ def copy_entry(source: ContactCache, i: int, target: ContactCache, j: int) -> No
     target.feature[j] = source.feature[i]
     target.touching[j] = source.touching[i]
     store3(target.impulse_W, j, load3(source.impulse_W, i))
+    store3(target.moment_W, j, load3(source.moment_W, i))
     store3(target.point_W, j, load3(source.point_W, i))
     store3(target.normal_W, j, load3(source.normal_W, i))
 
@@ -107,3 +113,13 @@ def move_cached(
             copy_entry(source, i, source, kept)
             kept += 1
     source.count[0] = kept
+
+
+@kernel
+def settle_contacts(
+    shapes: Shapes, contacts: Contacts, state: State, motion: Motion, time: float, events: Events
+) -> None:
+    """After a kick at `time` [s]: tell what began and ended to touch, and keep the contacts."""
+    if len(events.who) > 0:
+        find_events(shapes, contacts, state, motion.velocity_old, time, events)
+    store_contacts(contacts, len(shapes.kind), state.contacts)

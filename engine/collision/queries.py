@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from engine.collision.aabb import pose_shape
 from engine.collision.convex import convex_convex
-from engine.collision.find_contacts import write_pair
 from engine.collision.hit import MISS, Hit
 from engine.collision.mesh_contacts import write_mesh_contacts
 from engine.collision.mesh_distance import solid_mesh
 from engine.collision.mesh_ray import ray_mesh
 from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
+from engine.collision.posed_pair import write_pair
 from engine.collision.ray import span_of
 from engine.collision.scratch import (
     CENTRE,
