@@ -196,7 +196,8 @@ class World:
         n = len(self.solids)
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
-        bodies = Bodies(kind, zeros, zeros, tensor, tensor, np.zeros((n + 1, 3)))
+        inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
+        bodies = Bodies(kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)))
         shapes, meshes = build_shapes(self.solids)
         self.model = Model(
             bodies,
