@@ -24,7 +24,7 @@ from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
-from engine.world.options import SolverMethod
+from engine.world.options import RestitutionLaw, SolverMethod
 from engine.world.report import (
     N_PHASES,
     PHASE_APPLY,
@@ -119,6 +119,7 @@ class Simulation(Steered):
             max_contacts,
             self.options.friction_kind,
             DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
+            self.options.restitution_law != RestitutionLaw.NEWTON,
         )
         pairs = max(64, 4 * max_contacts)
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)

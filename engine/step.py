@@ -5,6 +5,7 @@
     3 forbid   which relative velocities are not allowed    -> rows       J v + bias = w
     4 predict  where would forces alone lead                -> v_free = v + h M^-1 f
     5 gather   one problem from all rows                    -> w = A lam + b
+      strike   impacts by a law that acts before the kick   -> v jumps, rows anew
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
@@ -27,6 +28,8 @@ from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
 from engine.diagnostics.ledger import book_momentum, book_work
+from engine.impacts.select import Reach
+from engine.impacts.strike import add_to_answer, start_strikes, strike
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
@@ -35,7 +38,7 @@ from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.world.model import Bodies, Model
-from engine.world.options import StepOptions
+from engine.world.options import RestitutionLaw, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
@@ -47,6 +50,8 @@ from engine.world.report import (
 )
 from engine.world.state import State
 from engine.world.workspace import Motion, Workspace
+
+NEWTON = int(RestitutionLaw.NEWTON)
 
 
 @kernel
@@ -92,6 +97,26 @@ def first_bad_body(bodies: Bodies, state: State) -> int:
 
 
 @kernel
+def strike_first(
+    model: Model, state: State, work: Workspace, options: StepOptions, report: Report
+) -> bool:
+    """Impacts of a law that acts apart from the kick, in its middle; whether there were any.
+
+    Rows and problem are then those of the velocities after them.
+    """
+    if options.restitution_law == NEWTON:
+        return False
+    start_strikes(work)
+    reach = Reach(options.time_step, 0.0, options.restitution_threshold)
+    if not strike(model, state, work, reach, options, report):
+        return False
+    write_world_inertia(model.bodies, state, work.motion, options)
+    write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
+    assemble(model.bodies, work.rows, work.motion, work.problem)
+    return True
+
+
+@kernel
 def step(
     model: Model,
     state: State,
@@ -121,6 +146,7 @@ def step(
     predict_velocity(model, state, motion, options)
     assemble(bodies, rows, motion, problem)
     now = lap(report, PHASE_ASSEMBLE, now)
+    struck = strike_first(model, state, work, options, report)
     solve(problem, work.dense, motion.scratch, options.solver, report)
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
@@ -128,6 +154,8 @@ def step(
     store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
+    if struck:
+        add_to_answer(work, report)
     advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
     state.time[0] = state.step[0] * h

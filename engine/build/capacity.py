@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
+from engine.world.impacts import N_RECORD, Impacts
 from engine.world.model import Bodies, Joints
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
@@ -92,10 +93,36 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
+def impact_arrays(n_bodies: int, n_joints: int, rows: Rows, max_contacts: int, kind: int) -> Impacts:
+    """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
+    n_rows = len(rows.bias)
+    n = n_rows + 3 * max_contacts
+    return Impacts(
+        problem=problem_of(row_arrays(n), kind),
+        source=np.zeros(n, np.int64),
+        kept=np.zeros(n_rows),
+        speed=np.zeros(n),
+        first=np.zeros(n),
+        lam=np.zeros(n),
+        role=np.zeros(max_contacts, np.int64),
+        reached=np.zeros(n_bodies, np.int64),
+        velocity=np.zeros((n_bodies, 6)),
+        seen=np.zeros((n_bodies, 6)),
+        contact_lam=np.zeros((max_contacts, 3)),
+        joint_lam=np.zeros((n_joints, N_SLOTS)),
+        record=np.zeros(N_RECORD),
+    )
+
+
 def workspace(
-    bodies: Bodies, joints: Joints, max_contacts: int, friction_kind: int, dense_rows: int
+    bodies: Bodies,
+    joints: Joints,
+    max_contacts: int,
+    friction_kind: int,
+    dense_rows: int,
+    apart: bool,
 ) -> Workspace:
-    """Everything a step needs beside model and state."""
+    """Everything a step needs beside model and state; `apart`: impacts act apart from the kick."""
     n = len(bodies.kind)
     rows = row_arrays(max_rows(joints, max_contacts))
     cap = min(dense_rows, len(rows.bias))
@@ -110,9 +137,13 @@ def workspace(
             vectors=np.zeros((16, cap)),
             indices=np.zeros((8, cap), np.int64),
         ),
+        impacts=impact_arrays(n, len(joints.kind), rows, max_contacts, friction_kind)
+        if apart
+        else impact_arrays(0, 0, row_arrays(0), 0, friction_kind),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
             velocity_free=np.zeros((n, 6)),
+            jump=np.zeros((n, 6)),
             inverse_inertia_W=np.zeros((n, 3, 3)),
             wrench=np.zeros((n, 6)),
             booked=np.zeros((n, 6)),

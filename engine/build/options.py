@@ -8,6 +8,7 @@ from engine.build.faults import Faults
 from engine.world.options import (
     Gyroscopic,
     OrientationUpdate,
+    RestitutionLaw,
     SolverMethod,
     SolverOptions,
     StepOptions,
@@ -62,12 +63,6 @@ def check_options(scene: Scene, faults: Faults) -> None:
             "Pivoting solves boxes, but `friction_cone` is 'cone'.",
             "Set /simulation/contact/friction_cone to 'box', or the method to 'auto'.",
         )
-    if contact.restitution_law != "newton":
-        faults.missing(
-            "/simulation/contact/restitution_law",
-            f"the impact law '{contact.restitution_law}'",
-            "newton",
-        )
 
 
 def build_options(scene: Scene, smallest: float) -> StepOptions:
@@ -81,6 +76,7 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
         contact_erp=float(contact.erp),
         restitution_threshold=float(contact.restitution_threshold),
+        restitution_law=int(RestitutionLaw[contact.restitution_law.upper()]),
         max_correction_speed=math.inf if speed is None else float(speed),
         margin=float(contact.margin if contact.margin is not None else automatic_margin(smallest)),
         friction_kind=int(CONES[contact.friction_cone]),

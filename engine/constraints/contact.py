@@ -6,9 +6,11 @@ from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
-from engine.world.options import StepOptions
+from engine.world.options import RestitutionLaw, StepOptions
 from engine.world.rows import ROW_NORMAL, ROW_TANGENT, Rows
 from engine.world.state import State
+
+NEWTON = int(RestitutionLaw.NEWTON)
 
 
 @kernel
@@ -35,7 +37,8 @@ def write_contact(
         apart (gap > 0)    w = J v + gap/h            may close the gap, not cross it
         penetrating        w = J v + erp gap/h        a share of the depth goes per step
         bouncing           w = J v + e J u-           Newton's law, if it touches within this step
-                                                      and approaches faster than the threshold
+                                                      and approaches faster than the threshold;
+                                                      other laws act before (impacts/strike.py)
 
     The most demanding of them counts. Tangents depend on the normal only, so that a standing
     contact keeps its impulses.
@@ -55,7 +58,8 @@ def write_contact(
     else:
         rows.bias[row] = max(options.contact_erp * gap / h, -options.max_correction_speed)
     speed = row_speed(rows, row, state)
-    if speed < -options.restitution_threshold and gap + h * speed < 0.0:
+    rebounds = options.restitution_law == NEWTON and gap + h * speed < 0.0
+    if rebounds and speed < -options.restitution_threshold:
         rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
 
     t1 = perpendicular(n)

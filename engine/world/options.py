@@ -32,6 +32,14 @@ class OrientationUpdate(IntEnum):
     INFINITESIMAL = 1
 
 
+class RestitutionLaw(IntEnum):
+    """What bodies do when they meet."""
+
+    NEWTON = 0
+    POISSON = 1
+    PROPAGATING = 2
+
+
 class SolverOptions(NamedTuple):
     """How a Problem is solved."""
 
@@ -50,6 +58,7 @@ class StepOptions(NamedTuple):
     gyroscopic: int  # Gyroscopic
     contact_erp: float  # -      share of penetration removed per step
     restitution_threshold: float  # m/s   slower approaches do not bounce
+    restitution_law: int  # RestitutionLaw
     max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
     margin: float  # m           contacts are made up to this gap
     friction_kind: int  # FRICTION_BOX or FRICTION_CONE

@@ -1,0 +1,253 @@
+"""Velocities jump where bodies meet, in the middle of a step or at the moment of an impact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.diagnostics.ledger import add_external, carried_speed
+from engine.impacts.gather import gather
+from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
+from engine.impacts.select import (
+    TIE,
+    Reach,
+    fastest_approach,
+    mark_closed,
+    mark_struck,
+    speed_along,
+    spread,
+)
+from engine.kernel import kernel
+from engine.world.model import DYNAMIC
+from engine.world.options import RestitutionLaw
+from engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
+from engine.world.state import (
+    LEDGER_CORRECTION,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+)
+
+if TYPE_CHECKING:
+    from engine.world.model import Bodies, Model
+    from engine.world.options import StepOptions
+    from engine.world.problem import Problem
+    from engine.world.report import Report
+    from engine.world.state import State
+    from engine.world.workspace import Workspace
+
+POISSON = int(RestitutionLaw.POISSON)
+PROPAGATING = int(RestitutionLaw.PROPAGATING)
+
+# impacts of one moment under the propagating law: equal balls in a row need one per ball and more
+# where several come in; light balls between heavy ones many, and what is left then does not rebound
+ROUNDS, ROUNDS_PER_CONTACT = 100, 20
+# approaches below this share of the first are rounding, also where no threshold is set
+NOTHING = 1e-9
+
+
+@kernel
+def add_half_kick(bodies: Bodies, work: Workspace) -> None:
+    """impacts.velocity: half of what the kick will do, as far as it is known beforehand.
+
+    Forces of this step; joints and springs as in the last step. Energy is then kept by e = 1:
+    the impact stands between two halves of the kick.
+    """
+    motion, rows, problem = work.motion, work.rows, work.problem
+    velocity = work.impacts.velocity
+    for i in range(bodies.kind.shape[0]):
+        for k in range(6):
+            velocity[i, k] += 0.5 * (motion.velocity_free[i, k] - motion.velocity_old[i, k])
+    for i in range(rows.count[1]):
+        if rows.kind[i] in (ROW_EQUATION, ROW_SPRING):
+            half = 0.5 * rows.lam_warm[i]
+            a, b = rows.body_a[i], rows.body_b[i]
+            for k in range(6):
+                velocity[a, k] += problem.MJ_a[i, k] * half
+                velocity[b, k] += problem.MJ_b[i, k] * half
+
+
+@kernel
+def start_strikes(work: Workspace) -> None:
+    """Sums of the step's impacts to zero.
+
+    Writes  motion.jump; impacts.contact_lam, joint_lam, record
+    """
+    work.motion.jump[:] = 0.0
+    work.impacts.contact_lam[:] = 0.0
+    work.impacts.joint_lam[:] = 0.0
+    work.impacts.record[:] = 0.0
+
+
+@kernel
+def move_bodies(work: Workspace) -> None:
+    """Add M^-1 J^T lam of one impact to all velocities that are kept."""
+    impacts, jump = work.impacts, work.motion.jump
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        lam = impacts.lam[k]
+        if lam == 0.0:
+            continue
+        a, b = problem.body_a[k], problem.body_b[k]
+        for c in range(6):
+            for body, MJ in ((a, problem.MJ_a), (b, problem.MJ_b)):
+                change = MJ[k, c] * lam
+                impacts.velocity[body, c] += change
+                impacts.seen[body, c] += change
+                jump[body, c] += change
+
+
+@kernel
+def keep_sums(work: Workspace, k: int) -> None:
+    """Add the impulse of row k of an impact to those of its contact or joint."""
+    impacts, rows = work.impacts, work.rows
+    i = impacts.source[k]
+    if i >= rows.count[1]:
+        c = i - rows.count[1]
+        impacts.contact_lam[c // 3, c % 3] += impacts.lam[k]
+    else:
+        impacts.joint_lam[rows.joint[i], rows.slot[i]] += impacts.lam[k]
+
+
+@kernel
+def book_outside(bodies: Bodies, problem: Problem, k: int, lam: float, state: State) -> None:
+    """Impulse and work of row k that come from bodies whose motion is given."""
+    a, b = problem.body_a[k], problem.body_b[k]
+    carried = carried_speed(bodies, problem.J_a, k, a, state)
+    carried += carried_speed(bodies, problem.J_b, k, b, state)
+    state.ledger[LEDGER_WORK_IN] -= lam * carried
+    if bodies.kind[a] == bodies.kind[b]:
+        return
+    if bodies.kind[a] == DYNAMIC:
+        add_external(state.momentum_in, problem.J_a, k, a, state, lam)
+    elif bodies.kind[b] == DYNAMIC:
+        add_external(state.momentum_in, problem.J_b, k, b, state, lam)
+
+
+@kernel
+def apply_impact(model: Model, state: State, work: Workspace) -> None:
+    """Let one impact act, and book it: each row's work is lam times its mean speed.
+
+    What all normals took together is the impact's loss; what they gave is a correction.
+
+    Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
+    Check   tests/references/test_impacts.py
+    """
+    impacts, ledger = work.impacts, state.ledger
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        impacts.speed[k] = speed_along(problem, k, impacts.velocity)
+    move_bodies(work)
+    pushed = 0.0
+    for k in range(problem.count[0]):
+        lam = impacts.lam[k]
+        if lam == 0.0:
+            continue
+        mean = 0.5 * (impacts.speed[k] + speed_along(problem, k, impacts.velocity))
+        kind = work.rows.kind[impacts.source[k]]
+        if kind == ROW_NORMAL:
+            pushed += lam * mean
+        elif kind == ROW_TANGENT:
+            ledger[LEDGER_FRICTION] -= lam * mean
+        else:
+            ledger[LEDGER_CORRECTION] += lam * mean
+        book_outside(model.bodies, problem, k, lam, state)
+        keep_sums(work, k)
+    if pushed < 0.0:
+        ledger[LEDGER_IMPACT] -= pushed
+    else:
+        ledger[LEDGER_CORRECTION] += pushed
+
+
+@kernel
+def strike_once(
+    model: Model,
+    state: State,
+    work: Workspace,
+    reach: Reach,
+    fastest: float,
+    options: StepOptions,
+    report: Report,
+) -> None:
+    """One impact under the law of the options; under the propagating one of the fastest only."""
+    problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
+    law = options.restitution_law
+    if law == PROPAGATING:
+        mark_struck(problem, contacts, impacts, reach, (1.0 - TIE) * fastest)
+    else:
+        mark_struck(problem, contacts, impacts, reach, 0.0)
+        mark_closed(problem, contacts, impacts, reach, fastest)
+    spread(model.bodies, rows, contacts, impacts)
+    gather(model.bodies, rows, contacts, problem, impacts)
+    write_speeds(work)
+    if law == POISSON:
+        poisson_impact(work, reach.horizon, options.solver, report)
+    else:
+        newton_impact(work, reach.horizon, law == PROPAGATING, options.solver, report)
+    apply_impact(model, state, work)
+
+
+@kernel
+def strike(
+    model: Model, state: State, work: Workspace, reach: Reach, options: StepOptions, report: Report
+) -> bool:
+    """All impacts of this moment; whether there were any.
+
+    newton, poisson   all contacts within reach of a struck one at once
+    propagating       the fastest approach alone (ties together), then the next, until none is left
+                      above the threshold or ROUNDS are over
+
+    Reads   rows and problem (assembled) of the present poses; motion.velocity_old, and with a
+            horizon velocity_free: the impact then stands in the middle of the kick
+    Writes  motion.jump, velocity_free += jump; state.v_WB_W, w_WB_W = velocity_old + jump,
+            ledger, momentum_in; impacts
+    Source  physics.md restitution; decision 0006
+    Check   tests/references/test_impacts.py
+    """
+    motion, impacts, problem, bodies = work.motion, work.impacts, work.problem, model.bodies
+    for i in range(bodies.kind.shape[0]):
+        for k in range(6):
+            impacts.seen[i, k] = motion.velocity_old[i, k]
+            impacts.velocity[i, k] = motion.velocity_old[i, k]
+    fastest = fastest_approach(problem, work.contacts, impacts, reach)
+    if fastest == 0.0:
+        return False
+    if reach.horizon > 0.0:
+        add_half_kick(bodies, work)
+    for i in range(work.rows.count[1]):
+        impacts.kept[i] = speed_along(problem, i, impacts.velocity)
+    limits = Reach(reach.horizon, reach.closed, max(reach.threshold, NOTHING * fastest))
+    rounds = 1
+    if options.restitution_law == PROPAGATING:
+        rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]
+    for _ in range(rounds):
+        strike_once(model, state, work, limits, fastest, options, report)
+        fastest = fastest_approach(problem, work.contacts, impacts, limits)
+        if fastest == 0.0:
+            break
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                state.w_WB_W[i, k] = motion.velocity_old[i, k] + motion.jump[i, k]
+                state.v_WB_W[i, k] = motion.velocity_old[i, 3 + k] + motion.jump[i, 3 + k]
+            for k in range(6):
+                motion.velocity_free[i, k] += motion.jump[i, k]
+    return True
+
+
+@kernel
+def add_to_answer(work: Workspace, report: Report) -> None:
+    """Impulses of the step's impacts join those of its kick: what tables and records show.
+
+    Writes  problem.lam; report.residual, coulomb_error, iterations
+    """
+    impacts, rows, lam = work.impacts, work.rows, work.problem.lam
+    n_box = rows.count[1]
+    for i in range(n_box):
+        if rows.joint[i] >= 0:
+            lam[i] += impacts.joint_lam[rows.joint[i], rows.slot[i]]
+    for c in range(work.contacts.count[0]):
+        for k in range(3):
+            lam[n_box + 3 * c + k] += impacts.contact_lam[c, k]
+    report.residual[0] = max(report.residual[0], impacts.record[0])
+    report.coulomb_error[0] = max(report.coulomb_error[0], impacts.record[1])
+    report.iterations[0] += int(impacts.record[2])
