@@ -17,7 +17,16 @@ Table = dict[str, NDArray[Any]]
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 MOMENTUM = ("lx", "ly", "lz", "hx", "hy", "hz")
-SOLVER = ("method", "rows", "contacts", "iterations", "residual", "coulomb_error", "stop_reason")
+SOLVER = (
+    "method",
+    "rows",
+    "contacts",
+    "islands",
+    "iterations",
+    "residual",
+    "coulomb_error",
+    "stop_reason",
+)
 
 # steps between two looks at `should_stop` and calls of `progress`, in seconds of work
 CHUNK_S = 0.1

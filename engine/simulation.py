@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import DENSE_ROWS, DENSE_ROWS_ON_REQUEST, grown_cache, workspace
+from engine.build.capacity import (
+    DENSE_ROWS,
+    DENSE_ROWS_ON_REQUEST,
+    grown_cache,
+    has_strikes,
+    workspace,
+)
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -24,7 +30,7 @@ from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
-from engine.world.options import RestitutionLaw, SolverMethod
+from engine.world.options import ImpactTime, SolverMethod
 from engine.world.report import (
     N_PHASES,
     PHASE_APPLY,
@@ -40,6 +46,9 @@ from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTR
 from schemas import Scene, scene_hash
 
 ENGINE_VERSION = "0.1.0"
+
+# steps with exact impacts that are done again when contacts need more room
+EXACT_BATCH = 64
 
 PHASES = {
     "move": PHASE_MOVE,
@@ -72,7 +81,9 @@ def empty_report() -> Report:
     return Report(
         status=np.zeros(1, np.int64),
         bad_body=np.full(1, -1, np.int64),
+        islands=np.zeros(1, np.int64),
         method=np.zeros(1, np.int64),
+        methods=np.zeros(1, np.int64),
         solver_status=np.zeros(1, np.int64),
         iterations=np.zeros(1, np.int64),
         residual=np.zeros(1),
@@ -102,7 +113,6 @@ class Simulation(Steered):
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._allocate(len(self.state.contacts.key))
-        self._methods: set[int] = set()
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -114,12 +124,11 @@ class Simulation(Steered):
     def _allocate(self, max_contacts: int) -> None:
         asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
         self.work = workspace(
-            self.model.bodies,
-            self.model.joints,
+            self.model,
             max_contacts,
             self.options.friction_kind,
             DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
-            self.options.restitution_law != RestitutionLaw.NEWTON,
+            has_strikes(self.options),
         )
         pairs = max(64, 4 * max_contacts)
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
@@ -147,20 +156,27 @@ class Simulation(Steered):
         self.report.phase_ns[:] = 0
         began = time.perf_counter()
         done = 0
+        # a step of several flights cannot be undone by itself: go back to before the batch
+        exact = self.options.impact_time == ImpactTime.EXACT
         while done < n:
-            done += run_steps(
+            saved = self.snapshot() if exact else None
+            did = run_steps(
                 self.model,
                 self.state,
                 self.work,
                 self.collision,
                 self.options,
-                n - done,
+                min(n - done, EXACT_BATCH) if exact else n - done,
                 self.report,
             )
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
+                if saved is not None:
+                    self.restore(saved)
+                    did = 0
                 self._grow()
-            elif status & NOT_FINITE:
+            done += did
+            if status & NOT_FINITE:
                 self.failure = find_failure(
                     self.state, int(self.report.bad_body[0]), self.body_names
                 )
@@ -170,8 +186,6 @@ class Simulation(Steered):
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        if self.work.rows.count[0] > 0:
-            self._methods.add(int(self.report.method[0]))
         scale = 1e-3 / max(done, 1)
         self._last_phases = {
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
@@ -227,6 +241,7 @@ class Simulation(Steered):
             "method": SolverMethod(int(report.method[0])).name.lower(),
             "rows": int(self.work.rows.count[0]),
             "contacts": n,
+            "islands": int(report.islands[0]),
             "iterations": int(report.iterations[0]),
             "residual": float(report.residual[0]),
             "coulomb_error": float(report.coulomb_error[0]),
@@ -260,7 +275,8 @@ class Simulation(Steered):
             status = "failed"
         else:
             status = "succeeded" if self.step_count >= self.total_steps else "running"
-        methods = sorted(SolverMethod(m).name.lower() for m in self._methods)
+        used = int(self.report.methods[0])
+        methods = sorted(m.name.lower() for m in SolverMethod if used >> m & 1)
         return {
             "status": status,
             "reason": self.failure.message if self.failure is not None else None,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engine.kernel import kernel
 from engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from engine.spatial.rotation import nearest_turn
 from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
 from engine.world.model import (
     FORCE_DRAG,
@@ -88,18 +89,49 @@ def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, flo
 
 @kernel
 def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
-    """Axis of torsion spring f in W and its twist [rad], in (-pi, pi]."""
+    """Axis of torsion spring f in W and its twist [rad], counted across turns from state.twist."""
     q_WA = load4(state.q_WB, forces.body_a[f])
     axis_A = load3(forces.anchor_A, f)
     q_AB = multiply(conjugate(q_WA), load4(state.q_WB, forces.body_b[f]))
     twist = multiply(q_AB, conjugate(load4(forces.q_AB0, f)))
     sine = twist[1] * axis_A[0] + twist[2] * axis_A[1] + twist[3] * axis_A[2]
-    angle = 2.0 * math.atan2(sine, twist[0])
-    if angle > math.pi:
-        angle -= 2.0 * math.pi
-    elif angle <= -math.pi:
-        angle += 2.0 * math.pi
-    return rotate(q_WA, axis_A), angle
+    return rotate(q_WA, axis_A), nearest_turn(2.0 * math.atan2(sine, twist[0]), state.twist[f])
+
+
+@kernel
+def elongation(forces: Forces, state: State, f: int) -> float:
+    """How far a spring [m] or torsion spring [rad] is from where it is free."""
+    if forces.kind[f] == FORCE_TORSION:
+        return torsion_angle(forces, state, f)[1] - forces.rest[f]
+    return spring_length(forces, state, f)[2] - forces.rest[f]
+
+
+@kernel
+def elastic_slope(stiffness: NDArray, i: int, x: float) -> float:
+    """The derivative of `elastic_force` [N/m or N m/rad]: k1 + 2 k2 |x| + 3 k3 x^2."""
+    return stiffness[i, 0] + 2.0 * abs(x) * stiffness[i, 1] + 3.0 * x * x * stiffness[i, 2]
+
+
+@kernel
+def implicit_share(z: float) -> float:
+    """How much of a damper acts on the velocity after the step: theta, for z = h d/m.
+
+    The velocity shrinks by (1 - (1 - theta) z)/(1 + theta z): second order with 1/2; beyond z = 2
+    that would turn the velocity round, and theta = 1 - 1/z brings it to rest instead.
+    """
+    return 0.5 if z <= 2.0 else 1.0 - 1.0 / z
+
+
+@kernel
+def is_stiff(forces: Forces, state: State, f: int, h: float) -> bool:
+    """Whether a spring is too stiff, or too strongly damped, for a force that is taken as it is.
+
+    Such a force is stable while (h^2 k/4 + h d/2)/m < 1, m the mass both ends feel together. A
+    quarter of that leaves room for several springs on one body; beyond it the spring is a row
+    (constraints/element.py).
+    """
+    slope = max(elastic_slope(forces.stiffness, f, elongation(forces, state, f)), 0.0)
+    return bool(h * (h * slope + 2.0 * forces.damping[f]) * forces.inverse_mass[f] > 1.0)
 
 
 @kernel
@@ -126,6 +158,20 @@ def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
     for k in range(3):
         motion.wrench[i, k] += torque * axis[k]
         motion.wrench[j, k] -= torque * axis[k]
+
+
+@kernel
+def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion) -> None:
+    """A spring or torsion spring, unless it is a row; its twist is kept either way."""
+    is_torsion = forces.kind[f] == FORCE_TORSION
+    if is_torsion:
+        state.twist[f] = torsion_angle(forces, state, f)[1]
+    if is_stiff(forces, state, f, h):
+        return
+    if is_torsion:
+        write_torsion(forces, state, f, motion)
+    else:
+        write_spring(forces, state, f, motion)
 
 
 @kernel
@@ -183,12 +229,13 @@ def write_applied(model: Model, state: State, f: int, time: float, motion: Motio
 
 
 @kernel
-def write_forces(model: Model, state: State, time: float, motion: Motion) -> None:
-    """Sum every force element and commanded wrench of this moment.
+def write_forces(model: Model, state: State, time: float, h: float, motion: Motion) -> None:
+    """Sum every force element and commanded wrench of this moment; stiff springs are rows instead.
 
-    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step)
+    Reads   poses and velocities; time [s] at which targets are taken (the middle of the step);
+            h [s] the step
     Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those that are work from
-            outside; motion.damping_power
+            outside; motion.damping_power; state.twist
     Check   tests/engine/bodies/test_forces.py
     """
     motion.wrench[:] = 0.0
@@ -197,10 +244,8 @@ def write_forces(model: Model, state: State, time: float, motion: Motion) -> Non
     forces = model.forces
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
-        if kind == FORCE_SPRING:
-            write_spring(forces, state, f, motion)
-        elif kind == FORCE_TORSION:
-            write_torsion(forces, state, f, motion)
+        if kind in (FORCE_SPRING, FORCE_TORSION):
+            write_elastic(forces, state, f, h, motion)
         elif kind == FORCE_DRAG:
             write_drag(forces, state, f, motion)
         elif kind == FORCE_POINT_GRAVITY:

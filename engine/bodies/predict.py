@@ -29,7 +29,7 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
     """
     h = options.time_step
     bodies = model.bodies
-    write_forces(model, state, state.time[0] + 0.5 * h, motion)
+    write_forces(model, state, state.time[0] + 0.5 * h, h, motion)
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             motion.jump[i, k] = 0.0

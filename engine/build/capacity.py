@@ -6,7 +6,9 @@ import numpy as np
 
 from engine.world.contacts import Contacts
 from engine.world.impacts import N_RECORD, Impacts
-from engine.world.model import Bodies, Joints
+from engine.world.islands import Islands
+from engine.world.model import Model
+from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.problem import Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -17,14 +19,20 @@ DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
 
 
+def has_strikes(options: StepOptions) -> bool:
+    """Whether impacts act apart from the kick: then they need room."""
+    law, time = options.restitution_law, options.impact_time
+    return law != RestitutionLaw.NEWTON or time == ImpactTime.EXACT
+
+
 def first_capacity(n_shapes: int) -> int:
     """Contacts to make room for at first; grows when a scene needs more."""
     return max(32, 6 * n_shapes)
 
 
-def max_rows(joints: Joints, max_contacts: int) -> int:
-    """Rows of all joints, the hand and all contacts."""
-    return N_SLOTS * len(joints.kind) + 3 + 3 * max_contacts
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -50,6 +58,7 @@ def row_arrays(n: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
+        share=np.ones(1),
         kind=np.zeros(n, np.int64),
         joint=np.zeros(n, np.int64),
         slot=np.zeros(n, np.int64),
@@ -93,12 +102,27 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
     )
 
 
-def impact_arrays(n_bodies: int, n_joints: int, rows: Rows, max_contacts: int, kind: int) -> Impacts:
+def island_arrays(n_bodies: int, n_rows: int, friction_kind: int) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them."""
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=problem_of(row_arrays(n_rows), friction_kind),
+    )
+
+
+def impact_arrays(
+    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, friction_kind: int
+) -> Impacts:
     """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
-    n_rows = len(rows.bias)
     n = n_rows + 3 * max_contacts
     return Impacts(
-        problem=problem_of(row_arrays(n), kind),
+        problem=problem_of(row_arrays(n), friction_kind),
         source=np.zeros(n, np.int64),
         kept=np.zeros(n_rows),
         speed=np.zeros(n),
@@ -110,26 +134,26 @@ def impact_arrays(n_bodies: int, n_joints: int, rows: Rows, max_contacts: int, k
         seen=np.zeros((n_bodies, 6)),
         contact_lam=np.zeros((max_contacts, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        tally=contact_cache(max_contacts),
+        moment=np.zeros(1, np.int64),
         record=np.zeros(N_RECORD),
     )
 
 
 def workspace(
-    bodies: Bodies,
-    joints: Joints,
-    max_contacts: int,
-    friction_kind: int,
-    dense_rows: int,
-    apart: bool,
+    model: Model, max_contacts: int, friction_kind: int, dense_rows: int, apart: bool
 ) -> Workspace:
     """Everything a step needs beside model and state; `apart`: impacts act apart from the kick."""
-    n = len(bodies.kind)
-    rows = row_arrays(max_rows(joints, max_contacts))
-    cap = min(dense_rows, len(rows.bias))
+    n = len(model.bodies.kind)
+    rows = row_arrays(max_rows(model, max_contacts))
+    n_rows = len(rows.bias)
+    struck = max_contacts if apart else 0
+    cap = min(dense_rows, n_rows)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction_kind),
+        islands=island_arrays(n, n_rows + 3 * struck, friction_kind),
         dense=Dense(
             A=np.zeros((cap, cap)),
             factor=np.zeros((cap, cap)),
@@ -137,9 +161,9 @@ def workspace(
             vectors=np.zeros((16, cap)),
             indices=np.zeros((8, cap), np.int64),
         ),
-        impacts=impact_arrays(n, len(joints.kind), rows, max_contacts, friction_kind)
+        impacts=impact_arrays(n, len(model.joints.kind), n_rows, struck, friction_kind)
         if apart
-        else impact_arrays(0, 0, row_arrays(0), 0, friction_kind),
+        else impact_arrays(0, 0, 0, 0, friction_kind),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
             velocity_free=np.zeros((n, 6)),
@@ -177,7 +201,7 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
     q = np.zeros((n, 4))
@@ -194,6 +218,7 @@ def empty_state(n_bodies: int, n_joints: int, max_contacts: int) -> State:
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 2)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        twist=np.zeros(n_forces),
         motor_target=np.full((n_joints, 2), np.nan),
         motor_max_force=np.full((n_joints, 2), np.nan),
         applied=np.zeros((n, 7)),

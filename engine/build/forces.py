@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.build.inverse_mass import write_force_masses
 from engine.build.joints import Place, stiffness_terms
 from engine.build.rotations import inverse, product, unit
 from engine.build.targets import TargetTable
@@ -16,6 +17,7 @@ from engine.world.model import (
     FORCE_SPRING,
     FORCE_TORSION,
     FORCE_WRENCH,
+    Bodies,
     Forces,
 )
 
@@ -39,6 +41,7 @@ def empty_forces(n: int, world: int) -> Forces:
         stiffness=np.zeros((n, 3)),
         damping=np.zeros(n),
         rest=np.zeros(n),
+        inverse_mass=np.zeros(n),
         q_AB0=np.zeros((n, 4)),
         table=np.zeros((n, 6), np.int64),
         body_axes=np.zeros(n, np.int64),
@@ -88,21 +91,22 @@ def build_forces(
     scene_forces: Any,
     index: dict[str, int],
     place: Place,
-    com_B: NDArray[np.float64],
+    bodies: Bodies,
     targets: TargetTable,
 ) -> Forces:
-    """All external forces as arrays; com_B (n, 3) from the body origins."""
-    forces = empty_forces(len(scene_forces), len(com_B) - 1)
+    """All external forces as arrays."""
+    forces = empty_forces(len(scene_forces), len(bodies.kind) - 1)
     for f, force in enumerate(scene_forces):
         forces.kind[f] = FORCE_KINDS[force.type]
         if force.type in ("spring", "torsion"):
             write_pair(forces, f, force, index, place)
         elif force.type == "wrench":
             forces.body_a[f] = index[force.body]
-            write_wrench(forces, f, force, place, com_B, targets)
+            write_wrench(forces, f, force, place, bodies.com_B, targets)
         elif force.type == "drag":
             forces.body_a[f] = index[force.body]
             forces.coefficient[f] = (force.linear, force.quadratic)
         else:
             forces.coefficient[f] = (force.constant, force.softening)
+    write_force_masses(forces, bodies)
     return forces

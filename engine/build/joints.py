@@ -65,6 +65,7 @@ def empty_joints(n: int) -> Joints:
         zero1_B=np.zeros(vector),
         erp=np.full(one, DEFAULT_ERP),
         cfm=np.zeros(one),
+        inverse_mass=np.zeros(pair),
         limit_on=np.zeros(pair, np.int64),
         limit_lower=np.full(pair, -math.inf),
         limit_upper=np.full(pair, math.inf),

@@ -10,6 +10,7 @@ from engine.build.bodies import build_bodies, initial_motion
 from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
+from engine.build.inverse_mass import write_joint_masses
 from engine.build.joints import Place, build_joints
 from engine.build.options import build_options, check_options
 from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
@@ -81,12 +82,14 @@ def build(scene: Scene) -> Built:
     poses[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
     joints = build_joints(scene.joints, index, place, poses, targets, faults)
-    forces = build_forces(scene.forces, index, place, bodies.com_B, targets)
+    write_joint_masses(joints, bodies)
+    forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
     model = Model(
         bodies, shapes, materials, excluded_pairs(scene, index), joints, targets.arrays(), forces
     )
-    state = empty_state(len(bodies.kind), len(joints.kind), first_capacity(len(shapes.kind)))
+    room = first_capacity(len(shapes.kind))
+    state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

@@ -6,11 +6,12 @@ from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
-from engine.world.options import RestitutionLaw, StepOptions
+from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.rows import ROW_NORMAL, ROW_TANGENT, Rows
 from engine.world.state import State
 
 NEWTON = int(RestitutionLaw.NEWTON)
+EXACT = int(ImpactTime.EXACT)
 
 
 @kernel
@@ -56,11 +57,15 @@ def write_contact(
     if gap >= 0.0:
         rows.bias[row] = gap / h
     else:
-        rows.bias[row] = max(options.contact_erp * gap / h, -options.max_correction_speed)
+        erp = options.share * options.contact_erp
+        rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
     speed = row_speed(rows, row, state)
-    rebounds = options.restitution_law == NEWTON and gap + h * speed < 0.0
-    if rebounds and speed < -options.restitution_threshold:
-        rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+    if speed < -options.restitution_threshold:
+        if options.impact_time == EXACT:
+            # the flight ends where they meet: until then nothing holds them up
+            rows.bias[row] -= 2.0 * speed
+        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
+            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]

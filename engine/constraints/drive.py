@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import elastic_force, value_at
+from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, value_at
 from engine.constraints.frames import JointFrame
-from engine.constraints.joints.coordinates import write_coordinate
+from engine.constraints.joints.coordinates import is_translation, write_coordinate
 from engine.constraints.parts.along import write_along
 from engine.constraints.row import belong_to_joint, row_speed, start_row
 from engine.kernel import kernel
@@ -72,7 +72,7 @@ def write_motor(
             rows.bias[row] = joints.motor_stiffness[j, axis] * error / softness
             rows.cfm[row] = 1.0 / (h * softness)
         else:
-            rows.bias[row] = joints.erp[j] / h * error
+            rows.bias[row] = rows.share[0] * joints.erp[j] / h * error
     elif kind == MOTOR_FORCE:
         rows.lo[row] = target * h
         rows.hi[row] = target * h
@@ -91,25 +91,40 @@ def write_friction(
     rows.hi[row] = joints.friction[j] * h
 
 
+# damping [N s/m or N m s/rad], inverse mass [1/kg or 1/(kg m^2)]
+Damper = tuple[float, float]
+
+
+@kernel
+def spring_part(joints: Joints, j: int) -> int:
+    """Column of joints.inverse_mass that the joint's own spring works on."""
+    return 0 if joints.kind[j] == HINGE2 or is_translation(joints.kind[j], 0) else 1
+
+
 @kernel
 def set_spring(
-    rows: Rows, row: int, state: State, force: float, stiffness: float, damping: float, h: float
+    rows: Rows, row: int, state: State, force: float, stiffness: float, damper: Damper, h: float
 ) -> None:
     """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
 
-        lam = -h [force + stiffness h/4 (J v+ - J v)] - h damping/2 (J v+ + J v)
+        lam = -h [force + stiffness h/4 (J v+ - J v)] - h d ((1 - theta) J v + theta J v+)
 
-    as a row:  g = h^2 k/4 + h d/2,  cfm = 1/g,  bias = (h force + (h d/2 - h^2 k/4) J v)/g.
-    Second order, stable for any stiffness, keeps the energy of a linear spring.
+    as a row:  g = h^2 k/4 + h d theta,  cfm = 1/g,
+               bias = (h force + (h d (1 - theta) - h^2 k/4) J v)/g
+    Second order, stable for any stiffness, keeps the energy of a linear spring; theta is 1/2 unless
+    the damper is so strong that the velocity would change its sign (implicit_share).
 
-    Reads   force [N or N m] in the middle of the step; stiffness its derivative there
+    Reads   force [N or N m] in the middle of the step; stiffness its derivative there;
+            damper = (d, inverse mass of the coordinate)
     Source  decision 0003
     Check   tests/references/test_springs.py
     """
+    damping, inverse_mass = damper
+    theta = implicit_share(h * damping * inverse_mass)
     elastic = 0.25 * h * h * max(stiffness, 0.0)
-    viscous = 0.5 * h * damping
-    g = elastic + viscous
-    rows.bias[row] = (h * force + (viscous - elastic) * row_speed(rows, row, state)) / g
+    g = elastic + h * damping * theta
+    known = h * damping * (1.0 - theta) - elastic
+    rows.bias[row] = (h * force + known * row_speed(rows, row, state)) / g
     rows.cfm[row] = 1.0 / g
 
 
@@ -132,13 +147,14 @@ def write_joint_spring(
         write_coordinate(rows, row, joints, j, 0, frame)
         x = state.joint_q[j, 0] - joints.spring_rest[j]
     force = elastic_force(joints.spring_k, j, x)
-    stiffness = k1 + 2.0 * k2 * abs(x) + 3.0 * k3 * x * x
+    stiffness = elastic_slope(joints.spring_k, j, x)
     if stiffness <= 0.0 and joints.spring_damping[j] == 0.0:
         # a flat or falling characteristic has no implicit form: the force itself, explicitly
         rows.lo[row] = -force * h
         rows.hi[row] = -force * h
         return
-    set_spring(rows, row, state, force, stiffness, joints.spring_damping[j], h)
+    damper = (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    set_spring(rows, row, state, force, stiffness, damper, h)
 
 
 @kernel
@@ -150,4 +166,6 @@ def write_damper(
     belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
     rows.axis[row] = axis
     write_coordinate(rows, row, joints, j, axis, frame)
-    set_spring(rows, row, state, 0.0, 0.0, joints.damping[j], h)
+    part = 0 if is_translation(joints.kind[j], axis) else 1
+    damper = (joints.damping[j], joints.inverse_mass[j, part])
+    set_spring(rows, row, state, 0.0, 0.0, damper, h)

@@ -82,7 +82,7 @@ def write_stop(
         rows.bias[row] = stiffness * error / softness
         rows.cfm[row] = 1.0 / (h * softness)
         return
-    rows.bias[row] = one_sided_bias(error, h, joints.erp[j])
+    rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     bounce = joints.limit_restitution[j, axis] * speed
     if speed < -BOUNCE_SPEED and error + h * speed < 0.0:
         rows.bias[row] = min(rows.bias[row], bounce)
@@ -109,7 +109,9 @@ def write_limits(
         rows.axis[row] = axis
         curvature = write_coordinate(rows, row, joints, j, axis, frame)
         error = state.joint_q[j, axis] - lower
-        set_equation(rows, row, error, curvature, (h, joints.erp[j], joints.cfm[j]), turning)
+        share = rows.share[0]
+        k = (h, share * joints.erp[j], joints.cfm[j] / share)
+        set_equation(rows, row, error, curvature, k, turning)
         return
     write_stop(rows, state, joints, j, axis, frame, 0, h)
     write_stop(rows, state, joints, j, axis, frame, 1, h)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from engine.constraints.contact import write_contact
 from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
+from engine.constraints.element import write_elements
 from engine.constraints.frames import joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
@@ -28,7 +29,7 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, then the hand, then contacts (three rows each, last).
+    """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
 
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
@@ -37,6 +38,7 @@ def write_rows(
     """
     h = options.time_step
     rows.count[0] = 0
+    rows.share[0] = options.share
     joints = model.joints
     for j in range(joints.kind.shape[0]):
         frame = joint_frame(joints, state, j)
@@ -50,6 +52,7 @@ def write_rows(
             if joints.damping[j] > 0.0:
                 write_damper(rows, state, joints, j, axis, frame, h)
         write_joint_spring(rows, state, joints, j, frame, h)
+    write_elements(rows, state, model.forces, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]
     for c in range(contacts.count[0]):

@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.forces import implicit_share
+from engine.constraints.drive import spring_part
+from engine.constraints.joints.coordinates import is_translation
 from engine.kernel import kernel
-from engine.world.model import DYNAMIC, Bodies, Joints, Model
+from engine.world.model import DYNAMIC, Bodies, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
+    ROW_ELEMENT,
     ROW_FRICTION,
     ROW_GRAB,
     ROW_LIMIT,
@@ -64,14 +68,11 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 
 @kernel
-def book_row(
-    rows: Rows, i: int, joints: Joints, speed: float, lam: float, h: float, ledger: NDArray
-) -> None:
-    """Book lam times the mean speed of row i.
+def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
+    """Book lam times the mean speed of row i, which is no spring.
 
     A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of
-    each other (correction). A spring's energy is counted in the potential; what its damper d took
-    is h d speed^2.
+    each other (correction).
     """
     kind = rows.kind[i]
     work = lam * speed
@@ -79,14 +80,39 @@ def book_row(
         ledger[LEDGER_WORK_IN] += work
     elif kind in (ROW_FRICTION, ROW_TANGENT):
         ledger[LEDGER_FRICTION] -= work
-    elif kind == ROW_SPRING:
-        j = rows.joint[i]
-        damping = joints.spring_damping[j] if rows.slot[i] == SLOT_SPRING else joints.damping[j]
-        ledger[LEDGER_DAMPING] += h * damping * speed * speed
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
+    """Damping [N s/m or N m s/rad] and inverse mass [1/kg or 1/(kg m^2)] of a spring's row."""
+    if rows.kind[i] == ROW_ELEMENT:
+        f = rows.slot[i]
+        return (model.forces.damping[f], model.forces.inverse_mass[f])
+    joints, j = model.joints, rows.joint[i]
+    if rows.slot[i] == SLOT_SPRING:
+        return (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    part = 0 if is_translation(joints.kind[j], rows.axis[i]) else 1
+    return (joints.damping[j], joints.inverse_mass[j, part])
+
+
+@kernel
+def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
+    """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
+
+    h d ((1 - theta) J v + theta J v+) speed,  speed = (J v + J v+)/2 the mean of the step
+    """
+    damping, inverse_mass = damper_of(model, rows, i)
+    theta = implicit_share(h * damping * inverse_mass)
+    before = 0.0
+    for k in range(6):
+        before += rows.J_a[i, k] * motion.velocity_old[rows.body_a[i], k]
+        before += rows.J_b[i, k] * motion.velocity_old[rows.body_b[i], k]
+    after = 2.0 * speed - before
+    return h * damping * ((1.0 - theta) * before + theta * after) * speed
 
 
 @kernel
@@ -105,7 +131,11 @@ def book_work(
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:
-            book_row(rows, i, model.joints, mean_row_speed(rows, i, motion, state), lam, h, ledger)
+            speed = mean_row_speed(rows, i, motion, state)
+            if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
+                ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
+            else:
+                book_row(rows, i, speed, lam, ledger)
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried

@@ -13,22 +13,19 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from engine.impacts.gather import copy_row
+from engine.impacts.record import keep_record
 from engine.impacts.select import speed_along
 from engine.kernel import kernel
+from engine.solvers.islands import solve_islands
 from engine.solvers.operator import body_velocities
-from engine.solvers.solve import solve
-from engine.world.impacts import (
-    RECORD_COULOMB,
-    RECORD_ITERATIONS,
-    RECORD_RESIDUAL,
-    ROLE_STRUCK,
-)
+from engine.world.impacts import ROLE_STRUCK
 from engine.world.options import SolverMethod, SolverOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.world.impacts import Impacts
+    from engine.world.model import Bodies
     from engine.world.problem import Problem
     from engine.world.report import Report
     from engine.world.workspace import Workspace
@@ -42,7 +39,7 @@ GAIN = 1e-13
 
 
 @kernel
-def solve_impact(work: Workspace, options: SolverOptions, report: Report) -> None:
+def solve_impact(bodies: Bodies, work: Workspace, options: SolverOptions, report: Report) -> None:
     """Solve impacts.problem as it stands, from no guess; keep the worst of what was reported.
 
     Writes  impacts.problem.lam, w; impacts.record
@@ -54,11 +51,9 @@ def solve_impact(work: Workspace, options: SolverOptions, report: Report) -> Non
         relaxation=1.0,
         warm_start=0,
     )
-    solve(work.impacts.problem, work.dense, work.motion.scratch, precise, report)
-    record = work.impacts.record
-    record[RECORD_RESIDUAL] = max(record[RECORD_RESIDUAL], report.residual[0])
-    record[RECORD_COULOMB] = max(record[RECORD_COULOMB], report.coulomb_error[0])
-    record[RECORD_ITERATIONS] += report.iterations[0]
+    problem, islands, v = work.impacts.problem, work.islands, work.motion.scratch
+    solve_islands(problem, bodies.inverse_mass, islands, work.dense, v, precise, report)
+    keep_record(work.impacts, report)
 
 
 @kernel
@@ -166,7 +161,12 @@ def keep_answer(problem: Problem, lam: NDArray) -> None:
 
 @kernel
 def newton_impact(
-    work: Workspace, horizon: float, bounded: bool, options: SolverOptions, report: Report
+    bodies: Bodies,
+    work: Workspace,
+    horizon: float,
+    bounded: bool,
+    options: SolverOptions,
+    report: Report,
 ) -> None:
     """Newton: what approaches parts with e times its speed, all contacts of the problem at once.
 
@@ -178,11 +178,11 @@ def newton_impact(
     """
     impacts = work.impacts
     aim(work, 1.0, horizon)
-    solve_impact(work, options, report)
+    solve_impact(bodies, work, options, report)
     keep_answer(impacts.problem, impacts.lam)
     if bounded and gains(impacts, work.motion.scratch):
         aim(work, 0.0, horizon)
-        solve_impact(work, options, report)
+        solve_impact(bodies, work, options, report)
         keep_answer(impacts.problem, impacts.first)
         keep_energy(impacts, work.motion.scratch)
 
@@ -235,7 +235,7 @@ def write_restitution(work: Workspace, horizon: float) -> None:
 
 @kernel
 def poisson_impact(
-    work: Workspace, horizon: float, options: SolverOptions, report: Report
+    bodies: Bodies, work: Workspace, horizon: float, options: SolverOptions, report: Report
 ) -> None:
     """Poisson: a phase that ends all approach, then one that gives back e times its impulses.
 
@@ -253,11 +253,11 @@ def poisson_impact(
     impacts = work.impacts
     problem, first, lam = impacts.problem, impacts.first, impacts.lam
     aim(work, 0.0, horizon)
-    solve_impact(work, options, report)
+    solve_impact(bodies, work, options, report)
     keep_answer(problem, first)
     n, n_box = problem.count[0], problem.count[1]
     write_restitution(work, horizon)
-    solve_impact(work, options, report)
+    solve_impact(bodies, work, options, report)
     x = n
     for k in range(n):
         lam[k] = first[k] + problem.lam[k]

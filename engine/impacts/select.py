@@ -53,9 +53,7 @@ def strikes(problem: Problem, contacts: Contacts, c: int, speed: float, reach: R
 
 
 @kernel
-def fastest_approach(
-    problem: Problem, contacts: Contacts, impacts: Impacts, reach: Reach
-) -> float:
+def fastest_approach(problem: Problem, contacts: Contacts, impacts: Impacts, reach: Reach) -> float:
     """Largest speed of approach among contacts that strike [m/s]; 0: none does."""
     fastest = 0.0
     for c in range(contacts.count[0]):

@@ -67,18 +67,6 @@ def add_half_kick(bodies: Bodies, work: Workspace) -> None:
 
 
 @kernel
-def start_strikes(work: Workspace) -> None:
-    """Sums of the step's impacts to zero.
-
-    Writes  motion.jump; impacts.contact_lam, joint_lam, record
-    """
-    work.motion.jump[:] = 0.0
-    work.impacts.contact_lam[:] = 0.0
-    work.impacts.joint_lam[:] = 0.0
-    work.impacts.record[:] = 0.0
-
-
-@kernel
 def move_bodies(work: Workspace) -> None:
     """Add M^-1 J^T lam of one impact to all velocities that are kept."""
     impacts, jump = work.impacts, work.motion.jump
@@ -89,11 +77,13 @@ def move_bodies(work: Workspace) -> None:
             continue
         a, b = problem.body_a[k], problem.body_b[k]
         for c in range(6):
-            for body, MJ in ((a, problem.MJ_a), (b, problem.MJ_b)):
-                change = MJ[k, c] * lam
-                impacts.velocity[body, c] += change
-                impacts.seen[body, c] += change
-                jump[body, c] += change
+            change_a, change_b = problem.MJ_a[k, c] * lam, problem.MJ_b[k, c] * lam
+            impacts.velocity[a, c] += change_a
+            impacts.velocity[b, c] += change_b
+            impacts.seen[a, c] += change_a
+            impacts.seen[b, c] += change_b
+            jump[a, c] += change_a
+            jump[b, c] += change_b
 
 
 @kernel
@@ -127,7 +117,8 @@ def book_outside(bodies: Bodies, problem: Problem, k: int, lam: float, state: St
 def apply_impact(model: Model, state: State, work: Workspace) -> None:
     """Let one impact act, and book it: each row's work is lam times its mean speed.
 
-    What all normals took together is the impact's loss; what they gave is a correction.
+    What all normals took together is the impact's loss, what all tangents took is friction; what
+    either gave is a correction.
 
     Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
     Check   tests/references/test_impacts.py
@@ -137,7 +128,7 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
     for k in range(problem.count[0]):
         impacts.speed[k] = speed_along(problem, k, impacts.velocity)
     move_bodies(work)
-    pushed = 0.0
+    pushed, rubbed = 0.0, 0.0
     for k in range(problem.count[0]):
         lam = impacts.lam[k]
         if lam == 0.0:
@@ -147,15 +138,14 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
         if kind == ROW_NORMAL:
             pushed += lam * mean
         elif kind == ROW_TANGENT:
-            ledger[LEDGER_FRICTION] -= lam * mean
+            rubbed += lam * mean
         else:
             ledger[LEDGER_CORRECTION] += lam * mean
         book_outside(model.bodies, problem, k, lam, state)
         keep_sums(work, k)
-    if pushed < 0.0:
-        ledger[LEDGER_IMPACT] -= pushed
-    else:
-        ledger[LEDGER_CORRECTION] += pushed
+    ledger[LEDGER_IMPACT] -= min(pushed, 0.0)
+    ledger[LEDGER_FRICTION] -= min(rubbed, 0.0)
+    ledger[LEDGER_CORRECTION] += max(pushed, 0.0) + max(rubbed, 0.0)
 
 
 @kernel
@@ -170,20 +160,38 @@ def strike_once(
 ) -> None:
     """One impact under the law of the options; under the propagating one of the fastest only."""
     problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
+    bodies = model.bodies
     law = options.restitution_law
     if law == PROPAGATING:
         mark_struck(problem, contacts, impacts, reach, (1.0 - TIE) * fastest)
     else:
         mark_struck(problem, contacts, impacts, reach, 0.0)
         mark_closed(problem, contacts, impacts, reach, fastest)
-    spread(model.bodies, rows, contacts, impacts)
-    gather(model.bodies, rows, contacts, problem, impacts)
+    spread(bodies, rows, contacts, impacts)
+    gather(bodies, rows, contacts, problem, impacts)
     write_speeds(work)
     if law == POISSON:
-        poisson_impact(work, reach.horizon, options.solver, report)
+        poisson_impact(bodies, work, reach.horizon, options.solver, report)
     else:
-        newton_impact(work, reach.horizon, law == PROPAGATING, options.solver, report)
+        bounded = law == PROPAGATING
+        newton_impact(bodies, work, reach.horizon, bounded, options.solver, report)
     apply_impact(model, state, work)
+
+
+@kernel
+def hand_over(bodies: Bodies, state: State, work: Workspace) -> None:
+    """Velocities after the last impact become those of the step.
+
+    Writes  state.v_WB_W, w_WB_W; motion.velocity_free
+    """
+    motion = work.motion
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                state.w_WB_W[i, k] = motion.velocity_old[i, k] + motion.jump[i, k]
+                state.v_WB_W[i, k] = motion.velocity_old[i, 3 + k] + motion.jump[i, 3 + k]
+            for k in range(6):
+                motion.velocity_free[i, k] += motion.jump[i, k]
 
 
 @kernel
@@ -224,30 +232,5 @@ def strike(
         fastest = fastest_approach(problem, work.contacts, impacts, limits)
         if fastest == 0.0:
             break
-    for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] == DYNAMIC:
-            for k in range(3):
-                state.w_WB_W[i, k] = motion.velocity_old[i, k] + motion.jump[i, k]
-                state.v_WB_W[i, k] = motion.velocity_old[i, 3 + k] + motion.jump[i, 3 + k]
-            for k in range(6):
-                motion.velocity_free[i, k] += motion.jump[i, k]
+    hand_over(bodies, state, work)
     return True
-
-
-@kernel
-def add_to_answer(work: Workspace, report: Report) -> None:
-    """Impulses of the step's impacts join those of its kick: what tables and records show.
-
-    Writes  problem.lam; report.residual, coulomb_error, iterations
-    """
-    impacts, rows, lam = work.impacts, work.rows, work.problem.lam
-    n_box = rows.count[1]
-    for i in range(n_box):
-        if rows.joint[i] >= 0:
-            lam[i] += impacts.joint_lam[rows.joint[i], rows.slot[i]]
-    for c in range(work.contacts.count[0]):
-        for k in range(3):
-            lam[n_box + 3 * c + k] += impacts.contact_lam[c, k]
-    report.residual[0] = max(report.residual[0], impacts.record[0])
-    report.coulomb_error[0] = max(report.coulomb_error[0], impacts.record[1])
-    report.iterations[0] += int(impacts.record[2])

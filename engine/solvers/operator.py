@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 def body_velocities(problem: Problem, v: NDArray) -> None:
     """v = M^-1 J^T lam: what the impulses do to each body.
 
-    Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; the last body is the world
+    Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; of the bodies of the rows only
     Check   tests/engine/solvers/test_operator.py
     """
-    for a in range(v.shape[0]):
+    for i in range(problem.count[0]):
+        a = problem.body_a[i]
+        b = problem.body_b[i]
         for k in range(6):
             v[a, k] = 0.0
+            v[b, k] = 0.0
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         if lam != 0.0:

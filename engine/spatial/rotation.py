@@ -46,3 +46,10 @@ def matrix(q: Quaternion) -> Mat3:
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
         (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
     )
+
+
+@kernel
+def nearest_turn(angle: float, last: float) -> float:
+    """The angle that differs from `angle` by whole turns and is nearest to `last`."""
+    turn = 2.0 * math.pi
+    return angle + turn * math.floor((last - angle) / turn + 0.5)

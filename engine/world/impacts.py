@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from engine.world.problem import Problem
+from engine.world.state import ContactCache
 
 # impacts.role of a contact: takes no part, may be reached, approaches fast enough to rebound
 ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2
@@ -30,4 +31,6 @@ class Impacts(NamedTuple):
     seen: NDArray  # (n, 6) rad/s, m/s          now, without it
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
     joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
+    tally: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
+    moment: NDArray  # (1,) int64               how often this step was begun anew after an impact
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...

@@ -97,6 +97,9 @@ class Joints(NamedTuple):
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
     erp: NDArray  # (j,) -              share of the position error removed per step
     cfm: NDArray  # (j,) 1/kg or 1/(kg m^2)  compliance on the diagonal of equality rows
+    inverse_mass: (
+        NDArray  # (j, 2) 1/kg, 1/(kg m^2)  J M^-1 J^T of a shift of the anchor, of a turn: at most
+    )
     limit_on: NDArray  # (j, 2) int64   1 if limited
     limit_lower: NDArray  # (j, 2) m or rad
     limit_upper: NDArray  # (j, 2) m or rad
@@ -139,6 +142,7 @@ class Forces(NamedTuple):
     stiffness: NDArray  # (f, 3) N/m ... or N m/rad ...: k1 k2 k3
     damping: NDArray  # (f,) N s/m or N m s/rad
     rest: NDArray  # (f,) m or rad
+    inverse_mass: NDArray  # (f,) 1/kg or 1/(kg m^2)  springs: J M^-1 J^T at most, in any pose
     q_AB0: NDArray  # (f, 4) -          torsion: orientation of B in A at angle zero
     table: NDArray  # (f, 6) int64      wrench: targets of force xyz and torque xyz
     body_axes: NDArray  # (f,) int64    wrench: 1 if force and torque are given in body axes

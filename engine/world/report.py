@@ -33,9 +33,11 @@ class Report(NamedTuple):
 
     status: NDArray  # (1,) int64            bits of status.py
     bad_body: NDArray  # (1,) int64          first body with a value that is not finite, else -1
-    method: NDArray  # (1,) int64            SolverMethod that was used
-    solver_status: NDArray  # (1,) int64     STOPPED_...
-    iterations: NDArray  # (1,) int64
+    islands: NDArray  # (1,) int64           independent problems that were solved
+    method: NDArray  # (1,) int64            SolverMethod that was used, on the largest island
+    methods: NDArray  # (1,) int64           bits 1 << SolverMethod of all islands and steps so far
+    solver_status: NDArray  # (1,) int64     STOPPED_..., the worst
+    iterations: NDArray  # (1,) int64        of all islands
     residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see solvers/residual.py
     coulomb_error: NDArray  # (1,) m/s       natural map on the cone with De Saxce's correction
     phase_ns: NDArray  # (8,) int64 ns       cumulative, by PHASE_...

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
-ROW_NORMAL, ROW_TANGENT = 6, 7
+ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT = 6, 7, 8
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations
 SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = (
@@ -26,9 +26,10 @@ class Rows(NamedTuple):
     """One row each: lo <= lam <= hi drives J v + bias + cfm lam to zero (angular columns first)."""
 
     count: NDArray  # (2,) int64              all rows, rows before the contacts
+    share: NDArray  # (1,) -                  of the scene's step that these rows are for: errors are corrected per step
     kind: NDArray  # (max,) int64             ROW_EQUATION ...
     joint: NDArray  # (max,) int64            joint it belongs to, or -1
-    slot: NDArray  # (max,) int64             which of the joint's impulse slots, or the contact
+    slot: NDArray  # (max,) int64             which of the joint's impulse slots, the contact, or the force element
     axis: NDArray  # (max,) int64             joint axis 0 or 1 of limits, motors, friction, springs
     body_a: NDArray  # (max,) int64
     body_b: NDArray  # (max,) int64

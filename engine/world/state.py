@@ -54,6 +54,7 @@ class State(NamedTuple):
     w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
     joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
     joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
+    twist: NDArray  # (f,) rad            of torsion springs, counted across turns
     motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own
     motor_max_force: NDArray  # (j, 2)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
 from engine.world.impacts import Impacts
+from engine.world.islands import Islands
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 
@@ -37,6 +38,7 @@ class Workspace(NamedTuple):
     contacts: Contacts
     rows: Rows
     problem: Problem
+    islands: Islands
     dense: Dense
     motion: Motion
     impacts: Impacts

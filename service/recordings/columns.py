@@ -69,10 +69,11 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
     },
     "solver": {
         **_WHEN,
-        "method": ("1", "method that solved the step"),
+        "method": ("1", "method that solved the largest island of the step"),
         "rows": ("1", "constraint rows"),
         "contacts": ("1", "contacts"),
-        "iterations": ("1", "iterations done"),
+        "islands": ("1", "independent problems"),
+        "iterations": ("1", "iterations done, of all islands"),
         "residual": ("m/s", "distance to complementarity"),
         "coulomb_error": ("m/s", "distance to Coulomb's law"),
         "stop_reason": ("1", "why the method stopped"),

@@ -9,6 +9,7 @@ from engine.constraints.parts.along import write_along
 from engine.constraints.row import set_jacobian
 from engine.kernel import kernel
 from engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from engine.spatial.rotation import nearest_turn
 from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, scale, sub
 from engine.world.model import CYLINDRICAL, HINGE, HINGE2, SLIDER, UNIVERSAL, Joints
 from engine.world.rows import Rows
@@ -29,13 +30,6 @@ def n_coordinates(kind: int) -> int:
 def is_translation(kind: int, axis: int) -> bool:
     """Whether a coordinate is a length (else an angle)."""
     return kind == SLIDER or (kind == CYLINDRICAL and axis == 0)
-
-
-@kernel
-def nearest_turn(angle: float, last: float) -> float:
-    """The angle that differs from `angle` by whole turns and is nearest to `last`."""
-    turn = 2.0 * math.pi
-    return angle + turn * math.floor((last - angle) / turn + 0.5)
 
 
 @kernel

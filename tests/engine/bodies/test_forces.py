@@ -42,7 +42,7 @@ def world(element: dict[str, Any]) -> Any:
 def test_power_is_minus_the_rate_of_the_energy(element: dict[str, Any]) -> None:
     sim = world(element)
     motion, state = sim.work.motion, sim.state
-    write_forces(sim.model, state, 0.0, motion)
+    write_forces(sim.model, state, 0.0, 1e-3, motion)
     power = float(
         (motion.wrench[:2, :3] * state.w_WB_W[:2]).sum()
         + (motion.wrench[:2, 3:] * state.v_WB_W[:2]).sum()
@@ -60,7 +60,7 @@ def test_power_is_minus_the_rate_of_the_energy(element: dict[str, Any]) -> None:
 def test_action_is_reaction(element: dict[str, Any]) -> None:
     sim = world(element)
     motion, p = sim.work.motion, sim.state.p_WB
-    write_forces(sim.model, sim.state, 0.0, motion)
+    write_forces(sim.model, sim.state, 0.0, 1e-3, motion)
     force, torque = motion.wrench[:2, 3:], motion.wrench[:2, :3]
     assert force.sum(0) == pytest.approx(np.zeros(3), abs=1e-12)
     total = torque + np.cross(p[:2], force)

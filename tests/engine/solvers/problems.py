@@ -212,7 +212,9 @@ def new_report():
     return Report(
         status=np.zeros(1, np.int64),
         bad_body=np.full(1, -1),
+        islands=np.full(1, -1),
         method=np.full(1, -1),
+        methods=np.zeros(1, np.int64),
         solver_status=np.full(1, -1),
         iterations=np.full(1, -1),
         residual=np.full(1, np.nan),

@@ -1,0 +1,34 @@
+"""What moves how easily: bounds of J M^-1 J^T that hold in any pose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.world.model import FORCE_TORSION, Bodies, Forces, Joints
+
+
+def largest_turning(bodies: Bodies, body: int) -> float:
+    """The largest eigenvalue of the inverse inertia of a body [1/(kg m^2)]."""
+    return float(np.linalg.eigvalsh(bodies.inverse_inertia_B[body])[-1])
+
+
+def write_joint_masses(joints: Joints, bodies: Bodies) -> None:
+    """joints.inverse_mass: 1/m + |arm|^2 / smallest moment, and 1 / smallest moment, both ends."""
+    for j in range(len(joints.kind)):
+        for ends, arms in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
+            body = int(ends[j])
+            turning = largest_turning(bodies, body)
+            joints.inverse_mass[j, 0] += bodies.inverse_mass[body] + arms[j] @ arms[j] * turning
+            joints.inverse_mass[j, 1] += turning
+
+
+def write_force_masses(forces: Forces, bodies: Bodies) -> None:
+    """forces.inverse_mass of springs (a shift of both ends) and torsion springs (a turn)."""
+    for f in range(len(forces.kind)):
+        for ends, arms in ((forces.body_a, forces.anchor_A), (forces.body_b, forces.anchor_B)):
+            body = int(ends[f])
+            turning = largest_turning(bodies, body)
+            if forces.kind[f] == FORCE_TORSION:
+                forces.inverse_mass[f] += turning
+            else:
+                forces.inverse_mass[f] += bodies.inverse_mass[body] + arms[f] @ arms[f] * turning

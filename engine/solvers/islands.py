@@ -1,0 +1,199 @@
+"""One Problem falls into islands, rows that share no body an impulse moves; each is solved alone.
+
+Many small piles and mechanisms are then small problems, and those are solved exactly. What an
+island computes depends on its own rows and their order only, never on the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.bodies.partition import first_of, join, separate
+from engine.kernel import kernel
+from engine.solvers.solve import solve
+from engine.world.report import STOPPED_EXACT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.islands import Islands
+    from engine.world.options import SolverOptions
+    from engine.world.problem import Dense, Problem
+    from engine.world.report import Report
+
+
+@kernel
+def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
+    """A body that row i moves; the world when there is none."""
+    if inverse_mass[problem.body_a[i]] > 0.0:
+        return problem.body_a[i]
+    if inverse_mass[problem.body_b[i]] > 0.0:
+        return problem.body_b[i]
+    return inverse_mass.shape[0] - 1
+
+
+@kernel
+def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> int:
+    """Sort rows by island; returns the number of islands.
+
+    Islands are numbered by their first row, rows keep their order within an island (so boxes stay
+    before contacts). Rows that move nothing are one island.  Takes a time ~ rows + bodies.
+
+    Reads   inverse_mass (n_bodies + 1,) 1/kg   0 for bodies that impulses do not move
+    Writes  islands, except part
+    Check   tests/engine/solvers/test_islands.py
+    """
+    n_rows, n_box = problem.count[0], problem.count[1]
+    separate(islands.parent)
+    for i in range(n_rows):
+        a, b = problem.body_a[i], problem.body_b[i]
+        if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
+            join(islands.parent, a, b)
+    for k in range(islands.number.shape[0]):
+        islands.number[k] = -1
+        islands.boxes[k] = 0
+        islands.start[k + 1] = 0
+    n = 0
+    # for now `place` is the island of the row
+    for i in range(n_rows):
+        first = first_of(islands.parent, _body_of(problem, inverse_mass, i))
+        if islands.number[first] < 0:
+            islands.number[first] = n
+            n += 1
+        k = islands.number[first]
+        islands.place[i] = k
+        islands.start[k + 1] += 1
+        if i < n_box:
+            islands.boxes[k] += 1
+    islands.start[0] = 0
+    for k in range(n):
+        islands.start[k + 1] += islands.start[k]
+        islands.number[k] = islands.start[k]
+    # now `number` is the next free place of an island
+    for i in range(n_rows):
+        k = islands.place[i]
+        to = islands.number[k]
+        islands.number[k] = to + 1
+        islands.order[to] = i
+        islands.place[i] = to - islands.start[k]
+    islands.count[0] = n
+    return n
+
+
+@kernel
+def _copy6(X: NDArray, i: int, Y: NDArray, j: int) -> None:
+    """Y[j] <- X[i], six numbers."""
+    x, y = X[i], Y[j]
+    for k in range(6):
+        y[k] = x[k]
+
+
+@kernel
+def gather(problem: Problem, islands: Islands, k: int) -> None:
+    """islands.part <- the rows of island k."""
+    part = islands.part
+    start, end = islands.start[k], islands.start[k + 1]
+    part.count[0] = end - start
+    part.count[1] = islands.boxes[k]
+    part.friction_kind[0] = problem.friction_kind[0]
+    for r in range(end - start):
+        i = islands.order[start + r]
+        part.body_a[r] = problem.body_a[i]
+        part.body_b[r] = problem.body_b[i]
+        _copy6(problem.J_a, i, part.J_a, r)
+        _copy6(problem.J_b, i, part.J_b, r)
+        _copy6(problem.MJ_a, i, part.MJ_a, r)
+        _copy6(problem.MJ_b, i, part.MJ_b, r)
+        part.diagonal[r] = problem.diagonal[i]
+        part.cfm[r] = problem.cfm[i]
+        part.b[r] = problem.b[i]
+        part.lo[r] = problem.lo[i]
+        part.hi[r] = problem.hi[i]
+        normal = problem.normal_row[i]
+        part.normal_row[r] = islands.place[normal] if normal >= 0 else -1
+        part.mu[r] = problem.mu[i]
+        part.lam[r] = problem.lam[i]
+
+
+@kernel
+def scatter(islands: Islands, k: int, problem: Problem) -> None:
+    """problem.lam, problem.w <- the answer of island k."""
+    start = islands.start[k]
+    for r in range(islands.start[k + 1] - start):
+        i = islands.order[start + r]
+        problem.lam[i] = islands.part.lam[r]
+        problem.w[i] = islands.part.w[r]
+
+
+@kernel
+def _rank(status: int) -> int:
+    """The larger, the worse a STOPPED_... is."""
+    return -1 if status == STOPPED_EXACT else status
+
+
+@kernel
+def _solve_each(
+    problem: Problem,
+    islands: Islands,
+    dense: Dense,
+    v: NDArray,
+    options: SolverOptions,
+    report: Report,
+) -> None:
+    """Gather, solve and scatter every island; the report speaks for all of them."""
+    largest = -1
+    method, status, iterations = 0, STOPPED_EXACT, 0
+    residual, coulomb_error = 0.0, 0.0
+    for k in range(islands.count[0]):
+        gather(problem, islands, k)
+        solve(islands.part, dense, v, options, report)
+        scatter(islands, k, problem)
+        report.methods[0] |= 1 << report.method[0]
+        if islands.part.count[0] > largest:
+            largest = islands.part.count[0]
+            method = report.method[0]
+        if _rank(report.solver_status[0]) > _rank(status):
+            status = report.solver_status[0]
+        iterations += report.iterations[0]
+        # NaN beats every number
+        if report.residual[0] > residual or report.residual[0] != report.residual[0]:
+            residual = report.residual[0]
+        error = report.coulomb_error[0]
+        if error > coulomb_error or error != error:
+            coulomb_error = error
+    report.method[0] = method
+    report.solver_status[0] = status
+    report.iterations[0] = iterations
+    report.residual[0] = residual
+    report.coulomb_error[0] = coulomb_error
+
+
+@kernel
+def solve_islands(
+    problem: Problem,
+    inverse_mass: NDArray,
+    islands: Islands,
+    dense: Dense,
+    v: NDArray,
+    options: SolverOptions,
+    report: Report,
+) -> None:
+    """Find problem.lam island by island, each by the method that suits it.
+
+    One island is solved where it stands, more are gathered one after the other.
+
+    Reads   as solvers/solve.py; inverse_mass as find_islands
+    Writes  problem.lam, problem.w; islands, dense and v are scratch
+            report: islands; method of the island with most rows; methods, a bit for each that was
+            used; worst solver_status, residual and coulomb_error; iterations of all together
+    Source  decision 0040
+    Check   tests/engine/solvers/test_islands.py
+    """
+    n = find_islands(problem, inverse_mass, islands)
+    report.islands[0] = n
+    if n <= 1:
+        solve(problem, dense, v, options, report)
+        if n == 1:
+            report.methods[0] |= 1 << report.method[0]
+        return
+    _solve_each(problem, islands, dense, v, options, report)
