@@ -8,6 +8,7 @@ from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import CollisionScratch
+from engine.collision.touching import find_events
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.ledger import book_momentum, book_work
 from engine.impacts.moment import first_moment, is_due
@@ -22,6 +23,7 @@ from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.status import CONTACTS_FULL, PAIRS_FULL
+from engine.world.events import Events
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.report import (
@@ -136,7 +138,29 @@ def gather_rows(
 
 
 @kernel
-def push(model: Model, state: State, work: Workspace, options: StepOptions, report: Report) -> None:
+def tell_and_store(
+    model: Model, state: State, work: Workspace, options: StepOptions, events: Events
+) -> None:
+    """Events of the contacts as they are, which then become those of the last step.
+
+    Writes  events, state.contacts
+    """
+    contacts, shapes = work.contacts, model.shapes
+    if len(events.who) > 0:
+        h = options.time_step / options.share
+        find_events(shapes, contacts, state, work.motion.velocity_old, h, events)
+    store_contacts(contacts, shapes.kind.shape[0], state.contacts)
+
+
+@kernel
+def push(
+    model: Model,
+    state: State,
+    work: Workspace,
+    options: StepOptions,
+    report: Report,
+    events: Events,
+) -> None:
     """The kick: impulses that obey the rows, applied and booked.
 
     Writes  velocities, ledger, momentum_in, cached impulses of state
@@ -155,7 +179,7 @@ def push(model: Model, state: State, work: Workspace, options: StepOptions, repo
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
-    store_contacts(work.contacts, model.shapes.kind.shape[0], state.contacts)
+    tell_and_store(model, state, work, options, events)
     book_work(model, rows, problem, motion, state, options)
     book_momentum(bodies, rows, problem, motion, state, options)
     lap(report, PHASE_APPLY, now)
@@ -163,7 +187,12 @@ def push(model: Model, state: State, work: Workspace, options: StepOptions, repo
 
 @kernel
 def strike_here(
-    model: Model, state: State, work: Workspace, options: StepOptions, report: Report
+    model: Model,
+    state: State,
+    work: Workspace,
+    options: StepOptions,
+    report: Report,
+    events: Events,
 ) -> bool:
     """Impacts of what is closed now, after a look; whether there were any."""
     closed = CLOSED * options.margin
@@ -175,6 +204,7 @@ def strike_here(
     gather_rows(model, state, work, options, report)
     struck = strike(model, state, work, reach, options, report)
     remember(work.contacts, n_shapes, work.impacts)
+    tell_and_store(model, state, work, options, events)
     return struck
 
 
@@ -200,6 +230,7 @@ def fly(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
     counted: bool,
 ) -> int:
     """Half a flight, a kick, half a flight; DONE, or FULL or LATE with poses astray.
@@ -222,7 +253,7 @@ def fly(
         recall(contacts, n_shapes, impacts)
     if apart:
         strike_in_kick(model, state, work, options, report)
-    push(model, state, work, options, report)
+    push(model, state, work, options, report, events)
     if counted:
         keep_record(impacts, report)
         count_in(work.rows, work.problem, contacts, impacts)
@@ -239,6 +270,7 @@ def fly_exactly(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> bool:
     """A step whose impacts happen when bodies meet: flights that end there, and jumps between them.
 
@@ -257,11 +289,11 @@ def fly_exactly(
             part = part_of_step(options, left, EXACT)
             if not look(model, state, work, collision, part, report):
                 return False
-            if strike_here(model, state, work, part, report):
+            if strike_here(model, state, work, part, report, events):
                 continue
             t = first_moment(work.contacts, state, work.motion, reach, left)
         part = part_of_step(options, t, time)
-        if fly(model, state, work, collision, part, report, True) != DONE:
+        if fly(model, state, work, collision, part, report, events, True) != DONE:
             return False
         state.time[0] += t
         if t == left:
@@ -278,18 +310,19 @@ def fly_with_strikes(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> int:
     """A step with impacts in its kick, or at its start where bodies already touch; DONE or FULL."""
     impacts, motion = work.impacts, work.motion
     ended = LATE
     for attempt in range(2):
         impacts.moment[0] = attempt
-        ended = fly(model, state, work, collision, options, report, True)
+        ended = fly(model, state, work, collision, options, report, events, True)
         if ended != LATE:
             break
         undo(state, motion)
         if not look(model, state, work, collision, options, report):
             return FULL
-        strike_here(model, state, work, options, report)
+        strike_here(model, state, work, options, report, events)
         keep_start(state, motion)
     return ended

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.queried import EVENT_DTYPE, EVENT_KINDS
 from engine.simulation import Simulation
 from schemas import Scene
 
@@ -62,6 +63,9 @@ class Recording:
         }
         self._solver: list[tuple[Any, ...]] = []
         self._phases: list[dict[str, float]] = []
+        self._events: list[NDArray[np.void]] = []
+        if "events" in self._channels:
+            simulation.watch_events()
 
     def observe(self) -> None:
         """Keep the present state."""
@@ -83,6 +87,8 @@ class Recording:
             report = simulation.solver_report()
             self._solver.append(tuple(report[name] for name in SOLVER))
             self._phases.append(report["phases"])
+        if "events" in channels:
+            self._events.append(simulation.events())
 
     def _stamp(self, counts: NDArray[np.int64]) -> Table:
         """Columns time and step, repeated for the rows of each frame."""
@@ -116,8 +122,21 @@ class Recording:
             table[field] = np.ascontiguousarray(column)
         return table
 
+    def _event_table(self) -> Table:
+        """Events of all steps, also of those after the last record."""
+        self._events.append(self._simulation.events())
+        rows = np.concatenate(self._events)
+        names = np.array(self._simulation.body_names)
+        words = {"kind": np.array(EVENT_KINDS), "body_a": names, "body_b": names}
+        return {
+            field: words[field][rows[field]]
+            if field in words
+            else np.ascontiguousarray(rows[field])
+            for field in EVENT_DTYPE.names or ()
+        }
+
     def tables(self) -> dict[str, Table]:
-        """Columns by table: bodies, joints, contacts, energy, momentum, solver, as far as kept."""
+        """Columns by table: bodies, joints, contacts, energy, momentum, solver, events, as kept."""
         simulation, channels = self._simulation, self._channels
         one = np.ones(len(self._when), np.int64)
         tables: dict[str, Table] = {}
@@ -143,6 +162,8 @@ class Recording:
             for name in names:
                 columns[f"{name}_us"] = np.array([p.get(name, 0.0) for p in self._phases])
             tables["solver"] = self._stamp(one) | columns
+        if "events" in channels:
+            tables["events"] = self._event_table()
         return tables
 
 

@@ -14,6 +14,7 @@ from engine import steering
 from engine.build.capacity import (
     DENSE_ROWS,
     DENSE_ROWS_ON_REQUEST,
+    event_arrays,
     grown_cache,
     has_strikes,
     workspace,
@@ -26,8 +27,9 @@ from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
 from engine.kernel import SOURCE_HASH
+from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
-from engine.status import CONTACTS_FULL, NOT_FINITE, PAIRS_FULL
+from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
 from engine.world.options import ImpactTime, SolverMethod
@@ -92,7 +94,7 @@ def empty_report() -> Report:
     )
 
 
-class Simulation(Steered):
+class Simulation(Steered, Queried):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -112,6 +114,8 @@ class Simulation(Steered):
         self.report = empty_report()
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
+        self._events = event_arrays(0)
+        self._event_parts = []
         self._allocate(len(self.state.contacts.key))
         self._advance_s = 0.0
         self._first_s = 0.0
@@ -138,6 +142,7 @@ class Simulation(Steered):
         larger = 2 * len(self.work.contacts.gap)
         self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
         self._allocate(larger)
+        self.watch_events(len(self._events.who) > 0)
 
     # ------------------------------------------------------------------ time
 
@@ -158,8 +163,11 @@ class Simulation(Steered):
         done = 0
         # a step of several flights cannot be undone by itself: go back to before the batch
         exact = self.options.impact_time == ImpactTime.EXACT
+        saved, told = b"", list(self._event_parts)
         while done < n:
-            saved = self.snapshot() if exact else None
+            if exact:
+                self._take_events()
+                saved, told = self.snapshot(), list(self._event_parts)
             did = run_steps(
                 self.model,
                 self.state,
@@ -168,13 +176,17 @@ class Simulation(Steered):
                 self.options,
                 min(n - done, EXACT_BATCH) if exact else n - done,
                 self.report,
+                self._events,
             )
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
-                if saved is not None:
+                if exact:
                     self.restore(saved)
+                    self._event_parts = told
                     did = 0
                 self._grow()
+            elif status & EVENTS_FULL:
+                self._take_events()
             done += did
             if status & NOT_FINITE:
                 self.failure = find_failure(
@@ -311,6 +323,10 @@ class Simulation(Steered):
         self.state = from_bytes(data, self._identity, self.state)
         if len(self.state.contacts.key) > len(self.work.contacts.gap):
             self._allocate(len(self.state.contacts.key))
+            self.watch_events(len(self._events.who) > 0)
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0
+        # what happened on the way that is left is not told any more
+        self._events.count[0] = 0
+        self._event_parts = []
         self.failure = None

@@ -23,7 +23,7 @@ def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
     cache = state.contacts
     used = int(cache.count[0])
     yield "contacts.count", cache.count
-    for name in ("key", "feature", "impulse_W"):
+    for name in cache._fields[1:]:
         yield f"contacts.{name}", getattr(cache, name)[:used]
 
 
@@ -72,7 +72,7 @@ def from_bytes(data: bytes, identity: str, state: State) -> State:
         if not name.startswith("contacts."):
             array[...] = saved[name]
     state.contacts.count[0] = used
-    for name in ("key", "feature", "impulse_W"):
+    for name in state.contacts._fields[1:]:
         getattr(state.contacts, name)[:used] = saved[f"contacts.{name}"]
     return state
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 
 from engine.collision.scratch import CollisionScratch
+from engine.collision.touching import has_room
 from engine.diagnostics.extremes import record_extremes
 from engine.flight import (
     DONE,
@@ -37,7 +38,8 @@ from engine.flight import (
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
-from engine.status import NOT_FINITE
+from engine.status import EVENTS_FULL, NOT_FINITE
+from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_APPLY, Report
@@ -65,6 +67,7 @@ def advance(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> bool:
     """One step of motion, by the law and time of impact of the options; False: no room."""
     keep_start(state, work.motion)
@@ -72,11 +75,11 @@ def advance(
     if counted:
         start_sums(work.impacts)
     if options.impact_time == EXACT:
-        done = fly_exactly(model, state, work, collision, options, report)
+        done = fly_exactly(model, state, work, collision, options, report, events)
     elif counted:
-        done = fly_with_strikes(model, state, work, collision, options, report) == DONE
+        done = fly_with_strikes(model, state, work, collision, options, report, events) == DONE
     else:
-        done = fly(model, state, work, collision, options, report, False) == DONE
+        done = fly(model, state, work, collision, options, report, events, False) == DONE
     if not done:
         undo(state, work.motion)
     elif counted:
@@ -93,14 +96,15 @@ def step(
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
+    events: Events,
 ) -> bool:
     """Advance the state by one step; False when capacity was short.
 
     The step is then undone; with exact impacts the state is worthless and the door goes back.
 
-    Reads model and options. Writes state, report. Everything in work is garbage between steps.
+    Reads model and options. Writes state, report, events. All in work is garbage between steps.
     """
-    if not advance(model, state, work, collision, options, report):
+    if not advance(model, state, work, collision, options, report, events):
         return False
     now = clock_ns()
     state.step[0] += 1
@@ -122,6 +126,7 @@ def run(
     options: StepOptions,
     n_steps: int,
     report: Report,
+    events: Events,
 ) -> int:
     """Up to n_steps steps; stops early when capacity is short or a value is not finite.
 
@@ -129,7 +134,10 @@ def run(
     """
     for done in range(n_steps):
         report.status[0] = 0
-        if not step(model, state, work, collision, options, report):
+        if not has_room(work.contacts, state.contacts, events):
+            report.status[0] = EVENTS_FULL
+            return done
+        if not step(model, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

@@ -47,6 +47,10 @@ def use_everything(simulation: Simulation) -> None:
     simulation.contact_table()
     simulation.energy()
     simulation.momentum()
+    simulation.watch_events()
+    simulation.events()
+    simulation.raycast([0, 0, 2], [0, 0, -1])
+    simulation.closest_points("ground", "rod")
 
 
 def warmup(progress: Progress | None = None) -> float:

@@ -7,7 +7,7 @@ pictures; recordings keep double precision.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
@@ -49,6 +49,7 @@ class BlockTag(IntEnum):
     SOLVER = 5
     GRAB = 6
     STATE_HASH = 7
+    EVENTS = 8
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -83,6 +84,14 @@ GRAB_DTYPE = np.dtype(
         *((name, "<f4", (3,)) for name in ("point", "target", "force")),
     ]
 )
+EVENT_DTYPE = np.dtype(
+    [
+        ("time", "<f8"),
+        ("step", "<u8"),
+        *_fields("<f4", "px py pz nx ny nz approach_speed"),
+        *_fields("<u2", "kind reserved body_a body_b shape_a shape_b"),
+    ]
+)
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
 
 DTYPES: dict[BlockTag, np.dtype[np.void]] = {
@@ -93,6 +102,7 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.SOLVER: SOLVER_DTYPE,
     BlockTag.GRAB: GRAB_DTYPE,
     BlockTag.STATE_HASH: STATE_HASH_DTYPE,
+    BlockTag.EVENTS: EVENT_DTYPE,
 }
 
 
@@ -135,6 +145,16 @@ def encode_block(tag: BlockTag, table: Table) -> bytes:
     payload = table.tobytes()
     padding = -len(payload) % ALIGNMENT
     return BLOCK_HEADER.pack(tag, len(table), len(payload), 0) + payload + bytes(padding)
+
+
+def join_blocks(tag: BlockTag, blocks: Sequence[bytes]) -> bytes:
+    """Return one block with the elements of several of its tag, in order."""
+    count, payload = 0, []
+    for block in blocks:
+        _, length, size, _ = BLOCK_HEADER.unpack_from(block)
+        count += length
+        payload.append(block[BLOCK_HEADER.size : BLOCK_HEADER.size + size])
+    return encode_block(tag, np.frombuffer(b"".join(payload), DTYPES[tag], count))
 
 
 def join_frame(header: FrameHeader, blocks: list[bytes]) -> bytes:
@@ -200,7 +220,8 @@ def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
     """Return the table of a block from a structured array with (at least) fields of its names."""
     table: Table = np.zeros(len(source), DTYPES[tag])
     for name in DTYPES[tag].names or ():
-        table[name] = source[name]
+        if name != "reserved":
+            table[name] = source[name]
     return table
 
 

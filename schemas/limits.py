@@ -15,6 +15,7 @@ CONTACT_VALUES = 9
 ENERGY_VALUES = 8
 MOMENTUM_VALUES = 6
 SOLVER_VALUES = 12
+EVENT_VALUES = 8
 
 
 class Limits(Base):
@@ -56,7 +57,7 @@ class SceneCounts(Base):
     frames: int
     """Recorded steps."""
     recorded_values: int
-    """Numbers a recording holds; contacts counted as two per body."""
+    """Numbers a recording holds; contacts counted as two, events as one per body."""
 
 
 def count_scene(scene: Scene) -> SceneCounts:
@@ -76,6 +77,7 @@ def count_scene(scene: Scene) -> SceneCounts:
         "energy": ENERGY_VALUES,
         "momentum": MOMENTUM_VALUES,
         "solver": SOLVER_VALUES,
+        "events": EVENT_VALUES * bodies,
     }
     return SceneCounts(
         bodies=len(scene.bodies),

@@ -5,7 +5,10 @@ from typing import Literal
 from schemas.base import Base
 from schemas.quantities import Count, Name, Positive
 
-Channel = Literal["pose", "velocity", "joints", "contacts", "energy", "momentum", "solver"]
+Channel = Literal[
+    "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"
+]
+# all but the events: how many there will be, nobody knows before
 CHANNELS: tuple[Channel, ...] = (
     "pose",
     "velocity",
@@ -25,6 +28,6 @@ class Record(Base):
     rate: Positive | None = None
     """Records per simulated second, instead of `every` [Hz]."""
     channels: tuple[Channel, ...] = CHANNELS
-    """Channels to keep."""
+    """Channels to keep; `events`: all moments at which shapes begin or cease to touch."""
     bodies: tuple[Name, ...] | None = None
     """Names of the bodies to keep; none: all."""

@@ -15,6 +15,7 @@ from service.api import (
     errors,
     examples,
     health,
+    queries,
     scenes,
     sessions,
     simulations,
@@ -63,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
         trajectories,
         batches,
         sessions,
+        queries,
         stream,
     ):
         app.include_router(part.router, prefix="/v1")

@@ -8,9 +8,17 @@ from pydantic.json_schema import models_json_schema
 
 from schemas import Problem, Scene
 from schemas.api import BatchRequest, SessionRequest, SimulationRequest
+from schemas.query import ClosestPointsRequest, RaycastRequest
 from service.api.errors import MEDIA_TYPE
 
-BODIES = (Scene, SimulationRequest, BatchRequest, SessionRequest)
+BODIES = (
+    Scene,
+    SimulationRequest,
+    BatchRequest,
+    SessionRequest,
+    RaycastRequest,
+    ClosestPointsRequest,
+)
 REFERENCE = "#/components/schemas/"
 
 

@@ -73,13 +73,6 @@ def point_of(state: State, body: int, arm_B: Vec3) -> Vec3:
 
 
 @kernel
-def velocity_at(state: State, body: int, point_W: Vec3) -> Vec3:
-    """v + w x r of the material point of the body that is at point_W."""
-    arm = sub(point_W, load3(state.p_WB, body))
-    return add(load3(state.v_WB_W, body), cross(load3(state.w_WB_W, body), arm))
-
-
-@kernel
 def spring_length(forces: Forces, state: State, f: int) -> tuple[Vec3, Vec3, float]:
     """End points of spring f in W and its length [m]."""
     a = point_of(state, forces.body_a[f], load3(forces.anchor_A, f))
@@ -123,38 +116,35 @@ def implicit_share(z: float) -> float:
 
 
 @kernel
-def is_stiff(forces: Forces, state: State, f: int, h: float) -> bool:
-    """Whether a spring is too stiff, or too strongly damped, for a force that is taken as it is.
+def is_row(forces: Forces, state: State, f: int, h: float) -> bool:
+    """Whether a spring is damped, or too stiff for a force that is taken as it is.
 
-    Such a force is stable while (h^2 k/4 + h d/2)/m < 1, m the mass both ends feel together. A
-    quarter of that leaves room for several springs on one body; beyond it the spring is a row
-    (constraints/element.py).
+    Such a force is stable while h^2 k/4 < m, m the mass both ends feel together. A quarter of that
+    leaves room for several springs on one body; beyond it the spring is a row
+    (constraints/element.py). A damper as a force would know the velocity before the kick only, and
+    be of first order.
     """
     slope = max(elastic_slope(forces.stiffness, f, elongation(forces, state, f)), 0.0)
-    return bool(h * (h * slope + 2.0 * forces.damping[f]) * forces.inverse_mass[f] > 1.0)
+    return bool(forces.damping[f] > 0.0 or h * h * slope * forces.inverse_mass[f] > 1.0)
 
 
 @kernel
 def write_spring(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Force k1 x + ... + d dx/dt along the line between the ends, x = length - rest."""
+    """Force k1 x + ... along the line between the ends, x = length - rest."""
     a, b, length = spring_length(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
     n = normalised(sub(b, a))
-    rate = dot(n, sub(velocity_at(state, j, b), velocity_at(state, i, a)))
-    tension = elastic_force(forces.stiffness, f, length - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    tension = elastic_force(forces.stiffness, f, length - forces.rest[f])
     add_wrench(motion.wrench, state, i, scale(tension, n), a)
     add_wrench(motion.wrench, state, j, scale(-tension, n), b)
 
 
 @kernel
 def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """Torque k1 x + ... + d dx/dt about the axis, x = twist - rest."""
+    """Torque k1 x + ... about the axis, x = twist - rest."""
     axis, angle = torsion_angle(forces, state, f)
     i, j = forces.body_a[f], forces.body_b[f]
-    rate = dot(axis, sub(load3(state.w_WB_W, j), load3(state.w_WB_W, i)))
-    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f]) + forces.damping[f] * rate
-    motion.damping_power[0] += forces.damping[f] * rate * rate
+    torque = elastic_force(forces.stiffness, f, angle - forces.rest[f])
     for k in range(3):
         motion.wrench[i, k] += torque * axis[k]
         motion.wrench[j, k] -= torque * axis[k]
@@ -166,7 +156,7 @@ def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion
     is_torsion = forces.kind[f] == FORCE_TORSION
     if is_torsion:
         state.twist[f] = torsion_angle(forces, state, f)[1]
-    if is_stiff(forces, state, f, h):
+    if is_row(forces, state, f, h):
         return
     if is_torsion:
         write_torsion(forces, state, f, motion)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.world.contacts import Contacts
+from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
 from engine.world.model import Model
@@ -48,6 +49,7 @@ def contact_arrays(n: int) -> Contacts:
         point_W=np.zeros((n, 3)),
         normal_W=np.zeros((n, 3)),
         gap=np.zeros(n),
+        struck=np.zeros(n, np.int64),
         friction=np.zeros(n),
         restitution=np.zeros(n),
         impulse_W=np.zeros((n, 3)),
@@ -190,7 +192,15 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
     )
+
+
+def event_arrays(n: int) -> Events:
+    """Room for n events; 0: nobody asks for them."""
+    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:

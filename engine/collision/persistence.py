@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from engine.collision.touching import is_touching
 from engine.kernel import kernel
+from engine.spatial.vec3 import load3, store3
 from engine.world.contacts import Contacts
 from engine.world.state import ContactCache
 
@@ -38,11 +40,13 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
 
 @kernel
 def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
-    """Keep pair, feature and impulse of every contact, in order, as far as the cache goes."""
+    """Keep what the next step wants of every contact, in order, as far as the cache goes."""
     n = min(contacts.count[0], len(cache.key))
     for i in range(n):
         cache.key[i] = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
         cache.feature[i] = contacts.feature[i]
-        for k in range(3):
-            cache.impulse_W[i, k] = contacts.impulse_W[i, k]
+        cache.touching[i] = 1 if is_touching(contacts, i) else 0
+        store3(cache.impulse_W, i, load3(contacts.impulse_W, i))
+        store3(cache.point_W, i, load3(contacts.point_W, i))
+        store3(cache.normal_W, i, load3(contacts.normal_W, i))
     cache.count[0] = n

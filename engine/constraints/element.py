@@ -1,4 +1,4 @@
-"""Force elements that are too stiff for a force: springs between bodies as compliant rows."""
+"""Force elements that are damped or too stiff for a force: springs as compliant rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engine.bodies.forces import (
     elastic_force,
     elastic_slope,
     elongation,
-    is_stiff,
+    is_row,
     spring_length,
     torsion_angle,
 )
@@ -31,14 +31,14 @@ def write_line(rows: Rows, row: int, state: State, forces: Forces, f: int) -> No
 
 @kernel
 def write_elements(rows: Rows, state: State, forces: Forces, h: float) -> None:
-    """A row for every spring and torsion spring that `is_stiff`.
+    """A row for every spring and torsion spring that `is_row`.
 
     Source  decision 0003; the rule of springs of joints (drive.set_spring)
     Check   tests/references/test_springs.py
     """
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
-        if kind not in (FORCE_SPRING, FORCE_TORSION) or not is_stiff(forces, state, f, h):
+        if kind not in (FORCE_SPRING, FORCE_TORSION) or not is_row(forces, state, f, h):
             continue
         row = start_row(rows, ROW_ELEMENT, forces.body_a[f], forces.body_b[f])
         rows.slot[row] = f

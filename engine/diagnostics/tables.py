@@ -9,6 +9,9 @@ from engine.constraints.frames import joint_frame
 from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
 from engine.constraints.row import row_speed
 from engine.kernel import kernel
+from engine.spatial.quaternion import rotate
+from engine.spatial.rotation import exponential
+from engine.spatial.vec3 import scale
 from engine.world.contacts import Contacts
 from engine.world.model import Joints
 from engine.world.problem import Problem
@@ -64,10 +67,13 @@ def write_joint_forces(
 ) -> None:
     """Forces of the last step, from its rows: impulses over h.
 
-    The reaction is what equations, stops and springs do to the child, moved to the anchor.
+    The reaction is what equations, stops and springs do to the child, moved to the anchor. Rows
+    are those of the middle of the step, the state is that of its end: the arm is turned back by
+    half a step.
 
     Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
             drive (j, 2, 2): [coordinate, (motor, limit)] N or N m
+    Check   tests/references/test_published.py
     """
     out[:] = 0.0
     drive[:] = 0.0
@@ -87,7 +93,8 @@ def write_joint_forces(
                 out[j, k] += force * rows.J_b[i, 3 + k]
                 out[j, 3 + k] += force * rows.J_b[i, k]
     for j in range(joints.kind.shape[0]):
-        arm = joint_frame(joints, state, j).arm_b
+        frame = joint_frame(joints, state, j)
+        arm = rotate(exponential(scale(-0.5 * h, frame.w_b)), frame.arm_b)
         f0, f1, f2 = out[j, 0], out[j, 1], out[j, 2]
         out[j, 3] -= arm[1] * f2 - arm[2] * f1
         out[j, 4] -= arm[2] * f0 - arm[0] * f2

@@ -94,6 +94,7 @@ def keep_sums(work: Workspace, k: int) -> None:
     if i >= rows.count[1]:
         c = i - rows.count[1]
         impacts.contact_lam[c // 3, c % 3] += impacts.lam[k]
+        work.contacts.struck[c // 3] = 1
     else:
         impacts.joint_lam[rows.joint[i], rows.slot[i]] += impacts.lam[k]
 

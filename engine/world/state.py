@@ -14,6 +14,9 @@ class ContactCache(NamedTuple):
     key: NDArray  # (max,) int64          shape_a * n_shapes + shape_b
     feature: NDArray  # (max,) int64      which features met
     impulse_W: NDArray  # (max, 3) N s    on body B
+    touching: NDArray  # (max,) int64     1: no gap, or a push across it
+    point_W: NDArray  # (max, 3) m        where it was
+    normal_W: NDArray  # (max, 3) -       from A to B
 
 
 # state.ledger

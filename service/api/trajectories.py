@@ -39,7 +39,7 @@ def part_of(
     bodies: Annotated[str | None, Query(description="names, separated by commas")] = None,
     channels: Annotated[
         str | None,
-        Query(description="pose, velocity, joints, contacts, energy, momentum, solver"),
+        Query(description="pose, velocity, joints, contacts, energy, momentum, solver, events"),
     ] = None,
 ) -> Slice:
     """The slice a request asks for. Raises ProblemError 422."""

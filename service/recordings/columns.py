@@ -78,6 +78,18 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "coulomb_error": ("m/s", "distance to Coulomb's law"),
         "stop_reason": ("1", "why the method stopped"),
     },
+    "events": {
+        "time": ("s", "simulated time: the middle of the step"),
+        "step": ("1", "number of the step, from 1"),
+        "kind": ("1", "begin: two shapes begin to touch; end: they cease to"),
+        "body_a": ("1", "first body"),
+        "body_b": ("1", "second body"),
+        "shape_a": ("1", "number of the shape within the first body, from 0"),
+        "shape_b": ("1", "number of the shape within the second body, from 0"),
+        **_axes("px py pz", "m", "where they touch, or touched last"),
+        **_axes("nx ny nz", "1", "normal, from body_a to body_b"),
+        "approach_speed": ("m/s", "speed along the normal at which the surfaces met"),
+    },
 }
 
 # channels of a request: a whole table, or these columns of `bodies`

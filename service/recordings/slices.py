@@ -63,7 +63,7 @@ def cut(recording: Tables, part: Slice) -> Tables:
     _check_bodies(recording, part)
     steps = kept_steps(recording, part.stride)
     tables = {
-        name: _columns(_rows(table, part, steps), name, part)
+        name: _columns(_rows(name, table, part, steps), name, part)
         for name, table in recording.tables.items()
         if name in part.tables()
     }
@@ -71,20 +71,22 @@ def cut(recording: Tables, part: Slice) -> Tables:
 
 
 def kept_steps(recording: Tables, stride: int) -> npt.NDArray[np.int64]:
-    """Every n-th recorded step, from the first one."""
-    found = [to_numpy(table["step"]) for table in recording.tables.values()]
+    """Every n-th recorded step, from the first one; events happen between them."""
+    found = [
+        to_numpy(table["step"]) for name, table in recording.tables.items() if name != "events"
+    ]
     steps = np.unique(np.concatenate(found)) if found else np.zeros(0)
     return steps[::stride].astype(np.int64)
 
 
-def _rows(table: pa.Table, part: Slice, steps: npt.NDArray[np.int64]) -> pa.Table:
+def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64]) -> pa.Table:
     keep = np.ones(table.num_rows, dtype=bool)
     time = to_numpy(table["time"])
     if part.start is not None:
         keep &= time >= part.start
     if part.end is not None:
         keep &= time <= part.end
-    if part.stride > 1:
+    if part.stride > 1 and name != "events":
         keep &= np.isin(to_numpy(table["step"]), steps)
     if part.bodies:
         keep &= _about_bodies(table, part.bodies)

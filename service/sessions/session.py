@@ -24,7 +24,7 @@ from service.workers.supervisor import Supervisor, Watch
 log = logging.getLogger("cardan.sessions")
 
 # answered with data; they change nothing, so they are neither logged nor announced
-QUERIES = frozenset({"state", "summary", "snapshot"})
+QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"})
 # contained in the checkpoint the worker sends before their result
 REWINDS = frozenset({"reset", "restore"})
 # 60 a second while a hand moves: logged, but not announced

@@ -23,6 +23,7 @@ CHANNELS: dict[str, frozenset[BlockTag]] = {
     "joints": frozenset({BlockTag.JOINTS}),
     "energy": frozenset({BlockTag.ENERGY}),
     "solver": frozenset({BlockTag.SOLVER}),
+    "events": frozenset({BlockTag.EVENTS}),
 }
 
 
@@ -46,6 +47,10 @@ class SharedFrame:
     def numbered(self, sequence: int) -> "SharedFrame":
         """The same moment as frame `sequence` of the stream."""
         return SharedFrame(replace(self.header, sequence=sequence), self.blocks)
+
+    def with_block(self, tag: BlockTag, block: bytes) -> "SharedFrame":
+        """The same moment with another block of this tag."""
+        return SharedFrame(self.header, {**self.blocks, tag: block})
 
     def as_key(self) -> "SharedFrame":
         """The same moment as a key frame."""

@@ -1,8 +1,9 @@
 """What one viewer is to be sent, and when.
 
 Two classes of delivery. Frames: the newest wins, per channel not more often than the viewer asked
-for, and at most `window` of them unacknowledged. Texts (results, events): in order, never dropped;
-a viewer that lets `MAX_TEXTS` of them pile up is closed.
+for, and at most `window` of them unacknowledged. Texts (results, events): in order, never dropped.
+Contact events travel in frames, but as texts do: those of frames that were not sent come with the
+next one. A viewer that lets `MAX_TEXTS` or `MAX_EVENT_BYTES` pile up is closed.
 """
 
 import asyncio
@@ -11,12 +12,13 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from schemas.frame import FrameKind
+from schemas.frame import BlockTag, FrameKind, join_blocks
 from service.streams.codec import CHANNELS, SharedFrame
 from service.streams.mailbox import Mailbox
 
 WINDOW = 4
 MAX_TEXTS = 1024
+MAX_EVENT_BYTES = 4 * 1024 * 1024
 MAX_HZ = 60.0
 TRY_AGAIN_LATER = 1013
 # a frame due within this time is due now: the producer's rhythm and ours are never quite the same
@@ -44,6 +46,8 @@ class Viewer:
         self._due: dict[str, float] = {}
         self._unacknowledged: deque[int] = deque()
         self._dropped = 0
+        self._events: list[bytes] = []
+        self._event_bytes = 0
 
     @property
     def channels(self) -> frozenset[str]:
@@ -56,6 +60,8 @@ class Viewer:
         self._periods = {name: 1.0 / min(hz, MAX_HZ) for name, hz in rates.items()}
         self._due = dict.fromkeys(self._periods, now)
         self._slots.clear()
+        if "events" not in rates:
+            self._forget_events()
 
     def offer(self, frame: SharedFrame) -> None:
         """A new live frame; replaces one that was not sent yet."""
@@ -110,6 +116,10 @@ class Viewer:
             taken.values(), key=lambda one: (one.header.kind is FrameKind.KEY, one.header.sequence)
         )
         names = [name for name, one in taken.items() if one is frame]
+        if "events" in taken:
+            frame = frame.with_block(BlockTag.EVENTS, join_blocks(BlockTag.EVENTS, self._events))
+            names = [*(name for name in names if name != "events"), "events"]
+            self._forget_events()
         for name in taken:
             turn = self._due[name] + self._periods[name]
             self._due[name] = turn if turn > now else now + self._periods[name]
@@ -139,9 +149,31 @@ class Viewer:
         turns = self._due.items()
         return {name for name, turn in turns if turn <= moment and self._slots.peek(name)}
 
+    def _forget_events(self) -> None:
+        self._events.clear()
+        self._event_bytes = 0
+
+    def _keep_events(self, block: bytes) -> None:
+        """Events of a live frame wait until a frame takes them along."""
+        self._events.append(block)
+        self._event_bytes += len(block)
+        if self._event_bytes > MAX_EVENT_BYTES:
+            self._forget_events()
+            self.overflow.set()
+            self.close(TRY_AGAIN_LATER, f"{MAX_EVENT_BYTES} bytes of events were waiting unread")
+
     def _fill(self, frame: SharedFrame) -> None:
         names = self._periods
         holding = [name for name in names if not CHANNELS[name].isdisjoint(frame.blocks)]
+        if frame.header.kind is FrameKind.KEY:
+            # a look at some moment: what happened before it was told, or is in the history
+            holding = [name for name in holding if name != "events"]
+        elif "events" in holding:
+            self._keep_events(frame.blocks[BlockTag.EVENTS])
+            if self.closing is not None:
+                return
+        elif self._events:
+            holding.append("events")
         if not holding:
             return
         if self._slots.put(dict.fromkeys(holding, frame)) == len(holding):

@@ -186,6 +186,7 @@ class Loop:
                 self._command(message)
             case Want(channels):
                 self._channels = frozenset(channels)
+                self._run.watch_events("events" in channels)
                 self._told_frame = ()
             case Stop():
                 self._stopped = True

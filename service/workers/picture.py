@@ -31,7 +31,10 @@ class Shot:
 
 
 def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
-    """The encoded frame of this moment, sequence 0; contacts only when a channel asks for them."""
+    """The encoded frame of this moment, sequence 0; contacts and events only when asked for.
+
+    Takes the events that were collected: they are told once.
+    """
     still = shot.phase != "running"
     tables: dict[BlockTag, Table] = {
         BlockTag.POSES: poses_table(simulation.poses()),
@@ -41,6 +44,10 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
     }
     if "contacts" in channels:
         tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, simulation.contact_table())
+    if "events" in channels:
+        happened = simulation.events()
+        if len(happened):
+            tables[BlockTag.EVENTS] = table_from(BlockTag.EVENTS, happened)
     grab = simulation.grab_state()
     if grab is not None:
         tables[BlockTag.GRAB] = row_from(BlockTag.GRAB, grab)

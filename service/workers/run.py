@@ -12,6 +12,7 @@ from typing import Any
 from engine import Simulation
 from schemas import Scene
 from service.workers import picture
+from service.workers.asking import ASKING, ask
 from service.workers.pacing import Pacer
 from service.workers.protocol import LogEntry, Result, RunState
 from service.workers.steering import STEERING, RefusalError, steer
@@ -77,6 +78,12 @@ class LiveRun:
         goals = [asdict(goal) for goal in self._goals]
         return RunState(paused=self.paused, speed=self.speed, epoch=self.epoch, goals=goals)
 
+    def watch_events(self, on: bool) -> None:
+        """Collect contact events for the frames, or forget them."""
+        self.simulation.watch_events(on)
+        if not on:
+            self.simulation.events()
+
     def failure(self) -> dict[str, Any] | None:
         """Where and why the state blew up."""
         failure = self.simulation.failure
@@ -97,6 +104,8 @@ class LiveRun:
             steer(self.simulation, op, arguments)
             self.touched += 1
             return None, b""
+        if op in ASKING:
+            return ask(self.simulation, op, arguments), b""
         value: dict[str, Any] | None = None
         data = b""
         match op:

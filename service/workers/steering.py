@@ -31,8 +31,8 @@ class RefusalError(Exception):
 
 def steer(simulation: Simulation, op: str, arguments: Arguments) -> None:
     """Do what `op` says, at the next step. Raises RefusalError."""
-    _check_name(arguments, "body", simulation.body_names)
-    _check_name(arguments, "joint", simulation.joint_names)
+    check_name(arguments, "body", "body", simulation.body_names)
+    check_name(arguments, "joint", "joint", simulation.joint_names)
     try:
         STEERING[op](simulation, arguments)
     except (ValueError, KeyError, IndexError) as error:
@@ -41,7 +41,8 @@ def steer(simulation: Simulation, op: str, arguments: Arguments) -> None:
         ) from error
 
 
-def _check_name(arguments: Arguments, field: str, known: Sequence[str]) -> None:
+def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:
+    """Refuse a name in `field` that no such thing of the scene has. Raises RefusalError."""
     name = arguments.get(field)
     if name is None or name in known:
         return
@@ -49,13 +50,13 @@ def _check_name(arguments: Arguments, field: str, known: Sequence[str]) -> None:
     hint = f"did you mean {close[0]!r}?" if close else f"the scene has {len(known)} of them"
     fault = {
         "pointer": f"/{field}",
-        "code": f"unknown_{field}",
-        "message": f"there is no {field} of this name",
+        "code": f"unknown_{kind}",
+        "message": f"there is no {kind} of this name",
         "got": name,
         "hint": hint,
     }
     raise RefusalError(
-        f"unknown_{field}", f"There is no {field} {name!r} in the scene; {hint}", [fault]
+        f"unknown_{kind}", f"There is no {kind} {name!r} in the scene; {hint}", [fault]
     )
 
 

@@ -1,14 +1,13 @@
 """What each example scene is expected to show, and how it is measured.
 
-`measure(name)` runs a scene as it stands and returns rows of (what, asked, reached, ok): the tests
-assert them and the verification report prints them.
+Each function runs a scene as it stands, with default settings.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -16,15 +15,7 @@ from scipy.integrate import solve_ivp
 from engine import Simulation, run
 from schemas import apply_overrides, load_scene
 from schemas.examples import example_document
-
-
-class Row(NamedTuple):
-    """One expectation of one scene."""
-
-    what: str
-    asked: str
-    reached: str
-    ok: bool
+from tests.references.rows import Case, Row, at_most, near
 
 
 class Run:
@@ -54,17 +45,6 @@ class Run:
     def time(self) -> np.ndarray:
         """Times of the frames."""
         return np.unique(self.tables["bodies"]["time"])
-
-
-def at_most(what: str, value: float, bound: float, unit: str) -> Row:
-    """An upper bound."""
-    return Row(what, f"<= {bound:g} {unit}", f"{value:.3g} {unit}", bool(value <= bound))
-
-
-def near(what: str, value: float, expected: float, tolerance: float, unit: str) -> Row:
-    """A value within an absolute tolerance."""
-    ok = abs(value - expected) <= tolerance
-    return Row(what, f"{expected:.6g} +- {tolerance:.2g} {unit}", f"{value:.6g} {unit}", bool(ok))
 
 
 def double_pendulum() -> list[Row]:
@@ -239,6 +219,4 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-def measure(name: str) -> list[Row]:
-    """Run an example scene as it stands and measure what it is expected to show."""
-    return MEASURES[name]()
+CASES = {name: Case("the example as it stands", measure) for name, measure in MEASURES.items()}

@@ -121,6 +121,18 @@ def test_spring_follows_its_curve_from_force_to_row() -> None:
     assert errors[0] / errors[1] > 3.0
 
 
+def test_damper_between_points_is_second_order() -> None:
+    wd = math.sqrt(100.0 - 1.0)
+    exact = math.exp(-1.0) * math.sin(wd) / wd
+    errors = []
+    for dt in (4e-3, 2e-3):
+        sim = tied(200.0, dt, damping=4.0)
+        sim.advance(round(1.0 / dt))
+        errors.append(abs(sim.poses()[0, 0] - exact))
+    assert errors[1] < 2e-5
+    assert 3.8 < errors[0] / errors[1] < 4.2
+
+
 def test_torsion_spring_counts_whole_turns() -> None:
     torsion = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
     torsion |= {"stiffness": 0.02}

@@ -228,7 +228,7 @@ class World:
             extremes=np.zeros(24),
             contacts=ContactCache(
                 np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
-                np.zeros((cap, 3)),
+                np.zeros((cap, 3)), np.zeros(cap, np.int64), np.zeros((cap, 3)), np.zeros((cap, 3)),
             ),
         )  # fmt: skip
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)

@@ -7,7 +7,16 @@ import numpy as np
 import orjson
 import pytest
 
-from schemas.frame import BlockTag, FrameFlags, FrameHeader, FrameKind, decode_frame, poses_table
+from schemas.frame import (
+    DTYPES,
+    BlockTag,
+    FrameFlags,
+    FrameHeader,
+    FrameKind,
+    decode_frame,
+    encode_block,
+    poses_table,
+)
 from schemas.frame import row_from as row
 from service.sessions.history import OVERHEAD, History
 from service.streams import codec
@@ -254,3 +263,51 @@ def test_history_replaces_a_repeated_step_and_drops_an_old_epoch():
     assert [f.header.sequence for f in history.between(None, None)] == [1, 3]
     history.add(frame(4, step=0, epoch=1))
     assert [f.header.sequence for f in history.between(None, None)] == [4]
+
+
+def with_events(sequence: int, steps: list[int]) -> SharedFrame:
+    shared = frame(sequence)
+    if not steps:
+        return shared
+    table = np.zeros(len(steps), DTYPES[BlockTag.EVENTS])
+    table["step"] = steps
+    return shared.with_block(BlockTag.EVENTS, encode_block(BlockTag.EVENTS, table))
+
+
+def told_steps(data: bytes | None) -> list[int]:
+    assert data is not None
+    blocks = decode_frame(data).blocks
+    return blocks[BlockTag.EVENTS]["step"].tolist() if BlockTag.EVENTS in blocks else []
+
+
+def test_contact_events_of_lost_frames_come_with_the_next_one(time: Time):
+    viewer = watching(time, poses=60.0, events=60.0)
+    for sequence, steps in ((1, [3, 4]), (2, []), (3, [25]), (4, [])):
+        viewer.offer(with_events(sequence, steps))
+    data = viewer.next_frame()
+    assert told_steps(data) == [3, 4, 25]
+    assert decode_frame(data or b"").header.sequence == 4
+    time.now += 0.1
+    viewer.offer(with_events(5, []))
+    assert told_steps(viewer.next_frame()) == []
+
+
+def test_contact_events_go_to_their_channel_only_and_not_with_key_frames(time: Time):
+    blind, watcher = watching(time), watching(time, events=60.0)
+    for viewer in (blind, watcher):
+        viewer.offer(with_events(1, [7]))
+    assert told_steps(blind.next_frame()) == []
+    watcher.show(with_events(9, [1, 2]))
+    assert watcher.next_frame() is None
+    # what was waiting is not forgotten
+    watcher.offer(with_events(10, []))
+    assert told_steps(watcher.next_frame()) == [7]
+
+
+def test_a_viewer_that_lets_contact_events_pile_up_is_closed(time: Time):
+    viewer = watching(time, poses=60.0, events=60.0)
+    steps = list(range(10_000))
+    for sequence in range(1, 9):
+        viewer.offer(with_events(sequence, steps))
+    assert viewer.closing is not None
+    assert viewer.closing[0] == TRY_AGAIN_LATER

@@ -1,0 +1,131 @@
+"""Which pairs touch, and which began or ceased to."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+from engine.world.contacts import Contacts
+from engine.world.events import (
+    EVENT_BEGIN,
+    EVENT_BODY_A,
+    EVENT_BODY_B,
+    EVENT_END,
+    EVENT_KIND,
+    EVENT_NORMAL,
+    EVENT_POINT,
+    EVENT_SHAPE_A,
+    EVENT_SHAPE_B,
+    EVENT_SPEED,
+    EVENT_STEP,
+    EVENT_TIME,
+    Events,
+)
+from engine.world.model import Shapes
+from engine.world.state import ContactCache, State
+
+
+@kernel
+def is_touching(contacts: Contacts, c: int) -> bool:
+    """True if the surfaces of contact c met in this step: no gap, a push across it, an impact."""
+    push = dot(load3(contacts.normal_W, c), load3(contacts.impulse_W, c))
+    return bool(contacts.gap[c] <= 0.0 or push > 0.0 or contacts.struck[c] == 1)
+
+
+@kernel
+def velocity_at(state: State, velocity: NDArray, i: int, p_W: Vec3) -> Vec3:
+    """v + w x (p - p_WB) [m/s] of body i; velocity (n, 6): angular first, W."""
+    w = (velocity[i, 0], velocity[i, 1], velocity[i, 2])
+    v = (velocity[i, 3], velocity[i, 4], velocity[i, 5])
+    return add(v, cross(w, sub(p_W, load3(state.p_WB, i))))
+
+
+@kernel
+def put_event(events: Events, kind: int, state: State, h: float, shapes: Shapes, key: int) -> int:
+    """Append an event of the step under way, without its place; its row, or -1 without room."""
+    k = events.count[0]
+    if k >= len(events.who):
+        return -1
+    n = len(shapes.kind)
+    events.count[0] = k + 1
+    events.who[k, EVENT_KIND] = kind
+    events.who[k, EVENT_STEP] = state.step[0] + 1
+    events.who[k, EVENT_SHAPE_A] = key // n
+    events.who[k, EVENT_SHAPE_B] = key % n
+    events.who[k, EVENT_BODY_A] = shapes.body[key // n]
+    events.who[k, EVENT_BODY_B] = shapes.body[key % n]
+    # forces act in the middle of the step
+    events.where[k, EVENT_TIME] = (state.step[0] + 0.5) * h
+    events.where[k, EVENT_SPEED] = 0.0
+    return k
+
+
+@kernel
+def put_place(events: Events, k: int, p: Vec3, n: Vec3) -> None:
+    """Point and normal of event k."""
+    for i in range(3):
+        events.where[k, EVENT_POINT + i] = p[i]
+        events.where[k, EVENT_NORMAL + i] = n[i]
+
+
+@kernel
+def put_begin(
+    events: Events, contacts: Contacts, c: int, state: State, velocity: NDArray, k: int
+) -> None:
+    """Place and speed of approach of event k: those of contact c before the kick."""
+    p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
+    put_place(events, k, p, n)
+    v_a = velocity_at(state, velocity, contacts.body_a[c], p)
+    v_b = velocity_at(state, velocity, contacts.body_b[c], p)
+    events.where[k, EVENT_SPEED] = max(0.0, dot(n, sub(v_a, v_b)))
+
+
+@kernel
+def find_events(
+    shapes: Shapes, contacts: Contacts, state: State, velocity: NDArray, h: float, events: Events
+) -> None:
+    """Append what began and what ceased to touch in this step, ascending by pair.
+
+    A pair touches in a step when one of its contacts has no gap or carries an impulse. A begin is
+    told with its deepest contact, an end with the place where the pair touched last.
+
+    Reads   contacts with their impulses; state.contacts: those of the step before;
+            velocity (n, 6) before the kick, angular first, W
+    Check   tests/engine/collision/test_events.py
+    """
+    cache = state.contacts
+    n = len(shapes.kind)
+    i = 0
+    j = 0
+    while i < contacts.count[0] or j < cache.count[0]:
+        key = n * n
+        if i < contacts.count[0]:
+            key = contacts.shape_a[i] * n + contacts.shape_b[i]
+        if j < cache.count[0]:
+            key = min(key, cache.key[j])
+        now = -1
+        while i < contacts.count[0] and contacts.shape_a[i] * n + contacts.shape_b[i] == key:
+            if is_touching(contacts, i) and (now < 0 or contacts.gap[i] < contacts.gap[now]):
+                now = i
+            i += 1
+        before = -1
+        while j < cache.count[0] and cache.key[j] == key:
+            if cache.touching[j] != 0 and before < 0:
+                before = j
+            j += 1
+        if now >= 0 and before < 0:
+            k = put_event(events, EVENT_BEGIN, state, h, shapes, key)
+            if k >= 0:
+                put_begin(events, contacts, now, state, velocity, k)
+        elif now < 0 and before >= 0:
+            k = put_event(events, EVENT_END, state, h, shapes, key)
+            if k >= 0:
+                put_place(events, k, load3(cache.point_W, before), load3(cache.normal_W, before))
+
+
+@kernel
+def has_room(contacts: Contacts, cache: ContactCache, events: Events) -> bool:
+    """True if another step's events fit, whatever happens in it, or nobody wants them."""
+    worst = len(contacts.gap) + cache.count[0]
+    return bool(len(events.who) == 0 or events.count[0] + worst <= len(events.who))

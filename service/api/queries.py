@@ -1,0 +1,44 @@
+"""Questions to a live session: what rays meet, how near bodies are. They change nothing."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+
+from schemas.query import (
+    ClosestPointsAnswer,
+    ClosestPointsRequest,
+    RaycastAnswer,
+    RaycastRequest,
+)
+from service.api.dependencies import PROBLEMS, refuse_unknown_query
+from service.api.intake import read_body, read_request
+from service.api.sessions import TheSession
+
+router = APIRouter(
+    prefix="/sessions",
+    tags=["sessions"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+
+@router.post(
+    "/{session_id}:raycast",
+    response_model=RaycastAnswer,
+    openapi_extra={"x-body": "RaycastRequest"},
+)
+async def raycast(request: Request, session: TheSession) -> dict[str, Any]:
+    """What rays meet now, between two steps: the nearest shape of each, or all by distance."""
+    asked = read_request(RaycastRequest, await read_body(request))
+    return (await session.command("raycast", asked.model_dump())).value or {}
+
+
+@router.post(
+    "/{session_id}:closest-points",
+    response_model=ClosestPointsAnswer,
+    openapi_extra={"x-body": "ClosestPointsRequest"},
+)
+async def closest_points(request: Request, session: TheSession) -> dict[str, Any]:
+    """How near two bodies are now: distance (negative: depth), points and normal."""
+    asked = read_request(ClosestPointsRequest, await read_body(request))
+    return (await session.command("closest_points", asked.model_dump())).value or {}

@@ -1,0 +1,68 @@
+"""What was asked, what was reached: the rows that tests assert and `make verify` prints.
+
+A case is one published problem or one law. Its `measure` runs it and returns rows; it raises
+`MissingDataError` where the reference data are not there. A module of this folder offers
+`CASES: dict[str, Case]`; `sections.py` lists the modules.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+
+
+class MissingDataError(Exception):
+    """The folder with reference data is not there."""
+
+
+class Row(NamedTuple):
+    """One expectation of one case."""
+
+    what: str
+    asked: str
+    reached: str
+    ok: bool
+
+
+class Case(NamedTuple):
+    """One problem: where its answer is from, and how ours is measured."""
+
+    source: str
+    measure: Callable[[], list[Row]]
+    slow: bool = False
+
+
+def data(*parts: str) -> Path:
+    """A file of the reference data. Raises MissingDataError."""
+    folder = Path(os.environ.get("CARDAN_REFERENCE_DATA", ROOT / ".." / "shared" / "data"))
+    path = folder.joinpath(*parts)
+    if not path.exists():
+        raise MissingDataError(
+            f"no {path}: set CARDAN_REFERENCE_DATA to the folder of reference data"
+        )
+    return path
+
+
+def at_most(what: str, value: float, bound: float, unit: str) -> Row:
+    """An upper bound."""
+    return Row(what, f"<= {bound:g} {unit}", f"{value:.3g} {unit}", bool(value <= bound))
+
+
+def at_least(what: str, value: float, bound: float, unit: str) -> Row:
+    """A lower bound."""
+    return Row(what, f">= {bound:g} {unit}", f"{value:.4g} {unit}", bool(value >= bound))
+
+
+def near(what: str, value: float, expected: float, tolerance: float, unit: str) -> Row:
+    """A value within an absolute tolerance."""
+    ok = abs(value - expected) <= tolerance
+    return Row(what, f"{expected:.6g} +- {tolerance:.2g} {unit}", f"{value:.6g} {unit}", bool(ok))
+
+
+def share(what: str, asked: str, used: float, reached: str) -> Row:
+    """A tolerance that varies along a run: holds where no more than all of it is `used`."""
+    return Row(what, asked, f"{reached} ({100 * used:.0f} % of what is allowed)", bool(used <= 1.0))

@@ -1,0 +1,34 @@
+"""Every problem of the verification report, one test each, except those marked slow."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.examples import example_names
+from tests.references.rows import Case, MissingDataError
+from tests.references.scenes import MEASURES
+from tests.references.sections import SECTIONS
+
+pytestmark = pytest.mark.reference
+
+CASES = [
+    pytest.param(case, id=f"{section.name}-{name}")
+    for section in SECTIONS
+    for name, case in section.cases.items()
+    if not case.slow
+]
+
+
+def test_every_example_is_measured() -> None:
+    assert sorted(MEASURES) == sorted(example_names())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case_holds(case: Case) -> None:
+    try:
+        rows = case.measure()
+    except MissingDataError as missing:
+        pytest.skip(str(missing))
+    assert rows
+    missed = [f"{row.what}: asked {row.asked}, got {row.reached}" for row in rows if not row.ok]
+    assert missed == []

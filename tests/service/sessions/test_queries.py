@@ -1,0 +1,119 @@
+"""Questions to a live session over HTTP, and contact events over its socket."""
+
+import httpx
+import pytest
+
+from schemas.frame import BlockTag
+
+from .conftest import BOX, FLOOR, Service
+
+pytestmark = pytest.mark.e2e
+
+DROP = {
+    "version": 1,
+    "simulation": {"dt": 0.001, "duration": 600.0},
+    "materials": {"rubber": {"restitution": 0.9}},
+    "bodies": [
+        {
+            "name": "floor",
+            "type": "static",
+            "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "rubber"}],
+        },
+        {
+            "name": "ball",
+            "position": [0, 0, 0.2],
+            "mass": 1.0,
+            "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}],
+        },
+    ],
+}
+
+
+def ask(service: Service, session: str, verb: str, body: object) -> httpx.Response:
+    return service.http.post(f"/sessions/{session}:{verb}", json=body)
+
+
+def test_a_ray_from_above_meets_the_box_and_then_the_floor(service: Service, session: str):
+    ray = {"origin": [0.05, 0, 3], "direction": [0, 0, -5]}
+    nearest = ask(service, session, "raycast", {"rays": [ray]})
+    assert nearest.status_code == 200, nearest.text
+    found = nearest.json()
+    assert (found["step"], found["time"]) == (0, 0.0)
+    (hit,) = found["results"][0]["hits"]
+    assert (hit["body"], hit["shape"]) == ("box", 0)
+    assert hit["distance"] == pytest.approx(2.8)
+    assert hit["point"] == pytest.approx([0.05, 0, 0.2])
+    assert hit["normal"] == pytest.approx([0, 0, 1])
+    away = {"origin": [0, 0, 3], "direction": [0, 0, 1]}
+    every = ask(service, session, "raycast", {"rays": [ray, away], "hits": "all"}).json()
+    assert [h["body"] for h in every["results"][0]["hits"]] == ["box", "floor"]
+    assert every["results"][1]["hits"] == []
+
+
+def test_distances_follow_the_steps_and_nothing_is_disturbed(service: Service, session: str):
+    before = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+    pair = {"body_a": "floor", "body_b": "rod"}
+    found = ask(service, session, "closest-points", pair).json()
+    assert found["distance"] == pytest.approx(1.99)
+    assert found["normal"] == pytest.approx([0, 0, 1])
+    assert service.http.get(f"/sessions/{session}/state").json()["state_hash"] == before
+    assert service.http.get(f"/sessions/{session}/commands").json()["items"] == []
+    service.http.post(f"/sessions/{session}:step", json={"n": 7}).raise_for_status()
+    assert ask(service, session, "closest-points", pair).json()["step"] == 7
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "pointer"),
+    [
+        ("raycast", {"rays": [{"origin": [0, 0, 0], "direction": [0, 0, 0]}]}, "/rays/0/direction"),
+        ("raycast", {"rays": []}, "/rays"),
+        ("raycast", {"rays": [{"origin": [0, 0], "direction": [0, 0, 1]}]}, "/rays/0/origin"),
+        ("raycast", {}, "/rays"),
+        (
+            "raycast",
+            {"rays": [{"origin": [0, 0, 0], "direction": [0, 0, 1], "max_distance": -1}]},
+            "/rays/0/max_distance",
+        ),
+        (
+            "raycast",
+            {"rays": [{"origin": [0, 0, 0], "direction": [0, 0, 1]}], "hits": "some"},
+            "/hits",
+        ),
+        ("raycast", {"rays": [], "speed": 1}, "/speed"),
+        ("closest-points", {"body_a": "box"}, "/body_b"),
+        ("closest-points", {"body_a": "box", "body_b": "boxx"}, "/body_b"),
+    ],
+)
+def test_bad_questions_are_answered_with_their_pointer(
+    service: Service, session: str, verb: str, body: object, pointer: str
+):
+    answer = ask(service, session, verb, body)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_impossible_pairs_and_lost_sessions_are_problems(service: Service, session: str):
+    same = ask(service, session, "closest-points", {"body_a": "box", "body_b": "box"})
+    assert (same.status_code, same.json()["code"]) == (422, "query_impossible")
+    gone = ask(service, "session_nobody", "closest-points", {"body_a": "a", "body_b": "b"})
+    assert gone.status_code == 404
+
+
+def test_contact_events_come_between_the_frames_and_each_once(service: Service):
+    session = service.create(DROP)
+    try:
+        with service.watch(session) as viewer:
+            viewer.subscribe(poses={"hz": 20}, events={"hz": 20})
+            viewer.do("step", n=3000)
+            viewer.view(lambda frame: frame.header.step == 3000)
+            rows = [row for frame in viewer.frames for row in frame.blocks.get(BlockTag.EVENTS, ())]
+        assert len(rows) >= 10
+        assert [int(row["kind"]) for row in rows[:10]] == [0, 1] * 5
+        assert {(int(row["body_a"]), int(row["body_b"])) for row in rows} == {(FLOOR, BOX)}
+        steps = [int(row["step"]) for row in rows]
+        assert steps == sorted(steps)
+        assert len(set(steps)) == len(steps)
+        assert rows[0]["approach_speed"] == pytest.approx(1.4, abs=0.05)
+    finally:
+        service.http.delete(f"/sessions/{session}")
