@@ -118,8 +118,8 @@ def book_outside(bodies: Bodies, problem: Problem, k: int, lam: float, state: St
 def apply_impact(model: Model, state: State, work: Workspace) -> None:
     """Let one impact act, and book it: each row's work is lam times its mean speed.
 
-    What all normals took together is the impact's loss, what all tangents took is friction; what
-    either gave is a correction.
+    What all normals took together is the impact's loss, what all tangents took is friction; one
+    of them may give what the other takes, but what both give together is a correction.
 
     Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
     Check   tests/references/test_impacts.py
@@ -144,9 +144,15 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
             ledger[LEDGER_CORRECTION] += lam * mean
         book_outside(model.bodies, problem, k, lam, state)
         keep_sums(work, k)
-    ledger[LEDGER_IMPACT] -= min(pushed, 0.0)
-    ledger[LEDGER_FRICTION] -= min(rubbed, 0.0)
-    ledger[LEDGER_CORRECTION] += max(pushed, 0.0) + max(rubbed, 0.0)
+    if pushed + rubbed > 0.0:
+        ledger[LEDGER_CORRECTION] += pushed + rubbed
+    elif pushed > 0.0:
+        ledger[LEDGER_FRICTION] -= pushed + rubbed
+    elif rubbed > 0.0:
+        ledger[LEDGER_IMPACT] -= pushed + rubbed
+    else:
+        ledger[LEDGER_IMPACT] -= pushed
+        ledger[LEDGER_FRICTION] -= rubbed
 
 
 @kernel
