@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.assembly.assemble import assemble
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
@@ -17,8 +19,10 @@ from engine.impacts.select import Reach
 from engine.impacts.strike import strike
 from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
-from engine.integration.apply_impulses import apply_impulses, keep_impulses
+from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
+from engine.sleeping.activity import write_activity
+from engine.sleeping.wake import return_contacts, wake_touched
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
@@ -29,7 +33,6 @@ from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
-    PHASE_MOVE,
     PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
@@ -75,6 +78,7 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
         margin=options.margin,
         friction_kind=options.friction_kind,
         solver=options.solver,
+        sleep=options.sleep,
     )
 
 
@@ -101,8 +105,33 @@ def undo(state: State, motion: Motion) -> None:
 
 
 @kernel
+def meet(
+    model: Model,
+    kind: NDArray,
+    state: State,
+    work: Workspace,
+    collision: CollisionScratch,
+    options: StepOptions,
+    report: Report,
+) -> bool:
+    """Find contacts until nobody wakes of one; False when there is no room for them."""
+    contacts = work.contacts
+    while True:
+        find_contacts(model, state, collision, contacts, options, report)
+        if contacts.count[0] + state.resting.count[0] > len(state.contacts.key):
+            report.status[0] |= CONTACTS_FULL
+        if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
+            return False
+        if options.sleep.enabled == 0 or not wake_touched(model.bodies, contacts, state):
+            return True
+        return_contacts(model.shapes, state)
+        write_activity(kind, state, options.sleep, work.motion.activity)
+
+
+@kernel
 def look(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
@@ -114,12 +143,13 @@ def look(
     Writes  contacts, motion
     """
     now = clock_ns()
+    if not meet(model, kind, state, work, collision, options, report):
+        return False
+    now = lap(report, PHASE_NARROW, now)
     write_world_inertia(model.bodies, state, work.motion, options)
-    now = lap(report, PHASE_MOVE, now)
-    find_contacts(model, state, collision, work.contacts, options, report)
-    lap(report, PHASE_NARROW, now)
     predict_velocity(model, state, work.motion, options)
-    return not report.status[0] & (CONTACTS_FULL | PAIRS_FULL)
+    lap(report, PHASE_ROWS, now)
+    return True
 
 
 @kernel
@@ -178,6 +208,7 @@ def push(
     )
     now = lap(report, PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
+    forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
     tell_and_store(model, state, work, options, events)
     book_work(model, rows, problem, motion, state, options)
@@ -225,26 +256,26 @@ def strike_in_kick(
 @kernel
 def fly(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
     events: Events,
-    counted: bool,
 ) -> int:
     """Half a flight, a kick, half a flight; DONE, or FULL or LATE with poses astray.
 
-    Where impulses are `counted` (start_sums), impacts of a law that acts apart stand in the kick,
-    but for a flight that ends where bodies meet. LATE: it began in touch with what it has gone
-    into since, and nothing was struck before.
+    Impacts of a law that acts apart stand in the kick, but for a flight that ends where bodies
+    meet. LATE: it began in touch with what it has gone into since, and nothing was struck before.
     """
     h = options.time_step
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
     advance_poses(model.bodies, state, 0.5 * h, options)
-    if not look(model, state, work, collision, options, report):
+    if not look(model, kind, state, work, collision, options, report):
         return FULL
-    apart = counted and options.restitution_law != NEWTON and options.impact_time == STEP
+    counted = impacts.role.shape[0] > 0
+    apart = options.restitution_law != NEWTON and options.impact_time == STEP
     inside = Reach(-0.25 * h, 0.0, options.restitution_threshold)
     if apart and impacts.moment[0] == 0 and is_due(contacts, state, work.motion, inside):
         return LATE
@@ -265,6 +296,7 @@ def fly(
 @kernel
 def fly_exactly(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
@@ -287,13 +319,13 @@ def fly_exactly(
         t = left
         if time == EXACT:
             part = part_of_step(options, left, EXACT)
-            if not look(model, state, work, collision, part, report):
+            if not look(model, kind, state, work, collision, part, report):
                 return False
             if strike_here(model, state, work, part, report, events):
                 continue
             t = first_moment(work.contacts, state, work.motion, reach, left)
         part = part_of_step(options, t, time)
-        if fly(model, state, work, collision, part, report, events, True) != DONE:
+        if fly(model, kind, state, work, collision, part, report, events) != DONE:
             return False
         state.time[0] += t
         if t == left:
@@ -305,24 +337,28 @@ def fly_exactly(
 @kernel
 def fly_with_strikes(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
     report: Report,
     events: Events,
-) -> int:
-    """A step with impacts in its kick, or at its start where bodies already touch; DONE or FULL."""
+) -> bool:
+    """A step with impacts in its kick, or at its start where bodies already touch.
+
+    False with poses astray: no room for contacts.
+    """
     impacts, motion = work.impacts, work.motion
     ended = LATE
     for attempt in range(2):
         impacts.moment[0] = attempt
-        ended = fly(model, state, work, collision, options, report, events, True)
+        ended = fly(model, kind, state, work, collision, options, report, events)
         if ended != LATE:
             break
         undo(state, motion)
-        if not look(model, state, work, collision, options, report):
-            return FULL
+        if not look(model, kind, state, work, collision, options, report):
+            return False
         strike_here(model, state, work, options, report, events)
         keep_start(state, motion)
-    return ended
+    return ended == DONE

@@ -140,7 +140,10 @@ class Simulation(Steered, Queried):
     def _grow(self) -> None:
         """Twice the room for contacts; what is cached stays."""
         larger = 2 * len(self.work.contacts.gap)
-        self.state = self.state._replace(contacts=grown_cache(self.state.contacts, larger))
+        self.state = self.state._replace(
+            contacts=grown_cache(self.state.contacts, larger),
+            resting=grown_cache(self.state.resting, larger),
+        )
         self._allocate(larger)
         self.watch_events(len(self._events.who) > 0)
 
@@ -224,6 +227,11 @@ class Simulation(Steered, Queried):
             arm = turn(self.state.q_WB[i], self.model.bodies.com_B[i])
             out[i, :3] -= np.cross(self.state.w_WB_W[i], arm)
         return out
+
+    def asleep(self) -> NDArray[np.bool_]:
+        """(n_bodies,): which bodies sleep; none unless the scene enables sleeping."""
+        sleeping: NDArray[np.bool_] = self.state.asleep_with[: len(self.body_names)] >= 0
+        return sleeping
 
     def joint_table(self) -> NDArray[np.void]:
         """One row per joint coordinate: see engine.diagnostics.tables."""

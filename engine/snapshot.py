@@ -10,21 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.build.capacity import contact_cache
-from engine.world.state import State
+from engine.world.state import ContactCache, State
 
 MAGIC = b"cardan-snapshot-1\n"
 
+CACHES = ("contacts", "resting")
+
 
 def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Every array that is saved, with its name; of the contact cache only what is in use."""
-    for name in state._fields:
-        if name != "contacts":
-            yield name, getattr(state, name)
-    cache = state.contacts
-    used = int(cache.count[0])
-    yield "contacts.count", cache.count
-    for name in cache._fields[1:]:
-        yield f"contacts.{name}", getattr(cache, name)[:used]
+    """Every array that is saved, with its name; of contact caches only what is in use."""
+    for name, value in zip(state._fields, state, strict=True):
+        if isinstance(value, ContactCache):
+            yield f"{name}.count", value.count
+            used = int(value.count[0])
+            for part, array in zip(value._fields, value, strict=True):
+                if part != "count":
+                    yield f"{name}.{part}", array[:used]
+        else:
+            yield name, value
 
 
 def to_bytes(state: State, identity: str) -> bytes:
@@ -65,15 +68,14 @@ def from_bytes(data: bytes, identity: str, state: State) -> State:
             raise ValueError("the snapshot is shorter than its header says")
         saved[name] = np.frombuffer(data, dtype, int(np.prod(shape)), offset).reshape(shape)
         offset += size
-    used = int(saved["contacts.count"][0])
+    # entries move between the caches: each must hold them all
+    used = sum(int(saved[f"{name}.count"][0]) for name in CACHES)
     if used > len(state.contacts.key):
-        state = state._replace(contacts=contact_cache(used))
+        state = state._replace(**{name: contact_cache(used) for name in CACHES})
+    for name in CACHES:
+        getattr(state, name).count[:] = saved[f"{name}.count"]
     for name, array in named_arrays(state):
-        if not name.startswith("contacts."):
-            array[...] = saved[name]
-    state.contacts.count[0] = used
-    for name in state.contacts._fields[1:]:
-        getattr(state.contacts, name)[:used] = saved[f"contacts.{name}"]
+        array[...] = saved[name]
     return state
 
 

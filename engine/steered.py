@@ -62,6 +62,8 @@ class Steered:
             raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
         if not math.isfinite(target):
             raise ValueError(f"the target must be a finite number, not {target!r}")
+        for i in (self.model.joints.body_a[j], self.model.joints.body_b[j]):
+            steering.wake(self.state, i)
         self.state.motor_target[j, axis] = target
         if max_force is not None:
             if not max_force >= 0.0:
@@ -92,6 +94,8 @@ class Steered:
     def set_gravity(self, gravity: Any) -> None:
         """Change gravity [m/s^2], W; the change of potential is booked as work from outside."""
         value = vector(gravity, "gravity")
+        for i in range(len(self.model.bodies.kind)):
+            steering.wake(self.state, i)
         with steering.Booked(self.model, self.state):
             self.state.gravity_W[:] = value
 

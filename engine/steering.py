@@ -43,6 +43,30 @@ class Booked:
         self._state.momentum_in[:] += total_momentum(self._model, self._state) - self._momentum
 
 
+def wake(state: State, i: int) -> None:
+    """Wake body i with all that fell asleep together with it; its rest begins anew."""
+    first = state.asleep_with[i]
+    if first >= 0:
+        members = state.asleep_with == first
+        state.asleep_with[members] = -1
+        state.still_steps[members] = 0
+        state.woken[0] = 1
+    state.still_steps[i] = 0
+
+
+def neighbours(model: Model, state: State, i: int) -> set[int]:
+    """Bodies that rest on body i, or hang on it by a joint or a force element."""
+    n_shapes = len(model.shapes.kind)
+    keys = state.resting.key[: state.resting.count[0]]
+    touching = (model.shapes.body[keys // n_shapes], model.shapes.body[keys % n_shapes])
+    hanging = (model.joints.body_a, model.joints.body_b)
+    pulled = (model.forces.body_a, model.forces.body_b)
+    found: set[int] = set()
+    for a, b in (touching, hanging, pulled):
+        found.update(b[a == i].tolist(), a[b == i].tolist())
+    return found
+
+
 def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
     """Give body i a velocity of its origin and an angular velocity, in W.
 
@@ -50,6 +74,8 @@ def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Arr
     """
     if model.bodies.kind[i] == STATIC:
         raise ValueError("a static body has no velocity to set")
+    for k in (i, *neighbours(model, state, i)):
+        wake(state, k)
     with Booked(model, state):
         arm = turn(state.q_WB[i], model.bodies.com_B[i])
         state.w_WB_W[i] = angular
@@ -63,6 +89,7 @@ def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Arr
     """
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be hit")
+    wake(state, i)
     with Booked(model, state):
         state.v_WB_W[i] += impulse * model.bodies.inverse_mass[i]
         if point is not None:
@@ -80,6 +107,7 @@ def apply_wrench(
     """
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be pushed")
+    wake(state, i)
     torque = wrench[3:].copy()
     if point is not None:
         torque += np.cross(point - state.p_WB[i], wrench[:3])
@@ -93,6 +121,7 @@ def grab(model: Model, state: State, i: int, point: Array) -> None:
     """
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be grabbed")
+    wake(state, i)
     state.grab_body[0] = i
     state.grab_point_B[:] = turn(inverse(state.q_WB[i]), point - state.p_WB[i])
     state.grab_target_W[:] = point

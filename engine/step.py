@@ -3,7 +3,7 @@
 A step is flown in flight.py:
 
     1 move     half a step along the present velocities     -> p, q      in the middle of the step
-    2 find     where do shapes touch                        -> contacts
+    2 find     where do shapes touch, and who wakes of it   -> contacts
     3 forbid   which relative velocities are not allowed    -> rows       J v + bias = w
     4 predict  where would forces alone lead                -> v_free = v + h M^-1 f
     5 gather   one problem from all rows                    -> w = A lam + b
@@ -20,6 +20,8 @@ of the step it is second order in h where motion is smooth (decision 0003).
 from __future__ import annotations
 
 import math
+
+from numpy.typing import NDArray
 
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
@@ -38,6 +40,9 @@ from engine.flight import (
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
+from engine.sleeping.activity import as_active, write_activity
+from engine.sleeping.rest import fall_asleep
+from engine.sleeping.wake import disturb_by_time, return_contacts
 from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
@@ -60,8 +65,18 @@ def first_bad_body(bodies: Bodies, state: State) -> int:
 
 
 @kernel
+def rouse(model: Model, kind: NDArray, state: State, work: Workspace, options: StepOptions) -> None:
+    """Who is disturbed wakes; what every body does in this step."""
+    if options.sleep.enabled == 1:
+        disturb_by_time(model, state, options.time_step)
+        return_contacts(model.shapes, state)
+    write_activity(kind, state, options.sleep, work.motion.activity)
+
+
+@kernel
 def advance(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
@@ -71,15 +86,16 @@ def advance(
 ) -> bool:
     """One step of motion, by the law and time of impact of the options; False: no room."""
     keep_start(state, work.motion)
+    rouse(model, kind, state, work, options)
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if counted:
         start_sums(work.impacts)
     if options.impact_time == EXACT:
-        done = fly_exactly(model, state, work, collision, options, report, events)
+        done = fly_exactly(model, kind, state, work, collision, options, report, events)
     elif counted:
-        done = fly_with_strikes(model, state, work, collision, options, report, events) == DONE
+        done = fly_with_strikes(model, kind, state, work, collision, options, report, events)
     else:
-        done = fly(model, state, work, collision, options, report, events, False) == DONE
+        done = fly(model, kind, state, work, collision, options, report, events) == DONE
     if not done:
         undo(state, work.motion)
     elif counted:
@@ -91,6 +107,7 @@ def advance(
 @kernel
 def step(
     model: Model,
+    kind: NDArray,
     state: State,
     work: Workspace,
     collision: CollisionScratch,
@@ -102,13 +119,18 @@ def step(
 
     The step is then undone; with exact impacts the state is worthless and the door goes back.
 
-    Reads model and options. Writes state, report, events. All in work is garbage between steps.
+    Reads   model, whose bodies' kinds are what they do in this step (work.motion.activity);
+            kind (n,) int64: what they are; options
+    Writes  state, report, events. Everything in work is garbage between steps.
     """
-    if not advance(model, state, work, collision, options, report, events):
+    if not advance(model, kind, state, work, collision, options, report, events):
         return False
     now = clock_ns()
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
+    if options.sleep.enabled == 1:
+        islands = work.islands
+        fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)
     record_extremes(model, state, work.contacts, report)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
@@ -132,12 +154,13 @@ def run(
 
     Returns the number of steps done; report.status says why there were fewer.
     """
+    active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
-        if not has_room(work.contacts, state.contacts, events):
+        if not has_room(work.contacts, state, events):
             report.status[0] = EVENTS_FULL
             return done
-        if not step(model, state, work, collision, options, report, events):
+        if not step(active, model.bodies.kind, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

@@ -60,6 +60,19 @@ class ContactOptions(Base):
     """Largest speed at which penetration is removed; none: not bounded [m/s]."""
 
 
+class SleepingOptions(Base):
+    """Whether bodies that have come to rest are left alone until something happens to them."""
+
+    enabled: Boolean = False
+    """Whether bodies may fall asleep."""
+    linear_speed: NonNegative = 0.01
+    """Largest speed of a centre of mass that counts as rest [m/s]."""
+    angular_speed: NonNegative = 0.05
+    """Largest angular speed that counts as rest [rad/s]."""
+    time: Positive = 0.5
+    """How long all bodies of an island must be at rest before it falls asleep [s]."""
+
+
 class SimulationOptions(Base):
     """Time, formulation and numerical method."""
 
@@ -85,3 +98,5 @@ class SimulationOptions(Base):
     """Solver options."""
     contact: ContactOptions = ContactOptions()
     """Contact options."""
+    sleeping: SleepingOptions = SleepingOptions()
+    """When bodies are left alone."""

@@ -179,6 +179,7 @@ def workspace(
             p_start=np.zeros((n, 3)),
             q_start=np.zeros((n, 4)),
             w_start=np.zeros((n, 3)),
+            activity=np.zeros(n, np.int64),
             L_start=np.zeros((n, 3)),
             flown_start=np.zeros((n, 3)),
         ),
@@ -238,5 +239,9 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
         extremes=np.zeros(24),
+        still_steps=np.zeros(n, np.int64),
+        asleep_with=np.full(n, -1, np.int64),
+        woken=np.zeros(1, np.int64),
         contacts=contact_cache(max_contacts),
+        resting=contact_cache(max_contacts),
     )

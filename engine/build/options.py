@@ -10,6 +10,7 @@ from engine.world.options import (
     ImpactTime,
     OrientationUpdate,
     RestitutionLaw,
+    SleepOptions,
     SolverMethod,
     SolverOptions,
     StepOptions,
@@ -69,7 +70,7 @@ def check_options(scene: Scene, faults: Faults) -> None:
 def build_options(scene: Scene, smallest: float) -> StepOptions:
     """Numbers for the step; smallest: size of the smallest moving shape [m] (inf: none)."""
     simulation = scene.simulation
-    contact, solver = simulation.contact, simulation.solver
+    contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
     return StepOptions(
         time_step=float(simulation.dt),
@@ -89,5 +90,11 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
             tolerance=float(solver.tolerance),
             relaxation=float(solver.relaxation),
             warm_start=int(solver.warm_start),
+        ),
+        sleep=SleepOptions(
+            enabled=int(sleeping.enabled),
+            linear_speed=float(sleeping.linear_speed),
+            angular_speed=float(sleeping.angular_speed),
+            steps=max(2, math.ceil(sleeping.time / simulation.dt)),
         ),
     )

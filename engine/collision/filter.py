@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.kernel import kernel
-from engine.world.model import DYNAMIC, Shapes
+from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, Shapes
 
 
 @kernel
@@ -24,13 +24,17 @@ def is_listed(keys: NDArray, key: int) -> bool:
 
 @kernel
 def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
-    """Different bodies, one of them dynamic, masks agree both ways, not excluded by a joint.
+    """Different bodies, one of them awake, masks agree both ways, not excluded by a joint.
 
+    Of two bodies one must be dynamic, or kinematic and the other asleep: that wakes it.
     `excluded` holds keys a * n_bodies + b, a < b, of bodies; the world is the body after the last.
     """
     a = shapes.body[i]
     b = shapes.body[j]
-    if a == b or (body_kind[a] != DYNAMIC and body_kind[b] != DYNAMIC):
+    kind_a, kind_b = body_kind[a], body_kind[b]
+    if a == b:
+        return False
+    if kind_a != DYNAMIC and kind_b != DYNAMIC and kind_a + kind_b != KINEMATIC + ASLEEP:
         return False
     if (shapes.group[i] & shapes.mask[j]) == 0 or (shapes.group[j] & shapes.mask[i]) == 0:
         return False

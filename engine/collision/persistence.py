@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.collision.touching import is_touching
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, store3
 from engine.world.contacts import Contacts
+from engine.world.model import Shapes
 from engine.world.state import ContactCache
 
 
@@ -50,3 +53,57 @@ def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
         store3(cache.point_W, i, load3(contacts.point_W, i))
         store3(cache.normal_W, i, load3(contacts.normal_W, i))
     cache.count[0] = n
+
+
+@kernel
+def copy_entry(source: ContactCache, i: int, target: ContactCache, j: int) -> None:
+    """target[j] <- source[i]."""
+    target.key[j] = source.key[i]
+    target.feature[j] = source.feature[i]
+    target.touching[j] = source.touching[i]
+    store3(target.impulse_W, j, load3(source.impulse_W, i))
+    store3(target.point_W, j, load3(source.point_W, i))
+    store3(target.normal_W, j, load3(source.normal_W, i))
+
+
+@kernel
+def is_resting(cache: ContactCache, i: int, shapes: Shapes, asleep_with: NDArray) -> bool:
+    """Whether a body of entry i sleeps."""
+    n_shapes = len(shapes.kind)
+    a = shapes.body[cache.key[i] // n_shapes]
+    b = shapes.body[cache.key[i] % n_shapes]
+    return bool(asleep_with[a] >= 0 or asleep_with[b] >= 0)
+
+
+@kernel
+def move_cached(
+    source: ContactCache, shapes: Shapes, asleep_with: NDArray, resting: bool, target: ContactCache
+) -> None:
+    """Move the entries whose bodies rest (or do not) from one cache to another; both stay ordered.
+
+    A pair stands in one of the caches only. The caller knows that all fits.
+
+    Check   tests/engine/collision/test_persistence.py
+    """
+    moved = 0
+    for i in range(source.count[0]):
+        if is_resting(source, i, shapes, asleep_with) == resting:
+            moved += 1
+    # merge from the back, so that nothing is overwritten before it is read
+    last = target.count[0] - 1
+    free = last + moved
+    target.count[0] += moved
+    for i in range(source.count[0] - 1, -1, -1):
+        if is_resting(source, i, shapes, asleep_with) == resting:
+            while last >= 0 and target.key[last] > source.key[i]:
+                copy_entry(target, last, target, free)
+                last -= 1
+                free -= 1
+            copy_entry(source, i, target, free)
+            free -= 1
+    kept = 0
+    for i in range(source.count[0]):
+        if is_resting(source, i, shapes, asleep_with) != resting:
+            copy_entry(source, i, source, kept)
+            kept += 1
+    source.count[0] = kept

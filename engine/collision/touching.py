@@ -23,7 +23,7 @@ from engine.world.events import (
     Events,
 )
 from engine.world.model import Shapes
-from engine.world.state import ContactCache, State
+from engine.world.state import State
 
 
 @kernel
@@ -125,7 +125,7 @@ def find_events(
 
 
 @kernel
-def has_room(contacts: Contacts, cache: ContactCache, events: Events) -> bool:
+def has_room(contacts: Contacts, state: State, events: Events) -> bool:
     """True if another step's events fit, whatever happens in it, or nobody wants them."""
-    worst = len(contacts.gap) + cache.count[0]
+    worst = len(contacts.gap) + state.contacts.count[0] + state.resting.count[0]
     return bool(len(events.who) == 0 or events.count[0] + worst <= len(events.who))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.bodies.forces import (
     elastic_force,
     elastic_slope,
@@ -10,6 +12,7 @@ from engine.bodies.forces import (
     spring_length,
     torsion_angle,
 )
+from engine.bodies.resting import rests
 from engine.constraints.drive import set_spring
 from engine.constraints.row import set_jacobian, start_row
 from engine.kernel import kernel
@@ -30,14 +33,16 @@ def write_line(rows: Rows, row: int, state: State, forces: Forces, f: int) -> No
 
 
 @kernel
-def write_elements(rows: Rows, state: State, forces: Forces, h: float) -> None:
-    """A row for every spring and torsion spring that `is_row`.
+def write_elements(rows: Rows, state: State, forces: Forces, body_kind: NDArray, h: float) -> None:
+    """A row for every spring and torsion spring that `is_row`, unless its bodies sleep.
 
     Source  decision 0003; the rule of springs of joints (drive.set_spring)
     Check   tests/references/test_springs.py
     """
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
+        if rests(body_kind, forces.body_a[f], forces.body_b[f]):
+            continue
         if kind not in (FORCE_SPRING, FORCE_TORSION) or not is_row(forces, state, f, h):
             continue
         row = start_row(rows, ROW_ELEMENT, forces.body_a[f], forces.body_b[f])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
 from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
 from engine.constraints.element import write_elements
@@ -31,6 +32,8 @@ def write_rows(
 ) -> None:
     """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
 
+    Joints and springs of bodies that sleep have no rows; their coordinates stay.
+
     Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
             free spin changes angular velocities between kicks
     Writes  rows, state.joint_q
@@ -39,8 +42,10 @@ def write_rows(
     h = options.time_step
     rows.count[0] = 0
     rows.share[0] = options.share
-    joints = model.joints
+    joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
+        if rests(kind, joints.body_a[j], joints.body_b[j]):
+            continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, h, turning)
         for axis in range(n_coordinates(joints.kind[j])):
@@ -52,7 +57,7 @@ def write_rows(
             if joints.damping[j] > 0.0:
                 write_damper(rows, state, joints, j, axis, frame, h)
         write_joint_spring(rows, state, joints, j, frame, h)
-    write_elements(rows, state, model.forces, h)
+    write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]
     for c in range(contacts.count[0]):

@@ -22,15 +22,21 @@ from engine.world.state import State
 
 
 @kernel
+def kinetic_energy_of(bodies: Bodies, state: State, i: int) -> float:
+    """m v^2/2 + w . I w/2 of a body [J]."""
+    v = load3(state.v_WB_W, i)
+    w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
+    turning = 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
+    return 0.5 * bodies.mass[i] * dot(v, v) + turning
+
+
+@kernel
 def kinetic_energy(bodies: Bodies, state: State) -> float:
-    """sum of m v^2/2 + w . I w/2 over dynamic bodies [J]."""
+    """Sum over dynamic bodies [J]."""
     total = 0.0
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            v = load3(state.v_WB_W, i)
-            w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
-            total += 0.5 * bodies.mass[i] * dot(v, v)
-            total += 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
+            total += kinetic_energy_of(bodies, state, i)
     return total
 
 
@@ -40,7 +46,7 @@ def gravitational_energy(bodies: Bodies, state: State) -> float:
     g: Vec3 = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
     total = 0.0
     for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] == DYNAMIC:
+        if bodies.mass[i] > 0.0:
             total -= bodies.mass[i] * dot(g, load3(state.p_WB, i))
     return total
 
@@ -97,19 +103,23 @@ def potential_energy(model: Model, state: State) -> float:
 
 
 @kernel
-def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
-    """Linear momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies.
+def momenta_of(bodies: Bodies, state: State, i: int) -> tuple[Vec3, Vec3]:
+    """m v [N s] and p x m v + R I_B R^T w about the origin of W [N m s] of a body."""
+    q = load4(state.q_WB, i)
+    p = scale(bodies.mass[i], load3(state.v_WB_W, i))
+    w = rotate_back(q, load3(state.w_WB_W, i))
+    spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
+    return p, add(cross(load3(state.p_WB, i), p), spin)
 
-    P = sum m v,   L = sum p x m v + R I_B R^T w
-    """
+
+@kernel
+def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
+    """Momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies."""
     linear = (0.0, 0.0, 0.0)
     angular = (0.0, 0.0, 0.0)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            q = load4(state.q_WB, i)
-            p = scale(bodies.mass[i], load3(state.v_WB_W, i))
-            w = rotate_back(q, load3(state.w_WB_W, i))
-            spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
+            p, L = momenta_of(bodies, state, i)
             linear = add(linear, p)
-            angular = add(angular, add(cross(load3(state.p_WB, i), p), spin))
+            angular = add(angular, L)
     return linear, angular

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.bodies.forces import implicit_share
 from engine.constraints.drive import spring_part
 from engine.constraints.joints.coordinates import is_translation
+from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
 from engine.world.model import DYNAMIC, Bodies, Model
 from engine.world.options import StepOptions
@@ -197,3 +198,17 @@ def book_momentum(
             sums[3] += h * motion.wrench[i, 0] + p[1] * f2 - p[2] * f1
             sums[4] += h * motion.wrench[i, 1] + p[2] * f0 - p[0] * f2
             sums[5] += h * motion.wrench[i, 2] + p[0] * f1 - p[1] * f0
+
+
+@kernel
+def book_halt(bodies: Bodies, state: State, i: int) -> None:
+    """Book that a body is about to be stopped: its energy as damping, its momenta as given away.
+
+    Writes  state.ledger, momentum_in
+    Check   tests/laws/test_sleeping.py
+    """
+    state.ledger[LEDGER_DAMPING] += kinetic_energy_of(bodies, state, i)
+    p, L = momenta_of(bodies, state, i)
+    for k in range(3):
+        state.momentum_in[k] -= p[k]
+        state.momentum_in[3 + k] -= L[k]

@@ -15,12 +15,16 @@ from engine.world.state import State
 INFINITESIMAL = 1  # OrientationUpdate.INFINITESIMAL for compiled code
 IMPLICIT = 2  # Gyroscopic.IMPLICIT
 
+NOT_AT_ALL = (0.0, 0.0, 0.0)
+
 
 @kernel
 def advance_orientation(
     bodies: Bodies, state: State, i: int, h: float, options: StepOptions
 ) -> None:
     """Turn one body for a time h; its angular velocity changes when its free spin turns.
+
+    A body that does not turn keeps every bit of its orientation.
 
         implicit gyroscopic term   free flight: L stays, w = I^-1 L follows the orientation
         else, finite               q <- exp(h w) q, exact for a constant angular velocity
@@ -31,6 +35,8 @@ def advance_orientation(
     Check   tests/laws/test_free_body.py, tests/references/test_wheels.py
     """
     q, w = load4(state.q_WB, i), load3(state.w_WB_W, i)
+    if w == NOT_AT_ALL:
+        return
     inertia = load33(bodies.inertia_B, i)
     keeps_L = options.gyroscopic == IMPLICIT and bodies.kind[i] == DYNAMIC and not is_round(inertia)
     if options.orientation_update == INFINITESIMAL:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from engine.bodies.resting import rests
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
-from engine.world.model import DYNAMIC, Bodies
+from engine.world.model import DYNAMIC, Bodies, Joints
 from engine.world.problem import Problem
 from engine.world.rows import Rows
 from engine.world.state import State
@@ -39,9 +40,17 @@ def apply_impulses(
 
 
 @kernel
+def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
+    """Clear the impulses of all joints but those of bodies that sleep: these wait for them."""
+    for j in range(joints.kind.shape[0]):
+        if not rests(bodies.kind, joints.body_a[j], joints.body_b[j]):
+            for slot in range(state.joint_lam.shape[1]):
+                state.joint_lam[j, slot] = 0.0
+
+
+@kernel
 def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State) -> None:
     """Hand the answer to the next step: impulses by joint slot and by contact (in W)."""
-    state.joint_lam[:] = 0.0
     n_box = rows.count[1]
     for i in range(n_box):
         if rows.joint[i] >= 0:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
+# a dynamic body that is left alone; only in Motion.activity
+ASLEEP = 3
 
 SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE = 0, 1, 2, 3, 4, 5, 6, 7
 

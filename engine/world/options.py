@@ -57,6 +57,15 @@ class SolverOptions(NamedTuple):
     warm_start: int  # 1: start from the last step's impulses
 
 
+class SleepOptions(NamedTuple):
+    """When bodies are left alone."""
+
+    enabled: int  # 1: bodies may fall asleep
+    linear_speed: float  # m/s     of the centre of mass, at most
+    angular_speed: float  # rad/s  at most
+    steps: int  # steps in a row for which all bodies of an island must be that slow, >= 2
+
+
 class StepOptions(NamedTuple):
     """How a step is done."""
 
@@ -72,3 +81,4 @@ class StepOptions(NamedTuple):
     margin: float  # m           contacts are made up to this gap
     friction_kind: int  # FRICTION_BOX or FRICTION_CONE
     solver: SolverOptions
+    sleep: SleepOptions

@@ -69,4 +69,14 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
+    still_steps: (
+        NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
+    )
+    asleep_with: (
+        NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
+    )
+    woken: (
+        NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
+    )
     contacts: ContactCache
+    resting: ContactCache  # of bodies that sleep, handed back when they wake

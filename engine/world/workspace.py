@@ -28,6 +28,7 @@ class Motion(NamedTuple):
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s
+    activity: NDArray  # (n,) int64 -        what bodies do in this step: STATIC, KINEMATIC, DYNAMIC or ASLEEP
     L_start: NDArray  # (n, 3)               N m s  State.L_flown
     flown_start: NDArray  # (n, 3)           rad/s  State.w_flown
 

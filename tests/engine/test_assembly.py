@@ -69,7 +69,7 @@ def test_a_row_beyond_the_first_room_is_not_lost() -> None:
     document["bodies"] = document["bodies"][:40]
     sim = Simulation(load_scene(document))
     sim._allocate(32)
-    sim.state = sim.state._replace(contacts=contact_cache(32))
+    sim.state = sim.state._replace(contacts=contact_cache(32), resting=contact_cache(32))
     reference = Simulation(load_scene(document))
     for simulation in (sim, reference):
         simulation.advance(400)

@@ -195,7 +195,7 @@ def kane(law: str, e: float, mu: float, dt: float = 1e-7) -> tuple[Simulation, n
 
 
 def cluster(law: str, time: str, seed: int) -> Simulation:
-    """27 touching balls of three surfaces with friction and unlike restitution, thrown at random."""
+    """27 touching balls of three rough surfaces and unlike restitution, thrown at random."""
     rng = np.random.default_rng(seed)
     bodies = []
     for k in range(27):

@@ -175,7 +175,7 @@ def test_bouncing_without_end_falls_back_to_stepping() -> None:
 
 
 def test_resting_bodies_and_joints_do_not_notice_the_impacts_of_others() -> None:
-    """Parts of a step correct as much as a whole one: a box and a pendulum beside a bouncing ball."""
+    """Parts of a step correct as much as a whole one: a box and a pendulum beside a ball."""
     box = {"name": "box", "position": [2, 0, 0.2], "mass": 1.0}
     box["shapes"] = [{"type": "box", "size": [0.4, 0.4, 0.4], "material": "rough"}]
     bob = {"name": "bob", "position": [-2, 0, 1.0], "mass": 1.0, "linear_velocity": [1.5, 0, 0]}

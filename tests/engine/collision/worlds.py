@@ -8,9 +8,11 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.build.capacity import contact_arrays, empty_state
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
+from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,
@@ -32,10 +34,7 @@ from engine.world.model import (
     Shapes,
     Targets,
 )
-from engine.world.options import SolverOptions, StepOptions
-from engine.world.report import N_PHASES, Report
-from engine.world.rows import N_SLOTS
-from engine.world.state import ContactCache, State
+from engine.world.options import SleepOptions, SolverOptions, StepOptions
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -207,47 +206,17 @@ class World:
             empty(Forces),
         )
         cap = self.max_contacts
-        self.state = State(
-            time=np.zeros(1),
-            step=np.zeros(1, np.int64),
-            gravity_W=np.zeros(3),
-            p_WB=np.array([s.p for s in self.solids] + [(0, 0, 0)], float),
-            q_WB=np.array([s.q for s in self.solids] + [IDENTITY], float),
-            v_WB_W=np.array([s.v for s in self.solids] + [(0, 0, 0)], float),
-            w_WB_W=np.array([s.w for s in self.solids] + [(0, 0, 0)], float),
-            joint_q=np.zeros((0, 2)),
-            joint_lam=np.zeros((0, N_SLOTS)),
-            motor_target=np.zeros((0, 2)),
-            motor_max_force=np.zeros((0, 2)),
-            applied=np.zeros((n + 1, 7)),
-            grab_body=np.array([-1]),
-            grab_point_B=np.zeros(3),
-            grab_target_W=np.zeros(3),
-            ledger=np.zeros(8),
-            momentum_in=np.zeros(6),
-            extremes=np.zeros(24),
-            contacts=ContactCache(
-                np.zeros(1, np.int64), np.zeros(cap, np.int64), np.zeros(cap, np.int64),
-                np.zeros((cap, 3)), np.zeros(cap, np.int64), np.zeros((cap, 3)), np.zeros((cap, 3)),
-            ),
-        )  # fmt: skip
+        self.state = empty_state(n + 1, 0, 0, cap)
+        for i, solid in enumerate(self.solids):
+            self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
+            self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
-        i8 = np.int64
-        self.contacts = Contacts(
-            count=np.zeros(1, i8), dropped=np.zeros(1, i8), body_a=np.zeros(cap, i8),
-            body_b=np.zeros(cap, i8), shape_a=np.zeros(cap, i8), shape_b=np.zeros(cap, i8),
-            feature=np.zeros(cap, i8), point_W=np.zeros((cap, 3)), normal_W=np.zeros((cap, 3)),
-            gap=np.zeros(cap), friction=np.zeros(cap), restitution=np.zeros(cap),
-            impulse_W=np.zeros((cap, 3)),
-        )  # fmt: skip
+        self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1)
-        )
-        one, real = np.zeros(1, i8), np.zeros(1)
-        self.report = Report(
-            one.copy(), one.copy(), one.copy(), one.copy(), one.copy(), real, real.copy(),
-            np.zeros(N_PHASES + 1, i8),
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1),
+            SleepOptions(0, 0.0, 0.0, 2),
         )  # fmt: skip
+        self.report = empty_report()
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""

@@ -1,0 +1,131 @@
+"""Who has been still for long enough, and falls asleep."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.bodies.partition import first_of, join, separate
+from engine.collision.persistence import move_cached
+from engine.diagnostics.ledger import book_halt
+from engine.kernel import kernel
+from engine.spatial.vec3 import dot, load3, store3
+from engine.world.contacts import Contacts
+from engine.world.model import (
+    ASLEEP,
+    DYNAMIC,
+    FORCE_POINT_GRAVITY,
+    FORCE_SPRING,
+    FORCE_TORSION,
+    KINEMATIC,
+    Bodies,
+    Model,
+)
+from engine.world.options import SleepOptions
+from engine.world.state import State
+
+
+@kernel
+def _meet(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None:
+    """Bodies a and b act on each other: they rest together, and not on what is carried along."""
+    kind_a, kind_b = bodies.kind[a], bodies.kind[b]
+    if kind_a == DYNAMIC and kind_b == DYNAMIC:
+        join(parent, a, b)
+    elif kind_a == KINEMATIC and kind_b == DYNAMIC:
+        state.still_steps[b] = 0
+    elif kind_b == KINEMATIC and kind_a == DYNAMIC:
+        state.still_steps[a] = 0
+
+
+@kernel
+def _meet_all(bodies: Bodies, parent: NDArray) -> None:
+    """Every body acts on every other: they rest all together or not at all."""
+    last = -1
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            if last >= 0:
+                join(parent, last, i)
+            last = i
+
+
+@kernel
+def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
+    """Count the steps in a row each awake body has been slow; True if one has for long enough."""
+    someone = False
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] != DYNAMIC:
+            continue
+        v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+        slow = dot(v, v) <= sleep.linear_speed**2 and dot(w, w) <= sleep.angular_speed**2
+        if slow and i != state.grab_body[0]:
+            state.still_steps[i] += 1
+        else:
+            state.still_steps[i] = 0
+        someone = someone or state.still_steps[i] >= sleep.steps
+    return someone
+
+
+@kernel
+def find_company(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
+    """Sets of awake bodies that act on each other by contacts, joints or force elements.
+
+    Writes  parent; state.still_steps is 0 for what touches or hangs on a body that is carried along
+    """
+    bodies, joints, forces = model.bodies, model.joints, model.forces
+    separate(parent)
+    for c in range(contacts.count[0]):
+        _meet(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
+    for j in range(joints.kind.shape[0]):
+        _meet(bodies, state, parent, joints.body_a[j], joints.body_b[j])
+    for f in range(forces.kind.shape[0]):
+        if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):
+            _meet(bodies, state, parent, forces.body_a[f], forces.body_b[f])
+        elif forces.kind[f] == FORCE_POINT_GRAVITY:
+            _meet_all(bodies, parent)
+
+
+@kernel
+def fall_asleep(
+    model: Model,
+    state: State,
+    contacts: Contacts,
+    sleep: SleepOptions,
+    parent: NDArray,
+    least: NDArray,
+) -> None:
+    """Put islands to sleep whose bodies have all been slow for sleep.steps steps in a row.
+
+    What is left of their motion is taken from them and booked as damping, its momentum as given to
+    the outside. Their contacts wait in state.resting.
+
+    Reads   model.bodies.kind: what bodies do now; contacts of this step
+    Writes  state: velocities, asleep_with, still_steps, contacts, resting, ledger, momentum_in;
+            model.bodies.kind; parent, least (n,) scratch
+    Source  decision 0041
+    Check   tests/laws/test_sleeping.py
+    """
+    bodies = model.bodies
+    if not count_still(bodies, state, sleep):
+        return
+    find_company(model, state, contacts, parent)
+    n = bodies.kind.shape[0]
+    for i in range(n):
+        least[i] = sleep.steps
+    for i in range(n):
+        if bodies.kind[i] == DYNAMIC:
+            first = first_of(parent, i)
+            least[first] = min(least[first], state.still_steps[i])
+    fell = False
+    for i in range(n):
+        if bodies.kind[i] == DYNAMIC:
+            first = first_of(parent, i)
+            if least[first] == sleep.steps:
+                book_halt(bodies, state, i)
+                store3(state.v_WB_W, i, (0.0, 0.0, 0.0))
+                store3(state.w_WB_W, i, (0.0, 0.0, 0.0))
+                state.asleep_with[i] = first
+                fell = True
+    if fell:
+        for i in range(n):
+            if state.asleep_with[i] >= 0:
+                bodies.kind[i] = ASLEEP
+        move_cached(state.contacts, model.shapes, state.asleep_with, True, state.resting)

@@ -1,0 +1,92 @@
+"""What wakes bodies: a touch, and whatever varies in time."""
+
+from __future__ import annotations
+
+import math
+
+from engine.bodies.forces import value_at
+from engine.collision.persistence import move_cached
+from engine.kernel import kernel
+from engine.world.contacts import Contacts
+from engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Model, Shapes, Targets
+from engine.world.state import State
+
+
+@kernel
+def wake(state: State, i: int) -> None:
+    """Wake body i with all that fell asleep together with it."""
+    first = state.asleep_with[i]
+    if first < 0:
+        return
+    for k in range(state.asleep_with.shape[0]):
+        if state.asleep_with[k] == first:
+            state.asleep_with[k] = -1
+            state.still_steps[k] = 0
+    state.woken[0] = 1
+
+
+@kernel
+def disturb(state: State, i: int) -> None:
+    """Something acts on body i: it wakes, and its rest begins anew."""
+    wake(state, i)
+    state.still_steps[i] = 0
+
+
+@kernel
+def varies(targets: Targets, table: int, time: float, h: float) -> bool:
+    """Whether a target is another one than in the step before."""
+    if targets.count[table] == 1:
+        return False
+    return value_at(targets, table, time) != value_at(targets, table, time - h)
+
+
+@kernel
+def disturb_by_time(model: Model, state: State, h: float) -> None:
+    """Disturb the bodies on which something acts that varies in time, or that a user pushes.
+
+    Reads   targets of motors and wrenches in the middle of the step
+    Writes  state.asleep_with, still_steps
+    Check   tests/laws/test_sleeping.py
+    """
+    time = state.time[0] + 0.5 * h
+    joints, forces = model.joints, model.forces
+    for j in range(joints.kind.shape[0]):
+        for axis in range(joints.motor_kind.shape[1]):
+            if (
+                joints.motor_kind[j, axis] != MOTOR_NONE
+                and math.isnan(state.motor_target[j, axis])
+                and varies(model.targets, joints.motor_table[j, axis], time, h)
+            ):
+                disturb(state, joints.body_a[j])
+                disturb(state, joints.body_b[j])
+    for f in range(forces.kind.shape[0]):
+        if forces.kind[f] == FORCE_WRENCH:
+            for k in range(6):
+                if varies(model.targets, forces.table[f, k], time, h):
+                    disturb(state, forces.body_a[f])
+    for i in range(state.applied.shape[0]):
+        if time < state.applied[i, 6]:
+            disturb(state, i)
+
+
+@kernel
+def wake_touched(bodies: Bodies, contacts: Contacts, state: State) -> bool:
+    """Wake every sleeping body with a contact: what it touches is awake or moves.
+
+    Reads   bodies.kind: what bodies do now; True if somebody woke
+    Check   tests/laws/test_sleeping.py
+    """
+    for c in range(contacts.count[0]):
+        if bodies.kind[contacts.body_a[c]] == ASLEEP:
+            wake(state, contacts.body_a[c])
+        if bodies.kind[contacts.body_b[c]] == ASLEEP:
+            wake(state, contacts.body_b[c])
+    return bool(state.woken[0] == 1)
+
+
+@kernel
+def return_contacts(shapes: Shapes, state: State) -> None:
+    """Hand the contacts of bodies that woke back to the cache, with the impulses they rested on."""
+    if state.woken[0] == 1:
+        move_cached(state.resting, shapes, state.asleep_with, False, state.contacts)
+        state.woken[0] = 0
