@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from engine import Simulation
+from engine.build.capacity import contact_cache
 from tests.engine.scenes import document, ground, simulate
 from tests.references.impact_scenes import LAWS, ball, row_of_balls, steel
 
@@ -214,9 +215,7 @@ def test_contacts_that_need_more_room_go_back_to_before_the_batch() -> None:
         contact={"impact_time": "exact"},
     )
     roomy, tight = simulate(scene), simulate(scene)
-    tight.state = tight.state._replace(
-        contacts=type(tight.state.contacts)(*(a[:4] for a in tight.state.contacts))
-    )
+    tight.state = tight.state._replace(contacts=contact_cache(4), resting=contact_cache(4))
     tight._allocate(4)
     roomy.advance(300)
     tight.advance(300)
