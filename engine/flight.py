@@ -212,7 +212,7 @@ def push(
     keep_impulses(rows, problem, work.contacts, state)
     tell_and_store(model, state, work, options, events)
     book_work(model, rows, problem, motion, state, options)
-    book_momentum(bodies, rows, problem, motion, state, options)
+    book_momentum(model, rows, problem, motion, state, options)
     lap(report, PHASE_APPLY, now)
 
 

@@ -22,7 +22,7 @@ from engine.build.capacity import (
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
-from engine.diagnostics.account import account, energies
+from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
@@ -284,6 +284,11 @@ class Simulation(Steered, Queried):
                 f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
                 f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
             )
+        for broken in broken_joints(self.state, self.joint_names):
+            found.append(
+                f"Joint '{broken['joint']}' broke at {broken['time']:.6g} s under a reaction of "
+                f"{broken['force']:.6g} (N; of a gear N m)."
+            )
         if self.failure is not None:
             found.append(self.failure.message)
         return found
@@ -305,7 +310,7 @@ class Simulation(Steered, Queried):
             "scene_hash": self.scene_hash,
             "state_hash": self.state_hash(),
             "versions": versions(),
-            **account(self.model, self.state, methods),
+            **account(self.model, self.state, methods, self.joint_names),
             "timing": {
                 "total_s": self.build_s + self._advance_s,
                 "compile_s": self._first_s,

@@ -58,7 +58,7 @@ class Steered:
         if joint not in self._joint_index:
             raise ValueError(f"there is no joint '{joint}'")
         j = self._joint_index[joint]
-        if axis not in (0, 1) or self.model.joints.motor_kind[j, axis] == 0:
+        if axis not in (0, 1, 2) or self.model.joints.motor_kind[j, axis] == 0:
             raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
         if not math.isfinite(target):
             raise ValueError(f"the target must be a finite number, not {target!r}")

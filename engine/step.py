@@ -11,7 +11,7 @@ A step is flown in flight.py:
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
-    9 account  where did work and momentum go               -> ledger
+    9 account  where did work and momentum go, who sleeps   -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
 of the step it is second order in h where motion is smooth (decision 0003).
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
+from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
 from engine.flight import (
     DONE,
@@ -128,6 +129,7 @@ def step(
     now = clock_ns()
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
+    break_joints(model.joints, state, work.rows, work.problem, options.time_step)
     if options.sleep.enabled == 1:
         islands = work.islands
         fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)

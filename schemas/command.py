@@ -56,7 +56,7 @@ class SetMotor(CommandBase):
     joint: Name
     """Name of the joint."""
     axis: Annotated[Index, Field(le=2)] = 0
-    """0: `motor`, 1: `motor2`."""
+    """0: `motor`, 1: `motor2`, 2: `motor3`; of a ball: x, y, z."""
     target: Number
     """New target, in the unit of the motor."""
     max_force: NonNegative | None = None

@@ -1,16 +1,17 @@
 """Joints between a parent (may be `world`) and a child: a union on `type`.
 
 The coordinate of a joint is the motion of the child relative to the parent along or about the
-axis, zero at the start. `anchor`, `axis`, `axis2` are given in W at the start, or in the parent's
-frame with `"frame": "parent"`; `axis` is then fixed in the parent, `axis2` in the child.
+axis, zero at the start (of a distance joint: the distance itself). `anchor`, `axis`, `axis2` are
+given in W at the start, or in the parent's frame with `"frame": "parent"`; `axis` is then fixed in
+the parent, `axis2` in the child.
 """
 
-import math
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Tag
 
 from schemas.base import Base, type_tag
+from schemas.drive import BallLimits, BallMotor, JointSpring, Limits, Motor
 from schemas.quantities import (
     Boolean,
     Direction,
@@ -19,93 +20,8 @@ from schemas.quantities import (
     NonNegative,
     Number,
     Positive,
-    Stiffness,
     Vec3,
 )
-from schemas.series import Target
-
-Angle = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=math.pi)]
-
-
-class Limits(Base):
-    """Stops of one joint coordinate; hard unless `stiffness` or `damping` is given."""
-
-    lower: Number | None = None
-    """Smallest value of the coordinate; none: free on this side [m or rad]."""
-    upper: Number | None = None
-    """Largest value of the coordinate; none: free on this side [m or rad]."""
-    restitution: Fraction = 0.0
-    """Rebound at the stop [-]."""
-    stiffness: Stiffness | None = None
-    """Stiffness of a soft stop, k or [k1, k2, k3] [N/m or N m/rad]."""
-    damping: NonNegative | None = None
-    """Damping of a soft stop [N s/m or N m s/rad]."""
-
-
-class BallLimits(Base):
-    """Cone and twist limits of a ball joint about its `axis`."""
-
-    swing: Angle | None = None
-    """Half angle of the cone that the child's axis may not leave [rad]."""
-    twist: Angle | None = None
-    """Largest turn about the child's axis, either way [rad]."""
-    restitution: Fraction = 0.0
-    """Rebound at the stop [-]."""
-    stiffness: Stiffness | None = None
-    """Stiffness of a soft stop, k or [k1, k2, k3] [N m/rad]."""
-    damping: NonNegative | None = None
-    """Damping of a soft stop [N m s/rad]."""
-
-
-class VelocityMotor(Base):
-    """Drives the coordinate at a speed, with no more than a given force."""
-
-    type: Literal["velocity"]
-    target: Target
-    """Speed, constant or over time [m/s or rad/s]."""
-    max_force: NonNegative | None = None
-    """Largest force or torque; none: unlimited [N or N m]."""
-
-
-class PositionMotor(Base):
-    """Drives the coordinate to a value; as a spring and damper when these are given."""
-
-    type: Literal["position"]
-    target: Target
-    """Value of the coordinate, constant or over time [m or rad]."""
-    max_force: NonNegative | None = None
-    """Largest force or torque; none: unlimited [N or N m]."""
-    stiffness: Stiffness | None = None
-    """Stiffness of the drive, k or [k1, k2, k3]; none: rigid [N/m or N m/rad]."""
-    damping: NonNegative | None = None
-    """Damping of the drive [N s/m or N m s/rad]."""
-
-
-class ForceMotor(Base):
-    """Applies a force or torque along or about the axis."""
-
-    type: Literal["force"]
-    target: Target
-    """Force or torque, constant or over time [N or N m]."""
-
-
-Motor = Annotated[
-    Annotated[VelocityMotor, Tag("union:velocity")]
-    | Annotated[PositionMotor, Tag("union:position")]
-    | Annotated[ForceMotor, Tag("union:force")],
-    Discriminator(type_tag),
-]
-
-
-class JointSpring(Base):
-    """A spring and damper on the joint coordinate (of a hinge2: along `axis`, the suspension)."""
-
-    stiffness: Stiffness
-    """k or [k1, k2, k3] [N/m or N m/rad]."""
-    damping: NonNegative = 0.0
-    """Damping [N s/m or N m s/rad]."""
-    rest: Number = 0.0
-    """Value of the coordinate where the spring is free [m or rad]."""
 
 
 class JointBase(Base):
@@ -120,7 +36,8 @@ class JointBase(Base):
     frame: Literal["world", "parent"] = "world"
     """Frame of `anchor`, `anchor2`, `axis`, `axis2`: W, or the parent's, both at the start."""
     friction: NonNegative = 0.0
-    """Coulomb friction of each free motion of the joint [N or N m]."""
+    """Coulomb friction of each free motion of the joint; the three rotations of a ball have one
+    between them, and so have the two displacements of a planar joint [N or N m]."""
     damping: NonNegative = 0.0
     """Viscous damping of each free motion of the joint [N s/m or N m s/rad]."""
     erp: Fraction | None = None
@@ -130,7 +47,8 @@ class JointBase(Base):
     collide_connected: Boolean = False
     """Whether parent and child may touch each other."""
     breaking_force: Positive | None = None
-    """Reaction force beyond which the joint is gone; none: never [N]."""
+    """Reaction force beyond which the joint is gone from the next step on; of a gear the torque on
+    the child; none: never. Blows count: they are impulses over the time step [N]."""
 
 
 class Ball(JointBase):
@@ -143,6 +61,8 @@ class Ball(JointBase):
     """Axis of the cone and twist limits; needed with `limits` [-]."""
     limits: BallLimits | None = None
     """Cone and twist limits."""
+    motor: BallMotor | None = None
+    """Drive of the three rotations."""
 
 
 class Hinge(JointBase):
@@ -239,19 +159,36 @@ class Cylindrical(JointBase):
 
 
 class Planar(JointBase):
-    """Moves in the plane across `axis`: two displacements and the angle about it."""
+    """Moves in the plane across `axis`: coordinates 0 and 1 displacements, 2 the angle about it."""
 
     type: Literal["planar"]
     anchor: Vec3 | None = None
     """A point of the plane; default: origin of the child [m]."""
     axis: Direction
     """Normal of the plane [-]."""
+    direction: Direction | None = None
+    """First displacement, in the plane and fixed in the parent; the second follows by the right
+    hand. What of it is along `axis` is left out. Default: any [-]."""
+    limits: Limits | None = None
+    """Stops of the first displacement."""
+    motor: Motor | None = None
+    """Drive of the first displacement."""
+    limits2: Limits | None = None
+    """Stops of the second displacement."""
+    motor2: Motor | None = None
+    """Drive of the second displacement."""
+    limits3: Limits | None = None
+    """Stops of the angle."""
+    motor3: Motor | None = None
+    """Drive of the angle."""
 
 
 class Distance(JointBase):
     """Keeps `anchor` (on the parent) and `anchor2` (on the child) at their first distance.
 
-    With `limits` the distance may vary between `lower` and `upper` (a rope has no `lower`).
+    With `limits` the distance may vary between `lower` and `upper` (a rope has no `lower`); with a
+    `spring` or a `motor` it may vary too, and `friction` and `damping` act along it. Where the
+    anchors coincide the line between them is the direction in which they part.
     """
 
     type: Literal["distance"]
@@ -263,12 +200,36 @@ class Distance(JointBase):
     """Smallest and largest distance [m]."""
     spring: JointSpring | None = None
     """Makes the distance elastic; `rest` counts from the first distance."""
+    motor: Motor | None = None
+    """Drive of the distance: a winch, a cylinder."""
+
+
+class Screw(JointBase):
+    """Turns about `axis` and moves along it by `pitch` per turn: one coordinate, the angle."""
+
+    type: Literal["screw"]
+    anchor: Vec3
+    """A point of the axis [m]."""
+    axis: Direction
+    """Direction of the axis [-]."""
+    pitch: Number
+    """Way along `axis` per turn, negative for a left-handed thread; not zero [m]."""
+    limits: Limits | None = None
+    """Stops of the angle."""
+    motor: Motor | None = None
+    """Drive of the angle."""
+    spring: JointSpring | None = None
+    """Torsion spring on the angle."""
 
 
 class Gear(JointBase):
     """Couples two turns: that of the child about `axis2` is `ratio` times the parent's.
 
-    Turns count in W from the start; a negative ratio turns the wheels against each other.
+    Turns count in W from the start (coordinate 0 the parent's, 1 the child's); a negative ratio
+    turns the wheels against each other. The wheels need joints of their own, which also carry what
+    the gear takes: the difference of the torques. On a carrier that turns about a parallel axis
+    the turns are still those in W: a planet that rolls in a fixed ring is a gear of carrier and
+    planet.
     """
 
     type: Literal["gear"]
@@ -278,6 +239,22 @@ class Gear(JointBase):
     """Axis of the child's turn, fixed in the child; default: `axis` [-]."""
     ratio: Number = 1.0
     """Turn of the child per turn of the parent; not zero [-]."""
+
+
+class Rack(JointBase):
+    """Couples a turn and a way: the child moves along `axis2` by `ratio` per radian of the parent.
+
+    Turn (coordinate 0) and way of the child's centre of mass (coordinate 1) count in W from the
+    start. Pinion and rack need joints of their own.
+    """
+
+    type: Literal["rack"]
+    axis: Direction
+    """Axis of the parent's turn, fixed in the parent [-]."""
+    axis2: Direction
+    """Direction of the child's way, fixed in W [-]."""
+    ratio: Number
+    """Way of the child per turn of the parent: the radius of the pinion; not zero [m/rad]."""
 
 
 Joint = Annotated[
@@ -290,6 +267,8 @@ Joint = Annotated[
     | Annotated[Cylindrical, Tag("union:cylindrical")]
     | Annotated[Planar, Tag("union:planar")]
     | Annotated[Distance, Tag("union:distance")]
-    | Annotated[Gear, Tag("union:gear")],
+    | Annotated[Screw, Tag("union:screw")]
+    | Annotated[Gear, Tag("union:gear")]
+    | Annotated[Rack, Tag("union:rack")],
     Discriminator(type_tag),
 ]

@@ -11,6 +11,10 @@ from schemas.scene import Scene
 POSE_VALUES = 7
 VELOCITY_VALUES = 6
 JOINT_VALUES = 10
+JOINT_COORDINATES = {
+    "ball": 3, "planar": 3, "universal": 2, "hinge2": 2, "cylindrical": 2, "gear": 2, "rack": 2,
+}  # fmt: skip
+"""Rows of the joint table by type; one for all others."""
 CONTACT_VALUES = 9
 ENERGY_VALUES = 8
 MOMENTUM_VALUES = 6
@@ -72,7 +76,7 @@ def count_scene(scene: Scene) -> SceneCounts:
     per_channel = {
         "pose": POSE_VALUES * bodies,
         "velocity": VELOCITY_VALUES * bodies,
-        "joints": JOINT_VALUES * len(scene.joints),
+        "joints": JOINT_VALUES * sum(JOINT_COORDINATES.get(j.type, 1) for j in scene.joints),
         "contacts": 2 * CONTACT_VALUES * bodies,
         "energy": ENERGY_VALUES,
         "momentum": MOMENTUM_VALUES,

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.drive import JointSpring, Limits, PositionDrive
 from schemas.error import Fault, shown
-from schemas.joint import JointSpring, Limits
+from schemas.joint import Joint
 from schemas.pointer import to_pointer
 from schemas.scene import Scene
 
@@ -74,9 +75,10 @@ def _material_warnings(scene: Scene) -> Iterator[Fault]:
 def _joint_warnings(scene: Scene) -> Iterator[Fault]:
     """The coordinate of a joint is zero at the start (of a distance joint: its first length)."""
     for i, joint in enumerate(scene.joints):
+        yield from _idle_warnings(["joints", i], joint)
         if joint.type == "distance":
             continue
-        for field in ("limits", "limits2"):
+        for field in ("limits", "limits2", "limits3"):
             limits = getattr(joint, field, None)
             if not isinstance(limits, Limits):
                 continue
@@ -99,6 +101,36 @@ def _joint_warnings(scene: Scene) -> Iterator[Fault]:
                 f"The spring of joint '{joint.name}' has neither stiffness nor damping.",
                 0.0,
                 "Remove it.",
+            )
+
+
+def _idle_warnings(path: Path, joint: Joint) -> Iterator[Fault]:
+    """Friction and damping that nothing can move against, damping of a rigid drive."""
+    rigid = joint.type == "distance" and not (joint.limits or joint.spring or joint.motor)
+    if joint.type in ("fixed", "gear", "rack") or rigid:
+        for field in ("friction", "damping"):
+            value = getattr(joint, field)
+            if value != 0.0:
+                yield _warning(
+                    [*path, field],
+                    f"idle_{field}",
+                    f"Joint '{joint.name}' has no free motion of its own: its {field} does "
+                    "nothing.",
+                    value,
+                    "Give it to the joints that hold the bodies."
+                    if joint.type in ("gear", "rack")
+                    else "Remove it.",
+                )
+    for field in ("motor", "motor2", "motor3"):
+        motor = getattr(joint, field, None)
+        if isinstance(motor, PositionDrive) and motor.damping and motor.stiffness is None:
+            yield _warning(
+                [*path, field, "damping"],
+                "idle_damping",
+                f"The drive of joint '{joint.name}' has no stiffness: it is rigid, and its damping "
+                "does nothing.",
+                motor.damping,
+                "Add `stiffness`, or limit the drive by `max_force` and `max_speed`.",
             )
 
 

@@ -35,13 +35,26 @@ class MomentumSummary(Open):
     """About the origin of W [kg m^2/s]."""
 
 
+class BrokenJoint(Open):
+    """A joint that gave way."""
+
+    joint: str
+    """Its name."""
+    time: float
+    """End of the step in which it broke [s]."""
+    force: float
+    """Its reaction then [N], of a gear [N m]."""
+
+
 class JointSummary(Open):
-    """Largest errors of the joints."""
+    """Largest errors of the joints, and which of them broke."""
 
     max_position_error: float
     """[m]."""
     max_angle_error: float
     """[rad]."""
+    broken: list[BrokenJoint] = Field(default_factory=list)
+    """Joints that broke, in the order of the scene."""
 
 
 class ContactSummary(Open):

@@ -14,7 +14,9 @@ import { startPose } from "./shapes.js";
  * @property {THREE.Vector3} anchorInChild
  * @property {THREE.Vector3 | null} axis   in the parent
  * @property {THREE.Vector3 | null} axis2  in the child
+ * @property {number} axis2Body   the body axis2 is fixed in, -1: the world
  * @property {boolean} both      the axis is one to slide along: arrows both ways
+ * @property {boolean} apart     it holds at two places: one in the parent, one in the child
  */
 
 /** @param {Joint} joint @param {Scene} scene @returns {JointFrame} */
@@ -27,13 +29,24 @@ export function jointFrame(joint, scene) {
     const vector = new THREE.Vector3(axis[0], axis[1], axis[2]).normalize();
     return body >= 0 && inWorld ? vector.applyQuaternion(startPose(scene.bodies[body]).q.invert()) : vector;
   };
-  const given = new THREE.Vector3(...(joint.anchor ?? [0, 0, 0]));
-  const start = parent >= 0 ? startPose(scene.bodies[parent]) : null;
-  const inW = start && !inWorld ? given.clone().applyQuaternion(start.q).add(start.p) : given.clone();
-  const anchor = start && inWorld ? given.sub(start.p).applyQuaternion(start.q.clone().invert()) : given;
-  const own = child >= 0 ? startPose(scene.bodies[child]) : null;
-  const anchorInChild = own ? inW.sub(own.p).applyQuaternion(own.q.invert()) : inW;
-  return { parent, child, anchor, anchorInChild, axis: axisOf(joint.axis, parent), axis2: axisOf(joint.axis2, child), both: joint.type === "slider" || joint.type === "cylindrical" };
+  const [start, own] = [parent, child].map((body) => (body >= 0 ? startPose(scene.bodies[body]) : { p: new THREE.Vector3(), q: new THREE.Quaternion() }));
+  const inW = (/** @type {number[]} */ [x, y, z]) => {
+    const point = new THREE.Vector3(x, y, z);
+    return inWorld ? point : point.applyQuaternion(start.q).add(start.p);
+  };
+  const inBody = (/** @type {THREE.Vector3} */ point, /** @type {{p: THREE.Vector3, q: THREE.Quaternion}} */ pose) => point.clone().sub(pose.p).applyQuaternion(pose.q.clone().invert());
+  // gears and racks have no anchor: they stand at the centres of their bodies; others at that of the child
+  const couples = joint.type === "gear" || joint.type === "rack";
+  const first = joint.anchor ? inW(joint.anchor) : (couples ? start : own).p;
+  const last = joint.anchor2 ? inW(joint.anchor2) : couples ? own.p : first;
+  return {
+    parent, child, anchor: inBody(first, start), anchorInChild: inBody(last, own),
+    axis: axisOf(joint.axis, parent),
+    // of a rack it is fixed in the world
+    axis2: axisOf(joint.axis2 ?? (joint.type === "gear" ? joint.axis : undefined), joint.type === "rack" ? -1 : child),
+    axis2Body: joint.type === "rack" ? -1 : child,
+    both: ["slider", "cylindrical", "screw"].includes(joint.type), apart: couples || joint.type === "distance",
+  };
 }
 
 /** @param {Float32Array} poses @param {number} body -1: the world @param {THREE.Vector3} local @returns {THREE.Vector3} a point in W */

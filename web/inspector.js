@@ -11,7 +11,7 @@ import { massOf } from "./shapes.js";
 /** @typedef {[label: string, value: string][]} Facts */
 
 /** Joint coordinates that are lengths; all others are angles. @type {Record<string, number[]>} */
-const LENGTHS = { slider: [0], cylindrical: [1], planar: [0, 1], distance: [0] };
+const LENGTHS = { slider: [0], cylindrical: [0], planar: [0, 1], distance: [0], rack: [1] };
 
 /** @param {Joint} joint @param {number} coordinate @returns {{q: string, qd: string, force: string}} units */
 export function coordinateUnits(joint, coordinate) {
@@ -128,11 +128,16 @@ function jointFacts(joint, index, numbers) {
     facts.push([`${units.q === "m" ? "Travel" : "Angle"}${tail}`, quantity(row.q, units.q)]);
     if (units.q === "rad") facts.push([`in degrees${tail}`, quantity((row.q * 180) / Math.PI, "°")]);
     facts.push([`Rate${tail}`, quantity(row.qd, units.qd)]);
-    if (joint.motor || joint.motor2) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force)]);
+    if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force)]);
   }
-  for (const [label, limits] of /** @type {const} */ ([["Limits", joint.limits], ["Limits 2", joint.limits2]])) {
-    if (limits) facts.push([label, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity)}`]);
+  for (const [label, limits] of /** @type {const} */ ([["Limits", joint.limits], ["Limits 2", joint.limits2], ["Limits 3", joint.limits3]])) {
+    if (limits && joint.type !== "ball") facts.push([label, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity)}`]);
   }
+  if (joint.limits?.swing) facts.push(["Cone", quantity((joint.limits.swing * 180) / Math.PI, "°")]);
+  if (joint.limits?.twist) facts.push(["Twist", `± ${quantity((joint.limits.twist * 180) / Math.PI, "°")}`]);
+  if (joint.ratio) facts.push(["Ratio", quantity(joint.ratio, joint.type === "rack" ? "m" : "")]);
+  if (joint.pitch) facts.push(["Pitch", quantity(joint.pitch, "m")]);
+  if (joint.breaking_force) facts.push(["Breaks at", quantity(joint.breaking_force, joint.type === "gear" ? "N·m" : "N")]);
   return facts;
 }
 

@@ -29,7 +29,7 @@ export class Motors {
   open(scene) {
     this.rows = [];
     (scene.joints ?? []).forEach((joint, index) => {
-      [joint.motor, joint.motor2].forEach((motor, axis) => {
+      motorsOf(joint).forEach((motor, axis) => {
         if (motor) this.rows.push(this.row(joint, index, axis, motor));
       });
     });
@@ -59,7 +59,7 @@ export class Motors {
   range(joint, axis, motor) {
     const targets = typeof motor.target === "number" ? [motor.target] : motor.target.values;
     const largest = Math.max(...targets.map(Math.abs), motor.type === "position" ? Math.PI / 4 : 1);
-    const limits = axis ? joint.limits2 : joint.limits;
+    const limits = joint.type === "ball" ? null : [joint.limits, joint.limits2, joint.limits3][axis];
     if (motor.type === "position" && limits && (limits.lower ?? -Infinity) < (limits.upper ?? Infinity)) {
       return [limits.lower ?? -2 * largest, limits.upper ?? 2 * largest];
     }
@@ -91,6 +91,15 @@ export class Motors {
       if (now) setText(row.actual, `${quantity(row.unit === "rad" || row.unit === "m" ? now.q : now.qd, row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(now.motorForce, row.force)}`);
     }
   }
+}
+
+/** The motors of a joint by axis; of a ball one for each component of its target. @param {Joint} joint @returns {(import("./types.js").Motor | null | undefined)[]} */
+function motorsOf(joint) {
+  const { motor, motor2, motor3 } = joint;
+  if (joint.type !== "ball" || !motor) return /** @type {import("./types.js").Motor[]} */ ([motor, motor2, motor3]);
+  const { type, target } = /** @type {import("./types.js").BallMotor} */ (motor);
+  return [0, 1, 2].map((k) => ({
+    type, target: Array.isArray(target) ? target[k] : { ...target, values: target.values.map((value) => value[k]) } }));
 }
 
 /** A target that follows a table. @param {{times: number[], values: number[], interpolation?: string}} table @param {number} time s */

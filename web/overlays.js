@@ -96,7 +96,9 @@ export class Overlays {
       this.arrows.axis.add(at, axis, length, width);
       if (joint.both) this.arrows.axis.add(at, axis.negate(), length, width);
     }
-    if (joint.axis2) this.arrows.axis2.add(at, turned(poses, joint.child, joint.axis2), length, width);
+    const end = joint.apart ? toWorld(poses, joint.child, joint.anchorInChild) : at;
+    if (joint.apart) this.dots.anchor.add(end, Z, this.size * 0.007);
+    if (joint.axis2) this.arrows.axis2.add(end, turned(poses, joint.axis2Body, joint.axis2), length, width);
   }
 
   /** @param {Float32Array} poses @param {number} body */

@@ -33,14 +33,22 @@
  * @property {number[]} [inertia]
  * @property {Shape[]} [shapes]
  *
+ * @typedef {{times: number[], values: number[], interpolation?: string}} Series
+ *
+ * @typedef {object} BallMotor        its targets are vectors
+ * @property {"velocity" | "position" | "force"} type
+ * @property {Vec3 | {times: number[], values: Vec3[], interpolation?: string}} target
+ *
  * @typedef {object} Motor
  * @property {"velocity" | "position" | "force"} type
- * @property {number | {times: number[], values: number[], interpolation?: string}} target
+ * @property {number | Series} target  of a ball: one of its three components
  * @property {number} [max_force]
  *
  * @typedef {object} Limits
  * @property {number} [lower]
  * @property {number} [upper]
+ * @property {number} [swing]         rad, of a ball
+ * @property {number} [twist]         rad, of a ball
  *
  * @typedef {object} Joint
  * @property {string} name
@@ -52,10 +60,16 @@
  * @property {Vec3} [axis]
  * @property {Vec3} [axis2]
  * @property {"world" | "parent"} [frame]
- * @property {Motor | null} [motor]
+ * @property {Vec3} [direction]       of a planar joint: its first displacement
+ * @property {Motor | BallMotor | null} [motor]
  * @property {Motor | null} [motor2]
+ * @property {Motor | null} [motor3]
  * @property {Limits | null} [limits]
  * @property {Limits | null} [limits2]
+ * @property {Limits | null} [limits3]
+ * @property {number} [ratio]         of gear and rack
+ * @property {number} [pitch]         m per turn of a screw
+ * @property {number} [breaking_force]
  *
  * @typedef {object} Scene
  * @property {string} [name]

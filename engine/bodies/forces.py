@@ -48,6 +48,18 @@ def elastic_force(stiffness: NDArray, i: int, x: float) -> float:
 
 
 @kernel
+def elastic_slope(stiffness: NDArray, i: int, x: float) -> float:
+    """The derivative of `elastic_force`: k1 + 2 k2 |x| + 3 k3 x^2 [N/m or N m/rad]."""
+    return stiffness[i, 0] + 2.0 * abs(x) * stiffness[i, 1] + 3.0 * x * x * stiffness[i, 2]
+
+
+@kernel
+def is_elastic(stiffness: NDArray, i: int) -> bool:
+    """Whether any of k1, k2, k3 is not zero."""
+    return stiffness[i, 0] != 0.0 or stiffness[i, 1] != 0.0 or stiffness[i, 2] != 0.0
+
+
+@kernel
 def elastic_energy(stiffness: NDArray, i: int, x: float) -> float:
     """The potential of `elastic_force` [J]: k1 x^2/2 + k2 |x|^3/3 + k3 x^4/4."""
     return (
@@ -97,12 +109,6 @@ def elongation(forces: Forces, state: State, f: int) -> float:
     if forces.kind[f] == FORCE_TORSION:
         return torsion_angle(forces, state, f)[1] - forces.rest[f]
     return spring_length(forces, state, f)[2] - forces.rest[f]
-
-
-@kernel
-def elastic_slope(stiffness: NDArray, i: int, x: float) -> float:
-    """The derivative of `elastic_force` [N/m or N m/rad]: k1 + 2 k2 |x| + 3 k3 x^2."""
-    return stiffness[i, 0] + 2.0 * abs(x) * stiffness[i, 1] + 3.0 * x * x * stiffness[i, 2]
 
 
 @kernel

@@ -56,7 +56,7 @@ def contact_arrays(n: int) -> Contacts:
     )
 
 
-def row_arrays(n: int) -> Rows:
+def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
@@ -77,6 +77,7 @@ def row_arrays(n: int) -> Rows:
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
         lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
     )
 
 
@@ -114,7 +115,7 @@ def island_arrays(n_bodies: int, n_rows: int, friction_kind: int) -> Islands:
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows), friction_kind),
+        part=problem_of(row_arrays(n_rows, 0), friction_kind),
     )
 
 
@@ -124,7 +125,7 @@ def impact_arrays(
     """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
     n = n_rows + 3 * max_contacts
     return Impacts(
-        problem=problem_of(row_arrays(n), friction_kind),
+        problem=problem_of(row_arrays(n, 0), friction_kind),
         source=np.zeros(n, np.int64),
         kept=np.zeros(n_rows),
         speed=np.zeros(n),
@@ -147,7 +148,7 @@ def workspace(
 ) -> Workspace:
     """Everything a step needs beside model and state; `apart`: impacts act apart from the kick."""
     n = len(model.bodies.kind)
-    rows = row_arrays(max_rows(model, max_contacts))
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     n_rows = len(rows.bias)
     struck = max_contacts if apart else 0
     cap = min(dense_rows, n_rows)
@@ -227,11 +228,13 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_WB_W=np.zeros((n, 3)),
         L_flown=np.zeros((n, 3)),
         w_flown=np.zeros((n, 3)),
-        joint_q=np.zeros((n_joints, 2)),
+        joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
-        motor_target=np.full((n_joints, 2), np.nan),
-        motor_max_force=np.full((n_joints, 2), np.nan),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
         applied=np.zeros((n, 7)),
         grab_body=np.full(1, -1, np.int64),
         grab_point_B=np.zeros(3),

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.build.inverse_mass import write_force_masses
-from engine.build.joints import Place, stiffness_terms
+from engine.build.joint_drives import stiffness_terms
+from engine.build.joint_frames import Place
 from engine.build.rotations import inverse, product, unit
 from engine.build.targets import TargetTable
 from engine.world.model import (

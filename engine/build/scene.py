@@ -11,11 +11,12 @@ from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
 from engine.build.inverse_mass import write_joint_masses
-from engine.build.joints import Place, build_joints
+from engine.build.joint_frames import Place
+from engine.build.joints import build_joints
 from engine.build.options import build_options, check_options
 from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
 from engine.build.targets import TargetTable
-from engine.world.model import DYNAMIC, Bodies, Model, Pairs, Shapes
+from engine.world.model import DYNAMIC, Bodies, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
 from schemas import Scene
@@ -46,17 +47,6 @@ def build_shapes(
     return table.arrays()
 
 
-def excluded_pairs(scene: Scene, index: dict[str, int]) -> Pairs:
-    """Keys of the body pairs that a joint keeps from touching, sorted."""
-    n = len(scene.bodies)
-    keys = set()
-    for joint in scene.joints:
-        if not joint.collide_connected and joint.parent != "world":
-            a, b = sorted((index[joint.parent], index[joint.child]))
-            keys.add(a * n + b)
-    return Pairs(np.array(sorted(keys), np.int64))
-
-
 def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:
     """Twice the smallest bounding radius of a shape on a dynamic body [m]; inf without any."""
     radii = shapes.bounding_radius[bodies.kind[shapes.body] == DYNAMIC]
@@ -81,15 +71,14 @@ def build(scene: Scene) -> Built:
     poses = {i: (np.array(body.position), q[i]) for i, body in enumerate(scene.bodies)}
     poses[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
-    joints = build_joints(scene.joints, index, place, poses, targets, faults)
+    joints = build_joints(scene.joints, index, place, poses, targets)
     write_joint_masses(joints, bodies)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
-    model = Model(
-        bodies, shapes, materials, excluded_pairs(scene, index), joints, targets.arrays(), forces
-    )
+    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces)
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
+    state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

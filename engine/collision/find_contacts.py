@@ -46,7 +46,7 @@ from engine.spatial.vec3 import (
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
-from engine.world.model import PLANE, Bodies, Model, Pairs, Shapes
+from engine.world.model import PLANE, Bodies, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
@@ -83,17 +83,17 @@ def pose_all(
 
 @kernel
 def find_pairs(
-    shapes: Shapes, bodies: Bodies, pairs: Pairs, half_margin: float, scratch: CollisionScratch
+    shapes: Shapes, bodies: Bodies, excluded: NDArray, half_margin: float, scratch: CollisionScratch
 ) -> None:
     """Pairs of shapes whose bounds overlap and that may touch, ascending."""
     sweep = scratch.sweep
     sweep.pair_count[0] = 0
     sweep.pair_count[1] = 0
     if len(shapes.kind) <= FEW_SHAPES:
-        find_pairs_all(shapes, bodies.kind, pairs.excluded, sweep)
+        find_pairs_all(shapes, bodies.kind, excluded, sweep)
     else:
-        find_pairs_sweep(shapes, bodies.kind, pairs.excluded, sweep)
-    find_plane_pairs(shapes, bodies.kind, pairs.excluded, scratch.solids, half_margin, sweep)
+        find_pairs_sweep(shapes, bodies.kind, excluded, sweep)
+    find_plane_pairs(shapes, bodies.kind, excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
 
 
@@ -204,7 +204,7 @@ def find_contacts(
     contacts.count[0] = 0
     contacts.dropped[0] = 0
     pose_all(shapes, state, scratch, 0.5 * options.margin, h)
-    find_pairs(shapes, model.bodies, model.pairs, 0.5 * options.margin, scratch)
+    find_pairs(shapes, model.bodies, state.excluded, 0.5 * options.margin, scratch)
     if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
         report.status[0] |= PAIRS_FULL
     broad_done = clock_ns()

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, value_at
+from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic, value_at
 from engine.constraints.frames import JointFrame
-from engine.constraints.joints.coordinates import is_translation, write_coordinate
+from engine.constraints.joints.coordinates import (
+    along_ball_axis,
+    coordinate,
+    is_length,
+    n_coordinates,
+    turned_in_A,
+    write_coordinate,
+)
+from engine.constraints.joints.equations import is_rigid_distance
+from engine.constraints.limit import set_compliant
 from engine.constraints.parts.along import write_along
+from engine.constraints.parts.function import add_row, scale_row
 from engine.constraints.row import belong_to_joint, row_speed, start_row
 from engine.kernel import kernel
-from engine.spatial.vec3 import dot
+from engine.spatial.quaternion import conjugate, multiply
+from engine.spatial.rotation import exponential, logarithm
+from engine.spatial.vec3 import add_scaled, cross, dot, load3, scale
 from engine.world.model import (
+    BALL,
+    DISTANCE,
+    GEAR,
     HINGE2,
     MOTOR_FORCE,
     MOTOR_NONE,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
+    PLANAR,
+    RACK,
     Joints,
     Model,
 )
@@ -32,6 +49,36 @@ from engine.world.rows import (
 )
 from engine.world.state import State
 
+# [m/s or rad/s] below this speed the friction of several axes holds instead of opposing the motion
+SLIDING = 1e-3
+
+
+@kernel
+def target_of(state: State, model: Model, j: int, axis: int, h: float) -> float:
+    """The target of a motor in the middle of the step: commanded, or the scene's at this moment."""
+    target = state.motor_target[j, axis]
+    if math.isnan(target):
+        target = value_at(model.targets, model.joints.motor_table[j, axis], state.time[0] + 0.5 * h)
+    return target
+
+
+@kernel
+def position_error(state: State, model: Model, j: int, axis: int, h: float) -> float:
+    """How far a coordinate is from the target of its position motor [m or rad].
+
+    A ball's three targets are one rotation vector: its error is the rotation vector from where B
+    should be to where it is, along the ball's axes.
+    """
+    joints = model.joints
+    if joints.kind[j] != BALL:
+        return state.joint_q[j, axis] - target_of(state, model, j, axis, h)
+    t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
+    aim = scale(target_of(state, model, j, 0, h), t1)
+    aim = add_scaled(aim, target_of(state, model, j, 1, h), t2)
+    aim = add_scaled(aim, target_of(state, model, j, 2, h), cross(t1, t2))
+    off = multiply(turned_in_A(joints, state, j), conjugate(exponential(aim)))
+    return along_ball_axis(joints, j, axis, logarithm(off))
+
 
 @kernel
 def write_motor(
@@ -40,20 +87,18 @@ def write_motor(
     """A motor on one coordinate; its target is the scene's at this moment unless one is commanded.
 
         velocity   bias = -target                                     |lam| <= max_force h
-        position   bias = k (q - target)/(h k + d), cfm = 1/(h (h k + d)), or, without stiffness,
-                   bias = erp/h (q - target)                          |lam| <= max_force h
+        position   a servo: the lock lower = upper = target with a bounded force,
+                   bias = erp/h (q - target), at most max_speed       |lam| <= max_force h
+                   with stiffness: an implicit spring-damper          |lam| <= max_force h
         force      lam  = target h
 
     Source  physics.md "One step"; 000 motors, servo (one sense: B relative to A)
-    Check   tests/references/test_motors.py
+    Check   tests/references/test_motors.py, tests/references/test_servo.py
     """
     joints = model.joints
     kind = joints.motor_kind[j, axis]
     if kind == MOTOR_NONE:
         return
-    target = state.motor_target[j, axis]
-    if math.isnan(target):
-        target = value_at(model.targets, joints.motor_table[j, axis], state.time[0] + 0.5 * h)
     max_force = state.motor_max_force[j, axis]
     if math.isnan(max_force):
         max_force = joints.motor_max_force[j, axis]
@@ -64,18 +109,32 @@ def write_motor(
     rows.lo[row] = -max_force * h
     rows.hi[row] = max_force * h
     if kind == MOTOR_VELOCITY:
-        rows.bias[row] = -target
+        rows.bias[row] = -target_of(state, model, j, axis, h)
     elif kind == MOTOR_POSITION:
-        error = state.joint_q[j, axis] - target
-        softness = h * joints.motor_stiffness[j, axis] + joints.motor_damping[j, axis]
-        if joints.motor_stiffness[j, axis] > 0.0:
-            rows.bias[row] = joints.motor_stiffness[j, axis] * error / softness
-            rows.cfm[row] = 1.0 / (h * softness)
+        error = position_error(state, model, j, axis, h)
+        if is_elastic(joints.motor_stiffness[j], axis):
+            damping = joints.motor_damping[j, axis]
+            set_compliant(rows, row, joints.motor_stiffness[j], axis, damping, error, h)
         else:
-            rows.bias[row] = rows.share[0] * joints.erp[j] / h * error
+            fastest = joints.motor_max_speed[j, axis]
+            speed = rows.share[0] * joints.erp[j] / h * error
+            rows.bias[row] = min(max(speed, -fastest), fastest)
     elif kind == MOTOR_FORCE:
+        target = target_of(state, model, j, axis, h)
         rows.lo[row] = target * h
         rows.hi[row] = target * h
+
+
+@kernel
+def is_free(joints: Joints, j: int) -> bool:
+    """Whether the coordinates of a joint are motions that friction and damping can act on.
+
+    Not those of gears and racks, which are turns against W, nor of a rod that keeps its length.
+    """
+    kind = joints.kind[j]
+    if kind == DISTANCE:
+        return not is_rigid_distance(joints, j)
+    return kind not in (GEAR, RACK)
 
 
 @kernel
@@ -98,7 +157,52 @@ Damper = tuple[float, float]
 @kernel
 def spring_part(joints: Joints, j: int) -> int:
     """Column of joints.inverse_mass that the joint's own spring works on."""
-    return 0 if joints.kind[j] == HINGE2 or is_translation(joints.kind[j], 0) else 1
+    return 0 if joints.kind[j] == HINGE2 or is_length(joints.kind[j], 0) else 1
+
+
+@kernel
+def join_friction(rows: Rows, state: State, first: int) -> None:
+    """Make one row of the friction of several axes while they slide: against the motion.
+
+    Sliding faster than SLIDING the axes (from `first` to the last row) have one friction among
+    them, along -x_dot/|x_dot|. Slower each keeps its own, so that they hold still in every
+    direction; the largest friction is then a box around the sphere.
+    """
+    last = rows.count[0]
+    square = 0.0
+    for row in range(first, last):
+        rows.bias[row] = row_speed(rows, row, state)
+        square += rows.bias[row] ** 2
+    speed = math.sqrt(square)
+    if speed > SLIDING:
+        scale_row(rows, first, rows.bias[first] / speed)
+        for row in range(first + 1, last):
+            add_row(rows, first, rows.bias[row] / speed, row)
+        rows.lam_warm[first] = rows.lo[first]
+        rows.count[0] = first + 1
+        last = first + 1
+    for row in range(first, last):
+        rows.bias[row] = 0.0
+
+
+@kernel
+def write_joint_friction(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """Dry friction of all free motions of a joint: of each axis, but of a ball's three rotations
+    together, and of a planar joint's two displacements together (isotropic).
+
+    Check   tests/references/test_joint_friction.py
+    """
+    if joints.friction[j] == 0.0 or not is_free(joints, j):
+        return
+    kind = joints.kind[j]
+    together = 3 if kind == BALL else (2 if kind == PLANAR else 0)
+    first = rows.count[0]
+    for axis in range(n_coordinates(kind)):
+        write_friction(rows, state, joints, j, axis, frame, h)
+        if axis + 1 == together:
+            join_friction(rows, state, first)
 
 
 @kernel
@@ -129,23 +233,34 @@ def set_spring(
 
 
 @kernel
+def spring_coordinate(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
+    """What the spring of a joint is stretched or twisted by, but for its rest [m or rad].
+
+    The first coordinate; of a hinge2 the way along the first axis, of a distance joint the
+    distance less the first one.
+    """
+    if joints.kind[j] == HINGE2:
+        return dot(frame.s, frame.gap)
+    x = coordinate(joints, state, j, 0, frame)
+    return x - joints.angle0[j] if joints.kind[j] == DISTANCE else x
+
+
+@kernel
 def write_joint_spring(
     rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
 ) -> None:
     """The spring of a joint: on its first coordinate, or along the first axis of a hinge2."""
     if joints.spring_on[j] == 0:
         return
-    k1, k2, k3 = joints.spring_k[j, 0], joints.spring_k[j, 1], joints.spring_k[j, 2]
-    if k1 == 0.0 and k2 == 0.0 and k3 == 0.0 and joints.spring_damping[j] == 0.0:
+    if not is_elastic(joints.spring_k, j) and joints.spring_damping[j] == 0.0:
         return
     row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_SPRING, state)
+    x = spring_coordinate(joints, state, j, frame) - joints.spring_rest[j]
     if joints.kind[j] == HINGE2:
         write_along(rows, row, frame, frame.s)
-        x = dot(frame.s, frame.gap) - joints.spring_rest[j]
     else:
         write_coordinate(rows, row, joints, j, 0, frame)
-        x = state.joint_q[j, 0] - joints.spring_rest[j]
     force = elastic_force(joints.spring_k, j, x)
     stiffness = elastic_slope(joints.spring_k, j, x)
     if stiffness <= 0.0 and joints.spring_damping[j] == 0.0:
@@ -166,6 +281,6 @@ def write_damper(
     belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
     rows.axis[row] = axis
     write_coordinate(rows, row, joints, j, axis, frame)
-    part = 0 if is_translation(joints.kind[j], axis) else 1
+    part = 0 if is_length(joints.kind[j], axis) else 1
     damper = (joints.damping[j], joints.inverse_mass[j, part])
     set_spring(rows, row, state, 0.0, 0.0, damper, h)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from engine.kernel import kernel
@@ -27,6 +28,12 @@ class JointFrame(NamedTuple):
     w_b: Vec3  # rad/s
     slip: Vec3  # m/s velocity of B's anchor minus velocity of A's centre of mass
     bend: Vec3  # m/s^2  w_b x (w_b x arm_b): acceleration of B's anchor at constant velocities
+
+
+@kernel
+def is_broken(state: State, j: int) -> bool:
+    """Whether joint j broke in an earlier step: it has no rows, forces or energy any more."""
+    return not math.isnan(state.broken[j, 0])
 
 
 @kernel

@@ -6,19 +6,50 @@ from numpy.typing import NDArray
 
 from engine.bodies.resting import rests
 from engine.constraints.contact import write_contact
-from engine.constraints.drive import write_damper, write_friction, write_joint_spring, write_motor
+from engine.constraints.drive import (
+    is_free,
+    write_damper,
+    write_joint_friction,
+    write_joint_spring,
+    write_motor,
+)
 from engine.constraints.element import write_elements
-from engine.constraints.frames import joint_frame
+from engine.constraints.frames import is_broken, joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
-from engine.constraints.limit import write_limits
+from engine.constraints.limit import write_ball_limits, write_limits
 from engine.kernel import kernel
+from engine.spatial.vec3 import store3
 from engine.world.contacts import Contacts
-from engine.world.model import Model
+from engine.world.model import BALL, Model
 from engine.world.options import StepOptions
 from engine.world.rows import Rows
 from engine.world.state import State
+
+
+@kernel
+def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turning: NDArray) -> None:
+    """The rows of one joint: equations, then limits, motor and damper of each axis, then the rest.
+
+    Writes  rows, state.joint_q[j]
+    """
+    joints = model.joints
+    kind = joints.kind[j]
+    frame = joint_frame(joints, state, j)
+    store3(rows.joint_arm, j, frame.arm_b)
+    write_equations(rows, state, joints, j, frame, h, turning)
+    if kind == BALL:
+        write_ball_limits(rows, state, joints, j, frame, h)
+    for axis in range(n_coordinates(kind)):
+        if kind != BALL:
+            state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
+            write_limits(rows, state, joints, (j, axis), frame, h, turning)
+        write_motor(rows, state, model, j, axis, frame, h)
+        if joints.damping[j] > 0.0 and is_free(joints, j):
+            write_damper(rows, state, joints, j, axis, frame, h)
+    write_joint_friction(rows, state, joints, j, frame, h)
+    write_joint_spring(rows, state, joints, j, frame, h)
 
 
 @kernel
@@ -44,19 +75,8 @@ def write_rows(
     rows.share[0] = options.share
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if rests(kind, joints.body_a[j], joints.body_b[j]):
-            continue
-        frame = joint_frame(joints, state, j)
-        write_equations(rows, state, joints, j, frame, h, turning)
-        for axis in range(n_coordinates(joints.kind[j])):
-            state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
-            write_limits(rows, state, joints, (j, axis), frame, h, turning)
-            write_motor(rows, state, model, j, axis, frame, h)
-            if joints.friction[j] > 0.0:
-                write_friction(rows, state, joints, j, axis, frame, h)
-            if joints.damping[j] > 0.0:
-                write_damper(rows, state, joints, j, axis, frame, h)
-        write_joint_spring(rows, state, joints, j, frame, h)
+        if not is_broken(state, j) and not rests(kind, joints.body_a[j], joints.body_b[j]):
+            write_joint(model, state, j, rows, h, turning)
     write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)
     rows.count[1] = rows.count[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from engine.diagnostics.energy import kinetic_energy, potential_energy
@@ -50,7 +52,18 @@ def energies(model: Model, state: State) -> dict[str, float]:
     }
 
 
-def account(model: Model, state: State, methods: list[str]) -> dict[str, Any]:
+def broken_joints(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Joints that broke: name, end of that step [s] and reaction [N], of a gear [N m]."""
+    return [
+        {"joint": name, "time": float(time), "force": float(force)}
+        for name, (time, force) in zip(names, state.broken, strict=True)
+        if not math.isnan(time)
+    ]
+
+
+def account(
+    model: Model, state: State, methods: list[str], joint_names: Sequence[str]
+) -> dict[str, Any]:
     """The parts `energy`, `momentum`, `joints`, `contacts` and `solver` of a summary.
 
     Energy errors are relative to the largest kinetic energy so far (at least that of all bodies at
@@ -77,6 +90,7 @@ def account(model: Model, state: State, methods: list[str]) -> dict[str, Any]:
         "joints": {
             "max_position_error": float(extremes[EXTREME_JOINT_POSITION]),
             "max_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
+            "broken": broken_joints(state, joint_names),
         },
         "contacts": {
             "max_count": int(extremes[EXTREME_CONTACTS]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
-from engine.constraints.frames import joint_frame
-from engine.constraints.joints.coordinates import coordinate
+from engine.constraints.drive import spring_coordinate
+from engine.constraints.frames import is_broken, joint_frame
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.quaternion import load4, rotate, rotate_back
@@ -14,8 +14,8 @@ from engine.world.model import (
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,
     FORCE_TORSION,
-    HINGE2,
     Bodies,
+    Joints,
     Model,
 )
 from engine.world.state import State
@@ -52,19 +52,13 @@ def gravitational_energy(bodies: Bodies, state: State) -> float:
 
 
 @kernel
-def joint_spring_energy(model: Model, state: State) -> float:
-    """Energy stored in the springs of joints [J]."""
-    joints = model.joints
-    total = 0.0
-    for j in range(joints.kind.shape[0]):
-        if joints.spring_on[j] == 1:
-            frame = joint_frame(joints, state, j)
-            if joints.kind[j] == HINGE2:
-                x = dot(frame.s, frame.gap)
-            else:
-                x = coordinate(joints, state, j, 0, frame)
-            total += elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
-    return total
+def joint_spring_energy(joints: Joints, state: State, j: int) -> float:
+    """Energy stored in the spring of joint j [J]; none when it is broken."""
+    if joints.spring_on[j] == 0 or is_broken(state, j):
+        return 0.0
+    frame = joint_frame(joints, state, j)
+    x = spring_coordinate(joints, state, j, frame)
+    return elastic_energy(joints.spring_k, j, x - joints.spring_rest[j])
 
 
 @kernel
@@ -95,11 +89,10 @@ def force_element_energy(model: Model, state: State) -> float:
 @kernel
 def potential_energy(model: Model, state: State) -> float:
     """Gravity and everything elastic [J]."""
-    return (
-        gravitational_energy(model.bodies, state)
-        + joint_spring_energy(model, state)
-        + force_element_energy(model, state)
-    )
+    total = gravitational_energy(model.bodies, state) + force_element_energy(model, state)
+    for j in range(model.joints.kind.shape[0]):
+        total += joint_spring_energy(model.joints, state, j)
+    return total
 
 
 @kernel

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 
 from engine.bodies.resting import rests
-from engine.constraints.frames import JointFrame, joint_frame
+from engine.constraints.frames import JointFrame, is_broken, joint_frame
+from engine.constraints.joints.coordinates import coordinate, turned_in_A
+from engine.constraints.joints.equations import is_rigid_distance
 from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
 from engine.kernel import kernel
-from engine.spatial.quaternion import conjugate, load4, multiply
 from engine.spatial.vec3 import cross, dot, norm, scale, sub
 from engine.world.contacts import Contacts
 from engine.world.model import (
     CYLINDRICAL,
     DISTANCE,
     FIXED,
+    GEAR,
     HINGE,
     HINGE2,
     PLANAR,
+    RACK,
+    SCREW,
     SLIDER,
     UNIVERSAL,
     Joints,
@@ -49,16 +53,30 @@ from engine.world.state import (
 
 
 @kernel
-def joint_position_error(joints: Joints, j: int, frame: JointFrame) -> float:
+def turns_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
+    """By how much a gear [rad] or rack [m] is off its ratio."""
+    second = coordinate(joints, state, j, 1, frame)
+    return second - joints.ratio[j] * coordinate(joints, state, j, 0, frame)
+
+
+@kernel
+def joint_position_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
     """How far the anchors are apart in the directions the joint forbids [m]."""
     kind = joints.kind[j]
     along = dot(frame.s, frame.gap)
     if kind == DISTANCE:
-        return abs(norm(frame.gap) - joints.angle0[j])
+        return abs(norm(frame.gap) - joints.angle0[j]) if is_rigid_distance(joints, j) else 0.0
+    if kind == GEAR:
+        return 0.0
+    if kind == RACK:
+        return abs(turns_error(joints, state, j, frame))
     if kind == PLANAR:
         return abs(along)
     if kind in (SLIDER, CYLINDRICAL) or (kind == HINGE2 and joints.spring_on[j] == 1):
         return norm(sub(frame.gap, scale(along, frame.s)))
+    if kind == SCREW:
+        thrust = joints.ratio[j] * coordinate(joints, state, j, 0, frame)
+        return norm(sub(frame.gap, scale(thrust, frame.s)))
     return norm(frame.gap)
 
 
@@ -66,15 +84,15 @@ def joint_position_error(joints: Joints, j: int, frame: JointFrame) -> float:
 def joint_angle_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
     """How far axes or orientations are from where the joint keeps them [rad]."""
     kind = joints.kind[j]
-    if kind in (HINGE, CYLINDRICAL, PLANAR):
+    if kind == GEAR:
+        return abs(turns_error(joints, state, j, frame))
+    if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
         return math.atan2(norm(cross(frame.s, frame.s_b)), dot(frame.s, frame.s_b))
     if kind in (UNIVERSAL, HINGE2):
         sine = norm(cross(frame.s, frame.s_b))
         return abs(math.atan2(sine, dot(frame.s, frame.s_b)) - joints.angle0[j])
     if kind in (SLIDER, FIXED):
-        q_a = load4(state.q_WB, frame.body_a)
-        q_AB = multiply(conjugate(q_a), load4(state.q_WB, frame.body_b))
-        e = multiply(q_AB, conjugate(load4(joints.q_AB0, j)))
+        e = turned_in_A(joints, state, j)
         return 2.0 * math.atan2(math.sqrt(e[1] * e[1] + e[2] * e[2] + e[3] * e[3]), abs(e[0]))
     return 0.0
 
@@ -142,10 +160,10 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     joints = model.joints
     kind = model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if rests(kind, joints.body_a[j], joints.body_b[j]):
+        if is_broken(state, j) or rests(kind, joints.body_a[j], joints.body_b[j]):
             continue
         frame = joint_frame(joints, state, j)
-        raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, j, frame))
+        raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, state, j, frame))
         raise_to(state, EXTREME_JOINT_ANGLE, joint_angle_error(joints, state, j, frame))
     for c in range(contacts.count[0]):
         raise_to(state, EXTREME_PENETRATION, -contacts.gap[c])

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from engine.bodies.forces import implicit_share
 from engine.constraints.drive import spring_part
-from engine.constraints.joints.coordinates import is_translation
+from engine.constraints.joints.coordinates import is_length
 from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
-from engine.world.model import DYNAMIC, Bodies, Model
+from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
@@ -96,7 +96,7 @@ def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
     joints, j = model.joints, rows.joint[i]
     if rows.slot[i] == SLOT_SPRING:
         return (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
-    part = 0 if is_translation(joints.kind[j], rows.axis[i]) else 1
+    part = 0 if is_length(joints.kind[j], rows.axis[i]) else 1
     return (joints.damping[j], joints.inverse_mass[j, part])
 
 
@@ -164,27 +164,36 @@ def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam
 
 
 @kernel
+def pushes_against_world(joints: Joints, j: int) -> bool:
+    """Whether the rows of joint j (-1: of no joint) relate motions in W, not of B against A."""
+    return j >= 0 and joints.kind[j] in (GEAR, RACK)
+
+
+@kernel
 def book_momentum(
-    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
 ) -> None:
     """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
 
     Must be called in the middle of the step (poses there). Rows between two dynamic bodies are
-    left out on purpose: they must cancel by themselves, and the drift shows when they do not.
+    left out on purpose: they must cancel by themselves, and the drift shows when they do not. Gears
+    and racks are counted: they relate turns in W, which takes the difference of their torques.
 
     Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
     Check   tests/laws/test_momentum.py
     """
     h = options.time_step
+    bodies, joints = model.bodies, model.joints
     sums = state.momentum_in
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         a, b = rows.body_a[i], rows.body_b[i]
-        if lam == 0.0 or bodies.kind[a] == bodies.kind[b]:
+        supported = pushes_against_world(joints, rows.joint[i])
+        if lam == 0.0 or (bodies.kind[a] == bodies.kind[b] and not supported):
             continue
         if bodies.kind[a] == DYNAMIC:
             add_external(sums, rows.J_a, i, a, state, lam)
-        elif bodies.kind[b] == DYNAMIC:
+        if bodies.kind[b] == DYNAMIC:
             add_external(sums, rows.J_b, i, b, state, lam)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.constraints.frames import joint_frame
-from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
+from engine.constraints.frames import is_broken, joint_frame
+from engine.constraints.joints.coordinates import (
+    axis_of,
+    coordinate,
+    n_coordinates,
+    write_coordinate,
+)
 from engine.constraints.row import row_speed
 from engine.kernel import kernel
-from engine.spatial.quaternion import rotate
-from engine.spatial.rotation import exponential
-from engine.spatial.vec3 import scale
+from engine.spatial.vec3 import cross, dot, load3, scale, sub
 from engine.world.contacts import Contacts
-from engine.world.model import Joints
+from engine.world.model import BALL, Joints
 from engine.world.problem import Problem
 from engine.world.rows import (
     ROW_EQUATION,
@@ -41,7 +44,8 @@ def write_coordinates(joints: Joints, state: State, scratch: Rows, out: NDArray)
     """Coordinates and rates now.
 
     Reads   the state; scratch rows are overwritten beyond rows.count (their first free row)
-    Writes  out (j, 2, 2): [coordinate, (q, qd)], m or rad and per second
+    Writes  out (j, 3, 2): [coordinate, (q, qd)], m or rad and per second; of a ball qd is the
+            relative angular velocity
     """
     row = scratch.bias.shape[0] - 1
     out[:] = 0.0
@@ -67,38 +71,37 @@ def write_joint_forces(
 ) -> None:
     """Forces of the last step, from its rows: impulses over h.
 
-    The reaction is what equations, stops and springs do to the child, moved to the anchor. Rows
-    are those of the middle of the step, the state is that of its end: the arm is turned back by
-    half a step.
+    The reaction is what equations, stops and springs do to the child, moved to the anchor. A joint
+    that is broken, or broke in this step, has none.
 
     Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
-            drive (j, 2, 2): [coordinate, (motor, limit)] N or N m
-    Check   tests/references/test_published.py
+            drive (j, 3, 2): [coordinate, (motor, limit)] N or N m
+    Check   tests/references/test_reactions.py, tests/references/test_published.py
     """
     out[:] = 0.0
     drive[:] = 0.0
     for i in range(rows.count[1]):
         j = rows.joint[i]
-        if j < 0:
+        if j < 0 or is_broken(state, j):
             continue
         kind = rows.kind[i]
         force = problem.lam[i] / h
         if kind == ROW_MOTOR:
             drive[j, rows.axis[i], 0] += force
+        elif kind == ROW_LIMIT and joints.kind[j] == BALL:
+            torque = scale(force, load3(rows.J_b, i))
+            frame = joint_frame(joints, state, j)
+            for axis in range(3):
+                drive[j, axis, 1] += dot(axis_of(BALL, axis, frame), torque)
         elif kind == ROW_LIMIT or (kind == ROW_EQUATION and rows.slot[i] >= SLOT_LOWER):
             upper = rows.slot[i] >= SLOT_UPPER
             drive[j, rows.axis[i], 1] += -force if upper else force
         if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
+            push = (rows.J_b[i, 3], rows.J_b[i, 4], rows.J_b[i, 5])
+            turn = sub(load3(rows.J_b, i), cross(load3(rows.joint_arm, j), push))
             for k in range(3):
-                out[j, k] += force * rows.J_b[i, 3 + k]
-                out[j, 3 + k] += force * rows.J_b[i, k]
-    for j in range(joints.kind.shape[0]):
-        frame = joint_frame(joints, state, j)
-        arm = rotate(exponential(scale(-0.5 * h, frame.w_b)), frame.arm_b)
-        f0, f1, f2 = out[j, 0], out[j, 1], out[j, 2]
-        out[j, 3] -= arm[1] * f2 - arm[2] * f1
-        out[j, 4] -= arm[2] * f0 - arm[0] * f2
-        out[j, 5] -= arm[0] * f1 - arm[1] * f0
+                out[j, k] += force * push[k]
+                out[j, 3 + k] += force * turn[k]
 
 
 def joint_table(
@@ -106,7 +109,7 @@ def joint_table(
 ) -> NDArray[np.void]:
     """One row per joint coordinate (dtype JOINT_DTYPE); joints without one have coordinate -1."""
     n = len(joints.kind)
-    now, drive, reaction = np.zeros((n, 2, 2)), np.zeros((n, 2, 2)), np.zeros((n, 6))
+    now, drive, reaction = np.zeros((n, 3, 2)), np.zeros((n, 3, 2)), np.zeros((n, 6))
     write_coordinates(joints, state, rows, now)
     write_joint_forces(joints, state, rows, problem, h, reaction, drive)
     counts = np.array([n_coordinates(int(kind)) for kind in joints.kind], dtype=np.int64)

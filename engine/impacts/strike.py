@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.diagnostics.ledger import add_external, carried_speed
+from engine.diagnostics.ledger import add_external, carried_speed, pushes_against_world
 from engine.impacts.gather import gather
 from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
 from engine.impacts.select import (
@@ -30,7 +30,6 @@ from engine.world.state import (
 if TYPE_CHECKING:
     from engine.world.model import Bodies, Model
     from engine.world.options import StepOptions
-    from engine.world.problem import Problem
     from engine.world.report import Report
     from engine.world.state import State
     from engine.world.workspace import Workspace
@@ -100,17 +99,19 @@ def keep_sums(work: Workspace, k: int) -> None:
 
 
 @kernel
-def book_outside(bodies: Bodies, problem: Problem, k: int, lam: float, state: State) -> None:
+def book_outside(model: Model, work: Workspace, k: int, lam: float, state: State) -> None:
     """Impulse and work of row k that come from bodies whose motion is given."""
+    bodies, problem = model.bodies, work.impacts.problem
     a, b = problem.body_a[k], problem.body_b[k]
     carried = carried_speed(bodies, problem.J_a, k, a, state)
     carried += carried_speed(bodies, problem.J_b, k, b, state)
     state.ledger[LEDGER_WORK_IN] -= lam * carried
-    if bodies.kind[a] == bodies.kind[b]:
+    supported = pushes_against_world(model.joints, work.rows.joint[work.impacts.source[k]])
+    if bodies.kind[a] == bodies.kind[b] and not supported:
         return
     if bodies.kind[a] == DYNAMIC:
         add_external(state.momentum_in, problem.J_a, k, a, state, lam)
-    elif bodies.kind[b] == DYNAMIC:
+    if bodies.kind[b] == DYNAMIC:
         add_external(state.momentum_in, problem.J_b, k, b, state, lam)
 
 
@@ -142,7 +143,7 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
             rubbed += lam * mean
         else:
             ledger[LEDGER_CORRECTION] += lam * mean
-        book_outside(model.bodies, problem, k, lam, state)
+        book_outside(model, work, k, lam, state)
         keep_sums(work, k)
     if pushed + rubbed > 0.0:
         ledger[LEDGER_CORRECTION] += pushed + rubbed

@@ -46,7 +46,6 @@ def as_active(model: Model, activity: NDArray) -> Model:
         ),
         model.shapes,
         model.materials,
-        model.pairs,
         model.joints,
         model.targets,
         model.forces,

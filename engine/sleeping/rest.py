@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from engine.bodies.partition import first_of, join, separate
 from engine.collision.persistence import move_cached
+from engine.constraints.frames import is_broken
 from engine.diagnostics.ledger import book_halt
 from engine.kernel import kernel
 from engine.spatial.vec3 import dot, load3, store3
@@ -75,6 +76,8 @@ def find_company(model: Model, state: State, contacts: Contacts, parent: NDArray
     for c in range(contacts.count[0]):
         _meet(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
     for j in range(joints.kind.shape[0]):
+        if is_broken(state, j):
+            continue
         _meet(bodies, state, parent, joints.body_a[j], joints.body_b[j])
     for f in range(forces.kind.shape[0]):
         if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):

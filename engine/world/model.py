@@ -12,17 +12,8 @@ ASLEEP = 3
 
 SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE = 0, 1, 2, 3, 4, 5, 6, 7
 
-BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-)
+(BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE) = range(9)
+SCREW, GEAR, RACK = 9, 10, 11
 
 MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
 
@@ -73,54 +64,58 @@ class Materials(NamedTuple):
     restitution: NDArray  # (k, k) -    0 to 1
 
 
-class Pairs(NamedTuple):
-    """Which bodies must not touch."""
-
-    excluded: (
-        NDArray  # (e,) int64     sorted keys a * n_bodies + b, a < b: bodies joined by a joint
-    )
-
-
 class Joints(NamedTuple):
-    """Joints from parent A to child B; arrays (j, 2) hold the first and the second axis."""
+    """Joints from parent A to child B; arrays (j, 3) hold what belongs to each coordinate."""
 
-    kind: NDArray  # (j,) int64         BALL ... DISTANCE
+    kind: NDArray  # (j,) int64         BALL ... RACK
     body_a: NDArray  # (j,) int64       parent
     body_b: NDArray  # (j,) int64       child
     anchor_A: NDArray  # (j, 3) m       from A's centre of mass, A's axes
     anchor_B: NDArray  # (j, 3) m       from B's centre of mass, B's axes
-    axis_A: NDArray  # (j, 3) -         first axis s_i, A's axes
-    tangent1_A: NDArray  # (j, 3) -     t1, t2, s_i: right-handed, A's axes
+    axis_A: NDArray  # (j, 3) -         first axis s_i, A's axes; ball: of the cone; distance: the line at the start
+    tangent1_A: (
+        NDArray  # (j, 3) -     t1, t2, s_i: right-handed, A's axes; ball: the scene's x and y
+    )
     tangent2_A: NDArray  # (j, 3) -
-    axis_B: NDArray  # (j, 3) -         hinge: the first axis in B; hinge2, universal: the second axis s_j in B
+    axis_B: NDArray  # (j, 3) -         the first axis in B; hinge2, universal, gear: the second axis s_j in B; rack: in W
     q_AB0: NDArray  # (j, 4) -          orientation of B in A where the coordinates are zero
-    angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]
+    q_WA0: NDArray  # (j, 4) -          gear, rack: orientation of A where its turn is zero
+    q_WB0: NDArray  # (j, 4) -          gear: orientation of B where its turn is zero
+    angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]; rack: travel of B at the start [m]
+    ratio: NDArray  # (j,) -            gear: turn of B per turn of A; rack, screw: m per rad
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
+    excluded: (
+        NDArray  # (j,) int64     key of its pair of bodies in State.excluded; -1: they may touch
+    )
     erp: NDArray  # (j,) -              share of the position error removed per step
     cfm: NDArray  # (j,) 1/kg or 1/(kg m^2)  compliance on the diagonal of equality rows
     inverse_mass: (
         NDArray  # (j, 2) 1/kg, 1/(kg m^2)  J M^-1 J^T of a shift of the anchor, of a turn: at most
     )
-    limit_on: NDArray  # (j, 2) int64   1 if limited
-    limit_lower: NDArray  # (j, 2) m or rad
-    limit_upper: NDArray  # (j, 2) m or rad
-    limit_restitution: NDArray  # (j, 2) -
-    limit_stiffness: NDArray  # (j, 2) N/m or N m/rad   0: hard
-    limit_damping: NDArray  # (j, 2) N s/m or N m s/rad
-    motor_kind: NDArray  # (j, 2) int64  MOTOR_NONE ... MOTOR_FORCE
-    motor_table: NDArray  # (j, 2) int64 which target of Targets
-    motor_max_force: NDArray  # (j, 2) N or N m
+    limit_on: NDArray  # (j, 3) int64   1 if limited; ball: swing, twist
+    limit_lower: NDArray  # (j, 3) m or rad
+    limit_upper: NDArray  # (j, 3) m or rad
+    limit_restitution: NDArray  # (j, 3) -
+    limit_stiffness: NDArray  # (j, 3, 3) N/m ... or N m/rad ...: k1 k2 k3 of each stop
+    limit_damping: NDArray  # (j, 3) N s/m or N m s/rad  no stiffness and no damping: hard
+    motor_kind: NDArray  # (j, 3) int64  MOTOR_NONE ... MOTOR_FORCE
+    motor_table: NDArray  # (j, 3) int64 which target of Targets
+    motor_max_force: NDArray  # (j, 3) N or N m
+    motor_max_speed: NDArray  # (j, 3) m/s or rad/s  of a position motor without stiffness
     motor_stiffness: (
-        NDArray  # (j, 2) N/m or N m/rad   position motors; 0: removes erp of the error per step
+        NDArray  # (j, 3, 3) N/m ... or N m/rad ...: k1 k2 k3; 0: removes erp of the error per step
     )
-    motor_damping: NDArray  # (j, 2) N s/m or N m s/rad
-    friction: NDArray  # (j,) N or N m  largest friction of each free axis
+    motor_damping: NDArray  # (j, 3) N s/m or N m s/rad
+    friction: NDArray  # (j,) N or N m  largest friction of each free motion
     damping: NDArray  # (j,) N s/m or N m s/rad
     spring_on: NDArray  # (j,) int64
     spring_k: NDArray  # (j, 3) N/m ... or N m/rad ...: force = k1 x + k2 |x| x + k3 x^3
     spring_damping: NDArray  # (j,) N s/m or N m s/rad
     spring_rest: NDArray  # (j,) m or rad
+    breaking_force: (
+        NDArray  # (j,) N   reaction beyond which the joint breaks (gear: N m); inf: never
+    )
 
 
 class Targets(NamedTuple):
@@ -157,7 +152,6 @@ class Model(NamedTuple):
     bodies: Bodies
     shapes: Shapes
     materials: Materials
-    pairs: Pairs
     joints: Joints
     targets: Targets
     forces: Forces

@@ -10,16 +10,10 @@ from numpy.typing import NDArray
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT = 6, 7, 8
 
-# slots of a joint's impulses (state.joint_lam); 0-5 are the equations
-SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION, SLOT_SPRING, SLOT_DAMPING, N_SLOTS = (
-    6,
-    8,
-    10,
-    12,
-    14,
-    15,
-    18,
-)
+# slots of a joint's impulses (state.joint_lam); 0-5 are the equations, of the others there is one
+# per coordinate (one spring in all)
+SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION = 6, 9, 12, 15
+SLOT_SPRING, SLOT_DAMPING, N_SLOTS = 18, 19, 22
 
 
 class Rows(NamedTuple):
@@ -30,7 +24,7 @@ class Rows(NamedTuple):
     kind: NDArray  # (max,) int64             ROW_EQUATION ...
     joint: NDArray  # (max,) int64            joint it belongs to, or -1
     slot: NDArray  # (max,) int64             which of the joint's impulse slots, the contact, or the force element
-    axis: NDArray  # (max,) int64             joint axis 0 or 1 of limits, motors, friction, springs
+    axis: NDArray  # (max,) int64             coordinate 0, 1 or 2 of limits, motors, friction, dampers
     body_a: NDArray  # (max,) int64
     body_b: NDArray  # (max,) int64
     J_a: NDArray  # (max, 6) m, -             W, about A's centre of mass
@@ -43,3 +37,4 @@ class Rows(NamedTuple):
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, -1 otherwise
     mu: NDArray  # (max,) -
     lam_warm: NDArray  # (max,) N s or N m s  guess
+    joint_arm: NDArray  # (j, 3) m            W, from B's centre of mass to its anchor when the rows were written

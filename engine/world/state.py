@@ -19,6 +19,9 @@ class ContactCache(NamedTuple):
     normal_W: NDArray  # (max, 3) -       from A to B
 
 
+# state.excluded: a key that no pair has, where the joint of a pair broke
+FREED = 2**62
+
 # state.ledger
 (LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
     range(6)
@@ -55,11 +58,13 @@ class State(NamedTuple):
     w_WB_W: NDArray  # (n, 3) rad/s
     L_flown: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, kept by the last free flight
     w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
-    joint_q: NDArray  # (j, 2) m or rad   joint coordinates, angles counted across turns
-    joint_lam: NDArray  # (j, 18) N s or N m s  impulses of the joint's row slots in the last step
+    joint_q: NDArray  # (j, 3) m or rad   joint coordinates, angles counted across turns; ball: swing and twist
+    joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
+    broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole
     twist: NDArray  # (f,) rad            of torsion springs, counted across turns
-    motor_target: NDArray  # (j, 2)       m, rad or per s  commanded target; nan: the scene's own
-    motor_max_force: NDArray  # (j, 2)    N or N m  commanded largest force; nan: the scene's own
+    excluded: NDArray  # (e,) int64       ascending keys a * n_bodies + b, a < b: bodies that must not touch, once for each joint that says so
+    motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: the scene's own
+    motor_max_force: NDArray  # (j, 3)    N or N m  commanded largest force; nan: the scene's own
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
     grab_body: NDArray  # (1,) int64      -1: nothing is held
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes

@@ -7,15 +7,17 @@ from schemas.checks.ends import Ends
 from schemas.checks.geometry import Vector
 from schemas.checks.parts import Parts, fault
 from schemas.checks.series import series_faults
+from schemas.drive import BallLimits, BallMotor, Limits, Motor, PositionDrive
 from schemas.error import Fault
 from schemas.joint import (
     Ball,
-    BallLimits,
     Distance,
     Gear,
     Hinge2,
     Joint,
-    Limits,
+    Planar,
+    Rack,
+    Screw,
     Universal,
 )
 
@@ -34,16 +36,45 @@ def joint_faults(parts: Parts) -> Iterator[Fault]:
         yield from ends.pair_faults(path, joint.parent, joint.child)
         yield from _anchor_faults(path, joint, ends, tolerance)
         yield from _axis_faults(path, joint)
-        for field in ("limits", "limits2"):
+        for field in ("limits", "limits2", "limits3"):
             yield from _limit_faults([*path, field], getattr(joint, field, None))
-        for field in ("motor", "motor2"):
+        if isinstance(joint, Distance):
+            yield from _length_faults([*path, "limits"], joint)
+        for field in ("motor", "motor2", "motor3"):
             motor = getattr(joint, field, None)
             if motor is not None:
-                yield from series_faults([*path, field, "target"], motor.target)
+                yield from _motor_faults([*path, field], motor)
+
+
+def _motor_faults(path: Path, motor: Motor | BallMotor) -> Iterator[Fault]:
+    yield from series_faults([*path, "target"], motor.target)
+    drive = motor if isinstance(motor, PositionDrive) else None
+    if drive is not None and drive.max_speed is not None and drive.stiffness is not None:
+        yield fault(
+            [*path, "max_speed"],
+            "speed_of_a_spring",
+            f"A drive with `stiffness` is a spring and damper; `max_speed` {drive.max_speed:g} "
+            "belongs to one without.",
+            drive.max_speed,
+            "Leave out `stiffness`, or slow the drive by its `damping`.",
+        )
+
+
+def _length_faults(path: Path, joint: Distance) -> Iterator[Fault]:
+    upper = joint.limits.upper if joint.limits is not None else None
+    if upper is not None and upper <= 0.0:
+        yield fault(
+            [*path, "upper"],
+            "zero_distance",
+            f"The largest distance {upper:g} m of '{joint.name}' leaves no room; more than 0 is "
+            "needed.",
+            upper,
+            "Limits of a distance joint are distances; use a ball joint to keep points together.",
+        )
 
 
 def _anchor_faults(path: Path, joint: Joint, ends: Ends, tolerance: float) -> Iterator[Fault]:
-    if isinstance(joint, Gear):
+    if isinstance(joint, Gear | Rack):
         return
     if isinstance(joint, Distance):
         for field, name in (("anchor", joint.parent), ("anchor2", joint.child)):
@@ -94,11 +125,29 @@ def _axis_faults(path: Path, joint: Joint) -> Iterator[Fault]:
                     joint.axis2,
                     "Use hinge2 for axes at another angle.",
                 )
-        case Gear() if joint.ratio == 0.0:
+        case Planar() if joint.direction is not None:
+            if _sine(joint.axis, joint.direction) < PARALLEL:
+                yield fault(
+                    [*path, "direction"],
+                    "parallel_axes",
+                    f"`direction` of '{joint.name}' is parallel to `axis`; it must lie in the "
+                    "plane across it.",
+                    joint.direction,
+                    None,
+                )
+        case Screw() if joint.pitch == 0.0:
+            yield fault(
+                [*path, "pitch"],
+                "zero_pitch",
+                f"The pitch of screw '{joint.name}' is 0; any other number is allowed.",
+                joint.pitch,
+                "Use a hinge for a turn without way.",
+            )
+        case Gear() | Rack() if joint.ratio == 0.0:
             yield fault(
                 [*path, "ratio"],
-                "out_of_range",
-                f"The ratio of gear '{joint.name}' is 0; any other number is allowed.",
+                "zero_ratio",
+                f"The ratio of {joint.type} '{joint.name}' is 0; any other number is allowed.",
                 joint.ratio,
                 None,
             )

@@ -20,6 +20,14 @@ JOINTS: list[dict[str, Any]] = [
     {"type": "fixed"},
     {"type": "hinge", "axis": [1, 1, 0], "motor": {"type": "velocity", "target": 3.0}},
     {"type": "cylindrical", "axis": [0, 1, 0], "friction": 0.5},
+    {"type": "ball", "friction": 0.3, "damping": 0.1},
+    {"type": "ball", "motor": {"type": "position", "target": [0.5, 1.0, -0.2], "stiffness": 9.0}},
+    {"type": "planar", "axis": [0, 1, 1], "limits": {"upper": 0.05}, "friction": 0.5},
+    {"type": "planar", "axis": [0, 1, 1], "motor3": {"type": "velocity", "target": 2.0}},
+    {"type": "screw", "axis": [0, 1, 1], "pitch": 0.5, "limits": {"upper": 0.2}},
+    {"type": "distance", "anchor2": [0.7, 0.3, 0.2]},
+    {"type": "distance", "anchor2": [0.7, 0.3, 0.2], "spring": {"stiffness": 50.0}},
+    {"type": "distance", "anchor2": [0.7, 0.3, 0.2], "limits": {"lower": 0.4, "upper": 0.6}},
 ]
 
 

@@ -215,6 +215,11 @@ BODIES = [
 ]  # fmt: skip
 
 HINGE2 = {"type": "hinge2", "axis": [0, 0, 1]}
+ENDS = {"name": "j", "parent": "world", "child": "rod", "axis": [0, 0, 1]}
+GEAR = {**ENDS, "type": "gear", "ratio": 0}
+PLANAR = {**ENDS, "type": "planar", "direction": [0, 0, -3]}
+ROPE = {"name": "rope", "type": "distance", "parent": "world", "child": "rod",
+        "anchor": [0, 0, 1], "anchor2": [0.1, 0, 1]}  # fmt: skip
 JOINTS = [
     case("zero-axis", "/joints/0/axis", [0, 0, 0], "zero_axis", "length zero"),
     case("anchor-far", "/joints/0/anchor", [0, 0, 10_000], "anchor_far", "'rod'"),
@@ -241,6 +246,19 @@ JOINTS = [
     case("cone-without-axis", "/joints/0", {"name": "tip", "type": "ball", "parent": "world",
          "child": "rod", "anchor": [0, 0, 1], "limits": {"swing": 1}}, "missing", "no `axis`",
          "/joints/0/axis"),
+    case("screw-without-pitch", "/joints/0", _joint(type="screw", pitch=0), "zero_pitch",
+         "is 0", "/joints/0/pitch"),
+    case("gear-without-ratio", "/joints/0", GEAR, "zero_ratio", "is 0", "/joints/0/ratio"),
+    case("planar-direction-across", "/joints/0", PLANAR, "parallel_axes", "parallel to `axis`",
+         "/joints/0/direction"),
+    case("rope-of-no-length", "/joints/0", {**ROPE, "limits": {"upper": 0}}, "zero_distance",
+         "leaves no room", "/joints/0/limits/upper"),
+    case("speed-of-a-spring", "/joints/0", _joint(motor={"type": "position", "target": 1,
+         "stiffness": 5, "max_speed": 1}), "speed_of_a_spring", "spring and damper",
+         "/joints/0/motor/max_speed"),
+    case("number-for-ball-target", "/joints/0", {"name": "tip", "type": "ball", "parent": "world",
+         "child": "rod", "anchor": [0, 0, 1], "motor": {**MOTOR, "target": 1.0}}, "not_a_list",
+         "found 1", "/joints/0/motor/target"),
     case("two-stiffnesses", "/joints/0/spring", {"stiffness": [1, 2]}, "wrong_length",
          "list of 3 numbers", "/joints/0/spring/stiffness"),
 ]  # fmt: skip

@@ -192,6 +192,26 @@ def test_warnings_name_what_is_probably_not_meant():
     }
 
 
+def test_warnings_name_what_a_joint_cannot_use():
+    end = {"parent": "world", "child": "rod"}
+    document = changed("/joints/-", {**end, "name": "weld", "type": "fixed", "friction": 1.0})
+    document["joints"] += [
+        {**end, "name": "mesh", "type": "gear", "axis": [0, 0, 1], "damping": 0.1},
+        {**end, "name": "rod", "type": "distance", "anchor": [0, 0, 1], "anchor2": [1, 0, 1],
+         "damping": 0.1},
+        {**end, "name": "rope", "type": "distance", "anchor": [0, 0, 1], "anchor2": [1, 0, 1],
+         "damping": 0.1, "limits": {"upper": 1}},
+    ]  # fmt: skip
+    document["joints"][0]["motor"] = {"type": "position", "target": 0, "damping": 1}
+    found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
+    assert found - {("/materials/steel", "unused_material")} == {
+        ("/joints/0/motor/damping", "idle_damping"),
+        ("/joints/1/friction", "idle_friction"),
+        ("/joints/2/damping", "idle_damping"),
+        ("/joints/3/damping", "idle_damping"),
+    }
+
+
 def test_examples_are_read_without_warnings_about_time():
     for name in example_names():
         codes = {warning.code for warning in scene_warnings(load_scene(example_text(name)))}

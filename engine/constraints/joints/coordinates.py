@@ -1,35 +1,109 @@
-"""Joint coordinates: their value, their row, and their second derivative at constant velocities."""
+"""Joint coordinates: their value, their row, and their second derivative at constant velocities.
+
+joint                coordinates
+hinge, screw         angle about s
+slider               way along s
+hinge2, universal    angle about s_i, angle about s_j
+cylindrical          way along s, angle about s
+planar               ways along t1 and t2, angle about s
+distance             distance of the anchors
+ball                 rotation vector of B against A since the start, along t1, t2, t1 x t2
+gear                 turn of A, turn of B
+rack                 turn of A, travel of B
+fixed                none
+"""
 
 from __future__ import annotations
 
 import math
 
 from engine.constraints.frames import JointFrame
+from engine.constraints.joints.turns import (
+    travel_of_child,
+    turn_of_child,
+    turn_of_parent,
+    write_turns,
+)
 from engine.constraints.parts.along import write_along
+from engine.constraints.parts.apart import write_apart
+from engine.constraints.parts.twist import twist_angle, write_twist
 from engine.constraints.row import set_jacobian
 from engine.kernel import kernel
-from engine.spatial.quaternion import conjugate, load4, multiply, rotate
-from engine.spatial.rotation import nearest_turn
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, scale, sub
-from engine.world.model import CYLINDRICAL, HINGE, HINGE2, SLIDER, UNIVERSAL, Joints
+from engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
+from engine.spatial.rotation import logarithm, nearest_turn
+from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
+from engine.world.model import (
+    BALL,
+    CYLINDRICAL,
+    DISTANCE,
+    FIXED,
+    GEAR,
+    HINGE,
+    HINGE2,
+    PLANAR,
+    RACK,
+    SCREW,
+    SLIDER,
+    UNIVERSAL,
+    Joints,
+)
 from engine.world.rows import Rows
 from engine.world.state import State
 
 
 @kernel
 def n_coordinates(kind: int) -> int:
-    """How many coordinates a joint has that can be limited, driven or sprung."""
-    if kind in (HINGE, SLIDER):
-        return 1
-    if kind in (UNIVERSAL, HINGE2, CYLINDRICAL):
+    """How many coordinates a joint has."""
+    if kind == FIXED:
+        return 0
+    if kind in (BALL, PLANAR):
+        return 3
+    if kind in (UNIVERSAL, HINGE2, CYLINDRICAL, GEAR, RACK):
         return 2
-    return 0
+    return 1
 
 
 @kernel
 def is_translation(kind: int, axis: int) -> bool:
-    """Whether a coordinate is a length (else an angle)."""
-    return kind == SLIDER or (kind == CYLINDRICAL and axis == 0)
+    """Whether a coordinate is a way along an axis of A (else an angle, or a distance)."""
+    return kind == SLIDER or (kind == CYLINDRICAL and axis == 0) or (kind == PLANAR and axis < 2)
+
+
+@kernel
+def is_length(kind: int, axis: int) -> bool:
+    """Whether a coordinate is in metres."""
+    return is_translation(kind, axis) or kind == DISTANCE or (kind == RACK and axis == 1)
+
+
+@kernel
+def axis_of(kind: int, axis: int, frame: JointFrame) -> Vec3:
+    """The direction, fixed in A, that a coordinate of a ball, planar or one-axis joint is along."""
+    if kind in (BALL, PLANAR):
+        if axis == 0:
+            return frame.t1
+        if axis == 1:
+            return frame.t2
+        return cross(frame.t1, frame.t2)
+    return frame.s
+
+
+@kernel
+def turned_in_A(joints: Joints, state: State, j: int) -> Quaternion:
+    """The rotation, in A's axes, from where B would be at coordinates zero to where it is."""
+    q_a = load4(state.q_WB, joints.body_a[j])
+    q_AB = multiply(conjugate(q_a), load4(state.q_WB, joints.body_b[j]))
+    return multiply(q_AB, conjugate(load4(joints.q_AB0, j)))
+
+
+@kernel
+def along_ball_axis(joints: Joints, j: int, axis: int, vector_A: Vec3) -> float:
+    """Component of a vector in A's axes along the first, second or third axis of a ball."""
+    t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
+    if axis == 0:
+        return dot(t1, vector_A)
+    if axis == 1:
+        return dot(t2, vector_A)
+    return dot(cross(t1, t2), vector_A)
 
 
 @kernel
@@ -44,25 +118,30 @@ def angle_about(axis: Vec3, start: Vec3, end: Vec3) -> float:
 def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFrame) -> float:
     """Value of a joint coordinate [m or rad]: motion of B relative to A along or about its axis.
 
-    Angles are continued from the last value, across whole turns.
+    Angles are continued from the last value, across whole turns (not those of a ball, whose
+    rotation vector is at most pi long).
     Check   tests/engine/constraints/test_rows.py
     """
     kind = joints.kind[j]
+    if kind == BALL:
+        return along_ball_axis(joints, j, axis, logarithm(turned_in_A(joints, state, j)))
     if is_translation(kind, axis):
-        return dot(frame.s, frame.gap)
-    last = state.joint_q[j, axis]
-    if kind in (HINGE, CYLINDRICAL):
-        q_a = load4(state.q_WB, frame.body_a)
-        q_AB = multiply(conjugate(q_a), load4(state.q_WB, frame.body_b))
-        turned = multiply(q_AB, conjugate(load4(joints.q_AB0, j)))
-        s = load3(joints.axis_A, j)
-        sine = turned[1] * s[0] + turned[2] * s[1] + turned[3] * s[2]
-        return nearest_turn(2.0 * math.atan2(sine, turned[0]), last)
-    if axis == 0:
+        return dot(axis_of(kind, axis, frame), frame.gap)
+    if kind == DISTANCE:
+        return norm(frame.gap)
+    if kind == RACK and axis == 1:
+        return travel_of_child(joints, state, j)
+    if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
+        angle = twist_angle(turned_in_A(joints, state, j), load3(joints.axis_A, j))
+    elif kind in (GEAR, RACK):
+        angle = turn_of_parent(joints, state, j) if axis == 0 else turn_of_child(joints, state, j)
+    elif axis == 0:
         zero = rotate(load4(state.q_WB, frame.body_a), load3(joints.zero2_A, j))
-        return nearest_turn(angle_about(frame.s, zero, frame.s_b), last)
-    zero = rotate(load4(state.q_WB, frame.body_b), load3(joints.zero1_B, j))
-    return nearest_turn(-angle_about(frame.s_b, zero, frame.s), last)
+        angle = angle_about(frame.s, zero, frame.s_b)
+    else:
+        zero = rotate(load4(state.q_WB, frame.body_b), load3(joints.zero1_B, j))
+        angle = -angle_about(frame.s_b, zero, frame.s)
+    return nearest_turn(angle, state.joint_q[j, axis])
 
 
 @kernel
@@ -71,25 +150,38 @@ def write_coordinate(
 ) -> float:
     """The row of a coordinate: its rate is J v.
 
-        translation            the part `along` with e = s
+        way                    the part `along` with e = s, t1 or t2
+        distance               the part `apart`
         hinge, cylindrical     J = [-s, 0, s, 0]
+        screw                  the part `twist`
+        ball                   J = [-e, 0, e, 0]: relative angular velocity along e, which is the
+                               rate of the rotation vector only while that is short or along e
         hinge2, universal      w_rel = rate1 s_i + rate2 s_j  =>  rate1 = d . w_rel with
                                d = (s_i - c s_j)/(1 - c^2), c = s_i . s_j, and alike for rate2
+        gear, rack             see turns.py
 
-    Returns the coordinate's second derivative at constant velocities (for two-axis joints without
-    the turning of d, of second order in the rates across both axes)
+    Returns the coordinate's second derivative at constant velocities (for hinge2 and universal
+    without the turning of d, of second order in the rates across both axes)
     Check   tests/engine/constraints/test_rows.py
     """
     kind = joints.kind[j]
     if is_translation(kind, axis):
-        return write_along(rows, row, frame, frame.s)
-    d = frame.s
+        return write_along(rows, row, frame, axis_of(kind, axis, frame))
+    if kind == DISTANCE:
+        return write_apart(rows, row, frame)
+    if kind == SCREW:
+        return write_twist(rows, row, frame)
+    if kind in (GEAR, RACK):
+        side = (1.0, 0.0, 0.0) if axis == 0 else (0.0, 1.0, 0.0)
+        return write_turns(rows, row, joints, j, frame, side)
+    d = axis_of(kind, axis, frame)
+    base = frame.w_a
     if kind in (UNIVERSAL, HINGE2):
         c = dot(frame.s, frame.s_b)
         if axis == 0:
             d = scale(1.0 / (1.0 - c * c), add_scaled(frame.s, -c, frame.s_b))
         else:
             d = scale(1.0 / (1.0 - c * c), add_scaled(frame.s_b, -c, frame.s))
+            base = frame.w_b
     set_jacobian(rows, row, negate(d), (0.0, 0.0, 0.0), d)
-    base = frame.w_b if axis == 1 and kind != CYLINDRICAL else frame.w_a
     return dot(cross(base, d), sub(frame.w_b, frame.w_a))

@@ -9,7 +9,10 @@ slider       1 translation along s        2 along, 3 perpendicular
 cylindrical  1 rotation, 1 translation    2 along, 2 perpendicular
 planar       2 translations, 1 rotation   1 along, 2 perpendicular
 fixed        none                         3 along, 3 perpendicular
-distance     all but one translation      1 along the line between the anchors
+distance     all but one translation      1 apart, unless limits, a spring or a motor set it free
+screw        1 rotation with its thrust   2 along, 2 perpendicular, 1 way - lead * angle
+gear         all but the ratio of turns   1 turn of B - ratio * turn of A
+rack         all but the ratio            1 travel of B - ratio * turn of A
 """
 
 from __future__ import annotations
@@ -19,19 +22,28 @@ import math
 from numpy.typing import NDArray
 
 from engine.constraints.frames import JointFrame
+from engine.constraints.joints.coordinates import coordinate
+from engine.constraints.joints.turns import write_turns
 from engine.constraints.parts.along import write_along
+from engine.constraints.parts.apart import write_apart
+from engine.constraints.parts.function import add_row
 from engine.constraints.parts.perpendicular import write_perpendicular
-from engine.constraints.row import belong_to_joint, set_equation, set_jacobian, start_row
+from engine.constraints.parts.twist import write_twist
+from engine.constraints.row import belong_to_joint, set_equation, start_row
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4, multiply, rotate
-from engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale, sub
+from engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
 from engine.world.model import (
     CYLINDRICAL,
     DISTANCE,
     FIXED,
+    GEAR,
     HINGE,
     HINGE2,
+    MOTOR_NONE,
     PLANAR,
+    RACK,
+    SCREW,
     SLIDER,
     UNIVERSAL,
     Joints,
@@ -78,27 +90,53 @@ def add_axes_angle(
 
 
 @kernel
+def is_rigid_distance(joints: Joints, j: int) -> bool:
+    """Whether a distance joint keeps its length: it has no limits, no spring and no motor."""
+    return (
+        joints.limit_on[j, 0] == 0
+        and joints.spring_on[j] == 0
+        and joints.motor_kind[j, 0] == MOTOR_NONE
+    )
+
+
+@kernel
 def add_distance(
     rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
 ) -> None:
-    """Equation: the anchors keep their distance.
-
-    C = |gap| - l,  n = gap/|gap|;  J_a = -[r_A x n, n], J_b = [r_B x n, n] with r_A to A's anchor
-    d2C/dt2 = n . (bend_B - bend_A) + (|rate|^2 - (n . rate)^2)/|gap|
-    """
-    length = norm(frame.gap)
-    n = scale(1.0 / length, frame.gap) if length > 0.0 else (0.0, 0.0, 1.0)
-    r_a = sub(frame.arm_a, frame.gap)
+    """Equation: the anchors keep their distance."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 0, state)
-    set_jacobian(rows, row, cross(n, r_a), n, cross(frame.arm_b, n))
-    spin_a = cross(frame.w_a, r_a)
-    rate = sub(frame.slip, spin_a)
-    along = dot(n, rate)
-    curvature = dot(n, sub(frame.bend, cross(frame.w_a, spin_a)))
-    if length > 0.0:
-        curvature += (dot(rate, rate) - along * along) / length
-    set_equation(rows, row, length - joints.angle0[j], curvature, k, turning)
+    curvature = write_apart(rows, row, frame)
+    set_equation(rows, row, norm(frame.gap) - joints.angle0[j], curvature, k, turning)
+
+
+@kernel
+def add_screw(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+) -> None:
+    """Equation: C = way along s - lead * angle about s [m], lead = pitch/(2 pi)."""
+    row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, 2, state)
+    lead = joints.ratio[j]
+    curvature = write_along(rows, row, frame, frame.s)
+    # the row after this one is free: it holds the angle for a moment
+    curvature -= lead * write_twist(rows, row + 1, frame)
+    add_row(rows, row, -lead, row + 1)
+    error = dot(frame.s, frame.gap) - lead * coordinate(joints, state, j, 0, frame)
+    set_equation(rows, row, error, curvature, k, turning)
+
+
+@kernel
+def add_turns(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+) -> None:
+    """Equation: C = turn (or travel) of B - ratio * turn of A [rad or m], counted across turns."""
+    row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, 0, state)
+    ratio = joints.ratio[j]
+    curvature = write_turns(rows, row, joints, j, frame, (-ratio, 1.0, 0.0))
+    error = coordinate(joints, state, j, 1, frame) - ratio * coordinate(joints, state, j, 0, frame)
+    set_equation(rows, row, error, curvature, k, turning)
 
 
 @kernel
@@ -130,17 +168,23 @@ def write_equations(
     share = rows.share[0]
     k = (h, share * joints.erp[j], joints.cfm[j] / share)
     if kind == DISTANCE:
-        add_distance(rows, state, joints, j, frame, k, turning)
+        if is_rigid_distance(joints, j):
+            add_distance(rows, state, joints, j, frame, k, turning)
+        return
+    if kind in (GEAR, RACK):
+        add_turns(rows, state, joints, j, frame, k, turning)
         return
     # position: which of t1, t2, s are forbidden to B's anchor
     if kind != PLANAR:
         add_along(rows, state, (j, 0), frame, frame.t1, k, turning)
         add_along(rows, state, (j, 1), frame, frame.t2, k, turning)
     has_suspension = kind == HINGE2 and joints.spring_on[j] == 1
-    if kind not in (SLIDER, CYLINDRICAL) and not has_suspension:
-        add_along(rows, state, (j, 2), frame, frame.s, k, turning)
+    if kind == SCREW:
+        add_screw(rows, state, joints, j, frame, k, turning)
+    elif kind not in (SLIDER, CYLINDRICAL) and not has_suspension:
+        add_along(rows, state, (j, 2), frame, cross(frame.t1, frame.t2), k, turning)
     # orientation
-    if kind in (HINGE, CYLINDRICAL, PLANAR):
+    if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
         add_perpendicular(rows, state, (j, 3), frame, (frame.t1, frame.s_b), k, turning)
         add_perpendicular(rows, state, (j, 4), frame, (frame.t2, frame.s_b), k, turning)
     elif kind in (UNIVERSAL, HINGE2):

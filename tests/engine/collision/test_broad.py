@@ -19,7 +19,7 @@ def pairs_of(world, method):
     sweep, model = world.scratch.sweep, world.model
     sweep.pair_count[:] = 0
     pose_all(model.shapes, world.state, world.scratch, 0.5 * world.margin, world.h)
-    method(model.shapes, model.bodies.kind, model.pairs.excluded, sweep)
+    method(model.shapes, model.bodies.kind, world.state.excluded, sweep)
     sort_pairs(sweep, len(model.shapes.kind))
     n = sweep.pair_count[0]
     return np.stack([sweep.pair_a[:n], sweep.pair_b[:n]], axis=1)

@@ -9,6 +9,9 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from engine.build.capacity import contact_arrays, empty_state
+from engine.build.forces import empty_forces
+from engine.build.joints import empty_joints
+from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
@@ -26,13 +29,9 @@ from engine.world.model import (
     SPHERE,
     STATIC,
     Bodies,
-    Forces,
-    Joints,
     Materials,
     Model,
-    Pairs,
     Shapes,
-    Targets,
 )
 from engine.world.options import SleepOptions, SolverOptions, StepOptions
 
@@ -158,26 +157,6 @@ def build_shapes(solids):
     )
 
 
-def empty(kind):
-    """A NamedTuple of arrays with no elements, of the types its comments declare."""
-    two = {"limit_on", "motor_kind", "motor_table"}
-    whole = {"kind", "body_a", "body_b", "spring_on", "start", "count", "is_step", "table"}
-    whole |= {"body_axes"} | two
-    width = {
-        "anchor_A": 3, "anchor_B": 3, "axis_A": 3, "tangent1_A": 3, "tangent2_A": 3, "axis_B": 3,
-        "q_AB0": 4, "zero2_A": 3, "zero1_B": 3, "limit_on": 2, "limit_lower": 2, "limit_upper": 2,
-        "limit_restitution": 2, "limit_stiffness": 2, "limit_damping": 2, "motor_kind": 2,
-        "motor_table": 2, "motor_max_force": 2, "motor_stiffness": 2, "motor_damping": 2,
-        "spring_k": 3, "stiffness": 3, "table": 6, "coefficient": 2,
-    }  # fmt: skip
-    return kind(
-        *(
-            np.zeros((0, width[f]) if f in width else 0, np.int64 if f in whole else np.float64)
-            for f in kind._fields
-        )
-    )
-
-
 @dataclass
 class World:
     """One posed world and everything find_contacts needs."""
@@ -200,13 +179,13 @@ class World:
             bodies,
             build_shapes(self.solids),
             Materials(np.array(self.friction), np.array(self.restitution)),
-            Pairs(np.array(sorted(self.excluded), np.int64)),
-            empty(Joints),
-            empty(Targets),
-            empty(Forces),
+            empty_joints(0),
+            TargetTable().arrays(),
+            empty_forces(0, n),
         )
         cap = self.max_contacts
-        self.state = empty_state(n + 1, 0, 0, cap)
+        excluded = np.array(sorted(self.excluded), np.int64)
+        self.state = empty_state(n + 1, 0, 0, cap)._replace(excluded=excluded)
         for i, solid in enumerate(self.solids):
             self.state.p_WB[i], self.state.q_WB[i] = solid.p, solid.q
             self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w

@@ -10,6 +10,7 @@ import pytest
 from engine.constraints.frames import joint_frame
 from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
 from engine.constraints.joints.equations import write_equations
+from engine.constraints.limit import write_ball_limits
 from engine.constraints.row import row_speed
 from engine.integration.advance_poses import advance_poses
 from engine.simulation import Simulation
@@ -29,18 +30,26 @@ KINDS: dict[str, dict[str, Any]] = {
     "cylindrical": {"axis": AXIS},
     "planar": {"axis": AXIS},
     "distance": {"anchor2": [0.9, -0.3, 0.4]},
+    "screw": {"axis": AXIS, "pitch": 0.7},
+    "gear": {"axis": AXIS, "axis2": AXIS2, "ratio": -1.7},
+    "rack": {"axis": AXIS, "axis2": AXIS2, "ratio": 0.3},
 }
+# gears and racks relate motions in W, which takes the difference
+IN_WORLD = ("gear", "rack")
+# what the coordinates of a joint with limits, a spring or a motor are functions of
+CONES = {"axis": AXIS, "limits": {"swing": 0.01, "twist": 0.01}}
 
 
-def jointed(kind: str, disturbed: float, seed: int) -> Simulation:
+def jointed(kind: str, disturbed: float, seed: int, **more: Any) -> Simulation:
     """Two tumbling bricks with one joint, moved off the constraint by up to `disturbed`."""
     joint = {
         "name": "j",
         "type": kind.split()[0],
         "parent": "a",
         "child": "b",
-        "anchor": [0.3, 0.1, 0.2],
+        **({} if kind in IN_WORLD else {"anchor": [0.3, 0.1, 0.2]}),
         **KINDS[kind],
+        **more,
     }
     bodies = [
         brick("a", orientation=[0.8, 0.6, 0.0, 0.0], center_of_mass=[0.1, -0.05, 0.02]),
@@ -104,14 +113,18 @@ def test_equation_rows_are_derivatives_of_their_errors(kind: str, disturbed: flo
         assert curvature == pytest.approx((ahead[1] - behind[1]) / (2 * d), abs=2e-8, rel=1e-7)
 
 
-@pytest.mark.parametrize("kind", ["hinge", "slider", "cylindrical", "universal", "hinge2"])
+COORDINATES = ["hinge", "slider", "cylindrical", "universal", "hinge2", "planar"]
+COORDINATES += ["distance", "screw", "gear", "rack"]
+
+
+@pytest.mark.parametrize("kind", COORDINATES)
 def test_coordinate_rows_are_rates_on_the_constraint(kind: str) -> None:
     for seed in range(5):
         simulation = jointed(kind, 0.0, seed)
         # velocities the joint allows: what its equations forbid is projected out
         state, rows = simulation.state, simulation.work.rows
         equations(simulation)
-        n = int(rows.count[0])
+        n = 0 if kind == "distance" else int(rows.count[0])
         J = np.concatenate([rows.J_a[:n], rows.J_b[:n]], axis=1)
         v = np.concatenate([state.w_WB_W[0], state.v_WB_W[0], state.w_WB_W[1], state.v_WB_W[1]])
         v = v - np.linalg.pinv(J) @ (J @ v)
@@ -120,12 +133,58 @@ def test_coordinate_rows_are_rates_on_the_constraint(kind: str) -> None:
         d = 1e-5
         ahead, behind = (at(simulation, s * d, coordinates) for s in (1.0, -1.0))
         assert speed == pytest.approx((ahead[0] - behind[0]) / (2 * d), abs=1e-8, rel=1e-8)
-        if kind in ("hinge", "slider", "cylindrical"):
+        if kind not in ("universal", "hinge2"):
             expected = (ahead[1] - behind[1]) / (2 * d)
             assert curvature == pytest.approx(expected, abs=1e-7, rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", ["distance", "screw", "gear", "rack"])
+def test_some_coordinate_rows_are_exact_for_any_error(kind: str) -> None:
+    for seed in range(5):
+        simulation = jointed(kind, 0.2, seed)
+        _, speed, curvature = coordinates(simulation)
+        d = 1e-5
+        ahead, behind = (at(simulation, s * d, coordinates) for s in (1.0, -1.0))
+        assert speed == pytest.approx((ahead[0] - behind[0]) / (2 * d), abs=1e-8, rel=1e-8)
+        assert curvature == pytest.approx((ahead[1] - behind[1]) / (2 * d), abs=1e-7, rel=1e-6)
+
+
+def cones(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
+    """C and J v of the swing limit and of both twist limits of a ball joint."""
+    joints, rows, state = simulation.model.joints, simulation.work.rows, simulation.state
+    rows.count[:] = 0
+    write_ball_limits(rows, state, joints, 0, joint_frame(joints, state, 0), 1e9)
+    n = int(rows.count[0])
+    return rows.error[:n].copy(), np.array([row_speed(rows, i, state) for i in range(n)])
+
+
+def test_swing_and_twist_rows_are_derivatives_of_their_limits() -> None:
+    for seed in range(20):
+        simulation = jointed("ball", 0.6, seed, **CONES)
+        C, speed = cones(simulation)
+        assert C.shape == (3,)
+        d = 1e-6
+        ahead, behind = (at(simulation, s * d, cones)[0] for s in (1.0, -1.0))
+        assert speed == pytest.approx((ahead - behind) / (2 * d), abs=1e-8, rel=1e-7)
+
+
+def test_swing_and_twist_rows_conserve_angular_momentum() -> None:
+    simulation = jointed("ball", 0.6, 3, **CONES)
+    cones(simulation)
+    rows = simulation.work.rows
+    assert rows.J_a[:3] == pytest.approx(-rows.J_b[:3], abs=1e-15)
+    assert rows.J_a[:3, 3:] == pytest.approx(np.zeros((3, 3)), abs=0.0)
+
+
+def test_ball_coordinates_turn_at_the_relative_angular_velocity_near_zero() -> None:
+    simulation = jointed("ball", 0.0, 0)
+    _, speed, _ = coordinates(simulation)
+    d = 1e-6
+    ahead, behind = (at(simulation, s * d, coordinates) for s in (1.0, -1.0))
+    assert speed == pytest.approx((ahead[0] - behind[0]) / (2 * d), abs=1e-8, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - set(IN_WORLD)))
 def test_rows_conserve_both_momenta_for_any_error(kind: str) -> None:
     simulation = jointed(kind, 0.2, 3)
     equations(simulation)
@@ -139,7 +198,20 @@ def test_rows_conserve_both_momenta_for_any_error(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "rows"),
-    [("ball", 3), ("hinge", 5), ("slider", 5), ("fixed", 6), ("hinge2", 4), ("universal", 4)],
+    [
+        ("ball", 3),
+        ("hinge", 5),
+        ("slider", 5),
+        ("fixed", 6),
+        ("hinge2", 4),
+        ("universal", 4),
+        ("cylindrical", 4),
+        ("planar", 3),
+        ("distance", 1),
+        ("screw", 5),
+        ("gear", 1),
+        ("rack", 1),
+    ],
 )
 def test_joint_leaves_its_degrees_of_freedom(kind: str, rows: int) -> None:
     simulation = jointed(kind, 0.0, 0)

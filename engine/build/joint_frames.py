@@ -1,0 +1,117 @@
+"""Anchors and axes of joints from the world into their bodies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.build.rotations import inverse, product, tangents, turn, unit
+from engine.world.model import Joints
+
+Array = NDArray[np.float64]
+Poses = dict[int, tuple[Array, Array]]
+
+
+class Place:
+    """Poses at the start: of which body, in W."""
+
+    def __init__(self, p: Array, q: Array) -> None:
+        """Take p (n, 3) of the centres of mass and q (n, 4)."""
+        self.p, self.q = p, q
+
+    def point(self, body: int, point_W: Array) -> Array:
+        """A point of W from the body's centre of mass in body axes."""
+        return turn(inverse(self.q[body]), point_W - self.p[body])
+
+    def direction(self, body: int, direction_W: Array) -> Array:
+        """A direction of W in body axes."""
+        return turn(inverse(self.q[body]), direction_W)
+
+
+def to_world(
+    joint: Any, value: Any, scene_pose: tuple[Array, Array], is_point: bool
+) -> Array | None:
+    """A point or direction of the scene in W: it may be given in the parent's frame."""
+    if value is None:
+        return None
+    vector = np.array(value, dtype=float)
+    if joint.frame == "parent":
+        origin, q = scene_pose
+        vector = turn(q, vector)
+        if is_point:
+            vector = vector + origin
+    return vector
+
+
+def across(joint: Any, s: Array, parent: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The directions t1, t2 of a joint in W: x and y of the scene for a ball, else across s."""
+    if joint.type == "ball":
+        x, y = (to_world(joint, e, parent, False) for e in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+        assert x is not None
+        assert y is not None
+        return x, y
+    direction = to_world(joint, getattr(joint, "direction", None), parent, False)
+    if direction is None:
+        return tangents(s)
+    t1 = unit(direction)
+    t1 = unit(t1 - (t1 @ s) * s)
+    return t1, np.cross(s, t1)
+
+
+def write_second_axis(joints: Joints, j: int, place: Place, s: Array, s2: Array) -> None:
+    """The second axis of a hinge2 or universal joint, and where the angles are zero."""
+    a, b = int(joints.body_a[j]), int(joints.body_b[j])
+    joints.axis_B[j] = place.direction(b, s2)
+    joints.zero2_A[j] = place.direction(a, s2)
+    joints.zero1_B[j] = place.direction(b, s)
+    joints.angle0[j] = math.atan2(float(np.linalg.norm(np.cross(s, s2))), float(s @ s2))
+
+
+def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: Poses) -> None:
+    """Anchors, axes and zero orientations of joint j into its bodies."""
+    a, b = int(joints.body_a[j]), int(joints.body_b[j])
+    parent = poses[a]
+    anchor = to_world(joint, getattr(joint, "anchor", None), parent, True)
+    if anchor is None:
+        anchor = poses[b][0]
+    end = to_world(joint, getattr(joint, "anchor2", None), parent, True)
+    axis = to_world(joint, getattr(joint, "axis", None), parent, False)
+    if end is not None:
+        axis = end - anchor
+    s = unit(axis) if axis is not None else np.array([0.0, 0.0, 1.0])
+    t1, t2 = across(joint, s, parent)
+    joints.anchor_A[j] = place.point(a, anchor)
+    joints.anchor_B[j] = place.point(b, anchor if end is None else end)
+    joints.axis_A[j] = place.direction(a, s)
+    joints.tangent1_A[j] = place.direction(a, t1)
+    joints.tangent2_A[j] = place.direction(a, t2)
+    joints.axis_B[j] = place.direction(b, s)
+    joints.q_AB0[j] = product(inverse(place.q[a]), place.q[b])
+    joints.q_WA0[j], joints.q_WB0[j] = place.q[a], place.q[b]
+    second = to_world(joint, getattr(joint, "axis2", None), parent, False)
+    if end is not None:
+        joints.angle0[j] = float(np.linalg.norm(end - anchor))
+    elif joint.type in ("gear", "rack"):
+        write_coupling(joints, j, joint, place, s if second is None else unit(second))
+    elif second is not None:
+        write_second_axis(joints, j, place, s, unit(second))
+        if joint.type == "universal":
+            joints.angle0[j] = 0.5 * math.pi
+    elif joint.type == "screw":
+        joints.ratio[j] = joint.pitch / (2.0 * math.pi)
+
+
+def write_coupling(joints: Joints, j: int, joint: Any, place: Place, s2: Array) -> None:
+    """Ratio and second axis of a gear (fixed in the child) or rack (fixed in W)."""
+    b = int(joints.body_b[j])
+    joints.ratio[j] = joint.ratio
+    # no anchors: what they do is a torque, and a force on the centre of mass
+    joints.anchor_A[j], joints.anchor_B[j] = 0.0, 0.0
+    if joint.type == "gear":
+        joints.axis_B[j] = place.direction(b, s2)
+    else:
+        joints.axis_B[j] = s2
+        joints.angle0[j] = float(s2 @ place.p[b])

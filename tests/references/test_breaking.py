@@ -1,0 +1,163 @@
+"""Joints that break: when, under what, and where their energy goes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.scenes import document, ground, simulate
+
+pytestmark = pytest.mark.reference
+
+
+def hung(strength: float, joint: dict[str, Any] | None = None, **scene: Any) -> Any:
+    """2 kg under a joint that is pulled down ever more: 10 N more each second."""
+    pull = {"times": [0, 10], "values": [[0, 0, 0], [0, 0, -100]]}
+    stone = {"name": "stone", "mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
+    hook = {"name": "hook", "type": "fixed", "parent": "world", "child": "stone"}
+    hook |= {"breaking_force": strength, **(joint or {})}
+    forces = [{"type": "wrench", "body": "stone", "force": pull}]
+    return simulate(document([stone], [hook], forces=forces, simulation={"dt": 1e-3}, **scene))
+
+
+@pytest.mark.parametrize("kind", ["fixed", "ball", "distance"])
+def test_breaks_when_the_pull_reaches_its_strength(kind: str) -> None:
+    joint: dict[str, Any] = {"type": kind}
+    if kind == "ball":
+        joint |= {"anchor": [0, 0, 0]}
+    if kind == "distance":
+        joint |= {"anchor": [0, 0, 1], "anchor2": [0, 0, 0]}
+    sim = hung(2 * 9.81 + 5.0005, joint)
+    sim.advance(400)
+    assert sim.summary()["joints"]["broken"] == []
+    assert float(sim.joint_table()["fz"][0]) == pytest.approx(2 * 9.81 + 3.995, rel=1e-9)
+    sim.advance(200)
+    broken = sim.summary()["joints"]["broken"]
+    assert [one["joint"] for one in broken] == ["hook"]
+    assert broken[0]["time"] == pytest.approx(0.501, abs=1e-9)
+    assert broken[0]["force"] == pytest.approx(2 * 9.81 + 5.005, rel=1e-9)
+    assert any("'hook' broke at 0.501 s" in text for text in sim.warnings())
+    table = sim.joint_table()
+    assert [float(table[name][0]) for name in ("fx", "fy", "fz", "tx", "ty", "tz")] == [0.0] * 6
+    # falls from the step after: 99 steps under weight and pull
+    acceleration = 9.81 + 0.5 * (5.01 + 6.0) / 2.0
+    assert sim.velocities()[0, 2] == pytest.approx(-acceleration * 0.099, rel=1e-6)
+    assert sim.summary()["energy"]["balance_error"] < 1e-12
+
+
+def test_what_its_spring_held_is_booked_as_lost() -> None:
+    joint = {
+        "type": "slider",
+        "axis": [0, 0, 1],
+        "spring": {"stiffness": 500.0, "damping": 100.0},
+        "breaking_force": 2 * 9.81 + 5.0,
+    }
+    sim = hung(1.0, joint)
+    while not sim.summary()["joints"]["broken"]:
+        before = sim.energy()
+        sim.advance(1)
+    after = sim.energy()
+    stretch = sim.poses()[0, 2]
+    held = 0.5 * 500.0 * stretch**2
+    assert held > 0.1
+    lost = after["dissipated_impact"] - before["dissipated_impact"]
+    assert lost == pytest.approx(held, rel=1e-12)
+    drift = sim.summary()["energy"]["max_relative_drift"]
+    sim.advance(300)
+    assert sim.summary()["energy"]["max_relative_drift"] <= max(drift, 1e-9)
+
+
+def test_broken_joints_stay_broken_in_snapshots() -> None:
+    sim, again = hung(30.0), hung(30.0)
+    sim.advance(1200)
+    assert sim.summary()["joints"]["broken"]
+    again.restore(sim.snapshot())
+    assert again.summary()["joints"]["broken"] == sim.summary()["joints"]["broken"]
+    sim.advance(100)
+    again.advance(100)
+    assert again.state_hash() == sim.state_hash()
+
+
+def test_gear_breaks_by_its_torque() -> None:
+    bodies = [
+        {"name": name, "mass": 1.0, "inertia": [0.5] * 3, "position": [x, 0, 0]}
+        for name, x in (("a", 0.0), ("b", 1.0))
+    ]
+    push = {"times": [0, 1], "values": [0, 10]}
+    joints: list[dict[str, Any]] = [
+        {"name": "ha", "type": "hinge", "parent": "world", "child": "a", "axis": [0, 0, 1]},
+        {"name": "hb", "type": "hinge", "parent": "world", "child": "b", "axis": [0, 0, 1]},
+        {"name": "g", "type": "gear", "parent": "a", "child": "b", "axis": [0, 0, 1]},
+    ]
+    joints[0] |= {"anchor": [0, 0, 0], "motor": {"type": "force", "target": push}}
+    joints[1] |= {"anchor": [1, 0, 0]}
+    joints[2] |= {"ratio": -1.0, "breaking_force": 2.0}
+    sim = simulate(document(bodies, joints, gravity=[0, 0, 0], simulation={"dt": 1e-3}))
+    sim.advance(600)
+    # half of the torque goes through the gear: 2 N m at 0.4 s
+    broken = sim.summary()["joints"]["broken"]
+    assert broken[0]["time"] == pytest.approx(0.401, abs=1.1e-3)
+    speed = sim.velocities()[1, 5]
+    sim.advance(100)
+    assert sim.velocities()[1, 5] == pytest.approx(speed, rel=1e-12)
+
+
+def test_blow_breaks_only_what_it_reaches() -> None:
+    links = [
+        {"name": f"l{k}", "mass": 1.0, "inertia": [0.01] * 3, "position": [0.2 * k, 0, 1]}
+        for k in range(4)
+    ]
+    joints = [
+        {
+            "name": f"j{k}",
+            "type": "fixed",
+            "parent": "world" if k == 0 else f"l{k - 1}",
+            "child": f"l{k}",
+            "breaking_force": 60.0 if k == 2 else 1000.0,
+        }
+        for k in range(4)
+    ]
+    sim = simulate(document([ground(), *links], joints, simulation={"dt": 1e-3}))
+    sim.advance(100)
+    assert sim.summary()["joints"]["broken"] == []
+    sim.apply_wrench("l3", [0, 0, -100.0], [0, 0, 0], duration=0.01)
+    sim.advance(1000)
+    assert [one["joint"] for one in sim.summary()["joints"]["broken"]] == ["j2"]
+    # two links fall as one, the others stay
+    assert sim.poses()[1:3, 2] == pytest.approx([1.0, 1.0], abs=1e-5)
+    assert np.linalg.norm(sim.poses()[3, :3] - sim.poses()[4, :3]) == pytest.approx(0.2, abs=1e-6)
+    assert math.isfinite(sim.energy()["total"])
+    assert sim.poses()[3, 2] < 0.0
+
+
+def test_bodies_of_a_broken_joint_touch_from_then_on() -> None:
+    # two boxes one above the other, with a gap, on a joint that does not bear the upper one
+    boxes = [
+        {"name": n, "mass": 1.0, "position": [0, 0, z], "shapes": [box]}
+        for box in [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+        for n, z in (("low", 0.1), ("high", 0.5))
+    ]
+    weak = {"name": "weak", "type": "fixed", "parent": "low", "child": "high"}
+    weak |= {"breaking_force": 5.0}
+    for keeps in (False, True):
+        # a second joint, whole, keeps them from touching
+        extra = {"name": "extra", "type": "slider", "parent": "low", "child": "high"}
+        extra |= {"axis": [0, 0, 1]}
+        sim = simulate(
+            document(
+                [ground(), *boxes], [weak, extra] if keeps else [weak], simulation={"dt": 1e-3}
+            )
+        )
+        saved = sim.snapshot()
+        sim.advance(1000)
+        assert sim.summary()["joints"]["broken"][0]["joint"] == "weak"
+        height = sim.poses()[2, 2]
+        assert height == pytest.approx(0.1 if keeps else 0.3, abs=2e-3)
+        # restored, the joint is whole and excludes again
+        sim.restore(saved)
+        assert sim.summary()["joints"]["broken"] == []
+        sim.advance(1000)
+        assert sim.poses()[2, 2] == height

@@ -1,0 +1,212 @@
+"""Position motors: the servo made of limits, springs of any characteristic, and what bounds do."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.scenes import document, simulate
+
+pytestmark = pytest.mark.reference
+
+INERTIA = 0.5
+
+
+def wheel(gravity: float = 0.0, **joint: Any) -> Any:
+    """A disc on a hinge about y; with gravity its centre of mass is 0.1 m beside the axis."""
+    disc = {"name": "disc", "mass": 2.0, "inertia": [INERTIA] * 3}
+    disc |= {"position": [0.1 if gravity else 0.0, 0, 0]}
+    axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc", **joint}
+    axle |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
+    return simulate(document([disc], [axle], gravity=[0, 0, -gravity], simulation={"dt": 1e-3}))
+
+
+def angle(sim: Any) -> float:
+    """The coordinate of the only joint [rad]."""
+    return float(sim.joint_table()["q"][0])
+
+
+def test_servo_is_equal_limits_with_a_bounded_force() -> None:
+    # text 000: least and largest coordinate are the target, and the force is limited
+    servo = wheel(motor={"type": "position", "target": 0.3})
+    lock = wheel(limits={"lower": 0.3, "upper": 0.3})
+    for _ in range(50):
+        servo.advance(2)
+        lock.advance(2)
+        assert angle(servo) == pytest.approx(angle(lock), abs=1e-14)
+        assert servo.joint_table()["motor_force"][0] == pytest.approx(
+            lock.joint_table()["limit_force"][0], abs=1e-9
+        )
+    assert angle(servo) == pytest.approx(0.3, abs=1e-9)
+
+
+@pytest.mark.parametrize(("strength", "holds"), [(1.9, False), (2.0, True)])
+def test_servo_holds_a_weight_up_to_its_force_and_gives_way_beyond(
+    strength: float, holds: bool
+) -> None:
+    # weight 2 kg * 9.81 * 0.1 m = 1.962 N m
+    sim = wheel(9.81, motor={"type": "position", "target": 0.0, "max_force": strength})
+    sim.advance(1000)
+    force = float(sim.joint_table()["motor_force"][0])
+    if holds:
+        assert angle(sim) == pytest.approx(0.0, abs=1e-9)
+        assert force == pytest.approx(-1.962, rel=1e-6)
+    else:
+        excess = (1.962 - 1.9) / (INERTIA + 2.0 * 0.01)
+        assert angle(sim) == pytest.approx(0.5 * excess, rel=0.02)
+        assert force == pytest.approx(-1.9, rel=1e-9)
+
+
+def test_bounded_servo_from_afar_brakes_late_and_comes_in_at_last() -> None:
+    # full torque until the error is small, then full torque back: it swings about its target with
+    # the period of a bang-bang drive, t = sqrt(2 x/a) for each quarter
+    sim = wheel(motor={"type": "position", "target": 1.0, "max_force": 2.0})
+    path = []
+    for _ in range(2000):
+        sim.advance(1)
+        path.append(angle(sim))
+    assert max(path) > 1.5
+    reaches = int(np.argmax(np.array(path) > 1.0)) * 1e-3
+    assert reaches == pytest.approx(math.sqrt(2.0 * 1.0 / (2.0 / INERTIA)), abs=5e-3)
+
+
+def test_speed_limit_keeps_a_servo_that_can_brake_from_rushing() -> None:
+    motor = {"type": "position", "target": 1.0, "max_force": 60.0, "max_speed": 0.5}
+    sim = wheel(motor=motor)
+    path, speeds = [], []
+    for _ in range(3000):
+        sim.advance(1)
+        path.append(angle(sim))
+        speeds.append(abs(float(sim.joint_table()["qd"][0])))
+    assert max(path) < 1.0 + 1e-9
+    assert max(speeds) == pytest.approx(0.5, rel=1e-9)
+    assert path[1000] == pytest.approx(0.5, abs=1e-2)
+    assert path[-1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_bounded_drive_with_stiffness_and_damping_settles() -> None:
+    damping = 2.0 * math.sqrt(40.0 * INERTIA)
+    motor = {"type": "position", "target": 1.0, "stiffness": 40.0, "damping": damping}
+    sim = wheel(motor={**motor, "max_force": 2.0})
+    sim.advance(8000)
+    assert angle(sim) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("stiffness", [30.0, [30.0, 0.0, 80.0], [0.0, 50.0, 0.0], [0.0, 0.0, 90.0]])
+def test_drive_gives_way_by_its_characteristic(stiffness: Any) -> None:
+    motor = {"type": "position", "target": 0.2, "stiffness": stiffness, "damping": 15.0}
+    load = {"type": "wrench", "body": "disc", "torque": [0, 4.0, 0]}
+    disc = {"name": "disc", "mass": 2.0, "inertia": [INERTIA] * 3}
+    axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc", "motor": motor}
+    axle |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
+    scene = document([disc], [axle], forces=[load], gravity=[0, 0, 0], simulation={"dt": 1e-3})
+    sim = simulate(scene)
+    sim.advance(15000)
+    x = angle(sim) - 0.2
+    k1, k2, k3 = stiffness if isinstance(stiffness, list) else (stiffness, 0.0, 0.0)
+    assert k1 * x + k2 * x * abs(x) + k3 * x**3 == pytest.approx(4.0, rel=1e-6)
+    assert sim.joint_table()["motor_force"][0] == pytest.approx(-4.0, rel=1e-6)
+
+
+def test_cubic_drive_without_damper_swings_with_its_period() -> None:
+    # x'' = -c x^3: period = 4 K(1/sqrt 2)/(A sqrt c), lemniscate
+    motor = {"type": "position", "target": 0.0, "stiffness": [0.0, 0.0, 20.0]}
+    sim = wheel(motor=motor)
+    sim.set_velocity("disc", [0, 0, 0], [0, 1.0, 0])
+    # energy I w^2/2 = k A^4/4
+    amplitude = (2.0 * INERTIA / 20.0) ** 0.25
+    quarter = 1.8540746773013719 / (amplitude * math.sqrt(20.0 / INERTIA))
+    sim.advance(round(quarter / 1e-3))
+    assert angle(sim) == pytest.approx(amplitude, rel=5e-3)
+    assert abs(float(sim.joint_table()["qd"][0])) < 0.02
+
+
+@pytest.mark.parametrize("stiffness", [[40.0, 0.0, 900.0], [0.0, 300.0, 0.0]])
+def test_stop_gives_way_by_its_characteristic(stiffness: Any) -> None:
+    sim = wheel(9.81, limits={"upper": 0.1, "stiffness": stiffness, "damping": 5.0})
+    sim.advance(8000)
+    x = angle(sim) - 0.1
+    k1, k2, k3 = stiffness
+    torque = 1.962 * math.cos(angle(sim))
+    assert k1 * x + k2 * x**2 + k3 * x**3 == pytest.approx(torque, rel=1e-5)
+    assert sim.joint_table()["limit_force"][0] == pytest.approx(-torque, rel=1e-5)
+
+
+def test_stop_of_damping_alone_slows_what_goes_deeper_and_lets_go() -> None:
+    sim = wheel(limits={"upper": 0.1, "damping": 2.0})
+    sim.set_velocity("disc", [0, 0, 0], [0, 1.0, 0])
+    sim.advance(100)
+    assert float(sim.joint_table()["qd"][0]) == pytest.approx(1.0, rel=1e-6)
+    sim.advance(1000)
+    # from the stop on: w = exp(-d t/I), the way to rest is w0 I/d
+    assert angle(sim) == pytest.approx(
+        0.1 + (1.0 - math.exp(-2.0 / INERTIA)) * INERTIA / 2.0, abs=2e-3
+    )
+    sim.set_velocity("disc", [0, 0, 0], [0, -1.0, 0])
+    sim.advance(200)
+    assert float(sim.joint_table()["qd"][0]) == pytest.approx(-1.0, rel=1e-12)
+
+
+def test_ball_is_driven_to_an_orientation() -> None:
+    turn = np.array([0.6, -0.4, 1.1])
+    body = {"name": "b", "mass": 1.0, "inertia": [0.2, 0.3, 0.4]}
+    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    for motor in (
+        {"type": "position", "target": turn.tolist()},
+        {"type": "position", "target": turn.tolist(), "stiffness": 60.0, "damping": 10.0},
+        {"type": "position", "target": turn.tolist(), "max_force": 5.0, "max_speed": 1.0},
+    ):
+        scene = document([body], [joint | {"motor": motor}], gravity=[0, 0, 0])
+        sim = simulate(scene | {"simulation": {"dt": 1e-3}})
+        sim.advance(4000)
+        assert sim.joint_table()["q"] == pytest.approx(turn, abs=1e-6)
+        assert sim.velocities()[0] == pytest.approx(np.zeros(6), abs=1e-5)
+
+
+def test_ball_is_driven_at_an_angular_velocity_against_its_parent() -> None:
+    bodies = [
+        {"name": "a", "mass": 1.0, "inertia": [0.3] * 3, "orientation": [0.8, 0.6, 0, 0]},
+        {"name": "b", "mass": 1.0, "inertia": [0.1] * 3, "position": [1, 0, 0]},
+    ]
+    joint = {"name": "j", "type": "ball", "parent": "a", "child": "b", "anchor": [0, 0, 0]}
+    joint |= {"motor": {"type": "velocity", "target": [0.5, 0.0, 2.0], "max_force": 50.0}}
+    sim = simulate(document(bodies, [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
+    start = sim.momentum()
+    sim.advance(500)
+    assert sim.joint_table()["qd"] == pytest.approx([0.5, 0.0, 2.0], abs=5e-3)
+    assert sim.momentum() == pytest.approx(start, abs=1e-11)
+    sim.set_motor("j", -1.0, axis=2)
+    sim.advance(100)
+    assert sim.joint_table()["qd"] == pytest.approx([0.5, 0.0, -1.0], abs=5e-3)
+
+
+def test_ball_motor_applies_its_torque() -> None:
+    body = {"name": "b", "mass": 1.0, "inertia": [0.5] * 3}
+    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    joint |= {"motor": {"type": "force", "target": [0.1, 0.2, -0.3]}}
+    sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
+    sim.advance(1000)
+    assert sim.velocities()[0, 3:] == pytest.approx([0.2, 0.4, -0.6], rel=1e-9)
+    assert sim.joint_table()["motor_force"] == pytest.approx([0.1, 0.2, -0.3], rel=1e-12)
+    assert sim.energy()["work_in"] == pytest.approx(sim.energy()["kinetic"], rel=1e-12)
+
+
+def test_planar_joint_has_limits_and_motors_on_all_three() -> None:
+    body = {"name": "b", "mass": 2.0, "inertia": [0.5] * 3, "linear_velocity": [0, 0.4, 0]}
+    joint = {"name": "j", "type": "planar", "parent": "world", "child": "b", "axis": [0, 0, 1]}
+    joint |= {"direction": [1, 0, 0], "limits2": {"upper": 0.1}}
+    joint |= {"motor": {"type": "velocity", "target": 0.3, "max_force": 4.0}}
+    joint |= {"motor3": {"type": "position", "target": 7.0}, "limits3": {"upper": 6.5}}
+    sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
+    sim.advance(100)
+    assert float(sim.joint_table()["qd"][0]) == pytest.approx(0.2, rel=1e-9)
+    sim.advance(1900)
+    table = sim.joint_table()
+    assert table["q"][0] == pytest.approx(0.3 * 2.0 - 0.3 * 0.15 / 2, rel=1e-3)
+    assert table["q"][1] == pytest.approx(0.1, abs=1e-8)
+    # a drive without bounds is as strong as the stop: both are met half way or better
+    assert 6.0 < table["q"][2] < 7.01
+    assert sim.poses()[0, :2] == pytest.approx(table["q"][:2], abs=1e-9)

@@ -1,0 +1,135 @@
+"""Targets and wrenches that vary in time, by closed form: every motor, every component."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.scenes import document, simulate
+
+pytestmark = pytest.mark.reference
+
+H = 1e-3
+INERTIA = 0.5
+# 0 to 2 in the first half second, held from 1 s on
+RAMP = {"times": [0.0, 0.5, 1.0], "values": [0.0, 2.0, -1.0]}
+STEPS = {**RAMP, "interpolation": "step"}
+
+
+def value(t: float, interpolation: str) -> float:
+    """The quantity at a time."""
+    if interpolation == "step":
+        return 0.0 if t < 0.5 else (2.0 if t < 1.0 else -1.0)
+    return float(np.interp(t, RAMP["times"], RAMP["values"]))
+
+
+def integral(t: float, interpolation: str) -> float:
+    """Its integral from 0."""
+    if interpolation == "step":
+        return 2.0 * (min(max(t, 0.5), 1.0) - 0.5) - max(t - 1.0, 0.0)
+    knots = [0.0, *(k for k in (0.5, 1.0) if k < t), t]
+    values = [value(k, "linear") for k in knots]
+    return float(np.trapezoid(values, knots))
+
+
+def series(interpolation: str) -> dict[str, Any]:
+    """The target as a scene says it."""
+    return {**RAMP, "interpolation": interpolation}
+
+
+def wheel(motor: dict[str, Any]) -> Any:
+    """A disc on a hinge, driven."""
+    disc = {"name": "disc", "mass": 1.0, "inertia": [INERTIA] * 3}
+    axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc", "motor": motor}
+    axle |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
+    return simulate(document([disc], [axle], gravity=[0, 0, 0], simulation={"dt": H}))
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+def test_force_motor_gives_the_integral_of_its_target(interpolation: str) -> None:
+    sim = wheel({"type": "force", "target": series(interpolation)})
+    for _ in range(6):
+        sim.advance(250)
+        exact = integral(sim.time, interpolation) / INERTIA
+        assert float(sim.joint_table()["qd"][0]) == pytest.approx(exact, abs=1e-11)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+def test_velocity_motor_has_the_speed_of_the_middle_of_the_step(interpolation: str) -> None:
+    sim = wheel({"type": "velocity", "target": series(interpolation)})
+    for _ in range(6):
+        sim.advance(250)
+        exact = value(sim.time - 0.5 * H, interpolation)
+        assert float(sim.joint_table()["qd"][0]) == pytest.approx(exact, abs=1e-11)
+    assert float(sim.joint_table()["q"][0]) == pytest.approx(
+        integral(sim.time, interpolation), abs=2e-3
+    )
+
+
+def test_rigid_position_motor_follows_a_ramp_at_its_speed_and_a_fixed_distance() -> None:
+    sim = wheel({"type": "position", "target": {"times": [0, 10], "values": [0, 5]}})
+    sim.advance(1000)
+    row = sim.joint_table()[0]
+    assert row["qd"] == pytest.approx(0.5, rel=1e-9)
+    # it removes erp = 0.2 of the error per step, so it trails by 1/erp steps
+    assert sim.time * 0.5 - row["q"] == pytest.approx(0.5 * H * 5.0, rel=0.2)
+
+
+def test_rigid_position_motor_jumps_with_a_step() -> None:
+    sim = wheel({"type": "position", "target": {**STEPS}})
+    sim.advance(500)
+    assert float(sim.joint_table()["q"][0]) == pytest.approx(0.0, abs=1e-12)
+    sim.advance(200)
+    assert float(sim.joint_table()["q"][0]) == pytest.approx(2.0, abs=1e-9)
+
+
+def test_soft_position_motor_follows_a_slow_ramp_with_its_damper_behind() -> None:
+    k, d, rate = 400.0, 40.0, 0.5
+    motor = {"type": "position", "target": {"times": [0, 10], "values": [0, 5]}}
+    sim = wheel({**motor, "stiffness": k, "damping": d})
+    sim.advance(3000)
+    row = sim.joint_table()[0]
+    assert row["qd"] == pytest.approx(rate, rel=1e-6)
+    # k (target - q) = d qd: the damper is against standing still
+    assert sim.time * rate - row["q"] == pytest.approx(d * rate / k, abs=1.1 * H * rate)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+@pytest.mark.parametrize("axis", range(3))
+def test_ball_motor_follows_each_component(axis: int, interpolation: str) -> None:
+    values = np.zeros((3, 3))
+    values[:, axis] = RAMP["values"]
+    target = {**series(interpolation), "values": values.tolist()}
+    body = {"name": "b", "mass": 1.0, "inertia": [INERTIA] * 3}
+    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    joint |= {"motor": {"type": "force", "target": target}}
+    sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": H}))
+    sim.advance(1250)
+    expected = np.zeros(3)
+    expected[axis] = integral(1.25, interpolation) / INERTIA
+    assert sim.velocities()[0, 3:] == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("axes", ["world", "body"])
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+@pytest.mark.parametrize("component", range(6))
+def test_every_component_of_a_wrench_gives_its_impulse(
+    component: int, interpolation: str, axes: str
+) -> None:
+    values = np.zeros((3, 3))
+    values[:, component % 3] = RAMP["values"]
+    series_of = {**series(interpolation), "values": values.tolist()}
+    field = "force" if component < 3 else "torque"
+    # body axes are x -> y -> z -> x
+    turned = [0.5, 0.5, 0.5, 0.5]
+    body = {"name": "b", "mass": 2.0, "inertia": [INERTIA] * 3, "orientation": turned}
+    push = {"type": "wrench", "body": "b", field: series_of, "axes": axes}
+    sim = simulate(document([body], forces=[push], gravity=[0, 0, 0], simulation={"dt": H}))
+    sim.advance(1250)
+    scale = 1.0 / 2.0 if component < 3 else 1.0 / INERTIA
+    expected = np.zeros(6)
+    shifted = component % 3 if axes == "world" else (component + 1) % 3
+    expected[shifted + (0 if component < 3 else 3)] = integral(1.25, interpolation) * scale
+    assert sim.velocities()[0] == pytest.approx(expected, abs=1e-11)
