@@ -50,8 +50,8 @@ DONE, FULL, LATE = 0, 1, 2
 # impacts and flights between them in one step with exact impacts; what is left of the step after
 # them is done as if they were not asked for (a ball that comes to rest bounces without end)
 MOMENTS = 64
-# gaps below this share of the margin are closed at the moment of an impact
-CLOSED = 1e-6
+# gaps below these shares of the margin: that of an impact at its moment, those of what it passes on
+CLOSED, TOUCHING = 1e-9, 1e-6
 
 
 @kernel
@@ -217,6 +217,13 @@ def push(
 
 
 @kernel
+def reach_now(options: StepOptions) -> Reach:
+    """What can be touched at this moment."""
+    margin = options.margin
+    return Reach(0.0, CLOSED * margin, TOUCHING * margin, options.restitution_threshold)
+
+
+@kernel
 def strike_here(
     model: Model,
     state: State,
@@ -226,8 +233,7 @@ def strike_here(
     events: Events,
 ) -> bool:
     """Impacts of what is closed now, after a look; whether there were any."""
-    closed = CLOSED * options.margin
-    reach = Reach(0.0, closed, options.restitution_threshold)
+    reach = reach_now(options)
     if not is_due(work.contacts, state, work.motion, reach):
         return False
     n_shapes = model.shapes.kind.shape[0]
@@ -247,7 +253,7 @@ def strike_in_kick(
 
     Rows and problem are then written anew, for the velocities after them.
     """
-    reach = Reach(options.time_step, 0.0, options.restitution_threshold)
+    reach = Reach(options.time_step, 0.0, 0.0, options.restitution_threshold)
     if strike(model, state, work, reach, options, report):
         write_world_inertia(model.bodies, state, work.motion, options)
         gather_rows(model, state, work, options, report)
@@ -276,7 +282,7 @@ def fly(
         return FULL
     counted = impacts.role.shape[0] > 0
     apart = options.restitution_law != NEWTON and options.impact_time == STEP
-    inside = Reach(-0.25 * h, 0.0, options.restitution_threshold)
+    inside = Reach(-0.25 * h, 0.0, 0.0, options.restitution_threshold)
     if apart and impacts.moment[0] == 0 and is_due(contacts, state, work.motion, inside):
         return LATE
     gather_rows(model, state, work, options, report)
@@ -312,7 +318,7 @@ def fly_exactly(
     Check   tests/references/test_exact_impacts.py
     """
     left = options.time_step
-    reach = Reach(0.0, CLOSED * options.margin, options.restitution_threshold)
+    reach = reach_now(options)
     for moment in range(MOMENTS + 1):
         work.impacts.moment[0] = moment + 1
         time = EXACT if moment < MOMENTS else STEP

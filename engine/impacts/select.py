@@ -27,7 +27,8 @@ class Reach(NamedTuple):
     """When a contact can be touched."""
 
     horizon: float  # s     within this time at its present speed; 0: now
-    closed: float  # m      gaps below this count as closed
+    closed: float  # m      a gap below this is closed: there the impact happens
+    touching: float  # m    a gap below this passes an impact on
     threshold: float  # m/s approach speed below which nothing rebounds
 
 
@@ -88,7 +89,7 @@ def mark_closed(
 ) -> None:
     """Open contacts that a body moving at `fastest` would close within reach become closed."""
     for c in range(contacts.count[0]):
-        near = contacts.gap[c] - reach.horizon * fastest < reach.closed
+        near = contacts.gap[c] - reach.horizon * fastest < reach.touching
         rigid = problem.cfm[problem.count[1] + 3 * c] == 0.0
         if impacts.role[c] == ROLE_OPEN and near and rigid:
             impacts.role[c] = ROLE_CLOSED

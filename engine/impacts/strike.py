@@ -231,7 +231,8 @@ def strike(
         add_half_kick(bodies, work)
     for i in range(work.rows.count[1]):
         impacts.kept[i] = speed_along(problem, i, impacts.velocity)
-    limits = Reach(reach.horizon, reach.closed, max(reach.threshold, NOTHING * fastest))
+    threshold = max(reach.threshold, NOTHING * fastest)
+    limits = Reach(reach.horizon, reach.closed, reach.touching, threshold)
     rounds = 1
     if options.restitution_law == PROPAGATING:
         rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]

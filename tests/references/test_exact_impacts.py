@@ -180,6 +180,7 @@ def test_resting_bodies_and_joints_do_not_notice_the_impacts_of_others() -> None
     box = {"name": "box", "position": [2, 0, 0.2], "mass": 1.0}
     box["shapes"] = [{"type": "box", "size": [0.4, 0.4, 0.4], "material": "rough"}]
     bob = {"name": "bob", "position": [-2, 0, 1.0], "mass": 1.0, "linear_velocity": [1.5, 0, 0]}
+    bob["angular_velocity"] = [0, -1.5, 0]
     bob["shapes"] = [{"type": "sphere", "radius": 0.05}]
     pivot = {"name": "pivot", "type": "ball", "parent": "world", "child": "bob"}
     materials = {**steel(), "rough": {"friction": 0.6}}

@@ -311,7 +311,7 @@ def test_snapshots_continue_to_the_same_bits(law: str, time: str) -> None:
     for array in (resumed.work.impacts.velocity, resumed.work.impacts.problem.b):
         array[...] = np.nan
     for array in resumed.work.motion:
-        array[...] = np.nan
+        array[...] = np.nan if array.dtype.kind == "f" else 7
     resumed.advance(110)
     assert resumed.state_hash() == whole.state_hash()
 
