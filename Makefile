@@ -92,7 +92,7 @@ browser:
 bench: setup-test ## every figure of the README, in one run
 	@$(BIN)/python -m benchmarks
 
-verify: setup-test ## the example scenes against their closed forms: asked and reached
+verify: setup-test ## everything with a published or exact answer: asked and reached, with plots
 	@$(BIN)/python -m benchmarks.verify
 
 # --- upkeep --------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ verify: setup-test ## the example scenes against their closed forms: asked and r
 lock: ## renew both lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@grep -c '==' requirements.lock requirements-test.lock
 

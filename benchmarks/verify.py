@@ -1,14 +1,15 @@
 """Everything that is verified, asked and reached: `python -m benchmarks.verify` or `make verify`.
 
 Runs what tests/references/sections.py lists, as the tests do, and writes what it found to
-docs/verification (tables as Markdown and as JSON) and the examples' table into the README. Names
-of sections as arguments: only those are run, the others are kept as they were. Sections whose
+docs/verification (tables as Markdown and as JSON, plots) and the examples' table into the README.
+Names of sections as arguments: only those are run, the others are kept as they were. Sections whose
 published data are not there keep what was found before, too. Exit status 1 when one is missed.
 """
 
 import json
 import sys
 import time
+from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
@@ -56,36 +57,57 @@ def table(rows: list[dict[str, Any]], columns: int = len(HEAD)) -> str:
     return "\n".join(lines)
 
 
+def pictures(name: str, before: Report) -> list[dict[str, str]]:
+    """Draw the plots of a section; without matplotlib those there are stay."""
+    if util.find_spec("matplotlib") is None:
+        print(f"{name}: plots stay as they are, matplotlib is not installed (extra `report`)")
+        kept: list[dict[str, str]] = before.get("plots", [])
+        return kept
+    plots = import_module("benchmarks.plots")
+    found = [plot for plot in plots.PLOTS if plot.section == name]
+    for plot in found:
+        plots.draw(plot, FOLDER)
+    return [{"name": plot.name, "title": plot.title} for plot in found]
+
+
 def markdown(report: Report) -> str:
     """The whole report."""
     parts = ["# Verification: asked and reached", INTRO]
     for section in report["sections"]:
         missed = sum(not one["ok"] for one in section["rows"])
         count = f"{len(section['rows'])} checks, {missed} missed."
-        parts += [f"## {section['title']}", f"{section['intro']} {count}", table(section["rows"])]
+        parts += [f"## {section['title']}", f"{section['intro']} {count}"]
+        parts += [f"![{plot['title']}]({plot['name']}.svg)" for plot in section["plots"]]
+        parts.append(table(section["rows"]))
     return "\n\n".join(parts) + "\n"
+
+
+def section_of(section: Section, before: Report | None, wanted: bool) -> Report | None:
+    """A section as it is measured now; as it was where it is not wanted or has no data."""
+    rows = run_section(section) if wanted else None
+    if rows is None:
+        return before
+    found: Report = {"name": section.name, "title": section.title, "intro": section.intro}
+    return found | {"rows": rows, "plots": pictures(section.name, before or {})}
 
 
 def main(names: list[str]) -> int:
     """Measure, write the report; 0 when all of it holds."""
     engine.warmup()
+    FOLDER.mkdir(parents=True, exist_ok=True)
     before: dict[str, Report] = {}
     if FILE.is_file():
         kept = json.loads(FILE.read_text(encoding="utf-8"))
         before = {section["name"]: section for section in kept["sections"]}
-    sections = []
-    for section in SECTIONS:
-        rows = run_section(section) if not names or section.name in names else None
-        if rows is not None:
-            found = {"name": section.name, "title": section.title, "intro": section.intro}
-            sections.append({**found, "rows": rows})
-        elif section.name in before:
-            sections.append(before[section.name])
+    found = [
+        section_of(section, before.get(section.name), not names or section.name in names)
+        for section in SECTIONS
+    ]
+    sections = [section for section in found if section is not None]
     report = {"engine": engine.ENGINE_VERSION, "sections": sections}
-    FOLDER.mkdir(parents=True, exist_ok=True)
     FILE.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(markdown(report), encoding="utf-8")
-    examples = next(s["rows"] for s in sections if s["name"] == "examples")
+    examples = next(section["rows"] for section in sections if section["name"] == "examples")
     fill("scenes", table(examples, columns=5))
     every = [one for section in sections for one in section["rows"]]
     missed = sum(not one["ok"] for one in every)

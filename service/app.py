@@ -21,6 +21,7 @@ from service.api import (
     simulations,
     stream,
     trajectories,
+    verification,
 )
 from service.api.layers import BodyLayer, GuardLayer, RequestLayer
 from service.jobs.office import Office
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
         health,
         scenes,
         examples,
+        verification,
         simulations,
         trajectories,
         batches,

@@ -2,7 +2,7 @@
  * REST calls, one function per route. Everything that is not 2xx becomes a ProblemError that carries
  * the problem document of the server, or one made here when the server cannot be reached.
  *
- * @import {Example, Frame, Problem, Scene, SessionInfo} from "./types.js"
+ * @import {Example, Frame, Problem, Scene, SessionInfo, Verification} from "./types.js"
  */
 import { decodeFrames } from "./decode.js";
 
@@ -53,6 +53,16 @@ async function readProblem(response) {
 /** @returns {Promise<Example[]>} */
 export async function listExamples() {
   return (await (await request("GET", "/examples")).json()).items;
+}
+
+/** @returns {Promise<Verification>} */
+export async function getVerification() {
+  return (await request("GET", "/verification")).json();
+}
+
+/** @param {string} name @returns {string} */
+export function plotUrl(name) {
+  return `${BASE}/verification/plots/${encodeURIComponent(name)}`;
 }
 
 /** @param {string} name @returns {Promise<Scene>} */

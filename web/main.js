@@ -22,6 +22,7 @@ import { SceneDialog } from "./scene_dialog.js";
 import { Session } from "./session.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
+import { VerificationDialog } from "./verification.js";
 import { View } from "./view.js";
 
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
@@ -48,6 +49,7 @@ export class Page {
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
     this.sceneDialog = new SceneDialog(() => this.session?.scene ?? null, (scene) => this.openScene(scene, null));
+    this.verification = new VerificationDialog();
     /** @type {Gallery | null} */
     this.gallery = null;
     this.grab = new GrabTool(this.view.stage, {
@@ -71,6 +73,7 @@ export class Page {
   wireButtons() {
     const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
     click("open-scene", () => this.sceneDialog.open());
+    click("open-verification", () => this.verification.open());
     click("copy-curl", () => this.copyCurl());
     byId("theme", HTMLButtonElement).append(icon("theme"));
     click("theme", () => this.theme.toggle());

@@ -98,6 +98,17 @@
  * @property {number} epoch
  * @property {number} [viewers]
  *
+ * @typedef {object} VerificationSection
+ * @property {string} name
+ * @property {string} title
+ * @property {string} intro
+ * @property {{case: string, source: string, what: string, asked: string, reached: string, ok: boolean}[]} rows
+ * @property {{name: string, title: string}[]} plots
+ *
+ * @typedef {object} Verification     what was asked of the engine and what it reached
+ * @property {string} engine
+ * @property {VerificationSection[]} sections
+ *
  * @typedef {object} Fault            one entry of `errors` of a problem document
  * @property {string} pointer
  * @property {string} [code]

@@ -65,7 +65,7 @@ def test_tests_import_what_the_test_extra_brings() -> None:
     ("lock", "asked"),
     [
         ("requirements.lock", RUNTIME),
-        ("requirements-test.lock", RUNTIME | EXTRAS["test"]),
+        ("requirements-test.lock", RUNTIME | EXTRAS["test"] | EXTRAS["report"]),
     ],
 )
 def test_lock_holds_what_is_asked_for(lock: str, asked: set[str]) -> None:

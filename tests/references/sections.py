@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.references import adams, scenes
+from tests.laws import measures as laws
+from tests.references import adams, closed_forms, friction_forms, scenes, simbenchmark
 from tests.references.rows import Case
 
 
@@ -37,5 +38,34 @@ SECTIONS = (
         "quantity at that time, of forces, torques and rates its largest; a torque is allowed its "
         "absolute part for every metre of its arm.",
         adams.CASES,
+    ),
+    Section(
+        "closed-forms",
+        "Closed forms",
+        "Classic checks with an answer in closed form, or known to many digits.",
+        closed_forms.CASES,
+    ),
+    Section(
+        "friction",
+        "Contact and friction",
+        "Classic checks of rolling, sliding, toppling and standing, steps of 1 ms.",
+        friction_forms.CASES,
+    ),
+    Section(
+        "simbenchmark",
+        "SimBenchmark",
+        "Means over all steps of squared errors, error correction off, as published there. The "
+        "best published figures are 4.9e-9 (Bullet, rolling), 1.35e-4 m^2 (RaiSim, penetration of "
+        "666 balls) and 0.0186 J^2 (RaiSim, bouncing), each at 1 ms. The balls that roll touch the "
+        "box from the start.",
+        simbenchmark.CASES,
+    ),
+    Section(
+        "laws",
+        "Laws of mechanics",
+        "Two scenes with a bit of everything, a machine of six joints with motors, stops, springs "
+        "and a heap of round solids that collide: as they stand and seen otherwise. Largest "
+        "difference of positions, orientations and velocities, all in SI units.",
+        laws.CASES,
     ),
 )

@@ -9,16 +9,21 @@ from tests.references.rows import Case, MissingDataError
 from tests.references.scenes import MEASURES
 from tests.references.sections import SECTIONS
 
-pytestmark = pytest.mark.reference
+
+def mark(section: str) -> pytest.MarkDecorator:
+    """Laws are laws, everything else has a published or exact answer."""
+    return pytest.mark.law if section == "laws" else pytest.mark.reference
+
 
 CASES = [
-    pytest.param(case, id=f"{section.name}-{name}")
+    pytest.param(case, id=f"{section.name}-{name}", marks=mark(section.name))
     for section in SECTIONS
     for name, case in section.cases.items()
     if not case.slow
 ]
 
 
+@pytest.mark.reference
 def test_every_example_is_measured() -> None:
     assert sorted(MEASURES) == sorted(example_names())
 

@@ -313,6 +313,27 @@ def test_two_hundred_bodies_are_few_draw_calls(page: Any, shown: Shown) -> None:
     assert total == pytest.approx(kinetic + potential, rel=1e-9)
 
 
+def test_the_verification_report_is_shown(page: Any, server: str, shown: Shown) -> None:
+    report = httpx.get(f"{server}/v1/verification", timeout=60).json()
+    shown.open("double-pendulum")
+    page.get_by_role("button", name="Verification").click()
+    dialog = page.locator("#verification-dialog")
+    rows = sum(len(section["rows"]) for section in report["sections"])
+    playwright_api.expect(dialog.locator("#verification-note")).to_contain_text(f"{rows} checks")
+    playwright_api.expect(dialog.locator("tbody tr")).to_have_count(rows)
+    joints = dialog.locator("details[data-section=joints]")
+    joints.locator("summary").click()
+    playwright_api.expect(joints.get_by_role("cell", name="Revolute_Case01")).to_be_visible()
+    picture = joints.get_by_role("img", name="Position errors")
+    picture.scroll_into_view_if_needed()
+    playwright_api.expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("(img) => img.naturalWidth") > 100
+    if os.environ.get("CARDAN_KEEP_SCREENSHOT") == "1":
+        page.screenshot(path=ROOT / "docs" / "images" / "verification.png")
+    dialog.get_by_role("button", name="Close").click()
+    playwright_api.expect(dialog).to_be_hidden()
+
+
 def test_a_dead_address_is_told_in_words(tab: Any, server: str) -> None:
     tab.route("**/v1/sessions", lambda route: route.abort())
     tab.goto(f"{server}/#scene=incline")

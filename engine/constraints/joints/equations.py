@@ -31,7 +31,7 @@ from engine.constraints.parts.perpendicular import write_perpendicular
 from engine.constraints.parts.twist import write_twist
 from engine.constraints.row import belong_to_joint, set_equation, start_row
 from engine.kernel import kernel
-from engine.spatial.quaternion import load4, multiply, rotate
+from engine.spatial.quaternion import conjugate, load4, multiply, rotate
 from engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
 from engine.world.model import (
     CYLINDRICAL,
@@ -148,7 +148,7 @@ def add_orientation(
     t1, t2 of A against s of B, and t1 of A against t2 of B, where s and t2 of B are those that
     coincided with A's at the start.
     """
-    q_start = multiply(load4(state.q_WB, frame.body_b), load4(joints.q_AB0, j))
+    q_start = multiply(load4(state.q_WB, frame.body_b), conjugate(load4(joints.q_AB0, j)))
     s_b = rotate(q_start, load3(joints.axis_A, j))
     t2_b = rotate(q_start, load3(joints.tangent2_A, j))
     add_perpendicular(rows, state, (j, 3), frame, (frame.t1, s_b), k, turning)

@@ -1,0 +1,113 @@
+"""`/v1/verification`: what was asked of this engine, what it reached, and plots of it."""
+
+import functools
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from schemas.base import Base
+from schemas.quantities import Boolean
+from service.api.content import not_modified
+from service.api.dependencies import PROBLEMS, refuse_unknown_query
+from service.api.errors import ProblemError
+
+router = APIRouter(
+    prefix="/verification",
+    tags=["service"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+# where the report lies: in a checkout, and in an installed package
+FOLDERS = ("docs/verification", "web/verification")
+# an SVG opened by itself may style itself and nothing else
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+class VerificationRow(Base):
+    """One expectation."""
+
+    case: str
+    """The problem or law."""
+    source: str
+    """Where the expected answer is from."""
+    what: str
+    """What is measured."""
+    asked: str
+    """Bound or expected value with its tolerance, with the unit."""
+    reached: str
+    """What the engine reached."""
+    ok: Boolean
+    """Whether it holds."""
+
+
+class VerificationPlot(Base):
+    """One picture."""
+
+    name: str
+    """Name in the address `/v1/verification/plots/{name}`."""
+    title: str
+    """What it shows."""
+
+
+class VerificationSection(Base):
+    """Cases of one kind."""
+
+    name: str
+    """Short name."""
+    title: str
+    """Heading."""
+    intro: str
+    """How they are measured."""
+    rows: list[VerificationRow]
+    """All expectations."""
+    plots: list[VerificationPlot]
+    """All pictures."""
+
+
+class VerificationReport(Base):
+    """Everything that is verified."""
+
+    engine: str
+    """Version of the engine that was measured."""
+    sections: list[VerificationSection]
+    """In the order of the report."""
+
+
+@router.get("", response_model=VerificationReport)
+def read() -> VerificationReport:
+    """The report that came with this version, as `make verify` wrote it."""
+    return _report()
+
+
+@router.get(
+    "/plots/{name}", response_class=Response, responses={200: {"content": {"image/svg+xml": {}}}}
+)
+def plot(name: str, request: Request) -> Response:
+    """A picture of the report, as SVG."""
+    if name not in {one.name for section in _report().sections for one in section.plots}:
+        raise ProblemError(404, "not_found", f"There is no plot {name!r} in the report.")
+    data = (_folder() / f"{name}.svg").read_bytes()
+    etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache", "Content-Security-Policy": POLICY}
+    unchanged = not_modified(request, etag)
+    if unchanged is not None:
+        return unchanged
+    return Response(data, media_type="image/svg+xml", headers=headers)
+
+
+def _folder() -> Path:
+    """Where the report is. Raises ProblemError 404 when this installation has none."""
+    root = Path(str(files("service"))).parent
+    for name in FOLDERS:
+        if (root / name / "report.json").is_file():
+            return root / name
+    raise ProblemError(404, "not_found", "This installation came without a verification report.")
+
+
+@functools.cache
+def _report() -> VerificationReport:
+    return VerificationReport.model_validate_json((_folder() / "report.json").read_bytes())
