@@ -77,6 +77,7 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
         max_correction_speed=options.max_correction_speed,
         margin=options.margin,
         friction_kind=options.friction_kind,
+        directions=options.directions,
         solver=options.solver,
         sleep=options.sleep,
     )
@@ -211,7 +212,7 @@ def push(
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
     tell_and_store(model, state, work, options, events)
-    book_work(model, rows, problem, motion, state, options)
+    book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     lap(report, PHASE_APPLY, now)
 

@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import (
-    DENSE_ROWS,
-    DENSE_ROWS_ON_REQUEST,
-    event_arrays,
-    grown_cache,
-    has_strikes,
-    workspace,
-)
+from engine.build.capacity import event_arrays, grown_cache, workspace
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -126,14 +119,7 @@ class Simulation(Steered, Queried):
         self.build_s = time.perf_counter() - began
 
     def _allocate(self, max_contacts: int) -> None:
-        asked = self.options.solver.method in (SolverMethod.PIVOTING, SolverMethod.GAUSS_SEIDEL)
-        self.work = workspace(
-            self.model,
-            max_contacts,
-            self.options.friction_kind,
-            DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS,
-            has_strikes(self.options),
-        )
+        self.work = workspace(self.model, self.options, max_contacts)
         pairs = max(64, 4 * max_contacts)
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 

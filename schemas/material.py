@@ -7,8 +7,9 @@ from schemas.quantities import Fraction, Name, NonNegative, Vec3
 class Material(Base):
     """What a surface contributes to a contact.
 
-    A pair combines by geometric mean (friction) and maximum (restitution) unless
-    `material_pairs` says otherwise.
+    Unless `material_pairs` says otherwise, a pair combines by geometric mean (friction), maximum
+    (restitution, rolling and spinning friction) and sum (compliance); dampers count by the share
+    of the compliance they belong to, damping = sum of d_i (c_i / c)^2; both surfaces move.
     """
 
     friction: NonNegative = 0.5
@@ -18,13 +19,13 @@ class Material(Base):
     spinning_friction: NonNegative = 0.0
     """Lever arm of the resistance to turning about the normal [m]."""
     restitution: Fraction = 0.0
-    """Speed after over speed before an impact [-]."""
+    """Speed after over speed before an impact of rigid surfaces [-]."""
     compliance: NonNegative = 0.0
-    """Penetration per normal force; 0 is rigid [m/N]."""
+    """Penetration per normal force at each contact point; 0 is rigid [m/N]."""
     damping: NonNegative = 0.0
-    """Normal damping of a compliant contact [N s/m]."""
+    """Normal damping of a compliant contact; rigid ones have none [N s/m]."""
     surface_velocity: Vec3 = (0.0, 0.0, 0.0)
-    """Velocity of the surface itself, in the body's axes: conveyor belts [m/s]."""
+    """Velocity of the surface over its body, in the body's axes: conveyor belts [m/s]."""
 
 
 class MaterialPair(Base):
@@ -36,3 +37,11 @@ class MaterialPair(Base):
     """Coulomb coefficient of this pair [-]."""
     restitution: Fraction | None = None
     """Restitution of this pair [-]."""
+    rolling_friction: NonNegative | None = None
+    """Lever arm of the rolling resistance of this pair [m]."""
+    spinning_friction: NonNegative | None = None
+    """Lever arm of the resistance to turning about the normal, of this pair [m]."""
+    compliance: NonNegative | None = None
+    """Penetration per normal force of this pair; 0 is rigid [m/N]."""
+    damping: NonNegative | None = None
+    """Normal damping of this pair where it is compliant [N s/m]."""

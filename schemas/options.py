@@ -51,9 +51,9 @@ class ContactOptions(Base):
     impact_time: Literal["step", "exact"] = "step"
     """`exact`: bodies fly to the moment at which they meet; `step`: impacts happen in mid-step."""
     friction_cone: Literal["cone", "box", "polyhedral"] = "cone"
-    """Shape of the set of friction forces."""
+    """Shape of the set of friction forces; `polyhedral`: a polygon inscribed in the cone."""
     directions: Annotated[Count, Field(ge=3, le=64)] = 4
-    """Edges of the polyhedral cone."""
+    """Edges of the polyhedral cone, which has one along the first tangent."""
     margin: Positive | None = None
     """Gap below which a contact is handed to the solver; none: chosen by the engine [m]."""
     max_correction_speed: Positive | None = None

@@ -9,8 +9,8 @@ from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
 from engine.world.model import Model
-from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
-from engine.world.problem import Dense, Problem
+from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
+from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.workspace import Motion, Workspace
@@ -18,6 +18,8 @@ from engine.world.workspace import Motion, Workspace
 # rows of the dense solvers: 3 matrices of 384^2 float64 are 3.5 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
+LEMKE_ROWS = 512
 
 
 def has_strikes(options: StepOptions) -> bool:
@@ -33,7 +35,10 @@ def first_capacity(n_shapes: int) -> int:
 
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, stiff force elements, the hand and all contacts."""
-    return N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3 + 3 * max_contacts
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    per_contact = 6 if turning else 3
+    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    return rows + per_contact * max_contacts
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -52,7 +57,13 @@ def contact_arrays(n: int) -> Contacts:
         struck=np.zeros(n, np.int64),
         friction=np.zeros(n),
         restitution=np.zeros(n),
+        rolling=np.zeros(n),
+        spinning=np.zeros(n),
+        compliance=np.zeros(n),
+        damping=np.zeros(n),
+        belt_W=np.zeros((n, 3)),
         impulse_W=np.zeros((n, 3)),
+        moment_W=np.zeros((n, 3)),
     )
 
 
@@ -81,7 +92,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
     )
 
 
-def problem_of(rows: Rows, friction_kind: int) -> Problem:
+def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
     """A problem that shares what the rows already hold."""
     n = len(rows.bias)
     return Problem(
@@ -99,13 +110,13 @@ def problem_of(rows: Rows, friction_kind: int) -> Problem:
         hi=rows.hi,
         normal_row=rows.normal_row,
         mu=rows.mu,
-        friction_kind=np.array([friction_kind], np.int64),
+        friction_kind=np.array(friction, np.int64),
         lam=np.zeros(n),
         w=np.zeros(n),
     )
 
 
-def island_arrays(n_bodies: int, n_rows: int, friction_kind: int) -> Islands:
+def island_arrays(n_bodies: int, n_rows: int, friction: tuple[int, int]) -> Islands:
     """Room for as many islands as bodies, and for all rows in one of them."""
     return Islands(
         count=np.zeros(1, np.int64),
@@ -115,17 +126,17 @@ def island_arrays(n_bodies: int, n_rows: int, friction_kind: int) -> Islands:
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows, 0), friction_kind),
+        part=problem_of(row_arrays(n_rows, 0), friction),
     )
 
 
 def impact_arrays(
-    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, friction_kind: int
+    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, friction: tuple[int, int]
 ) -> Impacts:
     """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
     n = n_rows + 3 * max_contacts
     return Impacts(
-        problem=problem_of(row_arrays(n, 0), friction_kind),
+        problem=problem_of(row_arrays(n, 0), friction),
         source=np.zeros(n, np.int64),
         kept=np.zeros(n_rows),
         speed=np.zeros(n),
@@ -143,30 +154,55 @@ def impact_arrays(
     )
 
 
-def workspace(
-    model: Model, max_contacts: int, friction_kind: int, dense_rows: int, apart: bool
-) -> Workspace:
-    """Everything a step needs beside model and state; `apart`: impacts act apart from the kick."""
+def lemke_rows(n_rows: int, options: StepOptions) -> int:
+    """Size of the complementarity problem to make room for: none where it is never solved.
+
+    A box row has two variables, a contact a normal, its directions and the auxiliary one.
+    """
+    polygon = options.friction_kind == FRICTION_POLYGON
+    if not polygon and options.solver.method != SolverMethod.LEMKE:
+        return 0
+    per_row = max(2, (options.directions + 4) // 3 if polygon else 2)
+    return min(LEMKE_ROWS, per_row * n_rows)
+
+
+def dense_arrays(cap: int, lemke: int) -> Dense:
+    """Scratch of the dense solvers for `cap` rows and a complementarity problem of `lemke`."""
+    return Dense(
+        A=np.zeros((cap, cap)),
+        factor=np.zeros((cap, cap)),
+        S=np.zeros((cap, cap)),
+        vectors=np.zeros((16, cap)),
+        indices=np.zeros((9, cap), np.int64),
+        tableau=np.zeros((lemke, lemke + 2)),
+        basis=np.zeros((4, lemke + 1), np.int64),
+    )
+
+
+def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
+    """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
+    asked = options.solver.method in (
+        SolverMethod.PIVOTING,
+        SolverMethod.GAUSS_SEIDEL,
+        SolverMethod.LEMKE,
+    )
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
+    friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
-    struck = max_contacts if apart else 0
-    cap = min(dense_rows, n_rows)
+    apart = has_strikes(options)
+    # an impact may need each contact twice
+    at_once = n_rows + 3 * max_contacts if apart else n_rows
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction_kind),
-        islands=island_arrays(n, n_rows + 3 * struck, friction_kind),
-        dense=Dense(
-            A=np.zeros((cap, cap)),
-            factor=np.zeros((cap, cap)),
-            S=np.zeros((cap, cap)),
-            vectors=np.zeros((16, cap)),
-            indices=np.zeros((8, cap), np.int64),
-        ),
-        impacts=impact_arrays(n, len(model.joints.kind), n_rows, struck, friction_kind)
+        problem=problem_of(rows, friction),
+        islands=island_arrays(n, at_once, friction),
+        dense=dense_arrays(cap, lemke_rows(at_once, options)),
+        impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, friction)
         if apart
-        else impact_arrays(0, 0, 0, 0, friction_kind),
+        else impact_arrays(0, 0, 0, 0, friction),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
             velocity_free=np.zeros((n, 6)),
@@ -194,6 +230,7 @@ def contact_cache(max_contacts: int) -> ContactCache:
         key=np.zeros(max_contacts, np.int64),
         feature=np.zeros(max_contacts, np.int64),
         impulse_W=np.zeros((max_contacts, 3)),
+        moment_W=np.zeros((max_contacts, 3)),
         touching=np.zeros(max_contacts, np.int64),
         point_W=np.zeros((max_contacts, 3)),
         normal_W=np.zeros((max_contacts, 3)),
@@ -241,6 +278,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         grab_target_W=np.zeros(3),
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
+        elastic=np.zeros(1),
         extremes=np.zeros(24),
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),

@@ -15,7 +15,7 @@ from engine.world.options import (
     SolverOptions,
     StepOptions,
 )
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from schemas import Scene
 
 METHODS = {
@@ -24,8 +24,11 @@ METHODS = {
     "sor": SolverMethod.SOR,
     "gauss_seidel": SolverMethod.GAUSS_SEIDEL,
     "pivoting": SolverMethod.PIVOTING,
+    "lemke": SolverMethod.LEMKE,
 }
-CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX}
+CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLYGON}
+# methods that solve some shapes of the friction set only
+LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral")}
 
 
 def automatic_margin(smallest: float) -> float:
@@ -52,18 +55,14 @@ def check_options(scene: Scene, faults: Faults) -> None:
     if method not in METHODS:
         faults.missing("/simulation/solver/method", f"the solver '{method}'", ", ".join(METHODS))
     contact = simulation.contact
-    if contact.friction_cone not in CONES:
-        faults.missing(
-            "/simulation/contact/friction_cone",
-            f"the friction cone '{contact.friction_cone}'",
-            ", ".join(CONES),
-        )
-    elif method == "pivoting" and contact.friction_cone != "box":
+    solvable = LIMITED.get(method, tuple(CONES))
+    if contact.friction_cone not in solvable:
         faults.add(
             "/simulation/solver/method",
-            "pivoting_needs_box",
-            "Pivoting solves boxes, but `friction_cone` is 'cone'.",
-            "Set /simulation/contact/friction_cone to 'box', or the method to 'auto'.",
+            f"{method}_needs_{solvable[-1]}",
+            f"The solver '{method}' solves friction on {' and '.join(solvable)}, but "
+            f"`friction_cone` is '{contact.friction_cone}'.",
+            f"Set /simulation/contact/friction_cone to '{solvable[-1]}', or the method to 'auto'.",
         )
 
 
@@ -84,6 +83,7 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
         max_correction_speed=math.inf if speed is None else float(speed),
         margin=float(contact.margin if contact.margin is not None else automatic_margin(smallest)),
         friction_kind=int(CONES[contact.friction_cone]),
+        directions=int(contact.directions),
         solver=SolverOptions(
             method=int(METHODS[solver.method]),
             max_iterations=int(solver.max_iterations or 0),

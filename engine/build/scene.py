@@ -14,7 +14,7 @@ from engine.build.inverse_mass import write_joint_masses
 from engine.build.joint_frames import Place
 from engine.build.joints import build_joints
 from engine.build.options import build_options, check_options
-from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials, check_materials
+from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials
 from engine.build.targets import TargetTable
 from engine.world.model import DYNAMIC, Bodies, Model, Shapes
 from engine.world.options import StepOptions
@@ -61,7 +61,6 @@ def build(scene: Scene) -> Built:
     """
     faults = Faults()
     check_options(scene, faults)
-    check_materials(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
     shapes = build_shapes(scene, bodies, material_index, faults)

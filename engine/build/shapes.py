@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.bodies import mass_properties as mass
-from engine.build.faults import Faults
 from engine.build.hull import Hull, convex_hull
 from engine.build.rotations import product, rotation_matrix, turn, unit, z_to
 from engine.world.model import (
@@ -25,6 +24,7 @@ from engine.world.model import (
     Shapes,
 )
 from schemas import Scene
+from schemas.material import Material
 
 KINDS = {
     "sphere": SPHERE,
@@ -37,7 +37,6 @@ KINDS = {
     "plane": PLANE,
 }
 AVAILABLE = ", ".join(KINDS)
-DEFAULT_FRICTION = 0.5
 
 
 def size_of(shape: Any) -> tuple[float, float, float]:
@@ -96,30 +95,45 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
 
 def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
     """Pair tables and the index of every material; index 0 is that of shapes without one."""
-    names: list[str | None] = [None, *scene.materials]
-    friction = np.array([DEFAULT_FRICTION] + [m.friction for m in scene.materials.values()])
-    restitution = np.array([0.0] + [m.restitution for m in scene.materials.values()])
-    pair_friction = np.sqrt(np.outer(friction, friction))
-    pair_restitution = np.maximum.outer(restitution, restitution)
-    index = {name: i for i, name in enumerate(names)}
+    index: dict[str | None, int] = {None: 0}
+    index |= {name: i + 1 for i, name in enumerate(scene.materials)}
+    materials = [Material(), *scene.materials.values()]
+
+    def column(field: str) -> NDArray[np.float64]:
+        return np.array([getattr(material, field) for material in materials], float)
+
+    friction, compliance = column("friction"), column("compliance")
+    soft = np.add.outer(compliance, compliance)
+    damping = column("damping") * compliance**2
+    tables = {
+        "friction": np.sqrt(np.outer(friction, friction)),
+        "restitution": np.maximum.outer(column("restitution"), column("restitution")),
+        "rolling_friction": np.maximum.outer(
+            column("rolling_friction"), column("rolling_friction")
+        ),
+        "spinning_friction": np.maximum.outer(
+            column("spinning_friction"), column("spinning_friction")
+        ),
+        "compliance": soft,
+        # what two dampers take when each surface yields by its share of the compliance
+        "damping": np.add.outer(damping, damping) / np.where(soft > 0.0, soft, 1.0) ** 2,
+    }
     for pair in scene.material_pairs:
         i, j = (index[name] for name in pair.materials)
-        if pair.friction is not None:
-            pair_friction[i, j] = pair_friction[j, i] = pair.friction
-        if pair.restitution is not None:
-            pair_restitution[i, j] = pair_restitution[j, i] = pair.restitution
-    return Materials(pair_friction, pair_restitution), index
-
-
-def check_materials(scene: Scene, faults: Faults) -> None:
-    """Note material properties that are not computed yet."""
-    for name, material in scene.materials.items():
-        pointer = "/materials/" + name.replace("~", "~0").replace("/", "~1")
-        for field in ("rolling_friction", "spinning_friction", "compliance"):
-            if getattr(material, field) != 0.0:
-                faults.missing(f"{pointer}/{field}", field, "friction and restitution")
-        if any(material.surface_velocity):
-            faults.missing(f"{pointer}/surface_velocity", "surface_velocity", "surfaces at rest")
+        for field, table in tables.items():
+            if getattr(pair, field) is not None:
+                table[i, j] = table[j, i] = getattr(pair, field)
+    belt = column("surface_velocity").reshape(-1, 3)
+    made = Materials(
+        tables["friction"],
+        tables["restitution"],
+        tables["rolling_friction"],
+        tables["spinning_friction"],
+        tables["compliance"],
+        tables["damping"],
+        belt,
+    )
+    return made, index
 
 
 class ShapeTable:

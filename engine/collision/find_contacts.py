@@ -217,7 +217,7 @@ def find_contacts(
         write_contacts(scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
-    write_surfaces(model.materials, shapes, contacts)
+    write_surfaces(model.materials, shapes, state, contacts)
     match_contacts(contacts, len(shapes.kind), state.contacts)
     report.phase_ns[PHASE_BROAD] += broad_done - started
     report.phase_ns[PHASE_NARROW] += clock_ns() - broad_done

@@ -29,6 +29,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             taken = -1
         for k in range(3):
             contacts.impulse_W[i, k] = 0.0
+            contacts.moment_W[i, k] = 0.0
         while start < cache.count[0] and cache.key[start] < key:
             start += 1
         j = max(start, taken + 1)
@@ -36,6 +37,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
             if cache.feature[j] == contacts.feature[i]:
                 for k in range(3):
                     contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+                    contacts.moment_W[i, k] = cache.moment_W[j, k]
                 taken = j
                 break
             j += 1
@@ -50,6 +52,7 @@ def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
         cache.feature[i] = contacts.feature[i]
         cache.touching[i] = 1 if is_touching(contacts, i) else 0
         store3(cache.impulse_W, i, load3(contacts.impulse_W, i))
+        store3(cache.moment_W, i, load3(contacts.moment_W, i))
         store3(cache.point_W, i, load3(contacts.point_W, i))
         store3(cache.normal_W, i, load3(contacts.normal_W, i))
     cache.count[0] = n
@@ -62,6 +65,7 @@ def copy_entry(source: ContactCache, i: int, target: ContactCache, j: int) -> No
     target.feature[j] = source.feature[i]
     target.touching[j] = source.touching[i]
     store3(target.impulse_W, j, load3(source.impulse_W, i))
+    store3(target.moment_W, j, load3(source.moment_W, i))
     store3(target.point_W, j, load3(source.point_W, i))
     store3(target.normal_W, j, load3(source.normal_W, i))
 

@@ -1,4 +1,4 @@
-"""Contacts: one normal row and two tangent rows each."""
+"""Contacts: one normal and two tangent rows each, and three that resist spinning and rolling."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
+from engine.world.model import Bodies
 from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
-from engine.world.rows import ROW_NORMAL, ROW_TANGENT, Rows
+from engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from engine.world.state import State
 
 NEWTON = int(RestitutionLaw.NEWTON)
@@ -30,8 +31,59 @@ def write_direction(
 
 
 @kernel
+def set_cushion(
+    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, h: float, inverse_mass: float
+) -> None:
+    """A compliant contact: a spring-damper by the trapezoidal rule that only pushes.
+
+        lam = -h k/2 [min(gap-, 0) + gap + h/2 J v+] - h d/2 (J v + J v+) >= 0
+        k = 1/compliance,  gap- = gap - h/2 J v
+
+    the mean of its forces where the step begins and where it ends. As a row, with
+    g = h^2 k/4 + h d/2: cfm = 1/g, bias = (h k/2 (min(gap-, 0) + gap) + h d/2 J v)/g. The spring
+    never gives more than it took. The damper acts where the middle of the step finds the surfaces
+    touching; d is at most 2 m/h, with which it stops the mass m in one step: more would turn it
+    round.
+
+    Reads   speed   J v before the kick [m/s]; inverse_mass [1/kg] of both bodies together
+    Check   tests/references/test_surfaces.py
+    """
+    gap = contacts.gap[c]
+    stiffness = 1.0 / contacts.compliance[c]
+    slope = 0.25 * h * h * stiffness
+    push = 0.5 * h * stiffness * (min(gap - 0.5 * h * speed, 0.0) + gap)
+    if gap < 0.0:
+        viscous = 0.5 * h * contacts.damping[c]
+        if viscous * inverse_mass > 1.0:
+            viscous = 1.0 / inverse_mass
+        slope += viscous
+        push += viscous * speed
+    rows.bias[row] = push / slope
+    rows.cfm[row] = 1.0 / slope
+
+
+@kernel
+def set_rigid(
+    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, options: StepOptions
+) -> None:
+    """Bias of a rigid contact; speed is J v before the kick [m/s]."""
+    h, gap = options.time_step, contacts.gap[c]
+    if gap >= 0.0:
+        rows.bias[row] = gap / h
+    else:
+        erp = options.share * options.contact_erp
+        rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
+    if speed < -options.restitution_threshold:
+        if options.impact_time == EXACT:
+            # the flight ends where they meet: until then nothing holds them up
+            rows.bias[row] -= 2.0 * speed
+        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
+            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+
+
+@kernel
 def write_contact(
-    rows: Rows, contacts: Contacts, c: int, state: State, options: StepOptions
+    rows: Rows, contacts: Contacts, c: int, state: State, bodies: Bodies, options: StepOptions
 ) -> None:
     """Normal and friction rows of contact c.
 
@@ -41,8 +93,9 @@ def write_contact(
                                                       and approaches faster than the threshold;
                                                       other laws act before (impacts/strike.py)
 
-    The most demanding of them counts. Tangents depend on the normal only, so that a standing
-    contact keeps its impulses.
+    The most demanding of them counts. A compliant contact is a cushion instead; how it bounces is
+    up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
+    impulses; they ask for the speed of the surfaces, which run over their bodies: w = J v + belt.
 
     Source  physics.md "One step"; 000 contacts; restitution: Newton
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
@@ -50,26 +103,69 @@ def write_contact(
     h = options.time_step
     n = load3(contacts.normal_W, c)
     row = write_direction(rows, ROW_NORMAL, contacts, c, state, n)
-    gap = contacts.gap[c]
     rows.lo[row] = 0.0
-    rows.error[row] = gap
+    rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
-    if gap >= 0.0:
-        rows.bias[row] = gap / h
-    else:
-        erp = options.share * options.contact_erp
-        rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
     speed = row_speed(rows, row, state)
-    if speed < -options.restitution_threshold:
-        if options.impact_time == EXACT:
-            # the flight ends where they meet: until then nothing holds them up
-            rows.bias[row] -= 2.0 * speed
-        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
-            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+    if contacts.compliance[c] > 0.0:
+        inverse_mass = bodies.inverse_mass[rows.body_a[row]] + bodies.inverse_mass[rows.body_b[row]]
+        set_cushion(rows, row, contacts, c, speed, h, inverse_mass)
+    else:
+        set_rigid(rows, row, contacts, c, speed, options)
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]
+    belt = load3(contacts.belt_W, c)
     for e in (t1, cross(n, t1)):
         tangent = write_direction(rows, ROW_TANGENT, contacts, c, state, e)
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
+        rows.bias[tangent] = dot(e, belt)
+
+
+@kernel
+def write_turning(rows: Rows, contacts: Contacts, c: int) -> None:
+    """What resists turning at contact c: a torque about the normal, then two about the tangents.
+
+        |lam_spin| <= spinning lam_n,   |(lam_roll1, lam_roll2)| <= rolling lam_n
+
+    with lever arms spinning and rolling [m]; w is the angular velocity of B less that of A along
+    the axis. normal_row is the number of the contact until write_contacts knows its row.
+
+    Check   tests/references/test_surfaces.py
+    """
+    n = load3(contacts.normal_W, c)
+    t1 = perpendicular(n)
+    moment = load3(contacts.moment_W, c)
+    kind, arm = ROW_SPINNING, contacts.spinning[c]
+    for e in (n, t1, cross(n, t1)):
+        row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
+        set_jacobian(rows, row, negate(e), (0.0, 0.0, 0.0), e)
+        rows.slot[row] = c
+        rows.normal_row[row] = c
+        rows.mu[row] = arm
+        rows.lo[row] = 0.0
+        rows.hi[row] = 0.0
+        rows.lam_warm[row] = dot(e, moment)
+        kind, arm = ROW_ROLLING, contacts.rolling[c]
+
+
+@kernel
+def write_contacts(
+    rows: Rows, contacts: Contacts, state: State, bodies: Bodies, options: StepOptions
+) -> None:
+    """All rows of all contacts: those that resist turning close the boxes, three more each follow.
+
+    Writes  rows; rows.count[1], the number of box rows
+    Check   tests/engine/constraints/test_rows.py
+    """
+    first = rows.count[0]
+    for c in range(contacts.count[0]):
+        if contacts.rolling[c] > 0.0 or contacts.spinning[c] > 0.0:
+            write_turning(rows, contacts, c)
+    n_box = rows.count[0]
+    rows.count[1] = n_box
+    for row in range(first, n_box):
+        rows.normal_row[row] = n_box + 3 * rows.normal_row[row]
+    for c in range(contacts.count[0]):
+        write_contact(rows, contacts, c, state, bodies, options)

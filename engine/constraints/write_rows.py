@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.resting import rests
-from engine.constraints.contact import write_contact
+from engine.constraints.contact import write_contacts
 from engine.constraints.drive import (
     is_free,
     write_damper,
@@ -61,7 +61,7 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, stiff springs, the hand; last contacts (three rows each).
+    """All rows of this step: joints, stiff springs, the hand, then contacts.
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
@@ -79,6 +79,4 @@ def write_rows(
             write_joint(model, state, j, rows, h, turning)
     write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)
-    rows.count[1] = rows.count[0]
-    for c in range(contacts.count[0]):
-        write_contact(rows, contacts, c, state, options)
+    write_contacts(rows, contacts, state, model.bodies, options)

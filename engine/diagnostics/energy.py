@@ -88,8 +88,9 @@ def force_element_energy(model: Model, state: State) -> float:
 
 @kernel
 def potential_energy(model: Model, state: State) -> float:
-    """Gravity and everything elastic [J]."""
+    """Gravity and everything elastic [J]; compliant contacts as at the end of the last step."""
     total = gravitational_energy(model.bodies, state) + force_element_energy(model, state)
+    total += state.elastic[0]
     for j in range(model.joints.kind.shape[0]):
         total += joint_spring_energy(model.joints, state, j)
     return total

@@ -18,6 +18,7 @@ from engine.constraints.drive import spring_part
 from engine.constraints.joints.coordinates import is_length
 from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
+from engine.world.contacts import Contacts
 from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
@@ -28,12 +29,15 @@ from engine.world.rows import (
     ROW_LIMIT,
     ROW_MOTOR,
     ROW_NORMAL,
+    ROW_ROLLING,
+    ROW_SPINNING,
     ROW_SPRING,
     ROW_TANGENT,
     SLOT_SPRING,
     Rows,
 )
 from engine.world.state import (
+    FIRST_ENERGY,
     LEDGER_CORRECTION,
     LEDGER_DAMPING,
     LEDGER_FRICTION,
@@ -79,12 +83,75 @@ def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> N
     work = lam * speed
     if kind in (ROW_MOTOR, ROW_GRAB):
         ledger[LEDGER_WORK_IN] += work
-    elif kind in (ROW_FRICTION, ROW_TANGENT):
+    elif kind == ROW_TANGENT:
+        # its bias is how fast surfaces run over their bodies, which drives what lies on them
+        ledger[LEDGER_FRICTION] -= work + lam * rows.bias[i]
+        ledger[LEDGER_WORK_IN] -= lam * rows.bias[i]
+    elif kind in (ROW_FRICTION, ROW_SPINNING, ROW_ROLLING):
         ledger[LEDGER_FRICTION] -= work
+    elif kind == ROW_NORMAL and rows.cfm[i] > 0.0:
+        return
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def pressed_energy(compliance: float, gap: float) -> float:
+    """Energy of a compliant contact, gap^2/(2 compliance) where pressed in [J]."""
+    return 0.5 * min(gap, 0.0) ** 2 / compliance
+
+
+@kernel
+def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
+    """J v before the kick and after the impacts that stand before it [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(6):
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
+    return total
+
+
+@kernel
+def book_cushions(
+    rows: Rows, problem: Problem, contacts: Contacts, motion: Motion, state: State, h: float
+) -> None:
+    """Book compliant contacts: what they store is potential energy, what they lose is damping.
+
+    With the gap at both ends of the step on a straight line through its middle, a contact loses
+    -(work on the bodies + rise of its energy). Where gaps were elsewhere at the end of the last
+    step (contacts come, go, and move on curves), the difference is correction; what the first step
+    of all finds stored belongs to the energy the run began with.
+
+    Writes  state.ledger, state.extremes (FIRST_ENERGY)
+            state.elastic, the energy stored at the end of this step [J]
+    Check   tests/laws/test_energy.py, tests/references/test_surfaces.py
+    """
+    ledger = state.ledger
+    before = 0.0
+    after = 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        c = rows.slot[i]
+        compliance = contacts.compliance[c]
+        if compliance > 0.0:
+            mean = mean_row_speed(rows, i, motion, state)
+            old = row_speed_before(rows, i, motion)
+            start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
+            end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
+            loss = start - end - problem.lam[i] * mean
+            if loss >= 0.0:
+                ledger[LEDGER_DAMPING] += loss
+            else:
+                ledger[LEDGER_CORRECTION] -= loss
+            before += start
+            after += end
+    if state.step[0] == 0:
+        state.extremes[FIRST_ENERGY] += before - state.elastic[0]
+    else:
+        ledger[LEDGER_CORRECTION] += before - state.elastic[0]
+    state.elastic[0] = after
 
 
 @kernel
@@ -108,22 +175,25 @@ def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, 
     """
     damping, inverse_mass = damper_of(model, rows, i)
     theta = implicit_share(h * damping * inverse_mass)
-    before = 0.0
-    for k in range(6):
-        before += rows.J_a[i, k] * motion.velocity_old[rows.body_a[i], k]
-        before += rows.J_b[i, k] * motion.velocity_old[rows.body_b[i], k]
+    before = row_speed_before(rows, i, motion)
     after = 2.0 * speed - before
     return h * damping * ((1.0 - theta) * before + theta * after) * speed
 
 
 @kernel
 def book_work(
-    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
+    model: Model,
+    rows: Rows,
+    problem: Problem,
+    contacts: Contacts,
+    motion: Motion,
+    state: State,
+    options: StepOptions,
 ) -> None:
     """Book all work of the step that was just done.
 
     Reads   velocities before (motion) and after (state), the rows and their impulses
-    Writes  state.ledger
+    Writes  state.ledger, state.elastic
     Check   tests/laws/test_energy.py
     """
     h = options.time_step
@@ -140,6 +210,7 @@ def book_work(
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried
+    book_cushions(rows, problem, contacts, motion, state, h)
     ledger[LEDGER_DAMPING] += h * motion.damping_power[0]
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:

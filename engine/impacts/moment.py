@@ -45,18 +45,18 @@ def time_to_close(gap: float, speed: float, acceleration: float) -> float:
 
 @kernel
 def is_due(contacts: Contacts, state: State, motion: Motion, reach: Reach) -> bool:
-    """Whether some contact is within reach and approaches faster than the threshold."""
+    """Whether some rigid contact is within reach and approaches faster than the threshold."""
     for c in range(contacts.count[0]):
         speed = normal_speed(contacts, c, state, motion.velocity_old)
         near = contacts.gap[c] + reach.horizon * speed < reach.closed
-        if near and speed < -reach.threshold:
+        if near and speed < -reach.threshold and contacts.compliance[c] == 0.0:
             return True
     return False
 
 
 @kernel
 def first_moment(contacts: Contacts, state: State, motion: Motion, reach: Reach, h: float) -> float:
-    """Time until the first contact that approaches faster than the threshold closes; h: none does.
+    """Time until the first rigid contact that approaches faster than the threshold closes; h: none does.
 
     Exact where both bodies fly freely and keep the points they meet with (spheres, and what does
     not turn); else right to second order, and the rest of the gap is a flight of its own.
@@ -67,7 +67,8 @@ def first_moment(contacts: Contacts, state: State, motion: Motion, reach: Reach,
     first = h
     for c in range(contacts.count[0]):
         speed = normal_speed(contacts, c, state, motion.velocity_old)
-        if contacts.gap[c] >= reach.closed and speed < -reach.threshold:
+        rigid = contacts.compliance[c] == 0.0
+        if rigid and contacts.gap[c] >= reach.closed and speed < -reach.threshold:
             free = normal_speed(contacts, c, state, motion.velocity_free)
             t = time_to_close(contacts.gap[c], speed, (free - speed) / h)
             if 0.0 <= t < first:

@@ -140,7 +140,10 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
         if kind == ROW_NORMAL:
             pushed += lam * mean
         elif kind == ROW_TANGENT:
-            rubbed += lam * mean
+            # the bias is how fast surfaces run over their bodies
+            belt = work.rows.bias[impacts.source[k]]
+            rubbed += lam * (mean + belt)
+            ledger[LEDGER_WORK_IN] -= lam * belt
         else:
             ledger[LEDGER_CORRECTION] += lam * mean
         book_outside(model, work, k, lam, state)

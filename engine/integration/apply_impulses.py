@@ -58,8 +58,13 @@ def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State
     for c in range(contacts.count[0]):
         row = n_box + 3 * c
         for k in range(3):
+            contacts.moment_W[c, k] = 0.0
             contacts.impulse_W[c, k] = (
                 rows.J_b[row, 3 + k] * problem.lam[row]
                 + rows.J_b[row + 1, 3 + k] * problem.lam[row + 1]
                 + rows.J_b[row + 2, 3 + k] * problem.lam[row + 2]
             )
+    for i in range(n_box):
+        if rows.normal_row[i] >= 0:
+            for k in range(3):
+                contacts.moment_W[rows.slot[i], k] += rows.J_b[i, k] * problem.lam[i]

@@ -1,4 +1,4 @@
-"""A box LCP given as plain matrices, for experiments, tests and comparisons."""
+"""LCPs given as plain matrices, for experiments, tests and comparisons."""
 
 from __future__ import annotations
 
@@ -14,11 +14,24 @@ from engine.solvers.dense_problem import (
     write_velocities,
 )
 from engine.solvers.gauss_seidel import StoppingRules, iterate, iterate_jacobi
+from engine.solvers.lemke import lemke, write_z
 from engine.solvers.linear import Factor
 from engine.solvers.newton import NewtonScratch, newton
 from engine.solvers.pivoting import Pivots, pivot_boxes
 from engine.solvers.turns import TurnScratch
 from engine.world.problem import FRICTION_BOX
+from engine.world.report import STOPPED_EXACT
+
+
+class LcpSolution(NamedTuple):
+    """What solve_lcp found; z is 0 where it found nothing."""
+
+    z: NDArray  # (n,)
+    w: NDArray  # (n,)       M z + q
+    residual: float  # largest |min(z, w)|
+    status: int  # STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray) or STOPPED_STALLED
+    iterations: int  # pivots
+
 
 METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
 
@@ -92,6 +105,9 @@ def solve_box_lcp(
         n,
         n,
         FRICTION_BOX,
+        0,
+        n,
+        np.zeros(n, np.int64),
     )
     rules = rules or StoppingRules(10_000, 1e-12, -1.0)
     project_guess(dp)
@@ -105,3 +121,25 @@ def solve_box_lcp(
         status, count = iterate(dp, relaxation, rules)
     write_velocities(dp)
     return BoxSolution(dp.lam, dp.w, dense_residual(dp), status, count)
+
+
+def solve_lcp(M: ArrayLike, q: ArrayLike) -> LcpSolution:
+    """Find z >= 0 with w = M z + q >= 0 and z w = 0 by Lemke's method; M (n, n) is any matrix.
+
+    Raises ValueError when the sizes differ or a number is not finite.
+    """
+    matrix = np.array(M, dtype=float, ndmin=2)
+    rhs = np.array(q, dtype=float)
+    n = len(rhs)
+    if matrix.shape != (n, n):
+        raise ValueError(f"M has shape {matrix.shape}, q asks for {(n, n)}")
+    if not (np.isfinite(matrix).all() and np.isfinite(rhs).all()):
+        raise ValueError("M or q is not finite")
+    table, basis = np.ones((n, n + 2)), np.zeros((2, n + 1), np.int64)
+    table[:, :n], table[:, n + 1] = matrix, rhs
+    z = np.zeros(n)
+    status, count = lemke(table, basis, n)
+    if status == STOPPED_EXACT:
+        write_z(table, basis, n, z)
+    w = matrix @ z + rhs
+    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max(initial=0.0)), status, count)

@@ -24,7 +24,7 @@ from engine.solvers.linear import (
     solve_lower,
     solve_upper,
 )
-from engine.solvers.operator import write_matrix
+from engine.solvers.operator import first_follower, write_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def _write_rest(problem: Problem, dense: Dense, n_equations: int, k: int) -> Non
         dense.vectors[5],
     )
     c = dense.vectors[7]
-    order = dense.indices[0]
+    order, normal = dense.indices[0], dense.indices[8]
     A, S = dense.A, dense.S
     m = problem.count[0] - n_equations
     for r in range(m):
@@ -117,6 +117,8 @@ def _write_rest(problem: Problem, dense: Dense, n_equations: int, k: int) -> Non
         mu[r] = problem.mu[i]
         scale[r] = problem.diagonal[i]
         lam[r] = problem.lam[i]
+        # a follower's normal is a contact row, and contacts keep their place behind the boxes
+        normal[r] = problem.normal_row[i] - n_equations
         for s in range(r + 1):
             S[r, s] = A[p, n_equations + s] - row_dot(A, p, A, n_equations + s, 0, k)
             S[s, r] = S[r, s]
@@ -140,7 +142,8 @@ def reduce_problem(
     Check   tests/engine/solvers/test_elimination.py
     Writes  dense: A (rows order[E], order[R]; A_RE becomes A_RE L^-T), factor, S;
             vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w, 7 L^-1 b_E;
-            indices 0 order, 1 and 2 movers, then sizes of factors, 3 and 4 factor of A_EE
+            indices 0 order, 1 and 2 movers, then sizes of factors, 3 and 4 factor of A_EE,
+            8 normal
     """
     order = dense.indices[0]
     n = problem.count[0]
@@ -169,6 +172,9 @@ def reduce_problem(
         n - n_equations,
         problem.count[1] - n_equations,
         problem.friction_kind[0],
+        problem.friction_kind[1],
+        first_follower(problem) - n_equations,
+        dense.indices[8],
     )
     return dp, factor, n_equations
 

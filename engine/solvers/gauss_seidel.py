@@ -13,13 +13,16 @@ from typing import NamedTuple
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, dense_residual, write_velocities
 from engine.solvers.linear import dot
-from engine.solvers.projection import clamp, project_disk
-from engine.world.problem import FRICTION_CONE
+from engine.solvers.projection import clamp, project_pair
+from engine.world.problem import FRICTION_BOX
 from engine.world.report import (
     STOPPED_MAX_ITERATIONS,
     STOPPED_STALLED,
     STOPPED_TOLERANCE,
 )
+
+# velocities along two rows
+Pair = tuple[float, float]
 
 
 class StoppingRules(NamedTuple):
@@ -49,8 +52,8 @@ def _box_step(dp: DenseProblem, i: int, w: float, relaxation: float) -> float:
 
 
 @kernel
-def _tangent_step(dp: DenseProblem, i: int, w1: float, w2: float, relaxation: float) -> float:
-    """Both tangents of the contact with normal row i, on the disk; returns the change."""
+def _pair_step(dp: DenseProblem, i: int, lam_n: float, w: Pair, relaxation: float) -> float:
+    """Rows i + 1, i + 2 together within mu lam_n, w their velocities; returns the change."""
     A, lam = dp.A, dp.lam
     D = block_diagonal(A[i + 1, i + 1], A[i + 2, i + 2], A[i + 1, i + 2])
     if not D > 0.0:
@@ -58,41 +61,61 @@ def _tangent_step(dp: DenseProblem, i: int, w1: float, w2: float, relaxation: fl
     old1 = lam[i + 1]
     old2 = lam[i + 2]
     step = relaxation / D
-    radius = dp.mu[i + 1] * lam[i]
-    lam[i + 1], lam[i + 2] = project_disk(old1 - step * w1, old2 - step * w2, radius)
+    radius = dp.mu[i + 1] * lam_n
+    lam[i + 1], lam[i + 2] = project_pair(
+        old1 - step * w[0], old2 - step * w[1], radius, dp.friction_kind, dp.directions
+    )
     change = max(abs(lam[i + 1] - old1), abs(lam[i + 2] - old2))
     return change * max(dp.scale[i + 1], dp.scale[i + 2])
 
 
 @kernel
-def _set_friction_box(dp: DenseProblem, i: int) -> None:
-    """Bounds of the tangents of the contact with normal row i from its impulse now."""
-    for k in range(i + 1, i + 3):
-        dp.hi[k] = dp.mu[k] * dp.lam[i]
-        dp.lo[k] = -dp.hi[k]
+def _bounded_step(dp: DenseProblem, i: int, lam_n: float, w: float, relaxation: float) -> float:
+    """Row i alone within mu lam_n; returns the change."""
+    dp.hi[i] = dp.mu[i] * lam_n
+    dp.lo[i] = -dp.hi[i]
+    return _box_step(dp, i, w, relaxation)
+
+
+@kernel
+def _velocity(dp: DenseProblem, i: int) -> float:
+    """w_i for the impulses now."""
+    return dp.b[i] + dot(dp.A[i], dp.lam, dp.n)
+
+
+@kernel
+def _sweep_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> float:
+    """Rows i + 1, i + 2 within mu lam_n, at once or, in a square, one after the other."""
+    if dp.friction_kind != FRICTION_BOX:
+        w = (_velocity(dp, i + 1), _velocity(dp, i + 2))
+        return _pair_step(dp, i, lam_n, w, relaxation)
+    change = _bounded_step(dp, i + 1, lam_n, _velocity(dp, i + 1), relaxation)
+    return max(change, _bounded_step(dp, i + 2, lam_n, _velocity(dp, i + 2), relaxation))
+
+
+@kernel
+def _answer_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> float:
+    """Rows i + 1, i + 2 within mu lam_n, both from dp.w as it stands."""
+    if dp.friction_kind != FRICTION_BOX:
+        return _pair_step(dp, i, lam_n, (dp.w[i + 1], dp.w[i + 2]), relaxation)
+    change = _bounded_step(dp, i + 1, lam_n, dp.w[i + 1], relaxation)
+    return max(change, _bounded_step(dp, i + 2, lam_n, dp.w[i + 2], relaxation))
 
 
 @kernel
 def sweep_rows(dp: DenseProblem, relaxation: float) -> float:
     """One Gauss-Seidel sweep; rows already visited act at once: that is the "Seidel"."""
     change = 0.0
-    n = dp.n
-    for i in range(dp.n_box):
-        w = dp.b[i] + dot(dp.A[i], dp.lam, n)
-        change = max(change, _box_step(dp, i, w, relaxation))
-    for i in range(dp.n_box, n, 3):
-        w = dp.b[i] + dot(dp.A[i], dp.lam, n)
+    for i in range(dp.first_follower):
+        change = max(change, _box_step(dp, i, _velocity(dp, i), relaxation))
+    for i in range(dp.n_box, dp.n, 3):
         dp.lo[i] = 0.0
-        change = max(change, _box_step(dp, i, w, relaxation))
-        if dp.friction_kind == FRICTION_CONE:
-            w1 = dp.b[i + 1] + dot(dp.A[i + 1], dp.lam, n)
-            w2 = dp.b[i + 2] + dot(dp.A[i + 2], dp.lam, n)
-            change = max(change, _tangent_step(dp, i, w1, w2, relaxation))
-        else:
-            _set_friction_box(dp, i)
-            for k in range(i + 1, i + 3):
-                w = dp.b[k] + dot(dp.A[k], dp.lam, n)
-                change = max(change, _box_step(dp, k, w, relaxation))
+        change = max(change, _box_step(dp, i, _velocity(dp, i), relaxation))
+        change = max(change, _sweep_pair(dp, i, dp.lam[i], relaxation))
+    for i in range(dp.first_follower, dp.n_box, 3):
+        lam_n = dp.lam[dp.normal[i]]
+        change = max(change, _bounded_step(dp, i, lam_n, _velocity(dp, i), relaxation))
+        change = max(change, _sweep_pair(dp, i, lam_n, relaxation))
     return change
 
 
@@ -101,17 +124,16 @@ def sweep_jacobi(dp: DenseProblem, relaxation: float) -> float:
     """One Jacobi sweep: every row answers the velocities from before the sweep."""
     write_velocities(dp)
     change = 0.0
-    for i in range(dp.n_box):
+    for i in range(dp.first_follower):
         change = max(change, _box_step(dp, i, dp.w[i], relaxation))
     for i in range(dp.n_box, dp.n, 3):
         dp.lo[i] = 0.0
         change = max(change, _box_step(dp, i, dp.w[i], relaxation))
-        if dp.friction_kind == FRICTION_CONE:
-            change = max(change, _tangent_step(dp, i, dp.w[i + 1], dp.w[i + 2], relaxation))
-        else:
-            _set_friction_box(dp, i)
-            for k in range(i + 1, i + 3):
-                change = max(change, _box_step(dp, k, dp.w[k], relaxation))
+        change = max(change, _answer_pair(dp, i, dp.lam[i], relaxation))
+    for i in range(dp.first_follower, dp.n_box, 3):
+        lam_n = dp.lam[dp.normal[i]]
+        change = max(change, _bounded_step(dp, i, lam_n, dp.w[i], relaxation))
+        change = max(change, _answer_pair(dp, i, lam_n, relaxation))
     return change
 
 

@@ -96,6 +96,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
     part.count[0] = end - start
     part.count[1] = islands.boxes[k]
     part.friction_kind[0] = problem.friction_kind[0]
+    part.friction_kind[1] = problem.friction_kind[1]
     for r in range(end - start):
         i = islands.order[start + r]
         part.body_a[r] = problem.body_a[i]

@@ -5,7 +5,8 @@ The law is one equation F(lam) = 0 per row, with rho = 1 / A_ii and s = lam - rh
     box        F_i = lam_i - clamp(s_i, lo_i, hi_i)
     normal     F_n = lam_n - max(s_n, 0)
     disk       F_t = lam_t - P(s_t),  P on the disk of radius r = mu max(s_n, 0)
-    square     F_k = lam_k - clamp(s_k, -mu max(s_n, 0), mu max(s_n, 0))
+    polygon    the same, P on the polygon inscribed in that disk
+    square     F_k = lam_k - clamp(s_k, -mu max(s_n, 0), mu max(s_n, 0)); spin alike
 
 F is piecewise smooth; a Newton step uses the piece that holds now.  Redundant contacts make its
 matrix singular: A_ii is raised by a share alpha in the matrix alone (Levenberg, Marquardt), more
@@ -15,7 +16,7 @@ sum (A_ii F_i)^2 falls; the best answer seen is what is returned.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import cos, pi, sin, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ from engine.solvers.dense_problem import (
     write_velocities,
 )
 from engine.solvers.linear import copy, solve_general
-from engine.world.problem import FRICTION_CONE
+from engine.solvers.projection import polygon_sector
+from engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
 from engine.world.report import STOPPED_STALLED, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
@@ -101,33 +103,85 @@ def _limit_row(dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, share: 
 
 
 @kernel
-def _square_rows(
-    dp: DenseProblem, scratch: NewtonScratch, n: int, s_n: float, alpha: float
+def _bounded_row(
+    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
 ) -> None:
-    """F and its derivative for the two tangents of a square."""
-    for i in range(n + 1, n + 3):
-        rho = _rho(dp, i)
-        limit = dp.mu[i] * s_n
-        s = dp.lam[i] - rho * dp.w[i]
-        if abs(s) < limit:
-            scratch.F[i] = rho * dp.w[i]
-            _write_smooth_row(dp, scratch.M, i, rho, alpha)
-        else:
-            sign = 1.0 if s > 0.0 else -1.0
-            scratch.F[i] = dp.lam[i] - sign * limit
-            _write_bound_row(dp, scratch.M, i)
-            if s_n > 0.0:
-                _limit_row(dp, scratch, i, n, sign * dp.mu[i])
+    """F and its derivative for a row within mu s_n, n the row of that normal impulse."""
+    rho = _rho(dp, i)
+    limit = dp.mu[i] * s_n
+    s = dp.lam[i] - rho * dp.w[i]
+    if abs(s) < limit:
+        scratch.F[i] = rho * dp.w[i]
+        _write_smooth_row(dp, scratch.M, i, rho, alpha)
+    else:
+        sign = 1.0 if s > 0.0 else -1.0
+        scratch.F[i] = dp.lam[i] - sign * limit
+        _write_bound_row(dp, scratch.M, i)
+        if s_n > 0.0:
+            _limit_row(dp, scratch, i, n, sign * dp.mu[i])
 
 
 @kernel
-def _disk_rows(dp: DenseProblem, scratch: NewtonScratch, n: int, s_n: float, alpha: float) -> None:
-    """F and its derivative for the two tangents of a disk.
+def _polygon_rows(
+    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
+) -> None:
+    """F and its derivative for the rows i, i + 1 within a polygon of radius r = mu s_n.
+
+    on an edge with normal e:  dF = dlam_t - e cos(pi/directions) dr - (I - e e^T) ds_t
+    at a vertex d:             dF = dlam_t - d dr
+    """
+    M, A, F = scratch.M, dp.A, scratch.F
+    k = i + 1
+    D = max(A[i, i], A[k, k])
+    rho = 1.0 / D if D > 0.0 else 0.0
+    s1 = dp.lam[i] - rho * dp.w[i]
+    s2 = dp.lam[k] - rho * dp.w[k]
+    e1, e2 = polygon_sector(s1, s2, dp.directions)
+    depth, half = cos(pi / dp.directions), sin(pi / dp.directions)
+    radius = dp.mu[i] * s_n
+    if s1 * e1 + s2 * e2 < depth * radius:
+        F[i] = rho * dp.w[i]
+        F[k] = rho * dp.w[k]
+        _write_smooth_row(dp, M, i, rho, alpha)
+        _write_smooth_row(dp, M, k, rho, alpha)
+        return
+    _write_bound_row(dp, M, i)
+    _write_bound_row(dp, M, k)
+    across = s2 * e1 - s1 * e2
+    if radius > 0.0 and abs(across) < half * radius:
+        # the part of s along the edge is free
+        p11, p12, p22 = e2 * e2, -e1 * e2, e1 * e1
+        F[i] = dp.lam[i] - depth * radius * e1 + across * e2
+        F[k] = dp.lam[k] - depth * radius * e2 - across * e1
+        for j in range(dp.n):
+            M[i, j] += rho * (p11 * A[i, j] + p12 * A[k, j])
+            M[k, j] += rho * (p12 * A[i, j] + p22 * A[k, j])
+        # as _write_smooth_row does along the edge
+        M[i, i] += p11 * (rho * alpha * A[i, i] - 1.0)
+        M[i, k] += p12 * (rho * alpha * A[i, i] - 1.0)
+        M[k, i] += p12 * (rho * alpha * A[k, k] - 1.0)
+        M[k, k] += p22 * (rho * alpha * A[k, k] - 1.0)
+        d1, d2 = depth * e1, depth * e2
+    else:
+        sign = 1.0 if across > 0.0 else -1.0
+        d1, d2 = depth * e1 - sign * half * e2, depth * e2 + sign * half * e1
+        F[i] = dp.lam[i] - radius * d1
+        F[k] = dp.lam[k] - radius * d2
+    if s_n > 0.0:
+        _limit_row(dp, scratch, i, n, dp.mu[i] * d1)
+        _limit_row(dp, scratch, k, n, dp.mu[i] * d2)
+
+
+@kernel
+def _disk_rows(
+    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
+) -> None:
+    """F and its derivative for the rows i, i + 1 within a disk of radius r = mu s_n.
 
     sliding, e = s_t / |s_t|:  dF = dlam_t - e dr - (r / |s_t|) (I - e e^T) ds_t
     """
     M, A = scratch.M, dp.A
-    i, k = n + 1, n + 2
+    k = i + 1
     D = max(A[i, i], A[k, k])
     rho = 1.0 / D if D > 0.0 else 0.0
     s1 = dp.lam[i] - rho * dp.w[i]
@@ -165,6 +219,20 @@ def _disk_rows(dp: DenseProblem, scratch: NewtonScratch, n: int, s_n: float, alp
 
 
 @kernel
+def _pair_rows(
+    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
+) -> None:
+    """F and its derivative for the rows i, i + 1 within mu s_n together."""
+    if dp.friction_kind == FRICTION_CONE:
+        _disk_rows(dp, scratch, i, n, s_n, alpha)
+    elif dp.friction_kind == FRICTION_POLYGON:
+        _polygon_rows(dp, scratch, i, n, s_n, alpha)
+    else:
+        _bounded_row(dp, scratch, i, n, s_n, alpha)
+        _bounded_row(dp, scratch, i + 1, n, s_n, alpha)
+
+
+@kernel
 def write_newton_system(dp: DenseProblem, scratch: NewtonScratch, alpha: float) -> float:
     """F and M at dp.lam; returns the merit sum (A_ii F_i)^2.
 
@@ -172,17 +240,19 @@ def write_newton_system(dp: DenseProblem, scratch: NewtonScratch, alpha: float) 
     Check   tests/engine/solvers/test_newton.py: M against finite differences of F
     """
     write_velocities(dp)
-    for i in range(dp.n_box):
+    for i in range(dp.first_follower):
         _box_row(dp, scratch, i, alpha)
+    for i in range(dp.first_follower, dp.n_box, 3):
+        n = dp.normal[i]
+        s_n = max(dp.lam[n] - _rho(dp, n) * dp.w[n], 0.0)
+        _bounded_row(dp, scratch, i, n, s_n, alpha)
+        _pair_rows(dp, scratch, i + 1, n, s_n, alpha)
     for i in range(dp.n_box, dp.n, 3):
         dp.lo[i] = 0.0
         dp.hi[i] = np.inf
         _box_row(dp, scratch, i, alpha)
         s_n = max(dp.lam[i] - _rho(dp, i) * dp.w[i], 0.0)
-        if dp.friction_kind == FRICTION_CONE:
-            _disk_rows(dp, scratch, i, s_n, alpha)
-        else:
-            _square_rows(dp, scratch, i, s_n, alpha)
+        _pair_rows(dp, scratch, i + 1, i, s_n, alpha)
     merit = 0.0
     for i in range(dp.n):
         merit += (dp.A[i, i] * scratch.F[i]) ** 2

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 
 @kernel
+def first_follower(problem: Problem) -> int:
+    """The first box row whose bounds follow a normal impulse; n_box where there is none."""
+    i = problem.count[1]
+    while i > 0 and problem.normal_row[i - 1] >= 0:
+        i -= 1
+    return i
+
+
+@kernel
 def body_velocities(problem: Problem, v: NDArray) -> None:
     """v = M^-1 J^T lam: what the impulses do to each body.
 

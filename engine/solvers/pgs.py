@@ -3,8 +3,9 @@
     w_i  = J_i v + cfm_i lam_i + b_i
     lam_i <- P(lam_i - (omega / D_i) w_i),    v += M^-1 J_i^T (change of lam_i)
 
-Boxes first, then contacts: the normal, then both tangents at once on the disk mu lam_n (or one
-after the other on the square), so that lam is admissible after every visit.
+Boxes first, then contacts: the normal, then both tangents at once on the disk or polygon of
+mu lam_n (or one after the other on the square), then followers with the normal impulses of this
+sweep, so that lam is admissible after it.
 
 A contact reads and writes the two velocities once: its three w come from the same v, and what an
 earlier row of the block changes reaches the later ones through the block's own couplings,
@@ -14,6 +15,8 @@ written beforehand.  Fields of Problem that a solver may use as scratch hold the
     w                              1 / D_n      step of tangent 1       step of tangent 2
     lo                                          A[i + 1, i]             A[i + 2, i]
     hi                                          A[i + 2, i + 1]
+
+Follower blocks hold the same numbers, their spin row in the place of the normal.
 """
 
 from __future__ import annotations
@@ -22,9 +25,9 @@ from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
 from engine.solvers.gauss_seidel import block_diagonal
-from engine.solvers.operator import body_velocities
-from engine.solvers.projection import clamp, project_disk
-from engine.world.problem import FRICTION_CONE
+from engine.solvers.operator import body_velocities, first_follower
+from engine.solvers.projection import clamp, project_disk, project_pair, project_polygon
+from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
 from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
@@ -59,17 +62,24 @@ def write_steps(problem: Problem) -> None:
     The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
     D, step = problem.diagonal, problem.w
-    n_rows, n_box = problem.count[0], problem.count[1]
+    n_rows = problem.count[0]
     for i in range(n_rows):
         step[i] = _inverse(D[i])
-    for i in range(n_box, n_rows, 3):
+    for i in range(first_follower(problem), n_rows, 3):
         problem.lo[i + 1] = _coupling(problem, i + 1, i)
         problem.lo[i + 2] = _coupling(problem, i + 2, i)
         c = _coupling(problem, i + 2, i + 1)
         problem.hi[i + 1] = c
-        if problem.friction_kind[0] == FRICTION_CONE:
+        if problem.friction_kind[0] != FRICTION_BOX:
             step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
             step[i + 2] = step[i + 1]
+
+
+@kernel
+def _project_tangents(problem: Problem, i: int, radius: float) -> None:
+    """Move lam of the rows i + 1, i + 2 into the friction set of a radius."""
+    lam, kind = problem.lam, problem.friction_kind
+    lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
 
 
 @kernel
@@ -77,17 +87,16 @@ def project_impulses(problem: Problem) -> None:
     """Move the guess problem.lam into its set."""
     lam, mu = problem.lam, problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
-    for i in range(n_box):
+    first = first_follower(problem)
+    for i in range(first):
         lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
     for i in range(n_box, n_rows, 3):
         lam[i] = max(lam[i], 0.0)
-        limit1 = mu[i + 1] * lam[i]
-        limit2 = mu[i + 2] * lam[i]
-        if problem.friction_kind[0] == FRICTION_CONE:
-            lam[i + 1], lam[i + 2] = project_disk(lam[i + 1], lam[i + 2], limit1)
-        else:
-            lam[i + 1] = clamp(lam[i + 1], -limit1, limit1)
-            lam[i + 2] = clamp(lam[i + 2], -limit2, limit2)
+        _project_tangents(problem, i, mu[i + 1] * lam[i])
+    for i in range(first, n_box, 3):
+        lam_n = lam[problem.normal_row[i]]
+        lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)
+        _project_tangents(problem, i, mu[i + 1] * lam_n)
 
 
 @fast_kernel
@@ -128,10 +137,10 @@ def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 @fast_kernel
 def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
-    """All box rows once; returns the largest D |change| [m/s or rad/s]."""
+    """All box rows but followers once; returns the largest D |change| [m/s or rad/s]."""
     lam = problem.lam
     largest = 0.0
-    for i in range(problem.count[1]):
+    for i in range(first_follower(problem)):
         a = problem.body_a[i]
         b = problem.body_b[i]
         old = lam[i]
@@ -180,8 +189,10 @@ def _finish_block(
 
 @fast_kernel
 def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
-    """All contacts once, friction on the disk; returns the largest D |change|."""
+    """All contacts once, friction on the disk or polygon; returns the largest D |change|."""
     lam, step, coupling = problem.lam, problem.w, problem.lo
+    polygon = problem.friction_kind[0] == FRICTION_POLYGON
+    directions = problem.friction_kind[1]
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
         a = problem.body_a[i]
@@ -195,7 +206,11 @@ def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
         scale = omega * step[i + 1]
         y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
         y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
-        y1, y2 = project_disk(y1, y2, problem.mu[i + 1] * x)
+        radius = problem.mu[i + 1] * x
+        if polygon:
+            y1, y2 = project_polygon(y1, y2, radius, directions)
+        else:
+            y1, y2 = project_disk(y1, y2, radius)
         d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
         _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
         _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
@@ -235,6 +250,45 @@ def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
     return largest
 
 
+@fast_kernel
+def _turning_pair(
+    problem: Problem, i: int, y: tuple[float, float], lam_n: float
+) -> tuple[float, float]:
+    """What mu lam_n leaves of the wish y of rows i + 1, i + 2; y[1] knows nothing of y[0] yet."""
+    kind = problem.friction_kind[0]
+    radius = problem.mu[i + 1] * lam_n
+    if kind != FRICTION_BOX:
+        return project_pair(y[0], y[1], radius, kind, problem.friction_kind[1])
+    y1 = _clip(y[0], radius)
+    # in a square one after the other: the second wish hears of the first answer
+    w2 = problem.hi[i + 1] * (y1 - problem.lam[i + 1])
+    return y1, _clip(y[1] - problem.w[i + 2] * w2, problem.mu[i + 2] * lam_n)
+
+
+@fast_kernel
+def sweep_followers(problem: Problem, v: NDArray, omega: float) -> float:
+    """All follower blocks once, within the normal impulses now; returns the largest D |change|."""
+    lam, step, coupling = problem.lam, problem.w, problem.lo
+    largest = 0.0
+    for i in range(first_follower(problem), problem.count[1], 3):
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        v_a = _load(v, a)
+        v_b = _load(v, b)
+        lam_n = lam[problem.normal_row[i]]
+        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+        x = _clip(lam[i] - omega * step[i] * w0, problem.mu[i] * lam_n)
+        d0 = x - lam[i]
+        y1 = lam[i + 1] - omega * step[i + 1] * (w1 + coupling[i + 1] * d0)
+        y2 = lam[i + 2] - omega * step[i + 2] * (w2 + coupling[i + 2] * d0)
+        y1, y2 = _turning_pair(problem, i, (y1, y2), lam_n)
+        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        largest = max(largest, change)
+    return largest
+
+
 @kernel
 def pgs(
     problem: Problem, v: NDArray, max_iterations: int, tolerance: float, relaxation: float
@@ -253,10 +307,11 @@ def pgs(
     body_velocities(problem, v)
     for k in range(max_iterations):
         change = sweep_boxes(problem, v, relaxation)
-        if problem.friction_kind[0] == FRICTION_CONE:
-            change = max(change, sweep_cones(problem, v, relaxation))
-        else:
+        if problem.friction_kind[0] == FRICTION_BOX:
             change = max(change, sweep_squares(problem, v, relaxation))
+        else:
+            change = max(change, sweep_cones(problem, v, relaxation))
+        change = max(change, sweep_followers(problem, v, relaxation))
         if change <= tolerance:
             return STOPPED_TOLERANCE, k + 1
     return STOPPED_MAX_ITERATIONS, max_iterations

@@ -287,16 +287,24 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
 
 
 @kernel
+def _set_limit(dp: DenseProblem, k: int, limit: float) -> float:
+    """Bounds -limit, limit for row k, lam_k between them; returns their change [m/s]."""
+    change = float(dp.scale[k] * abs(limit - dp.hi[k]))
+    dp.hi[k] = limit
+    dp.lo[k] = -limit
+    dp.lam[k] = clamp(dp.lam[k], -limit, limit)
+    return change
+
+
+@kernel
 def _friction_bounds(dp: DenseProblem) -> float:
-    """Bounds of tangent rows from the normal impulses now; the largest change [m/s]."""
+    """Bounds of tangent and follower rows from the normal impulses; the largest change [m/s]."""
     change = 0.0
     for i in range(dp.n_box, dp.n, 3):
         for k in range(i + 1, i + 3):
-            limit = dp.mu[k] * dp.lam[i]
-            change = max(change, dp.scale[k] * abs(limit - dp.hi[k]))
-            dp.hi[k] = limit
-            dp.lo[k] = -limit
-            dp.lam[k] = clamp(dp.lam[k], -limit, limit)
+            change = max(change, _set_limit(dp, k, dp.mu[k] * dp.lam[i]))
+    for k in range(dp.first_follower, dp.n_box):
+        change = max(change, _set_limit(dp, k, dp.mu[k] * dp.lam[dp.normal[k]]))
     return change
 
 
@@ -312,6 +320,8 @@ def pivoting(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
         dp.hi[i] = np.inf
         for k in range(i + 1, i + 3):
             dp.hi[k] = 0.0
+    for k in range(dp.first_follower, dp.n_box):
+        dp.hi[k] = 0.0
     _friction_bounds(dp)
     status, total = pivot_boxes(dp, pivots)
     if dp.n_box == dp.n:

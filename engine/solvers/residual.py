@@ -5,8 +5,9 @@ its natural map scaled by its own diagonal D, in y = D lam so that nothing is di
 
     box row      | y - clamp(y - w, D lo, D hi) |
     normal       the same with lo = 0, hi = inf
-    tangents     | y_t - P(y_t - w_t) |, P the projection on the disk of radius D_t mu lam_n,
-                 D_t the larger diagonal of the two (square: each row a box of its own)
+    tangents     | y_t - P(y_t - w_t) |, P the projection on the disk or polygon of radius
+                 D_t mu lam_n, D_t the larger diagonal of the two (square: each row by itself)
+    followers    spin: a box row with lo, hi = -+ mu lam_n; roll: as tangents
 
 It is zero exactly where the true Coulomb law holds (friction opposes sliding, and the limit is
 that of the present normal impulse).
@@ -20,9 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.kernel import kernel
-from engine.solvers.operator import body_velocities, row_velocity
-from engine.solvers.projection import clamp, project_cone, project_disk
-from engine.world.problem import FRICTION_CONE
+from engine.solvers.operator import body_velocities, first_follower, row_velocity
+from engine.solvers.projection import clamp, project_cone, project_pair
+from engine.world.problem import FRICTION_BOX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,23 +51,26 @@ def box_error(lam: float, w: float, lo: float, hi: float, diagonal: float) -> fl
 
 
 @kernel
-def _tangent_error(problem: Problem, i: int) -> float:
-    """Natural map of the tangent rows i + 1, i + 2 of the contact whose normal is row i [m/s]."""
-    lam_n = max(problem.lam[i], 0.0)
+def bounded_error(problem: Problem, i: int, lam_n: float) -> float:
+    """Natural map of row i alone within mu lam_n [m/s or rad/s]."""
+    limit = problem.mu[i] * max(lam_n, 0.0)
+    return box_error(problem.lam[i], problem.w[i], -limit, limit, problem.diagonal[i])
+
+
+@kernel
+def pair_error(problem: Problem, i: int, lam_n: float) -> float:
+    """Natural map of the rows i + 1, i + 2, which lie within mu lam_n together [m/s or rad/s]."""
     lam, w, D = problem.lam, problem.w, problem.diagonal
-    if problem.friction_kind[0] == FRICTION_CONE:
-        D_t = max(D[i + 1], D[i + 2], TINY_DIAGONAL)
-        y1 = D_t * lam[i + 1]
-        y2 = D_t * lam[i + 2]
-        radius = D_t * problem.mu[i + 1] * lam_n
-        z1, z2 = project_disk(y1 - w[i + 1], y2 - w[i + 2], radius)
-        return sqrt((y1 - z1) ** 2 + (y2 - z2) ** 2)
-    limit1 = problem.mu[i + 1] * lam_n
-    limit2 = problem.mu[i + 2] * lam_n
-    return max(
-        box_error(lam[i + 1], w[i + 1], -limit1, limit1, D[i + 1]),
-        box_error(lam[i + 2], w[i + 2], -limit2, limit2, D[i + 2]),
-    )
+    kind = problem.friction_kind[0]
+    if kind == FRICTION_BOX:
+        return max(bounded_error(problem, i + 1, lam_n), bounded_error(problem, i + 2, lam_n))
+    D_t = max(D[i + 1], D[i + 2], TINY_DIAGONAL)
+    y1 = D_t * lam[i + 1]
+    y2 = D_t * lam[i + 2]
+    radius = D_t * problem.mu[i + 1] * max(lam_n, 0.0)
+    directions = problem.friction_kind[1]
+    z1, z2 = project_pair(y1 - w[i + 1], y2 - w[i + 2], radius, kind, directions)
+    return sqrt((y1 - z1) ** 2 + (y2 - z2) ** 2)
 
 
 @kernel
@@ -88,7 +92,7 @@ def _cone_error(problem: Problem, i: int) -> float:
 def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     """Return the largest natural map of all rows, and the largest Coulomb error of all contacts.
 
-    The Coulomb error is always that of the round cone, also where a square was solved.
+    The Coulomb error is always that of the round cone, also where a square or polygon was solved.
 
     Reads   problem, problem.lam
     Writes  problem.w          w = A lam + b
@@ -101,17 +105,22 @@ def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     for i in range(n_rows):
         problem.w[i] = row_velocity(problem, v, i)
     worst = 0.0
-    for i in range(n_box):
+    first = first_follower(problem)
+    for i in range(first):
         worst = _larger(
             worst,
             box_error(
                 problem.lam[i], problem.w[i], problem.lo[i], problem.hi[i], problem.diagonal[i]
             ),
         )
+    for i in range(first, n_box, 3):
+        lam_n = problem.lam[problem.normal_row[i]]
+        worst = _larger(worst, bounded_error(problem, i, lam_n))
+        worst = _larger(worst, pair_error(problem, i, lam_n))
     coulomb = 0.0
     for i in range(n_box, n_rows, 3):
         normal = box_error(problem.lam[i], problem.w[i], 0.0, np.inf, problem.diagonal[i])
         worst = _larger(worst, normal)
-        worst = _larger(worst, _tangent_error(problem, i))
+        worst = _larger(worst, pair_error(problem, i, problem.lam[i]))
         coulomb = _larger(coulomb, _cone_error(problem, i))
     return worst, coulomb

@@ -24,6 +24,7 @@ AUTO = int(SolverMethod.AUTO)
 PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
+LEMKE = int(SolverMethod.LEMKE)
 
 # sweeps where the options leave the number to the method
 PGS_ITERATIONS = 50
@@ -109,7 +110,9 @@ def solve(
     sweeps = options.max_iterations
     if method >= GAUSS_SEIDEL:
         sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
-        status, iterations = solve_dense(problem, dense, method, sweeps, options.tolerance)
+        status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
+        if options.method == LEMKE and method != LEMKE:
+            report.status[0] |= DENSE_FULL
     else:
         sweeps = sweeps if sweeps > 0 else PGS_ITERATIONS
         relaxation = options.relaxation if method == SOR else 1.0

@@ -23,4 +23,10 @@ class Contacts(NamedTuple):
     struck: NDArray  # (max,) int64         1: pushed by an impact apart from the kick
     friction: NDArray  # (max,) -           mu
     restitution: NDArray  # (max,) -
+    rolling: NDArray  # (max,) m            lever arm of rolling friction
+    spinning: NDArray  # (max,) m           lever arm of friction about the normal
+    compliance: NDArray  # (max,) m per N       0: rigid
+    damping: NDArray  # (max,) N s/m        of a compliant contact
+    belt_W: NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
     impulse_W: NDArray  # (max, 3) N s      on B: before the solve the guess, afterwards the answer
+    moment_W: NDArray  # (max, 3) N m s     on B, of spinning and rolling friction: likewise

@@ -58,10 +58,15 @@ class Shapes(NamedTuple):
 
 
 class Materials(NamedTuple):
-    """Pair tables, symmetric."""
+    """Pair tables, symmetric, and the motion of each surface."""
 
     friction: NDArray  # (k, k) -       Coulomb mu
     restitution: NDArray  # (k, k) -    0 to 1
+    rolling: NDArray  # (k, k) m        lever arm of rolling friction
+    spinning: NDArray  # (k, k) m       lever arm of friction about the normal
+    compliance: NDArray  # (k, k) m per N   0: rigid
+    damping: NDArray  # (k, k) N s/m    of a compliant contact
+    belt_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
 
 class Joints(NamedTuple):

@@ -15,6 +15,7 @@ class SolverMethod(IntEnum):
     GAUSS_SEIDEL = 3
     PIVOTING = 4
     ELIMINATION = 5
+    LEMKE = 6
 
 
 class Gyroscopic(IntEnum):
@@ -79,6 +80,7 @@ class StepOptions(NamedTuple):
     impact_time: int  # ImpactTime
     max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
     margin: float  # m           contacts are made up to this gap
-    friction_kind: int  # FRICTION_BOX or FRICTION_CONE
+    friction_kind: int  # FRICTION_BOX, FRICTION_CONE or FRICTION_POLYGON
+    directions: int  # vertices of the friction polygon
     solver: SolverOptions
     sleep: SleepOptions

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-FRICTION_BOX, FRICTION_CONE = 0, 1
+FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 
 
 class Problem(NamedTuple):
@@ -14,9 +14,14 @@ class Problem(NamedTuple):
 
     A = J M^-1 J^T + diag(cfm); row i reads [J_a w_a v_a J_b w_b v_b] (angular part first).
     Rows 0 .. n_box are boxes lo <= lam <= hi (lo = -inf, hi = inf: an equation; lo = hi: given).
+    The last of them may be followers, three rows each, whose bounds follow a contact's normal impulse
+    lam_n: spin about its normal, |lam| <= mu lam_n, and roll about both tangents, within mu lam_n.
     Rows n_box .. n_rows are contacts, three rows each: normal, tangent 1, tangent 2, with
-    lam_n >= 0 and (lam_t1, lam_t2) within mu lam_n: a disk (FRICTION_CONE) or a square (FRICTION_BOX);
-    normal_row of a tangent row is its normal's row, -1 for every other row.
+    lam_n >= 0 and (lam_t1, lam_t2) within mu lam_n.
+    Two rows are within r when they lie in the disk of radius r (FRICTION_CONE), in the square
+    |lam_t1|, |lam_t2| <= r (FRICTION_BOX), or in the regular polygon inscribed in the disk with a
+    vertex on the first axis (FRICTION_POLYGON).
+    normal_row of a tangent or follower row is its normal's row, -1 for every other row.
     w is in m/s or rad/s, positive when the bodies separate; lam in N s or N m s.
     Complementary: lam on lo -> w >= 0; strictly inside -> w = 0; on hi -> w <= 0; friction opposes
     the tangential w (true Coulomb law).
@@ -32,11 +37,11 @@ class Problem(NamedTuple):
     diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    lo: NDArray  # (max,) N s or N m s       of tangent rows: scratch of solvers
+    lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
-    mu: NDArray  # (max,) -                  of tangent rows
-    friction_kind: NDArray  # (1,) int64     FRICTION_BOX or FRICTION_CONE
+    mu: NDArray  # (max,) - or m             of tangent and follower rows
+    friction_kind: NDArray  # (2,) int64     FRICTION_BOX ...; vertices of the polygon
     lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
     w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
 
@@ -48,4 +53,6 @@ class Dense(NamedTuple):
     factor: NDArray  # (cap, cap) -  of A, of its equations, or of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated
     vectors: NDArray  # (16, cap) -  scratch of any unit
-    indices: NDArray  # (8, cap) int64
+    indices: NDArray  # (9, cap) int64
+    tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
+    basis: NDArray  # (4, t + 1) int64

@@ -14,6 +14,7 @@ class ContactCache(NamedTuple):
     key: NDArray  # (max,) int64          shape_a * n_shapes + shape_b
     feature: NDArray  # (max,) int64      which features met
     impulse_W: NDArray  # (max, 3) N s    on body B
+    moment_W: NDArray  # (max, 3) N m s   on body B, of spinning and rolling friction
     touching: NDArray  # (max,) int64     1: no gap, or a push across it
     point_W: NDArray  # (max, 3) m        where it was
     normal_W: NDArray  # (max, 3) -       from A to B
@@ -73,6 +74,7 @@ class State(NamedTuple):
     momentum_in: (
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
+    elastic: NDArray  # (1,) J            stored in compliant contacts at the end of the last step
     extremes: NDArray  # (24,)           J, N s, m, rad, m/s  largest values so far, EXTREME_...
     still_steps: (
         NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone

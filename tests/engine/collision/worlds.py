@@ -178,7 +178,12 @@ class World:
         self.model = Model(
             bodies,
             build_shapes(self.solids),
-            Materials(np.array(self.friction), np.array(self.restitution)),
+            Materials(
+                np.array(self.friction),
+                np.array(self.restitution),
+                *(np.zeros_like(self.friction) for _ in range(4)),
+                np.zeros((len(self.friction), 3)),
+            ),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
@@ -192,7 +197,7 @@ class World:
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         self.contacts = contact_arrays(cap)
         self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, SolverOptions(0, 0, 0.0, 1.0, 1),
+            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, 4, SolverOptions(0, 0, 0.0, 1.0, 1),
             SleepOptions(0, 0.0, 0.0, 2),
         )  # fmt: skip
         self.report = empty_report()

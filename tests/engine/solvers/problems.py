@@ -12,6 +12,8 @@ from engine.world.problem import FRICTION_CONE, Dense, Problem
 from engine.world.report import Report
 
 H = 1.0 / 240.0
+# vertices of friction polygons
+DIRECTIONS = 6
 GRAVITY = 9.81
 
 
@@ -42,7 +44,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         hi=np.full(cap, nan),
         normal_row=np.full(cap, -1),
         mu=np.zeros(cap),
-        friction_kind=np.array([friction_kind]),
+        friction_kind=np.array([friction_kind, DIRECTIONS]),
         lam=np.zeros(cap),
         w=np.full(cap, nan),
     )
@@ -121,7 +123,20 @@ def tower(n, mu=0.5, friction_kind=FRICTION_CONE, push=0.0, seed=0):
     return problem
 
 
-def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE):
+def put_turning(problem, i, bodies, pair, normal, arms):
+    """Rows i .. i + 2 that resist spinning and rolling, arms = (spinning, rolling) [m]."""
+    helper = np.array([1.0, 0, 0]) if abs(normal[0]) < 0.9 else np.array([0, 1.0, 0])
+    t1 = np.cross(normal, helper)
+    t1 /= np.linalg.norm(t1)
+    for k, axis in enumerate((normal, t1, np.cross(normal, t1))):
+        J_b = np.concatenate([axis, np.zeros(3)])
+        put_row(problem, i + k, bodies, pair, -J_b, J_b)
+    problem.normal_row[i : i + 3] = problem.count[1] + i
+    problem.mu[i : i + 3] = arms[0], arms[1], arms[1]
+    problem.b[i : i + 3] = 0.0
+
+
+def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE, arms=None):
     """n spheres' worth of bodies in a layered heap with random contacts to bodies below."""
     rng = np.random.default_rng(seed)
     side = max(2, round((n / 4) ** (1 / 3) * 1.6))
@@ -134,7 +149,8 @@ def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE):
             pairs.append((n, i))
         near = np.flatnonzero(np.linalg.norm(positions[:i] - positions[i], axis=1) < 1.3)
         pairs.extend((int(j), i) for j in near)
-    problem = empty_problem(3 * contacts, 0, friction_kind)
+    n_box = 3 * contacts if arms else 0
+    problem = empty_problem(n_box + 3 * contacts, n_box, friction_kind)
     for c in range(contacts):
         a, b = pairs[c % len(pairs)]
         if a == n:
@@ -144,7 +160,9 @@ def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE):
             normal /= np.linalg.norm(normal)
             point = 0.5 * (positions[a] + positions[b])
         point = point + 0.3 * np.cross(normal, rng.normal(size=3))
-        put_contact(problem, 3 * c, bodies, (a, b), (point, normal, 0.0), mu)
+        put_contact(problem, n_box + 3 * c, bodies, (a, b), (point, normal, 0.0), mu)
+        if arms:
+            put_turning(problem, 3 * c, bodies, (a, b), normal, arms)
     v_free = np.zeros((n + 1, 6))
     v_free[:n, 5] = -GRAVITY * H
     v_free[:n] += 0.02 * rng.normal(size=(n, 6))
@@ -188,14 +206,16 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
     return problem
 
 
-def dense_scratch(cap):
+def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense."""
     return Dense(
         A=np.full((cap, cap), np.nan),
         factor=np.full((cap, cap), np.nan),
         S=np.full((cap, cap), np.nan),
         vectors=np.full((16, cap), np.nan),
-        indices=np.full((8, cap), -(2**40)),
+        indices=np.full((9, cap), -(2**40)),
+        tableau=np.full((lemke, lemke + 2), np.nan),
+        basis=np.full((4, lemke + 1), -(2**40)),
     )
 
 

@@ -8,11 +8,12 @@ import pytest
 from engine.solvers.box_lcp import make_newton
 from engine.solvers.dense_problem import DenseProblem, project_guess
 from engine.solvers.newton import newton, write_newton_system
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from engine.world.report import STOPPED_TOLERANCE
+from tests.engine.solvers.problems import DIRECTIONS
 
 
-def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None):
+def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None, followers=0):
     rng = np.random.default_rng(seed)
     n = n_box + 3 * n_contacts
     B = rng.normal(size=(n, rank or n + 5))
@@ -23,13 +24,18 @@ def random_problem(seed, kind, n_box=4, n_contacts=4, rank=None):
     lo[:2], hi[:2] = (0.0, -np.inf), np.inf
     lam = 0.1 * rng.normal(size=n)
     b = B @ rng.normal(size=B.shape[1])
-    return DenseProblem(A, b, lo, hi, mu, np.diag(A).copy(), lam, np.zeros(n), n, n_box, kind)
+    sizes = (n, n_box, kind, DIRECTIONS, n_box - 3 * followers)
+    normal = np.full(n, n - 3)
+    return DenseProblem(A, b, lo, hi, mu, np.diag(A).copy(), lam, np.zeros(n), *sizes, normal)
 
 
-@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+@pytest.mark.parametrize("followers", [0, 1])
+@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON])
 @pytest.mark.parametrize("seed", range(20))
-def test_matrix_is_the_derivative(kind, seed):
-    dp, scratch = random_problem(seed, kind), make_newton(16)
+def test_matrix_is_the_derivative(kind, seed, followers):
+    n_box = 4 + 3 * followers
+    dp = random_problem(seed, kind, n_box=n_box, followers=followers)
+    scratch = make_newton(dp.n)
     write_newton_system(dp, scratch, 0.0)
     M, start, step = scratch.M.copy(), dp.lam.copy(), 1e-7
     for j in range(dp.n):
@@ -42,14 +48,15 @@ def test_matrix_is_the_derivative(kind, seed):
         np.testing.assert_allclose((ends[0] - ends[1]) / (2 * step), M[:, j], atol=2e-6)
 
 
-@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+@pytest.mark.parametrize("followers", [0, 1])
+@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON])
 @pytest.mark.parametrize("rank", [None, 9])
-def test_ends_at_the_law(kind, rank):
+def test_ends_at_the_law(kind, rank, followers):
     solved = 0
     for seed in range(20):
-        dp = random_problem(seed, kind, rank=rank)
+        dp = random_problem(seed, kind, 4 + 3 * followers, rank=rank, followers=followers)
         project_guess(dp)
-        status, _ = newton(dp, make_newton(16), 200, 1e-11)
+        status, _ = newton(dp, make_newton(dp.n), 200, 1e-11)
         solved += status == STOPPED_TOLERANCE
     # a local method from a random guess; solve_in_turns gives it a better one
     assert solved >= 14

@@ -95,6 +95,9 @@ def test_coulomb_friction_of_real_scenes(name):
         n,
         0,
         FRICTION_CONE,
+        0,
+        0,
+        np.zeros(n, np.int64),
     )
     solve_in_turns(dp, make_turns(n), 2000, 1e-11 * np.abs(q).max())
     assert coulomb_error(W, q, mu, dp.lam) < 1e-10

@@ -8,7 +8,7 @@ import pytest
 from engine.solvers.solve import solve
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from engine.world.report import STOPPED_EXACT, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
     GRAVITY,
@@ -32,24 +32,34 @@ PROBLEMS = {
     "chain on the ground": lambda kind: chain(5, 6, friction_kind=kind),
     "redundant chain on the ground": lambda kind: chain(4, 5, redundant=True, friction_kind=kind),
     "pile": lambda kind: pile(12, 20, friction_kind=kind),
+    "pile that resists turning": lambda kind: pile(8, 10, friction_kind=kind, arms=(0.03, 0.05)),
 }
+KINDS = [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON]
+# what solves squares in the place of other sets, and must say so
+SQUARE_ONLY = [
+    (SolverMethod.PIVOTING, FRICTION_CONE),
+    (SolverMethod.PIVOTING, FRICTION_POLYGON),
+    (SolverMethod.LEMKE, FRICTION_CONE),
+]
 
 
 def run(problem, cap=200, **options):
     report = new_report()
-    solve(problem, dense_scratch(cap), velocity_scratch(problem), solver_options(**options), report)
+    scratch = dense_scratch(cap, lemke=2 * cap)
+    solve(problem, scratch, velocity_scratch(problem), solver_options(**options), report)
     return report
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("method", list(SolverMethod))
-@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_solver_on_every_problem(name, method, kind):
     problem = PROBLEMS[name](kind)
     report = run(problem, method=method, max_iterations=20000, tolerance=1e-11)
     scale = np.abs(problem.b[: problem.count[0]]).max()
-    if method == SolverMethod.PIVOTING and kind == FRICTION_CONE and report.residual[0] > 1e-9:
-        assert report.solver_status[0] > 1, "pivoting knows no round cones, and must say so"
+    may_fail = (method, kind) in SQUARE_ONLY or (method == SolverMethod.PIVOTING and "turn" in name)
+    if may_fail and report.residual[0] > 1e-9:
+        assert report.solver_status[0] > 1
     else:
         # the sweep's own estimate of its residual is a lower bound: ten times is left to it
         assert report.residual[0] <= 1e-9 * scale
@@ -57,7 +67,7 @@ def test_every_solver_on_every_problem(name, method, kind):
 
 
 @pytest.mark.parametrize("method", list(SolverMethod))
-@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+@pytest.mark.parametrize("kind", KINDS)
 def test_same_bits_twice_whatever_the_scratch_held(method, kind):
     results = []
     for fill in (np.nan, 1e300, 0.0):

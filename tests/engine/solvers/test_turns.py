@@ -17,7 +17,7 @@ from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.turns import solve_in_turns
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
 from engine.world.report import STOPPED_TOLERANCE
-from tests.engine.solvers.problems import chain, dense_scratch, pile, tower
+from tests.engine.solvers.problems import DIRECTIONS, chain, dense_scratch, pile, tower
 
 PROBLEMS = {
     "tower": lambda kind: tower(10, friction_kind=kind),
@@ -34,7 +34,10 @@ def dense_problem(problem):
     # kernels count no references: what one returns to Python must not be used, its arrays may
     n_left = n - n_equations
     n_box = int(problem.count[1]) - n_equations
-    dp = DenseProblem(dense.S, *dense.vectors[:7], n_left, n_box, int(problem.friction_kind[0]))
+    kind = (int(problem.friction_kind[0]), DIRECTIONS)
+    dp = DenseProblem(
+        dense.S, *dense.vectors[:7], n_left, n_box, *kind, n_box, np.zeros(n, np.int64)
+    )
     project_guess(dp)
     return dp
 
@@ -94,6 +97,9 @@ def test_contradiction_ends_and_is_no_worse_than_its_sweeps():
         5,
         2,
         FRICTION_CONE,
+        DIRECTIONS,
+        2,
+        np.zeros(5, np.int64),
     )
     status, _ = solve_in_turns(dp, make_turns(5), 500, 1e-10)
     assert status != STOPPED_TOLERANCE
