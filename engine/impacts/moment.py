@@ -56,7 +56,7 @@ def is_due(contacts: Contacts, state: State, motion: Motion, reach: Reach) -> bo
 
 @kernel
 def first_moment(contacts: Contacts, state: State, motion: Motion, reach: Reach, h: float) -> float:
-    """Time until the first rigid contact that approaches faster than the threshold closes; h: none does.
+    """Time until the first rigid contact closes faster than the threshold [s]; h: none does.
 
     Exact where both bodies fly freely and keep the points they meet with (spheres, and what does
     not turn); else right to second order, and the rest of the gap is a flight of its own.
