@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from engine.assembly.assemble import assemble
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.find_contacts import find_contacts
-from engine.collision.persistence import store_contacts
+from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
-from engine.collision.touching import find_events
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.ledger import book_momentum, book_work
+from engine.guard import Told, guard_struck
 from engine.impacts.moment import first_moment, is_due
 from engine.impacts.record import keep_record
 from engine.impacts.select import Reach
@@ -21,13 +20,10 @@ from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
-from engine.sleeping.activity import write_activity
-from engine.sleeping.wake import return_contacts, wake_touched
+from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.status import CONTACTS_FULL, PAIRS_FULL
-from engine.world.events import Events
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.report import (
@@ -43,9 +39,6 @@ from engine.world.workspace import Motion, Workspace
 
 NEWTON = int(RestitutionLaw.NEWTON)
 STEP, EXACT = int(ImpactTime.STEP), int(ImpactTime.EXACT)
-
-# how a flight ended: as asked; capacity was short; it began inside a body that it meets
-DONE, FULL, LATE = 0, 1, 2
 
 # impacts and flights between them in one step with exact impacts; what is left of the step after
 # them is done as if they were not asked for (a ball that comes to rest bounces without end)
@@ -106,30 +99,6 @@ def undo(state: State, motion: Motion) -> None:
 
 
 @kernel
-def meet(
-    model: Model,
-    kind: NDArray,
-    state: State,
-    work: Workspace,
-    collision: CollisionScratch,
-    options: StepOptions,
-    report: Report,
-) -> bool:
-    """Find contacts until nobody wakes of one; False when there is no room for them."""
-    contacts = work.contacts
-    while True:
-        find_contacts(model, state, collision, contacts, options, report)
-        if contacts.count[0] + state.resting.count[0] > len(state.contacts.key):
-            report.status[0] |= CONTACTS_FULL
-        if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
-            return False
-        if options.sleep.enabled == 0 or not wake_touched(model.bodies, contacts, state):
-            return True
-        return_contacts(model.shapes, state)
-        write_activity(kind, state, options.sleep, work.motion.activity)
-
-
-@kernel
 def look(
     model: Model,
     kind: NDArray,
@@ -169,28 +138,12 @@ def gather_rows(
 
 
 @kernel
-def tell_and_store(
-    model: Model, state: State, work: Workspace, options: StepOptions, events: Events
-) -> None:
-    """Events of the contacts as they are, which then become those of the last step.
-
-    Writes  events, state.contacts
-    """
-    contacts, shapes = work.contacts, model.shapes
-    if len(events.who) > 0:
-        h = options.time_step / options.share
-        find_events(shapes, contacts, state, work.motion.velocity_old, h, events)
-    store_contacts(contacts, shapes.kind.shape[0], state.contacts)
-
-
-@kernel
 def push(
     model: Model,
     state: State,
     work: Workspace,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
 ) -> None:
     """The kick: impulses that obey the rows, applied and booked.
 
@@ -205,44 +158,40 @@ def push(
         work.dense,
         motion.scratch,
         options.solver,
-        report,
+        told[0],
     )
-    now = lap(report, PHASE_SOLVE, now)
+    now = lap(told[0], PHASE_SOLVE, now)
     apply_impulses(bodies, rows, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
-    tell_and_store(model, state, work, options, events)
+    time = state.time[0] + 0.5 * options.time_step
+    settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
-    lap(report, PHASE_APPLY, now)
+    lap(told[0], PHASE_APPLY, now)
 
 
 @kernel
 def reach_now(options: StepOptions) -> Reach:
     """What can be touched at this moment."""
     margin = options.margin
-    return Reach(0.0, CLOSED * margin, TOUCHING * margin, options.restitution_threshold)
+    return Reach(0.0, CLOSED * margin, TOUCHING * margin, options.restitution_threshold, 0.0)
 
 
 @kernel
 def strike_here(
-    model: Model,
-    state: State,
-    work: Workspace,
-    options: StepOptions,
-    report: Report,
-    events: Events,
+    model: Model, state: State, work: Workspace, reach: Reach, options: StepOptions, told: Told
 ) -> bool:
-    """Impacts of what is closed now, after a look; whether there were any."""
-    reach = reach_now(options)
-    if not is_due(work.contacts, state, work.motion, reach):
+    """Impacts of what is within reach now, after a look; whether there were any."""
+    contacts, motion = work.contacts, work.motion
+    if not is_due(contacts, state, motion, reach):
         return False
     n_shapes = model.shapes.kind.shape[0]
-    recall(work.contacts, n_shapes, work.impacts)
-    gather_rows(model, state, work, options, report)
-    struck = strike(model, state, work, reach, options, report)
-    remember(work.contacts, n_shapes, work.impacts)
-    tell_and_store(model, state, work, options, events)
+    recall(contacts, n_shapes, work.impacts)
+    gather_rows(model, state, work, options, told[0])
+    struck = strike(model, state, work, reach, options, told[0])
+    remember(contacts, n_shapes, work.impacts)
+    settle_contacts(model.shapes, contacts, state, motion, state.time[0], told[1])
     return struck
 
 
@@ -254,7 +203,7 @@ def strike_in_kick(
 
     Rows and problem are then written anew, for the velocities after them.
     """
-    reach = Reach(options.time_step, 0.0, 0.0, options.restitution_threshold)
+    reach = Reach(options.time_step, 0.0, 0.0, options.restitution_threshold, 0.5)
     if strike(model, state, work, reach, options, report):
         write_world_inertia(model.bodies, state, work.motion, options)
         gather_rows(model, state, work, options, report)
@@ -268,36 +217,34 @@ def fly(
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
-) -> int:
-    """Half a flight, a kick, half a flight; DONE, or FULL or LATE with poses astray.
+    told: Told,
+) -> bool:
+    """Half a flight, a kick, half a flight; False with poses astray: no room for contacts.
 
     Impacts of a law that acts apart stand in the kick, but for a flight that ends where bodies
-    meet. LATE: it began in touch with what it has gone into since, and nothing was struck before.
+    meet. Where impacts are part of the kick, guard.py watches over what it deflects.
     """
-    h = options.time_step
+    h, report = options.time_step, told[0]
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
     advance_poses(model.bodies, state, 0.5 * h, options)
     if not look(model, kind, state, work, collision, options, report):
-        return FULL
-    counted = impacts.role.shape[0] > 0
-    apart = options.restitution_law != NEWTON and options.impact_time == STEP
-    inside = Reach(-0.25 * h, 0.0, 0.0, options.restitution_threshold)
-    if apart and impacts.moment[0] == 0 and is_due(contacts, state, work.motion, inside):
-        return LATE
+        return False
     gather_rows(model, state, work, options, report)
+    # there is room for impacts where they are asked for
+    counted = impacts.role.shape[0] > 0
     if counted:
         recall(contacts, n_shapes, impacts)
-    if apart:
-        strike_in_kick(model, state, work, options, report)
-    push(model, state, work, options, report, events)
+        if options.restitution_law != NEWTON and options.impact_time == STEP:
+            strike_in_kick(model, state, work, options, report)
+    push(model, state, work, options, told)
     if counted:
         keep_record(impacts, report)
         count_in(work.rows, work.problem, contacts, impacts)
         remember(contacts, n_shapes, impacts)
+    else:
+        guard_struck(model, kind, state, work, collision, options, told)
     advance_poses(model.bodies, state, 0.5 * h, options)
-    return DONE
+    return True
 
 
 @kernel
@@ -308,8 +255,7 @@ def fly_exactly(
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
 ) -> bool:
     """A step whose impacts happen when bodies meet: flights that end there, and jumps between them.
 
@@ -320,19 +266,19 @@ def fly_exactly(
     """
     left = options.time_step
     reach = reach_now(options)
+    state.unguarded[0] = 0
     for moment in range(MOMENTS + 1):
-        work.impacts.moment[0] = moment + 1
         time = EXACT if moment < MOMENTS else STEP
         t = left
         if time == EXACT:
             part = part_of_step(options, left, EXACT)
-            if not look(model, kind, state, work, collision, part, report):
+            if not look(model, kind, state, work, collision, part, told[0]):
                 return False
-            if strike_here(model, state, work, part, report, events):
+            if strike_here(model, state, work, reach, part, told):
                 continue
             t = first_moment(work.contacts, state, work.motion, reach, left)
         part = part_of_step(options, t, time)
-        if fly(model, kind, state, work, collision, part, report, events) != DONE:
+        if not fly(model, kind, state, work, collision, part, told):
             return False
         state.time[0] += t
         if t == left:
@@ -349,23 +295,18 @@ def fly_with_strikes(
     work: Workspace,
     collision: CollisionScratch,
     options: StepOptions,
-    report: Report,
-    events: Events,
+    told: Told,
 ) -> bool:
-    """A step with impacts in its kick, or at its start where bodies already touch.
+    """A step with impacts in its kick, and before its first half where velocities were set.
 
     False with poses astray: no room for contacts.
     """
-    impacts, motion = work.impacts, work.motion
-    ended = LATE
-    for attempt in range(2):
-        impacts.moment[0] = attempt
-        ended = fly(model, kind, state, work, collision, options, report, events)
-        if ended != LATE:
-            break
-        undo(state, motion)
-        if not look(model, kind, state, work, collision, options, report):
+    if state.unguarded[0] == 1:
+        if not look(model, kind, state, work, collision, options, told[0]):
             return False
-        strike_here(model, state, work, options, report, events)
-        keep_start(state, motion)
-    return ended == DONE
+        half = 0.5 * options.time_step
+        reach = Reach(half, 0.0, 0.0, options.restitution_threshold, 0.0)
+        strike_here(model, state, work, reach, options, told)
+        keep_start(state, work.motion)
+        state.unguarded[0] = 0
+    return fly(model, kind, state, work, collision, options, told)

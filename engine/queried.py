@@ -38,6 +38,8 @@ HIT_DTYPE = np.dtype(
     + [(name, np.float64) for name in ("distance", *POINT_FIELDS)]
 )
 ALL_GROUPS = 2**32 - 1
+# room for contact events, per contact; a step needs 10 at worst
+EVENT_ROOM = 20
 
 
 def rows_of_three(value: Any, what: str) -> Array:
@@ -72,7 +74,7 @@ class Queried:
         They pile up until `events` takes them. Pairs that touch already have no begin.
         """
         self._take_events()
-        self._events = event_arrays(4 * len(self.work.contacts.gap) if on else 0)
+        self._events = event_arrays(EVENT_ROOM * len(self.work.contacts.gap) if on else 0)
 
     def _take_events(self) -> None:
         """Move what the steps left into `_event_parts`."""

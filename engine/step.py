@@ -28,7 +28,6 @@ from engine.collision.touching import has_room
 from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
 from engine.flight import (
-    DONE,
     EXACT,
     NEWTON,
     fly,
@@ -38,6 +37,7 @@ from engine.flight import (
     lap,
     undo,
 )
+from engine.guard import guard_first_flight
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
@@ -86,17 +86,24 @@ def advance(
     events: Events,
 ) -> bool:
     """One step of motion, by the law and time of impact of the options; False: no room."""
-    keep_start(state, work.motion)
+    told = (report, events)
     rouse(model, kind, state, work, options)
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
+    if (
+        not counted
+        and state.unguarded[0] == 1
+        and not guard_first_flight(model, kind, state, work, collision, options, told)
+    ):
+        return False
+    keep_start(state, work.motion)
     if counted:
         start_sums(work.impacts)
     if options.impact_time == EXACT:
-        done = fly_exactly(model, kind, state, work, collision, options, report, events)
+        done = fly_exactly(model, kind, state, work, collision, options, told)
     elif counted:
-        done = fly_with_strikes(model, kind, state, work, collision, options, report, events)
+        done = fly_with_strikes(model, kind, state, work, collision, options, told)
     else:
-        done = fly(model, kind, state, work, collision, options, report, events) == DONE
+        done = fly(model, kind, state, work, collision, options, told)
     if not done:
         undo(state, work.motion)
     elif counted:
@@ -159,7 +166,7 @@ def run(
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
-        if not has_room(work.contacts, state, events):
+        if not has_room(work.contacts, events):
             report.status[0] = EVENTS_FULL
             return done
         if not step(active, model.bodies.kind, state, work, collision, options, report, events):

@@ -149,7 +149,6 @@ def impact_arrays(
         contact_lam=np.zeros((max_contacts, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         tally=contact_cache(max_contacts),
-        moment=np.zeros(1, np.int64),
         record=np.zeros(N_RECORD),
     )
 
@@ -196,6 +195,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     return Workspace(
         contacts=contact_arrays(max_contacts),
+        ahead=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction),
         islands=island_arrays(n, at_once, friction),
@@ -259,6 +259,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         time=np.zeros(1),
         step=np.zeros(1, np.int64),
         gravity_W=np.zeros(3),
+        unguarded=np.ones(1, np.int64),
         p_WB=np.zeros((n, 3)),
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),

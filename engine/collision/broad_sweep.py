@@ -1,4 +1,4 @@
-"""Sort and sweep in strips: the same set as all pairs, in time near n log n.
+"""Sort and sweep in strips: the same set as all pairs, in time near n where little has moved.
 
 A sweep over one axis alone tests every pair that shares a slab; on a floor that is a whole row.
 So space is cut into strips along a second axis and each strip is swept by itself. A pair that
@@ -14,6 +14,9 @@ from engine.collision.filter import may_touch
 from engine.collision.scratch import Sweep
 from engine.kernel import kernel
 from engine.world.model import PLANE, Shapes
+
+# Moves per shape above which a row is sorted anew instead of mended.
+MANY_MOVES = 8
 
 
 @kernel
@@ -41,16 +44,15 @@ def spread(shapes: Shapes, sweep: Sweep, k: int) -> tuple[float, float, float, f
 
 
 @kernel
-def sort_by_lower(shapes: Shapes, sweep: Sweep, k: int) -> tuple[int, int]:
-    """Bounded shapes by lower bound on axis k, ties by number; returns (count, row of `order`).
+def comes_before(sweep: Sweep, k: int, i: int, j: int) -> bool:
+    """Order along axis k: by lower bound, ties by number; so there is one sorted order only."""
+    a, b = sweep.lower[i, k], sweep.lower[j, k]
+    return bool(a < b or (a == b and i < j))
 
-    Merge sort from the bottom up: stable, no recursion, no worst case.
-    """
-    n = 0
-    for i in range(len(shapes.kind)):
-        if shapes.kind[i] != PLANE:
-            sweep.order[0, n] = i
-            n += 1
+
+@kernel
+def merge_sort(sweep: Sweep, k: int, n: int) -> None:
+    """Sort row 0 of `order` from the bottom up: no recursion, no worst case."""
     source = 0
     width = 1
     while width < n:
@@ -62,8 +64,9 @@ def sort_by_lower(shapes: Shapes, sweep: Sweep, k: int) -> tuple[int, int]:
             for out in range(start, end):
                 take_right = left >= middle
                 if left < middle and right < end:
-                    a = sweep.lower[sweep.order[source, left], k]
-                    take_right = sweep.lower[sweep.order[source, right], k] < a
+                    take_right = comes_before(
+                        sweep, k, sweep.order[source, right], sweep.order[source, left]
+                    )
                 if take_right:
                     sweep.order[target, out] = sweep.order[source, right]
                     right += 1
@@ -72,7 +75,63 @@ def sort_by_lower(shapes: Shapes, sweep: Sweep, k: int) -> tuple[int, int]:
                     left += 1
         source = target
         width *= 2
-    return (n, source)
+    if source == 1:
+        for m in range(n):
+            sweep.order[0, m] = sweep.order[1, m]
+
+
+@kernel
+def is_order_of(shapes: Shapes, sweep: Sweep, n: int) -> bool:
+    """True if row 0 of `order` names every bounded shape once, whoever wrote it."""
+    m_all = len(shapes.kind)
+    for i in range(m_all):
+        sweep.order[1, i] = 0
+    for m in range(n):
+        i = sweep.order[0, m]
+        if i < 0 or i >= m_all or shapes.kind[i] == PLANE or sweep.order[1, i] != 0:
+            return False
+        sweep.order[1, i] = 1
+    return True
+
+
+@kernel
+def mend(sweep: Sweep, k: int, n: int, most: int) -> bool:
+    """Insertion sort of row 0 of `order`; False, midway, after more than `most` moves."""
+    moves = 0
+    for m in range(1, n):
+        i = sweep.order[0, m]
+        l = m
+        while l > 0 and comes_before(sweep, k, i, sweep.order[0, l - 1]):
+            sweep.order[0, l] = sweep.order[0, l - 1]
+            l -= 1
+        sweep.order[0, l] = i
+        moves += m - l
+        if moves > most:
+            return False
+    return True
+
+
+@kernel
+def sort_by_lower(shapes: Shapes, sweep: Sweep, k: int) -> int:
+    """Row 0 of `order`: bounded shapes by lower bound on axis k, ties by number; returns how many.
+
+    What was sorted in the last step is nearly sorted now, and mended; where much has changed, it
+    is sorted anew. There is one sorted order only, so what the row held before has no influence.
+    """
+    n = 0
+    for i in range(len(shapes.kind)):
+        n += 1 if shapes.kind[i] != PLANE else 0
+    if is_order_of(shapes, sweep, n):
+        if not mend(sweep, k, n, MANY_MOVES * n):
+            merge_sort(sweep, k, n)
+        return n
+    n = 0
+    for i in range(len(shapes.kind)):
+        if shapes.kind[i] != PLANE:
+            sweep.order[0, n] = i
+            n += 1
+    merge_sort(sweep, k, n)
+    return n
 
 
 @kernel
@@ -89,14 +148,14 @@ def strip_of(x: float, least: float, per_metre: float, n_strips: int) -> int:
 
 @kernel
 def fill_strips(
-    sweep: Sweep, n: int, row: int, k: int, least: float, per_metre: float, n_strips: int
+    sweep: Sweep, n: int, k: int, least: float, per_metre: float, n_strips: int
 ) -> bool:
     """Distribute the sorted shapes over strips along axis k; False if they do not fit."""
     for s in range(n_strips + 1):
         sweep.strip_start[s] = 0
     total = 0
     for m in range(n):
-        i = sweep.order[row, m]
+        i = sweep.order[0, m]
         first = strip_of(sweep.lower[i, k], least, per_metre, n_strips)
         last = strip_of(sweep.upper[i, k], least, per_metre, n_strips)
         total += last - first + 1
@@ -107,7 +166,7 @@ def fill_strips(
     for s in range(n_strips):
         sweep.strip_start[s + 1] += sweep.strip_start[s]
     for m in range(n):
-        i = sweep.order[row, m]
+        i = sweep.order[0, m]
         first = strip_of(sweep.lower[i, k], least, per_metre, n_strips)
         last = strip_of(sweep.upper[i, k], least, per_metre, n_strips)
         for s in range(first, last + 1):
@@ -140,16 +199,14 @@ def find_pairs_sweep(shapes: Shapes, body_kind: NDArray, excluded: NDArray, swee
         first = 2
     elif z[0] > chosen[0]:
         second, chosen = 2, z
-    n, row = sort_by_lower(shapes, sweep, first)
+    n = sort_by_lower(shapes, sweep, first)
 
     # strips two mean widths wide; large shapes lie in many, so widen until all entries fit
     extent = chosen[3] - chosen[2]
     n_strips = 1
     if extent > 0.0 and chosen[1] > 0.0:
         n_strips = max(1, int(min(extent / (2.0 * chosen[1]), float(n))))
-    while not fill_strips(
-        sweep, n, row, second, chosen[2], n_strips / max(extent, 1e-300), n_strips
-    ):
+    while not fill_strips(sweep, n, second, chosen[2], n_strips / max(extent, 1e-300), n_strips):
         n_strips //= 2
     per_metre = n_strips / max(extent, 1e-300)
 

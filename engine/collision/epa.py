@@ -17,6 +17,7 @@ from engine.collision.solid import scale_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import (
     Vec3,
+    add_scaled,
     cross,
     dot,
     load3,
@@ -259,7 +260,9 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
         if overlap < least - slack or (is_under and overlap < least + slack):
             least = overlap
             normal = n
-            a, b = p, q
+            # the face lies a little below the surfaces where these are round: up to them along n
+            a = lifted(p, n, polytope, vertices, 3)
+            b = lifted(q, n, polytope, vertices, 6)
         if overlap - offset > slack:
             faces, first_new = replace_visible(polytope, faces, f, vertices, VISIBLE * size)
             vertices += 1
@@ -271,6 +274,14 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
     if least == math.inf:
         return flat_overlap(pair, polytope)
     return (least, normal, a, b)
+
+
+@kernel
+def lifted(p: Vec3, n: Vec3, polytope: Polytope, i: int, column: int) -> Vec3:
+    """P moved along n to the plane across n through the point in columns `column` of vertex i."""
+    v = polytope.vertex
+    x = (v[i, column], v[i, column + 1], v[i, column + 2])
+    return add_scaled(p, dot(n, sub(x, p)), n)
 
 
 @kernel

@@ -8,20 +8,23 @@
 
 from __future__ import annotations
 
+import math
+
 from numpy.typing import NDArray
 
 from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
+from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
 from engine.collision.manifold import frame_of
 from engine.collision.material import write_surfaces
+from engine.collision.motion import closing_reach, load3_at, point_velocity
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
+from engine.collision.posed_pair import write_pair
 from engine.collision.scratch import (
-    BOUND,
     CENTRE,
     KIND,
-    N_COLUMNS,
     POSITION,
     TURNING,
     VELOCITY,
@@ -32,10 +35,8 @@ from engine.collision.scratch import (
 from engine.kernel import clock_ns, kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
-    Vec3,
     add,
     add_scaled,
-    cross,
     dot,
     load3,
     negate,
@@ -98,43 +99,8 @@ def find_pairs(
 
 
 @kernel
-def load3_at(array: NDArray, i: int, column: int) -> Vec3:
-    """Three columns of row i."""
-    return (array[i, column], array[i, column + 1], array[i, column + 2])
-
-
-@kernel
-def closing_reach(solids: NDArray, i: int, h: float) -> float:
-    """Farthest that any point of shape i can be carried by its body in one step [m].
-
-    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
-    """
-    w = norm(load3_at(solids, i, TURNING))
-    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
-    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
-    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
-
-
-@kernel
-def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
-    v = load3_at(solids, i, VELOCITY)
-    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))
-
-
-@kernel
-def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
-    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`."""
-    for side in range(2):
-        shape = first if side == 0 else i + j - first
-        for k in range(N_COLUMNS):
-            scratch.pair[side, k] = scratch.solids[shape, k]
-        for k in range(3):
-            scratch.pair[side, POSITION + k] -= origin[k]
-
-
-@kernel
 def write_contacts(
+    shapes: Shapes,
     scratch: CollisionScratch,
     faces: Faces,
     ij: tuple[int, int],
@@ -144,7 +110,8 @@ def write_contacts(
 ) -> None:
     """Append the contacts of one pair of shapes i < j; beyond the capacity they are counted.
 
-    A point is kept when its gap may close within the step: gap <= margin + closing speed * h.
+    A point is kept when its gap may close within the step: gap <= margin + closing speed * h, and
+    shapes farther apart than the margin do come within it.
     """
     i, j = ij
     solids = scratch.solids
@@ -152,6 +119,7 @@ def write_contacts(
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
     origin = load3_at(solids, first, POSITION)
+    before, dropped = contacts.count[0], contacts.dropped[0]
     write_pair(scratch, i, j, first, origin)
     limit = margin + closing_reach(solids, i, h) + closing_reach(solids, j, h)
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
@@ -161,6 +129,7 @@ def write_contacts(
         return
     _, t1, t2 = frame_of(n)
     n_ij = negate(n) if swap else n
+    least = math.inf
     for k in range(count):
         chosen = patch.chosen[k]
         x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
@@ -168,6 +137,7 @@ def write_contacts(
         p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
         closing = -dot(n_ij, sub(point_velocity(solids, j, p), point_velocity(solids, i, p)))
         if gap <= margin + max(0.0, closing) * h:
+            least = min(least, gap)
             c = contacts.count[0]
             if c < len(contacts.gap):
                 contacts.shape_a[c] = i
@@ -180,6 +150,10 @@ def write_contacts(
                 contacts.count[0] = c + 1
             else:
                 contacts.dropped[0] += 1
+    # far, and met only by a plane of its normal: what passes by must not be stopped there
+    if margin < least < math.inf and not comes_within(shapes, scratch, ij, first, margin, h):
+        contacts.count[0] = before
+        contacts.dropped[0] = dropped
 
 
 @kernel
@@ -214,7 +188,7 @@ def find_contacts(
     )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        write_contacts(scratch, faces, ij, options.margin, h, contacts)
+        write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
     write_surfaces(model.materials, shapes, state, contacts)

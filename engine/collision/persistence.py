@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.touching import is_touching
+from engine.collision.touching import find_events, is_touching
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, store3
 from engine.world.contacts import Contacts
+from engine.world.events import Events
 from engine.world.model import Shapes
-from engine.world.state import ContactCache
+from engine.world.state import ContactCache, State
+from engine.world.workspace import Motion
 
 
 @kernel
@@ -111,3 +113,13 @@ def move_cached(
             copy_entry(source, i, source, kept)
             kept += 1
     source.count[0] = kept
+
+
+@kernel
+def settle_contacts(
+    shapes: Shapes, contacts: Contacts, state: State, motion: Motion, time: float, events: Events
+) -> None:
+    """After a kick at `time` [s]: tell what began and ended to touch, and keep the contacts."""
+    if len(events.who) > 0:
+        find_events(shapes, contacts, state, motion.velocity_old, time, events)
+    store_contacts(contacts, len(shapes.kind), state.contacts)

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from engine.collision.aabb import pose_shape
 from engine.collision.convex import convex_convex
-from engine.collision.find_contacts import load3_at, write_pair
 from engine.collision.hit import MISS, Hit
+from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
+from engine.collision.posed_pair import write_pair
 from engine.collision.ray import span_of
 from engine.collision.scratch import KIND, POSITION, CollisionScratch, Pair
 from engine.collision.solid import kind_of, position_of, to_shape, to_world

@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
 
     lower: NDArray  # (m, 3) m
     upper: NDArray  # (m, 3) m
-    order: NDArray  # (2, m) int64      shapes by lower bound on the first axis
+    order: NDArray  # (2, m) int64      shapes by lower bound on the first axis; mended every step
     strip_start: NDArray  # (m + 2,) int64
     strip: NDArray  # (4 m + 4,) int64  shapes of each strip
     pair_count: NDArray  # (2,) int64   pairs kept, pairs found

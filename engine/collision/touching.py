@@ -42,21 +42,20 @@ def velocity_at(state: State, velocity: NDArray, i: int, p_W: Vec3) -> Vec3:
 
 
 @kernel
-def put_event(events: Events, kind: int, state: State, h: float, shapes: Shapes, key: int) -> int:
-    """Append an event of the step under way, without its place; its row, or -1 without room."""
+def put_event(events: Events, kind: int, step: int, time: float, shapes: Shapes, key: int) -> int:
+    """Append an event without its place; its row, or -1 without room."""
     k = events.count[0]
     if k >= len(events.who):
         return -1
     n = len(shapes.kind)
     events.count[0] = k + 1
     events.who[k, EVENT_KIND] = kind
-    events.who[k, EVENT_STEP] = state.step[0] + 1
+    events.who[k, EVENT_STEP] = step
     events.who[k, EVENT_SHAPE_A] = key // n
     events.who[k, EVENT_SHAPE_B] = key % n
     events.who[k, EVENT_BODY_A] = shapes.body[key // n]
     events.who[k, EVENT_BODY_B] = shapes.body[key % n]
-    # forces act in the middle of the step
-    events.where[k, EVENT_TIME] = (state.step[0] + 0.5) * h
+    events.where[k, EVENT_TIME] = time
     events.where[k, EVENT_SPEED] = 0.0
     return k
 
@@ -83,19 +82,20 @@ def put_begin(
 
 @kernel
 def find_events(
-    shapes: Shapes, contacts: Contacts, state: State, velocity: NDArray, h: float, events: Events
+    shapes: Shapes, contacts: Contacts, state: State, velocity: NDArray, time: float, events: Events
 ) -> None:
-    """Append what began and what ceased to touch in this step, ascending by pair.
+    """Append what began and what ceased to touch at the kick under way, ascending by pair.
 
     A pair touches in a step when one of its contacts has no gap or carries an impulse. A begin is
     told with its deepest contact, an end with the place where the pair touched last.
 
     Reads   contacts with their impulses; state.contacts: those of the step before;
-            velocity (n, 6) before the kick, angular first, W
+            velocity (n, 6) before the kick, angular first, W; time [s] of the kick
     Check   tests/engine/collision/test_events.py
     """
     cache = state.contacts
     n = len(shapes.kind)
+    step = state.step[0] + 1
     i = 0
     j = 0
     while i < contacts.count[0] or j < cache.count[0]:
@@ -115,17 +115,18 @@ def find_events(
                 before = j
             j += 1
         if now >= 0 and before < 0:
-            k = put_event(events, EVENT_BEGIN, state, h, shapes, key)
+            k = put_event(events, EVENT_BEGIN, step, time, shapes, key)
             if k >= 0:
                 put_begin(events, contacts, now, state, velocity, k)
         elif now < 0 and before >= 0:
-            k = put_event(events, EVENT_END, state, h, shapes, key)
+            k = put_event(events, EVENT_END, step, time, shapes, key)
             if k >= 0:
                 put_place(events, k, load3(cache.point_W, before), load3(cache.normal_W, before))
 
 
 @kernel
-def has_room(contacts: Contacts, state: State, events: Events) -> bool:
+def has_room(contacts: Contacts, events: Events) -> bool:
     """True if another step's events fit, whatever happens in it, or nobody wants them."""
-    worst = len(contacts.gap) + state.contacts.count[0] + state.resting.count[0]
+    # the kick, and the impacts before and after it: each may begin and end all there is
+    worst = 10 * len(contacts.gap)
     return bool(len(events.who) == 0 or events.count[0] + worst <= len(events.who))

@@ -74,10 +74,12 @@ def set_rigid(
         erp = options.share * options.contact_erp
         rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
     if speed < -options.restitution_threshold:
+        # without restitution the surfaces still meet: e = 0 must not stop them where they are
+        bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
         if options.impact_time == EXACT:
             # the flight ends where they meet: until then nothing holds them up
             rows.bias[row] -= 2.0 * speed
-        elif options.restitution_law == NEWTON and gap + h * speed < 0.0:
+        elif bounces and gap + h * speed < 0.0:
             rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
 
 

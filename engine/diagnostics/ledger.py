@@ -241,6 +241,26 @@ def pushes_against_world(joints: Joints, j: int) -> bool:
 
 
 @kernel
+def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) -> None:
+    """Add up the impulses of rows against fixed bodies; see book_momentum.
+
+    Writes  state.momentum_in
+    """
+    bodies, joints = model.bodies, model.joints
+    sums = state.momentum_in
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = rows.body_a[i], rows.body_b[i]
+        supported = pushes_against_world(joints, rows.joint[i])
+        if lam == 0.0 or (bodies.kind[a] == bodies.kind[b] and not supported):
+            continue
+        if bodies.kind[a] == DYNAMIC:
+            add_external(sums, rows.J_a, i, a, state, lam)
+        if bodies.kind[b] == DYNAMIC:
+            add_external(sums, rows.J_b, i, b, state, lam)
+
+
+@kernel
 def book_momentum(
     model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
 ) -> None:
@@ -254,18 +274,9 @@ def book_momentum(
     Check   tests/laws/test_momentum.py
     """
     h = options.time_step
-    bodies, joints = model.bodies, model.joints
+    bodies = model.bodies
     sums = state.momentum_in
-    for i in range(problem.count[0]):
-        lam = problem.lam[i]
-        a, b = rows.body_a[i], rows.body_b[i]
-        supported = pushes_against_world(joints, rows.joint[i])
-        if lam == 0.0 or (bodies.kind[a] == bodies.kind[b] and not supported):
-            continue
-        if bodies.kind[a] == DYNAMIC:
-            add_external(sums, rows.J_a, i, a, state, lam)
-        if bodies.kind[b] == DYNAMIC:
-            add_external(sums, rows.J_b, i, b, state, lam)
+    book_row_impulses(model, rows, problem, state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             p = state.p_WB[i]

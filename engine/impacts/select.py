@@ -30,6 +30,7 @@ class Reach(NamedTuple):
     closed: float  # m      a gap below this is closed: there the impact happens
     touching: float  # m    a gap below this passes an impact on
     threshold: float  # m/s approach speed below which nothing rebounds
+    before: float  # -      share of the kick that stands before the impact
 
 
 @kernel
@@ -44,12 +45,16 @@ def speed_along(problem: Problem, i: int, v: NDArray) -> float:
 
 @kernel
 def strikes(problem: Problem, contacts: Contacts, c: int, speed: float, reach: Reach) -> bool:
-    """Whether contact c touches within reach, faster than the threshold, and is rigid."""
+    """Whether contact c is rigid and touches within reach, faster than the threshold.
+
+    Without restitution it must not be stopped where it is: until it is closed the kick has it.
+    """
     i = problem.count[1] + 3 * c
     return (
         speed < -reach.threshold
         and contacts.gap[c] + reach.horizon * speed < reach.closed
         and problem.cfm[i] == 0.0
+        and (contacts.restitution[c] > 0.0 or contacts.gap[c] <= reach.closed)
     )
 
 

@@ -45,8 +45,8 @@ NOTHING = 1e-9
 
 
 @kernel
-def add_half_kick(bodies: Bodies, work: Workspace) -> None:
-    """impacts.velocity: half of what the kick will do, as far as it is known beforehand.
+def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
+    """impacts.velocity += a share of what the kick will do, as far as it is known beforehand.
 
     Forces of this step; joints and springs as in the last step. Energy is then kept by e = 1:
     the impact stands between two halves of the kick.
@@ -55,14 +55,14 @@ def add_half_kick(bodies: Bodies, work: Workspace) -> None:
     velocity = work.impacts.velocity
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
-            velocity[i, k] += 0.5 * (motion.velocity_free[i, k] - motion.velocity_old[i, k])
+            velocity[i, k] += share * (motion.velocity_free[i, k] - motion.velocity_old[i, k])
     for i in range(rows.count[1]):
         if rows.kind[i] in (ROW_EQUATION, ROW_SPRING):
-            half = 0.5 * rows.lam_warm[i]
+            lam = share * rows.lam_warm[i]
             a, b = rows.body_a[i], rows.body_b[i]
             for k in range(6):
-                velocity[a, k] += problem.MJ_a[i, k] * half
-                velocity[b, k] += problem.MJ_b[i, k] * half
+                velocity[a, k] += problem.MJ_a[i, k] * lam
+                velocity[b, k] += problem.MJ_b[i, k] * lam
 
 
 @kernel
@@ -215,8 +215,8 @@ def strike(
     propagating       the fastest approach alone (ties together), then the next, until none is left
                       above the threshold or ROUNDS are over
 
-    Reads   rows and problem (assembled) of the present poses; motion.velocity_old, and with a
-            horizon velocity_free: the impact then stands in the middle of the kick
+    Reads   rows and problem (assembled) of the present poses; motion.velocity_old, and where a
+            share of the kick stands before the impact velocity_free
     Writes  motion.jump, velocity_free += jump; state.v_WB_W, w_WB_W = velocity_old + jump,
             ledger, momentum_in; impacts
     Source  physics.md restitution; decision 0006
@@ -230,12 +230,12 @@ def strike(
     fastest = fastest_approach(problem, work.contacts, impacts, reach)
     if fastest == 0.0:
         return False
-    if reach.horizon > 0.0:
-        add_half_kick(bodies, work)
+    if reach.before > 0.0:
+        add_kick_before(bodies, work, reach.before)
     for i in range(work.rows.count[1]):
         impacts.kept[i] = speed_along(problem, i, impacts.velocity)
     threshold = max(reach.threshold, NOTHING * fastest)
-    limits = Reach(reach.horizon, reach.closed, reach.touching, threshold)
+    limits = Reach(reach.horizon, reach.closed, reach.touching, threshold, reach.before)
     rounds = 1
     if options.restitution_law == PROPAGATING:
         rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]

@@ -32,5 +32,4 @@ class Impacts(NamedTuple):
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
     joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
     tally: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
-    moment: NDArray  # (1,) int64               how often this step was begun anew after an impact
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...

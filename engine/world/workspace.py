@@ -37,6 +37,7 @@ class Workspace(NamedTuple):
     """Everything a step needs that is not worth saving."""
 
     contacts: Contacts
+    ahead: Contacts  # what guard.py sees on the way
     rows: Rows
     problem: Problem
     islands: Islands

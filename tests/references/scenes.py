@@ -13,6 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from engine import Simulation, run
+from engine.build.rotations import turn
 from schemas import apply_overrides, load_scene
 from schemas.examples import example_document
 from tests.references.rows import Case, Row, at_most, near
@@ -211,6 +212,51 @@ def pile() -> list[Row]:
     ]
 
 
+def gear_train() -> list[Row]:
+    """What gear, rack and screw couple stays coupled, and the motor's work is accounted for."""
+    result = Run("gear-train")
+    pinion = result.joint("pinion-axle", "q")
+    wheel, way = result.joint("wheel-axle", "q"), result.joint("rail", "q")
+    rise = result.body("spindle", "pz")[:, 0] - 0.6
+    lifted = 0.04 * result.joint("thread", "q") / (2 * math.pi)
+    drift = result.summary["energy"]["max_relative_drift"]
+    return [
+        near("turn of the pinion", float(pinion.max()), 6.0, 1e-6, "rad"),
+        at_most(
+            "wheel off -1/2 of the pinion", float(np.abs(wheel + pinion / 2).max()), 1e-8, "rad"
+        ),
+        at_most("rack off -0.1 m per radian", float(np.abs(way + 0.1 * pinion).max()), 1e-8, "m"),
+        at_most("spindle off 4 cm per turn", float(np.abs(rise - lifted).max()), 1e-8, "m"),
+        at_most("energy drift", drift, 1e-5, ""),
+    ]
+
+
+def ragdoll() -> list[Row]:
+    """A figure falls, its joints hold within their stops, and it comes to rest."""
+    simulation = Simulation(load_scene(example_document("ragdoll")))
+    joints = simulation.model.joints
+    limited = [j for j, joint in enumerate(simulation.scene.joints) if joint.type == "ball"]
+    beyond = 0.0
+    while simulation.step_count < simulation.total_steps:
+        simulation.advance(10)
+        for j in limited:
+            a, b = int(joints.body_a[j]), int(joints.body_b[j])
+            s_a = turn(simulation.state.q_WB[a], joints.axis_A[j])
+            s_b = turn(simulation.state.q_WB[b], joints.axis_B[j])
+            swing = math.acos(float(np.clip(s_a @ s_b, -1.0, 1.0)))
+            limit = simulation.scene.joints[j].limits
+            beyond = max(beyond, swing - limit.swing)
+    summary = simulation.summary()
+    lowest = float(simulation.poses()[2:, 2].min())
+    return [
+        at_most("joints apart", summary["joints"]["max_position_error"], 1e-3, "m"),
+        at_most("beyond the cones of the balls", beyond, 2e-2, "rad"),
+        at_most("energy drift", summary["energy"]["max_relative_drift"], 1e-2, ""),
+        at_most("kinetic energy at the end", simulation.energy()["kinetic"], 1e-2, "J"),
+        Row("lies on the ground", "> 0 m", f"{lowest:.3g} m", lowest > 0.0),
+    ]
+
+
 MEASURES: dict[str, Callable[[], list[Row]]] = {
     "double-pendulum": double_pendulum,
     "slider-crank": slider_crank,
@@ -220,6 +266,8 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
     "heavy-top": heavy_top,
     "wheeled-cart": wheeled_cart,
     "pile": pile,
+    "gear-train": gear_train,
+    "ragdoll": ragdoll,
 }
 
 

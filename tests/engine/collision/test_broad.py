@@ -133,3 +133,27 @@ def test_a_turning_rod_meets_what_its_end_will_reach():
     c = World([rod, ball], h=0.01, margin=0.001).find()
     assert len(c["gap"]) >= 1
     assert c["gap"].min() == pytest.approx(0.08, abs=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 150),
+    flat=st.sampled_from([(1, 1, 1), (1, 1, 0.01), (1, 0.01, 0.01)]),
+    pace=st.sampled_from([1e-3, 0.1, 3.0]),
+)
+def test_order_mended_from_step_to_step_finds_what_all_pairs_find(seed, n, flat, pace):
+    """Whatever the order of the last step was, and also when it is garbage."""
+    world = random_world(seed, n, np.array(flat), 0.0, 5.0)
+    rng = np.random.default_rng(seed)
+    order = world.scratch.sweep.order
+    for step in range(25):
+        moving = rng.random(n) < 0.7
+        count = len(world.solids)
+        world.state.p_WB[count - n : count][moving] += pace * rng.normal(size=(moving.sum(), 3))
+        if step % 8 == 5:
+            order[:] = rng.integers(-3, 2 * n, order.shape)
+        if step % 8 == 7:
+            order[0] = order[0, ::-1].copy()
+        found = pairs_of(world, find_pairs_sweep)
+        assert np.array_equal(found, pairs_of(world, find_pairs_all))

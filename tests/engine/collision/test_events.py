@@ -145,8 +145,8 @@ def test_watching_changes_nothing_and_no_event_is_lost_when_room_is_short() -> N
     short = simulate(bouncing())
     short.watch_events()
     short._events = short._events._replace(
-        who=short._events.who[: 2 * len(short.work.contacts.gap)].copy(),
-        where=short._events.where[: 2 * len(short.work.contacts.gap)].copy(),
+        who=short._events.who[: 10 * len(short.work.contacts.gap)].copy(),
+        where=short._events.where[: 10 * len(short.work.contacts.gap)].copy(),
     )
     short.advance(1500)
     assert short.events().tobytes() == watched.events().tobytes()

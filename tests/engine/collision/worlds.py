@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from engine.build.capacity import contact_arrays, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
+from engine.build.options import build_options
 from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
@@ -33,9 +34,10 @@ from engine.world.model import (
     Model,
     Shapes,
 )
-from engine.world.options import SleepOptions, SolverOptions, StepOptions
+from schemas import load_scene
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+OPTIONS = build_options(load_scene({"bodies": [{"name": "nothing", "type": "static"}]}), np.inf)
 
 
 @dataclass
@@ -196,10 +198,7 @@ class World:
             self.state.v_WB_W[i], self.state.w_WB_W[i] = solid.v, solid.w
         self.scratch = collision_scratch(self.model.shapes, self.max_pairs, cap)
         self.contacts = contact_arrays(cap)
-        self.options = StepOptions(
-            self.h, 0, 0, 0.2, 0.5, 3.0, self.margin, 0, 4, SolverOptions(0, 0, 0.0, 1.0, 1),
-            SleepOptions(0, 0.0, 0.0, 2),
-        )  # fmt: skip
+        self.options = OPTIONS._replace(time_step=self.h, margin=self.margin)
         self.report = empty_report()
 
     def find(self):

@@ -1,0 +1,34 @@
+"""How far and how fast posed shapes move: rows of `solids`."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.scratch import BOUND, CENTRE, POSITION, TURNING, VELOCITY
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, cross, norm, sub
+
+
+@kernel
+def load3_at(array: NDArray, i: int, column: int) -> Vec3:
+    """Three columns of row i."""
+    return (array[i, column], array[i, column + 1], array[i, column + 2])
+
+
+@kernel
+def closing_reach(solids: NDArray, i: int, h: float) -> float:
+    """Farthest that any point of shape i can be carried by its body in one step [m].
+
+    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
+    """
+    w = norm(load3_at(solids, i, TURNING))
+    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
+    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
+    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
+
+
+@kernel
+def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
+    """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
+    v = load3_at(solids, i, VELOCITY)
+    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))

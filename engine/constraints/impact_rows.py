@@ -1,0 +1,46 @@
+"""Rows of an impact without duration: joints hold, contacts push; nothing that needs time acts."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.bodies.resting import rests
+from engine.constraints.contact import write_contacts
+from engine.constraints.frames import is_broken, joint_frame
+from engine.constraints.joints.equations import write_equations
+from engine.kernel import kernel
+from engine.world.contacts import Contacts
+from engine.world.model import Model
+from engine.world.options import StepOptions
+from engine.world.rows import Rows
+from engine.world.state import State
+
+
+@kernel
+def write_impact_rows(
+    model: Model,
+    state: State,
+    contacts: Contacts,
+    rows: Rows,
+    options: StepOptions,
+    turning: NDArray,
+) -> None:
+    """Equations of all joints as J v+ = 0, then the contacts as in every step.
+
+    Motors, springs, friction of joints and soft stops are left out: without duration they pass no
+    impulse. A hard stop that an impact runs a joint against stops it in the kick that follows.
+
+    Writes  rows
+    """
+    kind = model.bodies.kind
+    rows.count[0] = 0
+    for j in range(model.joints.kind.shape[0]):
+        if is_broken(state, j) or rests(kind, model.joints.body_a[j], model.joints.body_b[j]):
+            continue
+        frame = joint_frame(model.joints, state, j)
+        write_equations(rows, state, model.joints, j, frame, options.time_step, turning)
+    for row in range(rows.count[0]):
+        rows.bias[row] = 0.0
+    write_contacts(rows, contacts, state, model.bodies, options)
+    for row in range(rows.count[0]):
+        rows.lam_warm[row] = 0.0
