@@ -224,6 +224,10 @@ class Simulation(Steered, Queried):
         work = self.work
         return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
 
+    def broken_joints(self) -> list[dict[str, Any]]:
+        """Joints that gave way so far: joint (name), time [s], force [N], of a gear [N m]."""
+        return broken_joints(self.state, self.joint_names)
+
     def contact_table(self) -> NDArray[np.void]:
         """One row per contact of the last step: see engine.diagnostics.tables."""
         work = self.work
@@ -270,7 +274,7 @@ class Simulation(Steered, Queried):
                 f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
                 f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
             )
-        for broken in broken_joints(self.state, self.joint_names):
+        for broken in self.broken_joints():
             found.append(
                 f"Joint '{broken['joint']}' broke at {broken['time']:.6g} s under a reaction of "
                 f"{broken['force']:.6g} (N; of a gear N m)."

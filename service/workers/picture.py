@@ -83,6 +83,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "velocities": simulation.velocities().tolist(),
         "joint_names": list(simulation.joint_names),
         "joints": _records(simulation.joint_table()),
+        "broken_joints": simulation.broken_joints(),
         "contacts": _records(simulation.contact_table()),
         "energy": plain(simulation.energy()),
         "momentum": simulation.momentum().tolist(),

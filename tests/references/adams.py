@@ -166,8 +166,9 @@ def measure(name: str) -> list[Row]:
         if not known.any():
             continue
         used = float((error[known] / allowed[known]).max())
-        bound = f"<= {asked.absolute:g} + {asked.relative:g} size {asked.unit}"
-        rows.append(share(asked.what, bound, used, f"{error[known].max():.2g}"))
+        more = f" + {asked.relative:g} size" if asked.relative else ""
+        bound = f"<= {asked.absolute:g} {asked.unit}{more}"
+        rows.append(share(asked.what, bound, used, f"{error[known].max():.2g} {asked.unit}"))
     return rows
 
 

@@ -49,18 +49,21 @@ def data(*parts: str) -> Path:
 
 def at_most(what: str, value: float, bound: float, unit: str) -> Row:
     """An upper bound."""
-    return Row(what, f"<= {bound:g} {unit}", f"{value:.3g} {unit}", bool(value <= bound))
+    asked, reached = f"<= {bound:g} {unit}", f"{value:.3g} {unit}"
+    return Row(what, asked.rstrip(), reached.rstrip(), bool(value <= bound))
 
 
 def at_least(what: str, value: float, bound: float, unit: str) -> Row:
     """A lower bound."""
-    return Row(what, f">= {bound:g} {unit}", f"{value:.4g} {unit}", bool(value >= bound))
+    asked, reached = f">= {bound:g} {unit}", f"{value:.4g} {unit}"
+    return Row(what, asked.rstrip(), reached.rstrip(), bool(value >= bound))
 
 
 def near(what: str, value: float, expected: float, tolerance: float, unit: str) -> Row:
     """A value within an absolute tolerance."""
     ok = abs(value - expected) <= tolerance
-    return Row(what, f"{expected:.6g} +- {tolerance:.2g} {unit}", f"{value:.6g} {unit}", bool(ok))
+    asked, reached = f"{expected:.6g} +- {tolerance:.2g} {unit}", f"{value:.7g} {unit}"
+    return Row(what, asked.rstrip(), reached.rstrip(), bool(ok))
 
 
 def share(what: str, asked: str, used: float, reached: str) -> Row:

@@ -34,7 +34,7 @@ SECTIONS = (
         "joints",
         "One-joint systems against ADAMS",
         "Fourteen systems and an actuator, 5 s, compared every 0.01 s. Steps of 1 ms; 1e-4 s for "
-        "the stiff spring, 1e-5 s where a rod cracks like a whip. `size` is the size of the "
+        "the stiff spring, 1e-5 s where a rod cracks like a whip. Size is that of the "
         "quantity at that time, of forces, torques and rates its largest; a torque is allowed its "
         "absolute part for every metre of its arm.",
         adams.CASES,

@@ -328,8 +328,6 @@ def test_the_verification_report_is_shown(page: Any, server: str, shown: Shown) 
     picture.scroll_into_view_if_needed()
     playwright_api.expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("(img) => img.naturalWidth") > 100
-    if os.environ.get("CARDAN_KEEP_SCREENSHOT") == "1":
-        page.screenshot(path=ROOT / "docs" / "images" / "verification.png")
     dialog.get_by_role("button", name="Close").click()
     playwright_api.expect(dialog).to_be_hidden()
 
