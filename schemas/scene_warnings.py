@@ -61,7 +61,24 @@ def _time_warnings(scene: Scene) -> Iterator[Fault]:
 
 def _material_warnings(scene: Scene) -> Iterator[Fault]:
     used = {shape.material for body in scene.bodies for shape in body.shapes}
-    for name in scene.materials:
+    for name, material in scene.materials.items():
+        if material.damping > 0.0 and material.compliance == 0.0:
+            yield _warning(
+                ["materials", name, "damping"],
+                "idle_damping",
+                f"The material '{name}' is rigid (compliance 0): its damping does nothing.",
+                material.damping,
+                "Add `compliance`, or use `restitution`.",
+            )
+        if material.restitution > 0.0 and material.compliance > 0.0:
+            yield _warning(
+                ["materials", name, "restitution"],
+                "idle_restitution",
+                f"The material '{name}' is compliant: its damping says how it bounces, its "
+                "restitution does nothing.",
+                material.restitution,
+                "Remove `restitution` or `compliance`.",
+            )
         if name not in used:
             yield _warning(
                 ["materials", name],

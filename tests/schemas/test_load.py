@@ -182,12 +182,20 @@ def test_warnings_name_what_is_probably_not_meant():
     document = changed("/simulation", {"dt": 0.03, "duration": 1.0})
     document["materials"]["ice"] = {"friction": 0.01}
     document["joints"][0]["limits"] = {"lower": 0.1, "upper": 1}
+    document["materials"] |= {
+        "felt": {"damping": 3.0},
+        "rubber": {"compliance": 1e-4, "restitution": 0.5, "damping": 3.0},
+    }
     found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
     assert found == {
         ("/simulation/dt", "large_step"),
         ("/simulation/duration", "not_whole_steps"),
         ("/materials/steel", "unused_material"),
         ("/materials/ice", "unused_material"),
+        ("/materials/felt", "unused_material"),
+        ("/materials/felt/damping", "idle_damping"),
+        ("/materials/rubber", "unused_material"),
+        ("/materials/rubber/restitution", "idle_restitution"),
         ("/joints/0/limits", "starts_beyond_limit"),
     }
 
