@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
-from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
+from engine.collision.broad_tree import find_pairs_tree
 from engine.collision.manifold import frame_of
 from engine.collision.material import write_surfaces
 from engine.collision.motion import closing_reach, load3_at, point_velocity
@@ -32,6 +32,7 @@ from engine.collision.scratch import (
     Faces,
     Pair,
 )
+from engine.collision.sort_pairs import sort_pairs
 from engine.kernel import clock_ns, kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
@@ -52,7 +53,7 @@ from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
 
-# Below this many shapes the plain loop over all pairs is faster than sorting.
+# Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
 
 
@@ -93,7 +94,7 @@ def find_pairs(
     if len(shapes.kind) <= FEW_SHAPES:
         find_pairs_all(shapes, bodies.kind, excluded, sweep)
     else:
-        find_pairs_sweep(shapes, bodies.kind, excluded, sweep)
+        find_pairs_tree(shapes, bodies, excluded, sweep, scratch.tree)
     find_plane_pairs(shapes, bodies.kind, excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
 

@@ -70,19 +70,31 @@ class Patch(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Broad phase."""
+    """Bounds of this step, and the pairs whose bounds overlap."""
 
     lower: NDArray  # (m, 3) m
     upper: NDArray  # (m, 3) m
-    order: NDArray  # (2, m) int64      shapes by lower bound on the first axis; mended every step
-    strip_start: NDArray  # (m + 2,) int64
-    strip: NDArray  # (4 m + 4,) int64  shapes of each strip
     pair_count: NDArray  # (2,) int64   pairs kept, pairs found
     pair_a: NDArray  # (max_pairs,) int64
     pair_b: NDArray  # (max_pairs,) int64
     sort_a: NDArray  # (max_pairs,) int64
     sort_b: NDArray  # (max_pairs,) int64
     sort_start: NDArray  # (m + 2,) int64
+
+
+class Tree(NamedTuple):
+    """Boxes kept from step to step, see broad_tree.py; leaves are shapes, then come inner nodes."""
+
+    lower: NDArray  # (2 m, 3) m
+    upper: NDArray  # (2 m, 3) m
+    left: NDArray  # (2 m,) int64       child, -1: a leaf
+    right: NDArray  # (2 m,) int64
+    parent: NDArray  # (2 m,) int64     -1: the root
+    moved: NDArray  # (m,) int64        1: has left its box in this step
+    stack: NDArray  # (2 m + 2,) int64
+    meta: NDArray  # (4,) int64         root, stamp, pairs cached, pairs without room
+    near_a: NDArray  # (max_pairs,) int64  shapes whose boxes share a point
+    near_b: NDArray  # (max_pairs,) int64
 
 
 class CollisionScratch(NamedTuple):
@@ -94,6 +106,7 @@ class CollisionScratch(NamedTuple):
     cosine: NDArray  # (2, 3, 3)
     simplex: NDArray  # (4, 9) m        a - b, a, b
     sweep: Sweep
+    tree: Tree
     polytope: Polytope
     patch: Patch
 
@@ -121,15 +134,24 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
         sweep=Sweep(
             lower=np.zeros((m, 3)),
             upper=np.zeros((m, 3)),
-            order=np.zeros((2, m), np.int64),
-            strip_start=np.zeros(m + 2, np.int64),
-            strip=np.zeros(4 * m + 4, np.int64),
             pair_count=np.zeros(2, np.int64),
             pair_a=np.zeros(max_pairs, np.int64),
             pair_b=np.zeros(max_pairs, np.int64),
             sort_a=np.zeros(max_pairs, np.int64),
             sort_b=np.zeros(max_pairs, np.int64),
             sort_start=np.zeros(m + 2, np.int64),
+        ),
+        tree=Tree(
+            lower=np.zeros((2 * m, 3)),
+            upper=np.zeros((2 * m, 3)),
+            left=np.zeros(2 * m, np.int64),
+            right=np.zeros(2 * m, np.int64),
+            parent=np.zeros(2 * m, np.int64),
+            moved=np.zeros(m, np.int64),
+            stack=np.zeros(2 * m + 2, np.int64),
+            meta=np.zeros(4, np.int64),
+            near_a=np.zeros(max_pairs, np.int64),
+            near_b=np.zeros(max_pairs, np.int64),
         ),
         polytope=Polytope(
             vertex=np.zeros((MAX_POLYTOPE_POINTS, 9)),

@@ -28,7 +28,7 @@ def heap(count: int, **more: Any) -> Simulation:
     )
 
 
-@pytest.mark.parametrize(("method", "residual"), [("auto", 1e-7), ("pgs", 1e-2)])
+@pytest.mark.parametrize(("method", "residual"), [("auto", 1e-7), ("pgs", 5e-2)])
 def test_heap_of_felt_balls_comes_to_rest(method: str, residual: float) -> None:
     sim = heap(12, solver={"method": method})
     sim.advance(1500)
@@ -37,4 +37,4 @@ def test_heap_of_felt_balls_comes_to_rest(method: str, residual: float) -> None:
     assert summary["solver"]["max_residual"] < residual
     assert summary["energy"]["balance_error"] < 1e-10
     assert sim.energy()["dissipated_friction"] > 0.0
-    assert summary["contacts"]["max_penetration"] < 2e-3
+    assert summary["contacts"]["max_penetration"] < 1e-2

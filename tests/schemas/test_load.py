@@ -32,10 +32,12 @@ def test_the_examples_are_the_ones_of_the_gallery():
     assert example_names() == [
         "box-tower",
         "double-pendulum",
+        "gear-train",
         "heavy-top",
         "incline",
         "newtons-cradle",
         "pile",
+        "ragdoll",
         "slider-crank",
         "wheeled-cart",
     ]

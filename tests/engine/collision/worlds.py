@@ -176,7 +176,8 @@ class World:
         n = len(self.solids)
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
-        bodies = Bodies(kind, zeros, zeros, tensor, tensor, np.zeros((n + 1, 3)))
+        inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
+        bodies = Bodies(kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)))
         self.model = Model(
             bodies,
             build_shapes(self.solids),
