@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.drive import JointSpring, Limits, PositionDrive
+from schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
 from schemas.error import Fault, shown
 from schemas.joint import Joint
 from schemas.pointer import to_pointer
@@ -138,8 +138,18 @@ def _idle_warnings(path: Path, joint: Joint) -> Iterator[Fault]:
                     if joint.type in ("gear", "rack")
                     else "Remove it.",
                 )
-    for field in ("motor", "motor2", "motor3"):
-        motor = getattr(joint, field, None)
+    for field, limited in (("motor", "limits"), ("motor2", "limits2"), ("motor3", "limits3")):
+        motor, limits = getattr(joint, field, None), getattr(joint, limited, None)
+        endless = isinstance(motor, VelocityMotor) and motor.max_force is None
+        if endless and isinstance(limits, Limits) and not (limits.stiffness or limits.damping):
+            yield _warning(
+                [*path, field, "max_force"],
+                "motor_over_limit",
+                f"The motor of joint '{joint.name}' has no `max_force`: it drives on beyond hard "
+                "limits, which cannot hold it.",
+                None,
+                "Give it a largest force.",
+            )
         if isinstance(motor, PositionDrive) and motor.damping and motor.stiffness is None:
             yield _warning(
                 [*path, field, "damping"],

@@ -156,12 +156,13 @@ def impact_arrays(
 def lemke_rows(n_rows: int, options: StepOptions) -> int:
     """Size of the complementarity problem to make room for: none where it is never solved.
 
-    A box row has two variables, a contact a normal, its directions and the auxiliary one.
+    A box row has two variables at most, a contact a normal, its directions and the auxiliary one.
     """
     polygon = options.friction_kind == FRICTION_POLYGON
     if not polygon and options.solver.method != SolverMethod.LEMKE:
         return 0
-    per_row = max(2, (options.directions + 4) // 3 if polygon else 2)
+    # three rows that resist turning have directions + 4 variables, a contact with squares 7
+    per_row = (options.directions + 6) // 3 if polygon else 3
     return min(LEMKE_ROWS, per_row * n_rows)
 
 

@@ -211,6 +211,8 @@ def test_warnings_name_what_a_joint_cannot_use():
          "damping": 0.1},
         {**end, "name": "rope", "type": "distance", "anchor": [0, 0, 1], "anchor2": [1, 0, 1],
          "damping": 0.1, "limits": {"upper": 1}},
+        {**end, "name": "jack", "type": "screw", "anchor": [0, 0, 1], "axis": [0, 0, 1], "pitch": 1,
+         "limits": {"upper": 1}, "motor": {"type": "velocity", "target": 1}},
     ]  # fmt: skip
     document["joints"][0]["motor"] = {"type": "position", "target": 0, "damping": 1}
     found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
@@ -219,6 +221,7 @@ def test_warnings_name_what_a_joint_cannot_use():
         ("/joints/1/friction", "idle_friction"),
         ("/joints/2/damping", "idle_damping"),
         ("/joints/3/damping", "idle_damping"),
+        ("/joints/5/motor/max_force", "motor_over_limit"),
     }
 
 
