@@ -145,6 +145,7 @@ def write_contacts(
                 contacts.shape_a[c] = i
                 contacts.shape_b[c] = j
                 contacts.gap[c] = gap
+                contacts.struck[c] = 0
                 contacts.feature[c] = patch.feature[chosen]
                 store3(contacts.point_W, c, p)
                 store3(contacts.normal_W, c, n_ij)
