@@ -258,6 +258,7 @@ def write_mesh_contacts(
             contacts.shape_a[c] = i
             contacts.shape_b[c] = j
             contacts.gap[c] = clusters.gap[row]
+            contacts.struck[c] = 0
             contacts.feature[c] = clusters.feature[row]
             store3(contacts.point_W, c, add(origin, load3(clusters.point, row)))
             store3(contacts.normal_W, c, n if is_first else negate(n))
