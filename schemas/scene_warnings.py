@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.checks.surface import surface_of_mesh
 from schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
 from schemas.error import Fault, shown
 from schemas.joint import Joint
 from schemas.pointer import to_pointer
 from schemas.scene import Scene
+from schemas.shape import Mesh
 
 LARGE_STEP = 1.0 / 50.0
 WHOLE_STEPS = 1e-6
@@ -21,6 +23,7 @@ def scene_warnings(scene: Scene) -> list[Fault]:
         *_material_warnings(scene),
         *_joint_warnings(scene),
         *_stillness_warnings(scene),
+        *_mesh_warnings(scene),
     ]
 
 
@@ -170,3 +173,17 @@ def _stillness_warnings(scene: Scene) -> Iterator[Fault]:
             len(scene.bodies),
             'Give a body a mass and the type "dynamic".',
         )
+
+
+def _mesh_warnings(scene: Scene) -> Iterator[Fault]:
+    for i, body in enumerate(scene.bodies):
+        for k, shape in enumerate(body.shapes):
+            if isinstance(shape, Mesh) and (dropped := surface_of_mesh(shape).dropped):
+                yield _warning(
+                    ["bodies", i, "shapes", k, "faces"],
+                    "faces_without_area",
+                    f"{dropped} of {len(shape.faces)} faces have no area (a vertex twice, or three "
+                    "on one line); they are left out.",
+                    dropped,
+                    "Remove them; edges beside them may be open.",
+                )

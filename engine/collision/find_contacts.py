@@ -2,7 +2,7 @@
 
 1 pose     shapes follow their bodies; bounds reach as far as the next step may carry them
 2 broad    pairs whose bounds overlap
-3 narrow   gap, normal and up to four points of each pair
+3 narrow   gap, normal and up to four points of each pair; of a mesh, of each group of normals
 4 match    impulses of the last step for contacts that last
 """
 
@@ -18,6 +18,7 @@ from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_tree import find_pairs_tree
 from engine.collision.manifold import frame_of
 from engine.collision.material import write_surfaces
+from engine.collision.mesh_contacts import write_mesh_contacts
 from engine.collision.motion import closing_reach, load3_at, point_velocity
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
@@ -48,7 +49,7 @@ from engine.spatial.vec3 import (
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
-from engine.world.model import PLANE, Bodies, Model, Shapes
+from engine.world.model import MESH, PLANE, Bodies, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
@@ -189,7 +190,10 @@ def find_contacts(
     )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
+        if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
+            write_mesh_contacts(scratch, faces, model.meshes, ij, options.margin, h, contacts)
+        else:
+            write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
     write_surfaces(model.materials, shapes, state, contacts)
