@@ -6,7 +6,7 @@ Nothing is asserted here: times belong to a machine. Wants a quiet one.
 from datetime import UTC, datetime
 
 import engine
-from benchmarks import machine, peers, report, scenes, starts, viewers
+from benchmarks import machine, peers, prices, report, scenes, starts, viewers
 from benchmarks.server import serving
 
 
@@ -21,6 +21,8 @@ def main() -> None:
     engine.warmup()
     print("steps of the examples", flush=True)
     results["scenes"] = scenes.measure()
+    print("what being exact costs", flush=True)
+    results["prices"] = prices.measure()
     print("sessions and viewers", flush=True)
     with serving() as server:
         results["server_ready_s"] = round(server.ready_s, 2)

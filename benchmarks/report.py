@@ -77,6 +77,17 @@ def _tables(results: dict[str, Any]) -> list[tuple[str, tuple[str, ...], Rows]]:
     ]
 
 
+def _price_rows(results: dict[str, Any]) -> Rows:
+    return [
+        (
+            f"a step's price: {one['what']}",
+            f"≤ {one['asked']:g} times",
+            f"{one['ratio']:g} times ({one['exact_us']:g} against {one['plain_us']:g} µs)",
+        )
+        for one in results["prices"]
+    ]
+
+
 def _start_rows(results: dict[str, Any]) -> Rows:
     starts, live = results["starts"], results["viewers"]
     trip, late = live["round_trip_ms"], live["frame_spread_ms"]
@@ -115,6 +126,7 @@ def _start_rows(results: dict[str, Any]) -> Rows:
             "≤ 5 ms p99",
             f"p50 {late['p50']} ms, p99 {late['p99']} ms at {live['frames_per_second']} frames/s",
         ),
+        *_price_rows(results),
     ]
 
 
