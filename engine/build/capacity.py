@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engine.build.equations import factor_arrays, graph_arrays
 from engine.world.contacts import Contacts
-from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
+from engine.world.equations import Graph
 from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
@@ -22,8 +22,6 @@ from engine.world.workspace import Motion, Workspace
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
-# blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
-BLOCKS_PER_NODE = 6
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
 
@@ -142,52 +140,6 @@ def island_arrays(part: Problem) -> Islands:
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
         part=part,
-    )
-
-
-def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
-    """Room for the graph of that many bodies (the world included) and groups of equations."""
-    n_nodes = n_bodies + n_groups
-
-    def whole(*shape: int) -> NDArray[np.int64]:
-        return np.zeros(shape, np.int64)
-
-    return Graph(
-        count=whole(4),
-        place=whole(n_bodies),
-        body=whole(n_bodies),
-        edges=whole(n_bodies + 1),
-        incident=whole(2 * n_groups),
-        queue=whole(n_bodies),
-        parent=whole(n_bodies),
-        tree=whole(n_bodies),
-        depth=whole(n_bodies),
-        loops=whole(n_bodies + 1),
-        body_node=whole(n_bodies),
-        member=whole(n_groups, NODE_ROWS),
-        size=whole(n_groups),
-        side=whole(n_groups, 2),
-        next_loop=whole(n_groups),
-        group_node=whole(n_groups),
-        node=whole(n_nodes),
-        start=whole(n_nodes + 1),
-        row=whole(BLOCKS_PER_NODE * n_nodes),
-        mark=whole(n_nodes),
-        child=whole(n_nodes),
-        sibling=whole(n_nodes),
-    )
-
-
-def factor_arrays(graph: Graph) -> Factor:
-    """Room for the factor over a graph."""
-    n_nodes, n_blocks = len(graph.node), len(graph.row)
-    return Factor(
-        C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),
-        inverse=np.zeros((n_nodes, NODE_ROWS)),
-        scale=np.zeros((n_nodes, NODE_ROWS)),
-        X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
-        x=np.zeros((n_nodes, NODE_ROWS)),
-        many=np.zeros((n_nodes, NODE_ROWS, SIDES)),
     )
 
 

@@ -1,0 +1,57 @@
+"""Room for the equations of a problem: the graph of a mechanism and its factor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
+
+# blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
+BLOCKS_PER_NODE = 6
+
+
+def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
+    """Room for the graph of that many bodies (the world included) and groups of equations."""
+    n_nodes = n_bodies + n_groups
+
+    def whole(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, np.int64)
+
+    return Graph(
+        count=whole(4),
+        place=whole(n_bodies),
+        body=whole(n_bodies),
+        edges=whole(n_bodies + 1),
+        incident=whole(2 * n_groups),
+        queue=whole(n_bodies),
+        parent=whole(n_bodies),
+        tree=whole(n_bodies),
+        depth=whole(n_bodies),
+        loops=whole(n_bodies + 1),
+        body_node=whole(n_bodies),
+        member=whole(n_groups, NODE_ROWS),
+        size=whole(n_groups),
+        side=whole(n_groups, 2),
+        next_loop=whole(n_groups),
+        group_node=whole(n_groups),
+        node=whole(n_nodes),
+        start=whole(n_nodes + 1),
+        row=whole(BLOCKS_PER_NODE * n_nodes),
+        mark=whole(n_nodes),
+        child=whole(n_nodes),
+        sibling=whole(n_nodes),
+    )
+
+
+def factor_arrays(graph: Graph) -> Factor:
+    """Room for the factor over a graph."""
+    n_nodes, n_blocks = len(graph.node), len(graph.row)
+    return Factor(
+        C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),
+        inverse=np.zeros((n_nodes, NODE_ROWS)),
+        scale=np.zeros((n_nodes, NODE_ROWS)),
+        X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
+        x=np.zeros((n_nodes, NODE_ROWS)),
+        many=np.zeros((n_nodes, NODE_ROWS, SIDES)),
+    )
