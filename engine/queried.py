@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.capacity import event_arrays
+from engine.build.capacity import contact_arrays, event_arrays
 from engine.collision.queries import cast_rays, closest_shapes
-from engine.collision.scratch import CollisionScratch
+from engine.collision.scratch import MAX_CLUSTERS, CollisionScratch
 from engine.world.events import (
     EVENT_BODY_A,
     EVENT_BODY_B,
@@ -62,9 +62,8 @@ class Queried:
     _event_parts: list[NDArray[np.void]]
 
     def _shape_in_body(self, shape: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of each shape within its body, from 0; shapes are in the order of bodies."""
-        bodies = self.model.shapes.body
-        return shape - np.searchsorted(bodies, bodies[shape])
+        """Number of each shape within its body of the scene; pieces of a mesh have the mesh's."""
+        return self.model.shapes.number[shape]
 
     # ------------------------------------------------------------------ events
 
@@ -151,8 +150,7 @@ class Queried:
     ) -> tuple[NDArray[np.int64], Array]:
         """Arrays as long as there are hits; only the first `room` of them are written."""
         who, where = np.zeros((room, 2), np.int64), np.zeros((room, 7))
-        shapes = self.model.shapes
-        found = cast_rays(shapes, self.state, self.collision, rays, mask, every, who, where)
+        found = cast_rays(self.model, self.state, self.collision, rays, mask, every, who, where)
         if found > room:
             return np.zeros((found, 2), np.int64), np.zeros((found, 7))
         return who[:found], where[:found]
@@ -170,10 +168,11 @@ class Queried:
         if a == b:
             raise ValueError("a body has no distance to itself")
         who, where = np.zeros(2, np.int64), np.zeros((3, 3))
-        if not closest_shapes(self.model.shapes, self.state, self.collision, a, b, who, where):
+        room = contact_arrays(4 * MAX_CLUSTERS)
+        if not closest_shapes(self.model, self.state, self.collision, room, (a, b), who, where):
             raise ValueError(
                 f"'{body_a}' and '{body_b}' have no two shapes with a distance: "
-                "both need shapes, and not only planes"
+                "both need shapes, and one of them neither a plane nor a fixed mesh"
             )
         shape_a, shape_b = self._shape_in_body(who)
         return {

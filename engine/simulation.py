@@ -25,7 +25,7 @@ from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
-from engine.world.options import SolverMethod
+from engine.world.options import ImpactTime, SolverMethod
 from engine.world.report import (
     N_PHASES,
     PHASE_APPLY,
@@ -41,6 +41,9 @@ from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTR
 from schemas import Scene, scene_hash
 
 ENGINE_VERSION = "0.1.0"
+
+# steps with exact impacts that are done again when contacts need more room
+EXACT_BATCH = 64
 
 PHASES = {
     "move": PHASE_MOVE,
@@ -147,23 +150,34 @@ class Simulation(Steered, Queried):
         self.report.phase_ns[:] = 0
         began = time.perf_counter()
         done = 0
+        # a step of several flights cannot be undone by itself: go back to before the batch
+        exact = self.options.impact_time == ImpactTime.EXACT
+        saved, told = b"", list(self._event_parts)
         while done < n:
-            done += run_steps(
+            if exact:
+                self._take_events()
+                saved, told = self.snapshot(), list(self._event_parts)
+            did = run_steps(
                 self.model,
                 self.state,
                 self.work,
                 self.collision,
                 self.options,
-                n - done,
+                min(n - done, EXACT_BATCH) if exact else n - done,
                 self.report,
                 self._events,
             )
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
+                if exact:
+                    self.restore(saved)
+                    self._event_parts = told
+                    did = 0
                 self._grow()
             elif status & EVENTS_FULL:
                 self._take_events()
-            elif status & NOT_FINITE:
+            done += did
+            if status & NOT_FINITE:
                 self.failure = find_failure(
                     self.state, int(self.report.bad_body[0]), self.body_names
                 )

@@ -1,10 +1,13 @@
 """One time step in maximal coordinates.
 
+A step is flown in flight.py:
+
     1 move     half a step along the present velocities     -> p, q      in the middle of the step
     2 find     where do shapes touch, and who wakes of it   -> contacts
     3 forbid   which relative velocities are not allowed    -> rows       J v + bias = w
     4 predict  where would forces alone lead                -> v_free = v + h M^-1 f
     5 gather   one problem from all rows                    -> w = A lam + b
+      strike   impacts by a law that acts before the kick   -> v jumps, rows anew
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
@@ -20,72 +23,34 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.assembly.assemble import assemble
-from engine.bodies.predict import predict_velocity
-from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
-from engine.constraints.write_rows import write_rows
 from engine.diagnostics.breaking import break_joints
 from engine.diagnostics.extremes import record_extremes
-from engine.diagnostics.ledger import book_momentum, book_work
-from engine.guard import guard_first_flight, guard_struck
-from engine.integration.advance_poses import advance_poses
-from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
+from engine.flight import (
+    EXACT,
+    NEWTON,
+    fly,
+    fly_exactly,
+    fly_with_strikes,
+    keep_start,
+    lap,
+    undo,
+)
+from engine.guard import guard_first_flight
+from engine.impacts.record import show_record, start_sums
+from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
-from engine.meeting import meet
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
-from engine.solvers.islands import solve_islands
-from engine.spatial.quaternion import load4, store4
-from engine.spatial.vec3 import load3, store3
 from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
 from engine.world.options import StepOptions
-from engine.world.report import (
-    PHASE_APPLY,
-    PHASE_ASSEMBLE,
-    PHASE_MOVE,
-    PHASE_NARROW,
-    PHASE_ROWS,
-    PHASE_SOLVE,
-    Report,
-)
+from engine.world.report import PHASE_APPLY, Report
 from engine.world.state import State
-from engine.world.workspace import Motion, Workspace
-
-
-@kernel
-def lap(report: Report, phase: int, since: int) -> int:
-    """Book the time since `since` [ns] under a phase; returns now."""
-    now = clock_ns()
-    report.phase_ns[phase] += now - since
-    return now
-
-
-@kernel
-def keep_start(state: State, motion: Motion) -> None:
-    """Remember poses and spins so that the step can be undone."""
-    for i in range(state.p_WB.shape[0]):
-        store3(motion.p_start, i, load3(state.p_WB, i))
-        store4(motion.q_start, i, load4(state.q_WB, i))
-        store3(motion.w_start, i, load3(state.w_WB_W, i))
-        store3(motion.L_start, i, load3(state.L_flown, i))
-        store3(motion.flown_start, i, load3(state.w_flown, i))
-
-
-@kernel
-def undo(state: State, motion: Motion) -> None:
-    """Take poses and spins back to where the step began."""
-    for i in range(state.p_WB.shape[0]):
-        store3(state.p_WB, i, load3(motion.p_start, i))
-        store4(state.q_WB, i, load4(motion.q_start, i))
-        store3(state.w_WB_W, i, load3(motion.w_start, i))
-        store3(state.L_flown, i, load3(motion.L_start, i))
-        store3(state.w_flown, i, load3(motion.flown_start, i))
+from engine.world.workspace import Workspace
 
 
 @kernel
@@ -110,6 +75,44 @@ def rouse(model: Model, kind: NDArray, state: State, work: Workspace, options: S
 
 
 @kernel
+def advance(
+    model: Model,
+    kind: NDArray,
+    state: State,
+    work: Workspace,
+    collision: CollisionScratch,
+    options: StepOptions,
+    report: Report,
+    events: Events,
+) -> bool:
+    """One step of motion, by the law and time of impact of the options; False: no room."""
+    told = (report, events)
+    rouse(model, kind, state, work, options)
+    counted = options.restitution_law != NEWTON or options.impact_time == EXACT
+    if (
+        not counted
+        and state.unguarded[0] == 1
+        and not guard_first_flight(model, kind, state, work, collision, options, told)
+    ):
+        return False
+    keep_start(state, work.motion)
+    if counted:
+        start_sums(work.impacts)
+    if options.impact_time == EXACT:
+        done = fly_exactly(model, kind, state, work, collision, options, told)
+    elif counted:
+        done = fly_with_strikes(model, kind, state, work, collision, options, told)
+    else:
+        done = fly(model, kind, state, work, collision, options, told)
+    if not done:
+        undo(state, work.motion)
+    elif counted:
+        show(work.rows, work.problem, work.contacts, work.impacts)
+        show_record(work.impacts, report)
+    return done
+
+
+@kernel
 def step(
     model: Model,
     kind: NDArray,
@@ -120,53 +123,25 @@ def step(
     report: Report,
     events: Events,
 ) -> bool:
-    """Advance the state by one step; False when it had to be undone because capacity was short.
+    """Advance the state by one step; False when capacity was short.
+
+    The step is then undone; with exact impacts the state is worthless and the door goes back.
 
     Reads   model, whose bodies' kinds are what they do in this step (work.motion.activity);
             kind (n,) int64: what they are; options
     Writes  state, report, events. Everything in work is garbage between steps.
     """
-    h = options.time_step
-    bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
+    if not advance(model, kind, state, work, collision, options, report, events):
+        return False
     now = clock_ns()
-    told = (report, events)
-    rouse(model, kind, state, work, options)
-    if state.unguarded[0] == 1 and not guard_first_flight(
-        model, kind, state, work, collision, options, told
-    ):
-        return False
-    keep_start(state, motion)
-    advance_poses(bodies, state, 0.5 * h, options)
-    now = lap(report, PHASE_MOVE, now)
-    if not meet(model, kind, state, work, collision, options, report):
-        undo(state, motion)
-        return False
-    now = lap(report, PHASE_NARROW, now)
-    write_world_inertia(bodies, state, motion, options)
-    write_rows(model, state, work.contacts, rows, options, motion.turning)
-    now = lap(report, PHASE_ROWS, now)
-    predict_velocity(model, state, motion, options)
-    assemble(bodies, rows, motion, problem)
-    now = lap(report, PHASE_ASSEMBLE, now)
-    inverse_mass, solver = bodies.inverse_mass, options.solver
-    solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
-    now = lap(report, PHASE_SOLVE, now)
-    apply_impulses(bodies, rows, problem, motion, state)
-    forget_impulses(bodies, model.joints, state)
-    keep_impulses(rows, problem, work.contacts, state)
-    settle_contacts(model.shapes, work.contacts, state, motion, (state.step[0] + 0.5) * h, events)
-    book_work(model, rows, problem, work.contacts, motion, state, options)
-    book_momentum(model, rows, problem, motion, state, options)
-    guard_struck(model, kind, state, work, collision, options, told)
-    advance_poses(bodies, state, 0.5 * h, options)
     state.step[0] += 1
-    state.time[0] = state.step[0] * h
-    break_joints(model.joints, state, rows, problem, h)
+    state.time[0] = state.step[0] * options.time_step
+    break_joints(model.joints, state, work.rows, work.problem, options.time_step)
     if options.sleep.enabled == 1:
         islands = work.islands
         fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)
     record_extremes(model, state, work.contacts, report)
-    report.bad_body[0] = first_bad_body(bodies, state)
+    report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE
     lap(report, PHASE_APPLY, now)

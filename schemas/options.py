@@ -47,7 +47,9 @@ class ContactOptions(Base):
     restitution_threshold: NonNegative = 0.5
     """Approach speed below which an impact does not rebound [m/s]."""
     restitution_law: Literal["newton", "poisson", "propagating"] = "newton"
-    """Impact law."""
+    """Impact law; with `newton` and `poisson` contacts act at once, with `propagating` in turn."""
+    impact_time: Literal["step", "exact"] = "step"
+    """`exact`: bodies fly to the moment at which they meet; `step`: impacts happen in mid-step."""
     friction_cone: Literal["cone", "box", "polyhedral"] = "cone"
     """Shape of the set of friction forces; `polyhedral`: a polygon inscribed in the cone."""
     directions: Annotated[Count, Field(ge=3, le=64)] = 4

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.drive import JointSpring, Limits, PositionDrive
+from schemas.checks.surface import surface_of_mesh
+from schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
 from schemas.error import Fault, shown
 from schemas.joint import Joint
 from schemas.pointer import to_pointer
 from schemas.scene import Scene
+from schemas.shape import Mesh
 
 LARGE_STEP = 1.0 / 50.0
 WHOLE_STEPS = 1e-6
@@ -21,6 +23,7 @@ def scene_warnings(scene: Scene) -> list[Fault]:
         *_material_warnings(scene),
         *_joint_warnings(scene),
         *_stillness_warnings(scene),
+        *_mesh_warnings(scene),
     ]
 
 
@@ -61,7 +64,24 @@ def _time_warnings(scene: Scene) -> Iterator[Fault]:
 
 def _material_warnings(scene: Scene) -> Iterator[Fault]:
     used = {shape.material for body in scene.bodies for shape in body.shapes}
-    for name in scene.materials:
+    for name, material in scene.materials.items():
+        if material.damping > 0.0 and material.compliance == 0.0:
+            yield _warning(
+                ["materials", name, "damping"],
+                "idle_damping",
+                f"The material '{name}' is rigid (compliance 0): its damping does nothing.",
+                material.damping,
+                "Add `compliance`, or use `restitution`.",
+            )
+        if material.restitution > 0.0 and material.compliance > 0.0:
+            yield _warning(
+                ["materials", name, "restitution"],
+                "idle_restitution",
+                f"The material '{name}' is compliant: its damping says how it bounces, its "
+                "restitution does nothing.",
+                material.restitution,
+                "Remove `restitution` or `compliance`.",
+            )
         if name not in used:
             yield _warning(
                 ["materials", name],
@@ -121,8 +141,18 @@ def _idle_warnings(path: Path, joint: Joint) -> Iterator[Fault]:
                     if joint.type in ("gear", "rack")
                     else "Remove it.",
                 )
-    for field in ("motor", "motor2", "motor3"):
-        motor = getattr(joint, field, None)
+    for field, limited in (("motor", "limits"), ("motor2", "limits2"), ("motor3", "limits3")):
+        motor, limits = getattr(joint, field, None), getattr(joint, limited, None)
+        endless = isinstance(motor, VelocityMotor) and motor.max_force is None
+        if endless and isinstance(limits, Limits) and not (limits.stiffness or limits.damping):
+            yield _warning(
+                [*path, field, "max_force"],
+                "motor_over_limit",
+                f"The motor of joint '{joint.name}' has no `max_force`: it drives on beyond hard "
+                "limits, which cannot hold it.",
+                None,
+                "Give it a largest force.",
+            )
         if isinstance(motor, PositionDrive) and motor.damping and motor.stiffness is None:
             yield _warning(
                 [*path, field, "damping"],
@@ -143,3 +173,17 @@ def _stillness_warnings(scene: Scene) -> Iterator[Fault]:
             len(scene.bodies),
             'Give a body a mass and the type "dynamic".',
         )
+
+
+def _mesh_warnings(scene: Scene) -> Iterator[Fault]:
+    for i, body in enumerate(scene.bodies):
+        for k, shape in enumerate(body.shapes):
+            if isinstance(shape, Mesh) and (dropped := surface_of_mesh(shape).dropped):
+                yield _warning(
+                    ["bodies", i, "shapes", k, "faces"],
+                    "faces_without_area",
+                    f"{dropped} of {len(shape.faces)} faces have no area (a vertex twice, or three "
+                    "on one line); they are left out.",
+                    dropped,
+                    "Remove them; edges beside them may be open.",
+                )

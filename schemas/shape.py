@@ -114,17 +114,26 @@ class Convex(ShapeBase):
 
 
 class Mesh(ShapeBase):
-    """A triangle mesh; on a static body as it is, on a dynamic one as convex pieces."""
+    """A triangle mesh; on a static or kinematic body as it is, on a dynamic one as convex pieces.
+
+    Triangles push to the side they are counter-clockwise seen from. The inside of a closed mesh is
+    solid; an open one is a sheet that holds back what comes from its front. On a dynamic body it
+    must be closed; one that is not convex needs the extra `cardan[meshes]`.
+    """
 
     type: Literal["mesh"]
     vertices: Annotated[tuple[Vec3, ...], Field(min_length=3)]
-    """Vertices [m]."""
+    """Vertices [m]; those at one place count as one."""
     faces: Annotated[tuple[tuple[Index, Index, Index], ...], Field(min_length=1)]
     """Triangles: three vertex indices each, counter-clockwise seen from outside."""
 
 
 class Heightfield(ShapeBase):
-    """Heights over a rectangle centred at the shape's origin; static bodies only."""
+    """Heights over a rectangle centred at the shape's origin; static bodies only.
+
+    All below is solid, as far down as the rectangle is wide. Each cell is cut in two along the
+    diagonal between its corners of high x, low y and low x, high y.
+    """
 
     type: Literal["heightfield"]
     heights: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=2)]

@@ -35,7 +35,7 @@ export class Motors {
     });
     this.pane.hidden = this.rows.length === 0;
     this.host.replaceChildren(...this.rows.map(({ input, output, actual, joint, axis }) => {
-      const name = make("span", { class: "motor-name" }, axis ? `${joint}, axis 2` : joint);
+      const name = make("span", { class: "motor-name" }, axis ? `${joint}, axis ${axis + 1}` : joint);
       return make("label", { class: "motor" }, name, make("small", { class: "muted" }, actual), input, output);
     }));
   }

@@ -23,7 +23,7 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
     motion between the kicks (integration/advance_poses.py).
 
     Reads   poses and velocities in the middle of the step
-    Writes  motion.velocity_old, velocity_free (n, 6) angular first, W; motion.wrench
+    Writes  motion.velocity_old, velocity_free (n, 6) angular first, W; motion.wrench, jump = 0
     Source  physics.md "One step"; decision 0003
     Check   tests/laws/test_free_body.py
     """
@@ -31,6 +31,8 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
     bodies = model.bodies
     write_forces(model, state, state.time[0] + 0.5 * h, h, motion)
     for i in range(bodies.kind.shape[0]):
+        for k in range(6):
+            motion.jump[i, k] = 0.0
         for k in range(3):
             motion.velocity_old[i, k] = state.w_WB_W[i, k]
             motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]

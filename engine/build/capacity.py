@@ -6,9 +6,10 @@ import numpy as np
 
 from engine.world.contacts import Contacts
 from engine.world.events import N_WHERE, N_WHO, Events
+from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
 from engine.world.model import Model
-from engine.world.options import SolverMethod, StepOptions
+from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
 from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -19,6 +20,12 @@ DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
+
+
+def has_strikes(options: StepOptions) -> bool:
+    """Whether impacts act apart from the kick: then they need room."""
+    law, time = options.restitution_law, options.impact_time
+    return law != RestitutionLaw.NEWTON or time == ImpactTime.EXACT
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -47,6 +54,7 @@ def contact_arrays(n: int) -> Contacts:
         point_W=np.zeros((n, 3)),
         normal_W=np.zeros((n, 3)),
         gap=np.zeros(n),
+        struck=np.zeros(n, np.int64),
         friction=np.zeros(n),
         restitution=np.zeros(n),
         rolling=np.zeros(n),
@@ -63,6 +71,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
     """Room for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
+        share=np.ones(1),
         kind=np.zeros(n, np.int64),
         joint=np.zeros(n, np.int64),
         slot=np.zeros(n, np.int64),
@@ -107,9 +116,8 @@ def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
     )
 
 
-def island_arrays(n_bodies: int, rows: Rows, friction: tuple[int, int]) -> Islands:
+def island_arrays(n_bodies: int, n_rows: int, friction: tuple[int, int]) -> Islands:
     """Room for as many islands as bodies, and for all rows in one of them."""
-    n_rows = len(rows.bias)
     return Islands(
         count=np.zeros(1, np.int64),
         parent=np.zeros(n_bodies, np.int64),
@@ -122,15 +130,39 @@ def island_arrays(n_bodies: int, rows: Rows, friction: tuple[int, int]) -> Islan
     )
 
 
+def impact_arrays(
+    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, friction: tuple[int, int]
+) -> Impacts:
+    """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
+    n = n_rows + 3 * max_contacts
+    return Impacts(
+        problem=problem_of(row_arrays(n, 0), friction),
+        source=np.zeros(n, np.int64),
+        kept=np.zeros(n_rows),
+        speed=np.zeros(n),
+        first=np.zeros(n),
+        lam=np.zeros(n),
+        role=np.zeros(max_contacts, np.int64),
+        reached=np.zeros(n_bodies, np.int64),
+        velocity=np.zeros((n_bodies, 6)),
+        seen=np.zeros((n_bodies, 6)),
+        contact_lam=np.zeros((max_contacts, 3)),
+        joint_lam=np.zeros((n_joints, N_SLOTS)),
+        tally=contact_cache(max_contacts),
+        record=np.zeros(N_RECORD),
+    )
+
+
 def lemke_rows(n_rows: int, options: StepOptions) -> int:
     """Size of the complementarity problem to make room for: none where it is never solved.
 
-    A box row has two variables, a contact a normal, its directions and the auxiliary one.
+    A box row has two variables at most, a contact a normal, its directions and the auxiliary one.
     """
     polygon = options.friction_kind == FRICTION_POLYGON
     if not polygon and options.solver.method != SolverMethod.LEMKE:
         return 0
-    per_row = max(2, (options.directions + 4) // 3 if polygon else 2)
+    # three rows that resist turning have directions + 4 variables, a contact with squares 7
+    per_row = (options.directions + 6) // 3 if polygon else 3
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
@@ -158,17 +190,24 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
-    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, n_rows)
+    apart = has_strikes(options)
+    # an impact may need each contact twice
+    at_once = n_rows + 3 * max_contacts if apart else n_rows
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
         problem=problem_of(rows, friction),
-        islands=island_arrays(n, rows, friction),
-        dense=dense_arrays(cap, lemke_rows(n_rows, options)),
+        islands=island_arrays(n, at_once, friction),
+        dense=dense_arrays(cap, lemke_rows(at_once, options)),
+        impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, friction)
+        if apart
+        else impact_arrays(0, 0, 0, 0, friction),
         motion=Motion(
             velocity_old=np.zeros((n, 6)),
             velocity_free=np.zeros((n, 6)),
+            jump=np.zeros((n, 6)),
             inverse_inertia_W=np.zeros((n, 3, 3)),
             wrench=np.zeros((n, 6)),
             booked=np.zeros((n, 6)),

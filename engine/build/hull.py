@@ -47,14 +47,16 @@ def planar_faces(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.int64]]]:
     """One face for every distinct plane (normal, -offset) of the hull.
 
-    Planes are the same within 1e-9 of the hull's size.
+    Planes are the same when their normals agree to 1e-5.
     """
     size = float(np.ptp(vertices, axis=0).max())
     kept: list[NDArray[np.float64]] = []
-    for equation in equations:
-        same = [np.allclose(equation[:3], k[:3], atol=1e-7) for k in kept]
-        if not any(same):
-            kept.append(equation)
+    left = np.asarray(equations, dtype=float)
+    while len(left):
+        kept.append(left[0])
+        n = left[0, :3]
+        same = (np.abs(left[:, :3] - n) <= 1e-7 + 1e-5 * np.abs(n)).all(axis=1)
+        left = left[~same]
     normals = np.array([k[:3] for k in kept])
     offsets = np.array([-k[3] for k in kept])
     loops = []

@@ -7,7 +7,9 @@ import math
 from engine.build.faults import Faults
 from engine.world.options import (
     Gyroscopic,
+    ImpactTime,
     OrientationUpdate,
+    RestitutionLaw,
     SleepOptions,
     SolverMethod,
     SolverOptions,
@@ -62,12 +64,6 @@ def check_options(scene: Scene, faults: Faults) -> None:
             f"`friction_cone` is '{contact.friction_cone}'.",
             f"Set /simulation/contact/friction_cone to '{solvable[-1]}', or the method to 'auto'.",
         )
-    if contact.restitution_law != "newton":
-        faults.missing(
-            "/simulation/contact/restitution_law",
-            f"the impact law '{contact.restitution_law}'",
-            "newton",
-        )
 
 
 def build_options(scene: Scene, smallest: float) -> StepOptions:
@@ -77,10 +73,13 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     speed = contact.max_correction_speed
     return StepOptions(
         time_step=float(simulation.dt),
+        share=1.0,
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
         contact_erp=float(contact.erp),
         restitution_threshold=float(contact.restitution_threshold),
+        restitution_law=int(RestitutionLaw[contact.restitution_law.upper()]),
+        impact_time=int(ImpactTime[contact.impact_time.upper()]),
         max_correction_speed=math.inf if speed is None else float(speed),
         margin=float(contact.margin if contact.margin is not None else automatic_margin(smallest)),
         friction_kind=int(CONES[contact.friction_cone]),

@@ -13,10 +13,12 @@ from engine.build.forces import build_forces
 from engine.build.inverse_mass import write_joint_masses
 from engine.build.joint_frames import Place
 from engine.build.joints import build_joints
+from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
-from engine.build.shapes import AVAILABLE, KINDS, ShapeTable, build_materials
+from engine.build.pieces import convex_pieces
+from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
-from engine.world.model import DYNAMIC, Bodies, Model, Shapes
+from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
 from schemas import Scene
@@ -34,17 +36,18 @@ class Built(NamedTuple):
 
 def build_shapes(
     scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
-) -> Shapes:
-    """All shapes of all bodies, in the order of the scene."""
+) -> tuple[Shapes, Meshes]:
+    """All shapes of all bodies, in the order of the scene; one mesh may become several shapes."""
     table = ShapeTable()
     for i, body in enumerate(scene.bodies):
         for k, shape in enumerate(body.shapes):
-            if shape.type not in KINDS:
-                pointer = f"/bodies/{i}/shapes/{k}/type"
-                faults.missing(pointer, f"the shape '{shape.type}'", AVAILABLE)
-                continue
-            table.add(shape, i, bodies.com_B[i], index[shape.material])
-    return table.arrays()
+            material = index[shape.material]
+            if shape.type == "mesh" and body.type == "dynamic":
+                pieces = convex_pieces(shape, f"/bodies/{i}/shapes/{k}", faults)
+                table.add_pieces(shape, (i, k), bodies.com_B[i], material, pieces)
+            else:
+                table.add(shape, (i, k), bodies.com_B[i], material)
+    return table.arrays(), mesh_arrays(table.meshes)
 
 
 def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:
@@ -63,7 +66,7 @@ def build(scene: Scene) -> Built:
     check_options(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
-    shapes = build_shapes(scene, bodies, material_index, faults)
+    shapes, meshes = build_shapes(scene, bodies, material_index, faults)
     index = {body.name: i for i, body in enumerate(scene.bodies)} | {"world": len(scene.bodies)}
     p, q, v, w = initial_motion(scene, bodies)
     place = Place(p, q)
@@ -74,7 +77,7 @@ def build(scene: Scene) -> Built:
     write_joint_masses(joints, bodies)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
-    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces)
+    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes)
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engine.bodies import mass_properties as mass
 from engine.build.hull import Hull, convex_hull
+from engine.build.mesh import Mesh, build_mesh
 from engine.build.rotations import product, rotation_matrix, turn, unit, z_to
 from engine.world.model import (
     BOX,
@@ -18,12 +19,14 @@ from engine.world.model import (
     CONVEX,
     CYLINDER,
     ELLIPSOID,
+    MESH,
     PLANE,
     SPHERE,
     Materials,
     Shapes,
 )
 from schemas import Scene
+from schemas.checks.surface import surface_of_heightfield, surface_of_mesh
 from schemas.material import Material
 
 KINDS = {
@@ -35,8 +38,13 @@ KINDS = {
     "ellipsoid": ELLIPSOID,
     "convex": CONVEX,
     "plane": PLANE,
+    "mesh": MESH,
+    "heightfield": MESH,
 }
-AVAILABLE = ", ".join(KINDS)
+
+Vector = NDArray[np.float64]
+# body, and which of its shapes in the scene
+Owner = tuple[int, int]
 
 
 def size_of(shape: Any) -> tuple[float, float, float]:
@@ -52,7 +60,7 @@ def size_of(shape: Any) -> tuple[float, float, float]:
     return (0.0, 0.0, 0.0)
 
 
-def bounding_radius(shape: Any, hull: Hull | None) -> float:
+def bounding_radius(shape: Any, hull: Hull | None = None) -> float:
     """Radius of a ball about the shape's origin that holds it [m]."""
     x, y, z = size_of(shape)
     if shape.type == "sphere":
@@ -87,6 +95,9 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
     elif shape.type == "convex":
         hull = convex_hull(np.array(shape.points))
         part = mass.polyhedron(density, hull.points, hull.triangles)
+    elif shape.type == "mesh":
+        surface = surface_of_mesh(shape)
+        part = mass.polyhedron(density, surface.vertices, surface.faces)
     else:
         return None
     rotation = rotation_matrix(np.array(shape.orientation))
@@ -143,6 +154,7 @@ class ShapeTable:
         """Start empty."""
         self.kind: list[int] = []
         self.body: list[int] = []
+        self.number: list[int] = []
         self.p_BS: list[NDArray[np.float64]] = []
         self.q_BS: list[NDArray[np.float64]] = []
         self.size: list[tuple[float, float, float]] = []
@@ -150,27 +162,62 @@ class ShapeTable:
         self.material: list[int] = []
         self.bits: list[tuple[int, int]] = []
         self.hulls: list[Hull | None] = []
+        self.mesh: list[int] = []
+        self.meshes: list[Mesh] = []
 
-    def add(self, shape: Any, body: int, center: NDArray[np.float64], material: int) -> None:
+    def add(self, shape: Any, owner: Owner, center: Vector, material: int) -> None:
         """Add a shape of a body whose centre of mass is at `center` (3,) in the body frame."""
-        position, q = np.array(shape.position), np.array(shape.orientation)
-        hull = None
+        place = np.array(shape.position) - center
+        q = np.array(shape.orientation)
         if shape.type == "plane":
             # the frame of a plane has its origin on the surface and z along the normal
             n = unit(np.array(shape.normal))
-            position = position + turn(q, n * shape.offset)
-            q = product(q, z_to(n))
+            self.append(shape, owner, material, place + turn(q, n * shape.offset))
+            self.q_BS[-1] = product(q, z_to(n))
         elif shape.type == "convex":
-            hull = convex_hull(np.array(shape.points))
+            self.append(shape, owner, material, place, hull=convex_hull(np.array(shape.points)))
+        elif shape.type in ("mesh", "heightfield"):
+            is_field = shape.type == "heightfield"
+            mesh = build_mesh(
+                surface_of_heightfield(shape) if is_field else surface_of_mesh(shape), is_field
+            )
+            self.append(shape, owner, material, place + turn(q, mesh.middle), mesh=mesh)
+        else:
+            self.append(shape, owner, material, place)
+
+    def add_pieces(
+        self, shape: Any, owner: Owner, center: Vector, material: int, pieces: list[Hull]
+    ) -> None:
+        """Add the convex pieces of a mesh: shapes of their own with its surface and filter."""
+        place = np.array(shape.position) - center
+        for hull in pieces:
+            self.append(shape, owner, material, place, hull=hull)
+            self.kind[-1] = CONVEX
+
+    def append(
+        self,
+        shape: Any,
+        owner: Owner,
+        material: int,
+        p_BS: Vector,
+        hull: Hull | None = None,
+        mesh: Mesh | None = None,
+    ) -> None:
+        """Add one row, in the orientation of the shape."""
         self.kind.append(KINDS[shape.type])
-        self.body.append(body)
-        self.p_BS.append(position - center)
-        self.q_BS.append(q)
-        self.size.append(size_of(shape))
-        self.radius.append(bounding_radius(shape, hull))
+        self.body.append(owner[0])
+        self.number.append(owner[1])
+        self.p_BS.append(p_BS)
+        self.q_BS.append(np.array(shape.orientation))
+        self.size.append(size_of(shape) if mesh is None else tuple(mesh.half))
+        radius = bounding_radius(shape, hull) if mesh is None else np.linalg.norm(mesh.half)
+        self.radius.append(float(radius))
         self.material.append(material)
         self.bits.append((shape.collision_group, shape.collision_mask))
         self.hulls.append(hull)
+        self.mesh.append(-1 if mesh is None else len(self.meshes))
+        if mesh is not None:
+            self.meshes.append(mesh)
 
     def arrays(self) -> Shapes:
         """All shapes as arrays; hulls one behind the other."""
@@ -194,6 +241,7 @@ class ShapeTable:
         return Shapes(
             kind=np.array(self.kind, np.int64),
             body=np.array(self.body, np.int64),
+            number=np.array(self.number, np.int64),
             p_BS=np.array(self.p_BS, float).reshape(m, 3),
             q_BS=np.array(self.q_BS, float).reshape(m, 4),
             size=np.array(self.size, float).reshape(m, 3),
@@ -211,4 +259,5 @@ class ShapeTable:
             face_loop_start=(np.cumsum(counts) - counts).astype(np.int64),
             face_loop_count=counts,
             face_loop=np.concatenate([np.zeros(0, np.int64), *loops]),
+            mesh=np.array(self.mesh, np.int64),
         )

@@ -22,7 +22,7 @@ from engine.kernel import kernel
 from engine.spatial.quaternion import Quaternion, load4, multiply, rotate
 from engine.spatial.rotation import matrix
 from engine.spatial.vec3 import Vec3, add, load3
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, PLANE, SPHERE, Shapes
+from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, MESH, PLANE, SPHERE, Shapes
 
 
 @kernel
@@ -40,7 +40,7 @@ def pose_shape(
         row = R[k]
         for j in range(3):
             solids[i, ROTATION + 3 * k + j] = row[j]
-    solids[i, POINT_START] = shapes.point_start[i]
+    solids[i, POINT_START] = shapes.mesh[i] if kind == MESH else shapes.point_start[i]
     solids[i, POINT_COUNT] = shapes.point_count[i]
     solids[i, FACE_START] = shapes.face_start[i]
     solids[i, FACE_COUNT] = shapes.face_count[i]
@@ -67,7 +67,7 @@ def half_extent(solids: NDArray, i: int, k: int) -> float:
     a, b, c = solids[i, SIZE], solids[i, SIZE + 1], solids[i, SIZE + 2]
     if kind == SPHERE:
         return float(a)
-    if kind == BOX:
+    if kind in (BOX, MESH):
         return float(a * x + b * y + c * z)
     if kind == CAPSULE:
         return float(a + b * z)

@@ -2,7 +2,7 @@
 
 1 pose     shapes follow their bodies; bounds reach as far as the next step may carry them
 2 broad    pairs whose bounds overlap
-3 narrow   gap, normal and up to four points of each pair
+3 narrow   gap, normal and up to four points of each pair; of a mesh, of each group of normals
 4 match    impulses of the last step for contacts that last
 """
 
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
-from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
+from engine.collision.broad_tree import find_pairs_tree
 from engine.collision.manifold import frame_of
 from engine.collision.material import write_surfaces
+from engine.collision.mesh_contacts import write_mesh_contacts
 from engine.collision.motion import closing_reach, load3_at, point_velocity
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
@@ -32,6 +33,7 @@ from engine.collision.scratch import (
     Faces,
     Pair,
 )
+from engine.collision.sort_pairs import sort_pairs
 from engine.kernel import clock_ns, kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
@@ -47,12 +49,12 @@ from engine.spatial.vec3 import (
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
-from engine.world.model import PLANE, Bodies, Model, Shapes
+from engine.world.model import MESH, PLANE, Bodies, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
 
-# Below this many shapes the plain loop over all pairs is faster than sorting.
+# Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
 
 
@@ -93,7 +95,7 @@ def find_pairs(
     if len(shapes.kind) <= FEW_SHAPES:
         find_pairs_all(shapes, bodies.kind, excluded, sweep)
     else:
-        find_pairs_sweep(shapes, bodies.kind, excluded, sweep)
+        find_pairs_tree(shapes, bodies, excluded, sweep, scratch.tree)
     find_plane_pairs(shapes, bodies.kind, excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
 
@@ -143,6 +145,7 @@ def write_contacts(
                 contacts.shape_a[c] = i
                 contacts.shape_b[c] = j
                 contacts.gap[c] = gap
+                contacts.struck[c] = 0
                 contacts.feature[c] = patch.feature[chosen]
                 store3(contacts.point_W, c, p)
                 store3(contacts.normal_W, c, n_ij)
@@ -187,7 +190,10 @@ def find_contacts(
     )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
-        write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
+        if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
+            write_mesh_contacts(scratch, faces, model.meshes, ij, options.margin, h, contacts)
+        else:
+            write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:
         report.status[0] |= CONTACTS_FULL
     write_surfaces(model.materials, shapes, state, contacts)

@@ -9,11 +9,22 @@ from numpy.typing import NDArray
 from engine.collision.aabb import pose_shape
 from engine.collision.convex import convex_convex
 from engine.collision.hit import MISS, Hit
+from engine.collision.mesh_contacts import write_mesh_contacts
+from engine.collision.mesh_distance import solid_mesh
+from engine.collision.mesh_ray import ray_mesh
 from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
 from engine.collision.posed_pair import write_pair
 from engine.collision.ray import span_of
-from engine.collision.scratch import KIND, POSITION, CollisionScratch, Pair
+from engine.collision.scratch import (
+    CENTRE,
+    KIND,
+    POSITION,
+    VELOCITY,
+    CollisionScratch,
+    Faces,
+    Pair,
+)
 from engine.collision.solid import kind_of, position_of, to_shape, to_world
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4
@@ -28,7 +39,8 @@ from engine.spatial.vec3 import (
     store3,
     sub,
 )
-from engine.world.model import BOX, PLANE, Shapes
+from engine.world.contacts import Contacts
+from engine.world.model import BOX, MESH, PLANE, Model, Shapes
 from engine.world.state import State
 
 
@@ -42,16 +54,24 @@ def pose_shapes(shapes: Shapes, state: State, scratch: CollisionScratch) -> None
 
 
 @kernel
-def hit_shape(shapes: Shapes, pair: Pair, i: int, o: Vec3, d: Vec3) -> tuple[float, Vec3]:
+def hit_shape(
+    model: Model, pair: Pair, i: int, ray: tuple[Vec3, Vec3, float], stack: NDArray
+) -> tuple[float, Vec3]:
     """Distance [m] along the ray to shape i and the normal there, W; inf: missed.
 
     A ray that starts inside hits at once, against its direction. `pair` holds all posed shapes.
     """
+    shapes = model.shapes
+    o, d, most = ray
     arm = sub(o, position_of(pair, i))
     # the line must come within the bounding sphere
     away = norm(cross(d, arm))
     if away > shapes.bounding_radius[i] * (1.0 + 1e-9) + 1e-12 * norm(arm):
         return (math.inf, d)
+    if shapes.kind[i] == MESH:
+        o_S, d_S = to_shape(pair, i, arm), to_shape(pair, i, d)
+        t, n = ray_mesh(model.meshes, shapes.mesh[i], o_S, d_S, most, stack)
+        return (t, negate(d) if t == 0.0 else to_world(pair, i, n))
     enter, leave, n = span_of(shapes, i, to_shape(pair, i, arm), to_shape(pair, i, d))
     if enter > leave or leave < 0.0:
         return (math.inf, d)
@@ -75,7 +95,7 @@ def put_hit(
 
 @kernel
 def cast_rays(
-    shapes: Shapes,
+    model: Model,
     state: State,
     scratch: CollisionScratch,
     rays: NDArray,
@@ -90,8 +110,10 @@ def cast_rays(
     Writes  who (k, 2): ray, shape; where (k, 7): distance [m], point [m], normal, W
     Of equally near shapes the first counts.
     """
+    shapes = model.shapes
     pose_shapes(shapes, state, scratch)
     pair = Pair(scratch.solids, scratch.points, scratch.cosine)
+    stack = scratch.clusters.stack
     found = 0
     for ray in range(len(rays)):
         o = load3_at(rays, ray, 0)
@@ -101,7 +123,7 @@ def cast_rays(
         for i in range(len(shapes.kind)):
             if (shapes.group[i] & mask) == 0:
                 continue
-            t, n = hit_shape(shapes, pair, i, o, d)
+            t, n = hit_shape(model, pair, i, (o, d, most), stack)
             if not t <= most or t == math.inf:
                 continue
             if every:
@@ -118,9 +140,52 @@ def cast_rays(
 
 
 @kernel
-def nearest_shapes(scratch: CollisionScratch, i: int, j: int) -> Hit:
+def nearest_to_mesh(
+    model: Model, scratch: CollisionScratch, contacts: Contacts, solid: int, mesh: int
+) -> Hit:
+    """Gap, normal from the solid to the mesh and the point half way, W.
+
+    Where they overlap, the deepest contact; a solid that is wholly inside has one as well.
+    """
+    origin = load3_at(scratch.solids, solid, POSITION)
+    m = model.shapes.mesh[mesh]
+    gap, n, point = solid_mesh(scratch, model.meshes, m, solid, mesh)
+    if gap == math.inf:
+        return MISS
+    for i in (solid, mesh):
+        for k in range(VELOCITY, CENTRE):
+            scratch.solids[i, k] = 0.0
+    shapes = model.shapes
+    faces = Faces(
+        shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
+    )
+    contacts.count[0] = 0
+    ij = (min(solid, mesh), max(solid, mesh))
+    write_mesh_contacts(scratch, faces, model.meshes, ij, 0.0, 0.0, contacts)
+    deepest = -1
+    for c in range(contacts.count[0]):
+        if deepest < 0 or contacts.gap[c] < contacts.gap[deepest]:
+            deepest = c
+    if deepest >= 0 and contacts.gap[deepest] < 0.0:
+        n = load3(contacts.normal_W, deepest)
+        n = n if solid < mesh else negate(n)
+        return (contacts.gap[deepest], n, load3(contacts.point_W, deepest))
+    return (max(gap, 0.0), n, add(point, origin))
+
+
+@kernel
+def nearest_shapes(
+    model: Model, scratch: CollisionScratch, contacts: Contacts, i: int, j: int
+) -> Hit:
     """Gap, normal from shape i to shape j and the point half way, W, however far apart."""
     solids = scratch.solids
+    if solids[i, KIND] == MESH or solids[j, KIND] == MESH:
+        is_first = solids[i, KIND] == MESH
+        solid, mesh = (j, i) if is_first else (i, j)
+        if solids[solid, KIND] == MESH or solids[solid, KIND] == PLANE:
+            return MISS
+        gap, n, point = nearest_to_mesh(model, scratch, contacts, solid, mesh)
+        return (gap, negate(n) if is_first else n, point)
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
     origin = load3_at(solids, first, POSITION)
@@ -137,11 +202,11 @@ def nearest_shapes(scratch: CollisionScratch, i: int, j: int) -> Hit:
 
 @kernel
 def closest_shapes(
-    shapes: Shapes,
+    model: Model,
     state: State,
     scratch: CollisionScratch,
-    a: int,
-    b: int,
+    contacts: Contacts,
+    ab: tuple[int, int],
     who: NDArray,
     where: NDArray,
 ) -> bool:
@@ -151,6 +216,8 @@ def closest_shapes(
     Apart, the points are those nearest; overlapping, moving b by |b - a| along the normal
     separates this pair of shapes.
     """
+    shapes = model.shapes
+    a, b = ab
     pose_shapes(shapes, state, scratch)
     least = math.inf
     for i in range(len(shapes.kind)):
@@ -159,7 +226,7 @@ def closest_shapes(
         for j in range(len(shapes.kind)):
             if shapes.body[j] != b:
                 continue
-            gap, n, point = nearest_shapes(scratch, i, j)
+            gap, n, point = nearest_shapes(model, scratch, contacts, i, j)
             if gap < least:
                 least = gap
                 who[0], who[1] = i, j

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from engine.world.model import Shapes
 
 # Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
-KIND = 0  # SPHERE ... PLANE
+KIND = 0  # SPHERE ... MESH
 SIZE = 1  # 1:4 m, as Shapes.size
 POSITION = 4  # 4:7 m, origin of S; from the world origin, in a Pair from the origin of side 0
 ROTATION = 7  # 7:16, R_WS row by row
-POINT_START = 16  # convex: first vertex in `points`
+POINT_START = 16  # convex: first vertex in `points`; mesh: its number in Meshes
 POINT_COUNT = 17
 FACE_START = 18  # convex: first face
 FACE_COUNT = 19
@@ -30,11 +30,17 @@ CAP_CORNERS = 8
 
 MAX_POLYTOPE_POINTS = 256
 
+# Groups of contacts of like normals with one mesh, and contacts each can hold before it is thinned.
+MAX_CLUSTERS = 12
+CLUSTER_POINTS = 48
+# Nodes that wait while a tree is walked: a tree of 2^60 triangles is not deeper.
+TREE_DEPTH = 64
+
 
 class Pair(NamedTuple):
     """Two shapes as the narrow phase sees them: world axes, origin at side 0's own origin."""
 
-    solids: NDArray  # (2, N_COLUMNS)
+    solids: NDArray  # (3, N_COLUMNS)  a triangle of a mesh is side 1, the mesh itself row 2
     points: NDArray  # (k, 3) m   hull vertices of all shapes from their own origin, world axes
     cosine: NDArray  # (2, 3, 3)  box against box: products of their axes, and their sizes
 
@@ -69,14 +75,27 @@ class Patch(NamedTuple):
     chosen: NDArray  # (4,) int64      candidates that become contacts
 
 
+class Clusters(NamedTuple):
+    """Contacts of one solid with one mesh, in groups whose normals are alike."""
+
+    stack: NDArray  # (d,) int64         nodes of the tree that wait
+    used: NDArray  # (1,) int64          groups
+    axis: NDArray  # (g, 3)              normal of the first contact of each
+    size: NDArray  # (g,) int64          contacts in each; contact i of group g is row g p + i
+    point: NDArray  # (g p, 3) m         half way between the surfaces, from the solid's origin, W
+    normal: NDArray  # (g p, 3)          from the mesh to the solid, W
+    gap: NDArray  # (g p,) m
+    feature: NDArray  # (g p,) int64
+    triangle: NDArray  # (g p,) int64
+    order: NDArray  # (g,) int64         groups, the least deep first
+    chosen: NDArray  # (4 g,) int64      rows that become contacts
+
+
 class Sweep(NamedTuple):
-    """Broad phase."""
+    """Bounds of this step, and the pairs whose bounds overlap."""
 
     lower: NDArray  # (m, 3) m
     upper: NDArray  # (m, 3) m
-    order: NDArray  # (2, m) int64      shapes by lower bound on the first axis; mended every step
-    strip_start: NDArray  # (m + 2,) int64
-    strip: NDArray  # (4 m + 4,) int64  shapes of each strip
     pair_count: NDArray  # (2,) int64   pairs kept, pairs found
     pair_a: NDArray  # (max_pairs,) int64
     pair_b: NDArray  # (max_pairs,) int64
@@ -85,17 +104,48 @@ class Sweep(NamedTuple):
     sort_start: NDArray  # (m + 2,) int64
 
 
+class Tree(NamedTuple):
+    """Boxes kept from step to step, see broad_tree.py; leaves are shapes, then come inner nodes."""
+
+    lower: NDArray  # (2 m, 3) m
+    upper: NDArray  # (2 m, 3) m
+    left: NDArray  # (2 m,) int64       child, -1: a leaf
+    right: NDArray  # (2 m,) int64
+    parent: NDArray  # (2 m,) int64     -1: the root
+    moved: NDArray  # (m,) int64        1: has left its box in this step
+    stack: NDArray  # (2 m + 2,) int64
+    meta: NDArray  # (4,) int64         root, stamp, pairs cached, pairs without room
+    near_a: NDArray  # (max_pairs,) int64  shapes whose boxes share a point
+    near_b: NDArray  # (max_pairs,) int64
+
+
 class CollisionScratch(NamedTuple):
     """All arrays the room needs."""
 
     solids: NDArray  # (m, N_COLUMNS)
-    points: NDArray  # (k, 3) m
-    pair: NDArray  # (2, N_COLUMNS)
+    points: NDArray  # (k + 3, 3) m
+    pair: NDArray  # (3, N_COLUMNS)
     cosine: NDArray  # (2, 3, 3)
     simplex: NDArray  # (4, 9) m        a - b, a, b
     sweep: Sweep
+    tree: Tree
     polytope: Polytope
     patch: Patch
+    spare: Patch  # one group at a time, while it is thinned
+    clusters: Clusters
+
+
+def patch_of(corners: int) -> Patch:
+    """Room for features and candidates of so many corners."""
+    return Patch(
+        polygon=np.zeros((2, corners, 3)),
+        flat=np.zeros((2, corners, 3)),
+        edge=np.zeros((2, corners), np.int64),
+        outline=np.zeros((corners, 2)),
+        candidate=np.zeros((corners, 4)),
+        feature=np.zeros(corners, np.int64),
+        chosen=np.zeros(4, np.int64),
+    )
 
 
 def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> CollisionScratch:
@@ -114,16 +164,14 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
     faces = 2 * MAX_POLYTOPE_POINTS + 8
     return CollisionScratch(
         solids=np.zeros((m, N_COLUMNS)),
-        points=np.zeros((max(1, len(shapes.points)), 3)),
-        pair=np.zeros((2, N_COLUMNS)),
+        # the last three are the corners of the triangle that is looked at
+        points=np.zeros((len(shapes.points) + 3, 3)),
+        pair=np.zeros((3, N_COLUMNS)),
         cosine=np.zeros((2, 3, 3)),
         simplex=np.zeros((4, 9)),
         sweep=Sweep(
             lower=np.zeros((m, 3)),
             upper=np.zeros((m, 3)),
-            order=np.zeros((2, m), np.int64),
-            strip_start=np.zeros(m + 2, np.int64),
-            strip=np.zeros(4 * m + 4, np.int64),
             pair_count=np.zeros(2, np.int64),
             pair_a=np.zeros(max_pairs, np.int64),
             pair_b=np.zeros(max_pairs, np.int64),
@@ -131,19 +179,37 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
             sort_b=np.zeros(max_pairs, np.int64),
             sort_start=np.zeros(m + 2, np.int64),
         ),
+        tree=Tree(
+            lower=np.zeros((2 * m, 3)),
+            upper=np.zeros((2 * m, 3)),
+            left=np.zeros(2 * m, np.int64),
+            right=np.zeros(2 * m, np.int64),
+            parent=np.zeros(2 * m, np.int64),
+            moved=np.zeros(m, np.int64),
+            stack=np.zeros(2 * m + 2, np.int64),
+            meta=np.zeros(4, np.int64),
+            near_a=np.zeros(max_pairs, np.int64),
+            near_b=np.zeros(max_pairs, np.int64),
+        ),
         polytope=Polytope(
             vertex=np.zeros((MAX_POLYTOPE_POINTS, 9)),
             face=np.zeros((faces, 3), np.int64),
             plane=np.zeros((faces, 4)),
             edge=np.zeros((3 * faces, 2), np.int64),
         ),
-        patch=Patch(
-            polygon=np.zeros((2, corners, 3)),
-            flat=np.zeros((2, corners, 3)),
-            edge=np.zeros((2, corners), np.int64),
-            outline=np.zeros((corners, 2)),
-            candidate=np.zeros((corners, 4)),
-            feature=np.zeros(corners, np.int64),
-            chosen=np.zeros(4, np.int64),
+        patch=patch_of(corners),
+        spare=patch_of(CLUSTER_POINTS),
+        clusters=Clusters(
+            stack=np.zeros(TREE_DEPTH, np.int64),
+            used=np.zeros(1, np.int64),
+            axis=np.zeros((MAX_CLUSTERS, 3)),
+            size=np.zeros(MAX_CLUSTERS, np.int64),
+            point=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
+            normal=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
+            gap=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS),
+            feature=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS, np.int64),
+            triangle=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS, np.int64),
+            order=np.zeros(MAX_CLUSTERS, np.int64),
+            chosen=np.zeros(4 * MAX_CLUSTERS, np.int64),
         ),
     )

@@ -28,9 +28,9 @@ from engine.world.state import State
 
 @kernel
 def is_touching(contacts: Contacts, c: int) -> bool:
-    """True if the surfaces of contact c met in this step: no gap, or a push across it."""
+    """True if the surfaces of contact c met in this step: no gap, a push across it, an impact."""
     push = dot(load3(contacts.normal_W, c), load3(contacts.impulse_W, c))
-    return bool(contacts.gap[c] <= 0.0 or push > 0.0)
+    return bool(contacts.gap[c] <= 0.0 or push > 0.0 or contacts.struck[c] == 1)
 
 
 @kernel

@@ -7,9 +7,12 @@ from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
 from engine.world.model import Bodies
-from engine.world.options import StepOptions
+from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
 from engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from engine.world.state import State
+
+NEWTON = int(RestitutionLaw.NEWTON)
+EXACT = int(ImpactTime.EXACT)
 
 
 @kernel
@@ -60,6 +63,27 @@ def set_cushion(
 
 
 @kernel
+def set_rigid(
+    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, options: StepOptions
+) -> None:
+    """Bias of a rigid contact; speed is J v before the kick [m/s]."""
+    h, gap = options.time_step, contacts.gap[c]
+    if gap >= 0.0:
+        rows.bias[row] = gap / h
+    else:
+        erp = options.share * options.contact_erp
+        rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
+    if speed < -options.restitution_threshold:
+        # without restitution the surfaces still meet: e = 0 must not stop them where they are
+        bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
+        if options.impact_time == EXACT:
+            # the flight ends where they meet: until then nothing holds them up
+            rows.bias[row] -= 2.0 * speed
+        elif bounces and gap + h * speed < 0.0:
+            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+
+
+@kernel
 def write_contact(
     rows: Rows, contacts: Contacts, c: int, state: State, bodies: Bodies, options: StepOptions
 ) -> None:
@@ -68,7 +92,8 @@ def write_contact(
         apart (gap > 0)    w = J v + gap/h            may close the gap, not cross it
         penetrating        w = J v + erp gap/h        a share of the depth goes per step
         bouncing           w = J v + e J u-           Newton's law, if it touches within this step
-                                                      and approaches faster than the threshold
+                                                      and approaches faster than the threshold;
+                                                      other laws act before (impacts/strike.py)
 
     The most demanding of them counts. A compliant contact is a cushion instead; how it bounces is
     up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
@@ -80,23 +105,15 @@ def write_contact(
     h = options.time_step
     n = load3(contacts.normal_W, c)
     row = write_direction(rows, ROW_NORMAL, contacts, c, state, n)
-    gap = contacts.gap[c]
     rows.lo[row] = 0.0
-    rows.error[row] = gap
+    rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
     speed = row_speed(rows, row, state)
     if contacts.compliance[c] > 0.0:
         inverse_mass = bodies.inverse_mass[rows.body_a[row]] + bodies.inverse_mass[rows.body_b[row]]
         set_cushion(rows, row, contacts, c, speed, h, inverse_mass)
     else:
-        if gap >= 0.0:
-            rows.bias[row] = gap / h
-        else:
-            rows.bias[row] = max(options.contact_erp * gap / h, -options.max_correction_speed)
-        bounces = contacts.restitution[c] > 0.0 and speed < -options.restitution_threshold
-        # without restitution the surfaces still meet: e = 0 must not stop them where they are
-        if bounces and gap + h * speed < 0.0:
-            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+        set_rigid(rows, row, contacts, c, speed, options)
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]

@@ -117,7 +117,8 @@ def write_motor(
             set_compliant(rows, row, joints.motor_stiffness[j], axis, damping, error, h)
         else:
             fastest = joints.motor_max_speed[j, axis]
-            rows.bias[row] = min(max(joints.erp[j] / h * error, -fastest), fastest)
+            speed = rows.share[0] * joints.erp[j] / h * error
+            rows.bias[row] = min(max(speed, -fastest), fastest)
     elif kind == MOTOR_FORCE:
         target = target_of(state, model, j, axis, h)
         rows.lo[row] = target * h

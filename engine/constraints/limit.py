@@ -98,7 +98,7 @@ def keep_positive(
             return
         set_compliant(rows, row, joints.limit_stiffness[j], axis, damping, error, h)
         return
-    rows.bias[row] = one_sided_bias(error, h, joints.erp[j])
+    rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     restitution = joints.limit_restitution[j, axis]
     # without any rebound what is left of the gap may close: it stops where the stop is
     if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
@@ -148,7 +148,9 @@ def write_limits(
         rows.axis[row] = axis
         curvature = write_coordinate(rows, row, joints, j, axis, frame)
         error = state.joint_q[j, axis] - lower
-        set_equation(rows, row, error, curvature, (h, joints.erp[j], joints.cfm[j]), turning)
+        share = rows.share[0]
+        k = (h, share * joints.erp[j], joints.cfm[j] / share)
+        set_equation(rows, row, error, curvature, k, turning)
         return
     write_stop(rows, state, joints, (j, SLOT_LOWER + axis), frame, h)
     write_stop(rows, state, joints, (j, SLOT_UPPER + axis), frame, h)

@@ -72,6 +72,7 @@ def write_rows(
     """
     h = options.time_step
     rows.count[0] = 0
+    rows.share[0] = options.share
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
         if not is_broken(state, j) and not rests(kind, joints.body_a[j], joints.body_b[j]):

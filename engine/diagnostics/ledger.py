@@ -50,14 +50,15 @@ from engine.world.workspace import Motion
 
 @kernel
 def mean_row_speed(rows: Rows, i: int, motion: Motion, state: State) -> float:
-    """1/2 (J v + J v+) [m/s or rad/s]."""
+    """1/2 (J v + J v+) [m/s or rad/s], v after the impacts that stand before the kick."""
     a, b = rows.body_a[i], rows.body_b[i]
+    old, jump = motion.velocity_old, motion.jump
     total = 0.0
     for k in range(3):
-        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + state.w_WB_W[a, k])
-        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + state.w_WB_W[b, k])
-        total += rows.J_a[i, 3 + k] * (motion.velocity_old[a, 3 + k] + state.v_WB_W[a, k])
-        total += rows.J_b[i, 3 + k] * (motion.velocity_old[b, 3 + k] + state.v_WB_W[b, k])
+        total += rows.J_a[i, k] * (old[a, k] + jump[a, k] + state.w_WB_W[a, k])
+        total += rows.J_b[i, k] * (old[b, k] + jump[b, k] + state.w_WB_W[b, k])
+        total += rows.J_a[i, 3 + k] * (old[a, 3 + k] + jump[a, 3 + k] + state.v_WB_W[a, k])
+        total += rows.J_b[i, 3 + k] * (old[b, 3 + k] + jump[b, 3 + k] + state.v_WB_W[b, k])
     return 0.5 * total
 
 
@@ -104,12 +105,12 @@ def pressed_energy(compliance: float, gap: float) -> float:
 
 @kernel
 def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
-    """J v before the kick [m/s or rad/s]."""
+    """J v before the kick and after the impacts that stand before it [m/s or rad/s]."""
     a, b = rows.body_a[i], rows.body_b[i]
     total = 0.0
     for k in range(6):
-        total += rows.J_a[i, k] * motion.velocity_old[a, k]
-        total += rows.J_b[i, k] * motion.velocity_old[b, k]
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
     return total
 
 

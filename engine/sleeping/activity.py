@@ -49,4 +49,5 @@ def as_active(model: Model, activity: NDArray) -> Model:
         model.joints,
         model.targets,
         model.forces,
+        model.meshes,
     )

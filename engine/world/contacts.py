@@ -20,6 +20,7 @@ class Contacts(NamedTuple):
     point_W: NDArray  # (max, 3) m          half way between the two surfaces
     normal_W: NDArray  # (max, 3) -         unit, from A to B
     gap: NDArray  # (max,) m                >= 0 apart, < 0 penetrating
+    struck: NDArray  # (max,) int64         1: pushed by an impact apart from the kick
     friction: NDArray  # (max,) -           mu
     restitution: NDArray  # (max,) -
     rolling: NDArray  # (max,) m            lever arm of rolling friction

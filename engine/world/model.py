@@ -10,7 +10,15 @@ STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a dynamic body that is left alone; only in Motion.activity
 ASLEEP = 3
 
-SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE = 0, 1, 2, 3, 4, 5, 6, 7
+SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE, MESH = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+# meshes.inside: nothing behind the faces, a volume they enclose, or all that lies below them (-z)
+INSIDE_NONE, INSIDE_CLOSED, INSIDE_BELOW = 0, 1, 2
+# meshes.edge_kind: no solid touches the edge alone, the surface bends away there, it ends there
+EDGE_INNER, EDGE_CONVEX, EDGE_BORDER = 0, 1, 2
+
+# triangles in a leaf of a mesh's tree
+TREE_LEAF = 4
 
 (BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE) = range(9)
 SCREW, GEAR, RACK = 9, 10, 11
@@ -36,11 +44,14 @@ class Bodies(NamedTuple):
 class Shapes(NamedTuple):
     """Collision geometry. A shape's own frame is S; planes fill z <= 0 of S."""
 
-    kind: NDArray  # (m,) int64        SPHERE ... PLANE
+    kind: NDArray  # (m,) int64        SPHERE ... MESH
     body: NDArray  # (m,) int64        body it belongs to
+    number: (
+        NDArray  # (m,) int64      which shape of its body in the scene; pieces of a mesh share one
+    )
     p_BS: NDArray  # (m, 3) m          origin of S from the body's centre of mass, body axes
     q_BS: NDArray  # (m, 4) -          S -> body axes
-    size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii
+    size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii; mesh half edges of its bounds
     bounding_radius: NDArray  # (m,) m  of a sphere about the origin of S; inf for planes
     material: NDArray  # (m,) int64    index into the tables of Materials
     group: NDArray  # (m,) int64       bits this shape is
@@ -55,6 +66,33 @@ class Shapes(NamedTuple):
     face_loop_start: NDArray  # (f,) int64  first entry in `face_loop`
     face_loop_count: NDArray  # (f,) int64  vertices of the face
     face_loop: NDArray  # (l,) int64     vertex numbers (from point_start), counter-clockwise seen from outside
+    mesh: NDArray  # (m,) int64          which of Meshes, -1 for other kinds
+
+
+class Meshes(NamedTuple):
+    """Surfaces of triangles on bodies that nothing pushes, each with a tree of bounds.
+
+    The tree of mesh k is complete: nodes node_start[k] + 0 (the root), children of node i are
+    2 i + 1 and 2 i + 2; the nodes from first_leaf[k] on are leaves of TREE_LEAF triangles each.
+    """
+
+    inside: NDArray  # (k,) int64        INSIDE_...
+    node_start: NDArray  # (k,) int64
+    first_leaf: NDArray  # (k,) int64    number of nodes above the leaves
+    leaf_start: NDArray  # (k,) int64    first entry in `leaf`
+    node: NDArray  # (n, 6) m            least and largest x, y, z of a node, in S; empty: inf, -inf
+    leaf: NDArray  # (l,) int64          triangles of the leaves, -1: none
+    vertex: NDArray  # (v, 3) m          in S
+    vertex_normal: NDArray  # (v, 3) -   sum of the normals around, weighted by angle; not unit
+    ring_start: NDArray  # (v + 1,) int64  first neighbour of each vertex in `ring`
+    ring: NDArray  # (r,) int64          vertices that share an edge
+    corner: NDArray  # (t, 3) int64      vertices of each triangle, counter-clockwise from outside
+    normal: NDArray  # (t, 3) -          outward unit normals in S
+    neighbour: NDArray  # (t, 3) int64   triangle beyond the edge from corner k to k + 1, -1: none
+    edge_kind: NDArray  # (t, 3) int64   EDGE_... of that edge
+    region: (
+        NDArray  # (t,) int64        triangles that join flatly have one number, from 0 in each mesh
+    )
 
 
 class Materials(NamedTuple):
@@ -160,3 +198,4 @@ class Model(NamedTuple):
     joints: Joints
     targets: Targets
     forces: Forces
+    meshes: Meshes

@@ -33,6 +33,21 @@ class OrientationUpdate(IntEnum):
     INFINITESIMAL = 1
 
 
+class RestitutionLaw(IntEnum):
+    """What bodies do when they meet."""
+
+    NEWTON = 0
+    POISSON = 1
+    PROPAGATING = 2
+
+
+class ImpactTime(IntEnum):
+    """When in a step an impact happens."""
+
+    STEP = 0
+    EXACT = 1
+
+
 class SolverOptions(NamedTuple):
     """How a Problem is solved."""
 
@@ -56,10 +71,13 @@ class StepOptions(NamedTuple):
     """How a step is done."""
 
     time_step: float  # s
+    share: float  # -            of the scene's step: 1, or less for a part of it
     orientation_update: int  # OrientationUpdate
     gyroscopic: int  # Gyroscopic
     contact_erp: float  # -      share of penetration removed per step
     restitution_threshold: float  # m/s   slower approaches do not bounce
+    restitution_law: int  # RestitutionLaw
+    impact_time: int  # ImpactTime
     max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
     margin: float  # m           contacts are made up to this gap
     friction_kind: int  # FRICTION_BOX, FRICTION_CONE or FRICTION_POLYGON

@@ -20,6 +20,7 @@ class Rows(NamedTuple):
     """One row each: lo <= lam <= hi drives J v + bias + cfm lam to zero (angular columns first)."""
 
     count: NDArray  # (2,) int64              all rows, rows before the contacts
+    share: NDArray  # (1,) -                  of the scene's step that these rows are for: errors are corrected per step
     kind: NDArray  # (max,) int64             ROW_EQUATION ...
     joint: NDArray  # (max,) int64            joint it belongs to, or -1
     slot: NDArray  # (max,) int64             which of the joint's impulse slots, the contact, or the force element

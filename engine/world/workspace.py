@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
+from engine.world.impacts import Impacts
 from engine.world.islands import Islands
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
@@ -17,6 +18,7 @@ class Motion(NamedTuple):
 
     velocity_old: NDArray  # (n, 6)          in the middle, before the kick; angular first, W
     velocity_free: NDArray  # (n, 6)         rad/s, m/s  where forces alone would lead
+    jump: NDArray  # (n, 6)                  rad/s, m/s  what impacts did before the kick
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
@@ -41,3 +43,4 @@ class Workspace(NamedTuple):
     islands: Islands
     dense: Dense
     motion: Motion
+    impacts: Impacts

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from schemas.body import Body
-from schemas.checks.geometry import has_volume
 from schemas.checks.parts import Parts, fault
 from schemas.error import Fault
 
@@ -33,7 +32,8 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
 
 
 def _mass_faults(path: list[str | int], body: Body) -> Iterator[Fault]:
-    volume = body.type != "dynamic" or any(has_volume(shape) for shape in body.shapes)
+    # planes and surfaces that are not closed have a fault of their own: one is enough
+    volume = body.type != "dynamic" or bool(body.shapes)
     if body.mass is not None and body.density is not None:
         yield fault(
             [*path, "density"],

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from schemas.shape import (
     Box,
@@ -79,28 +78,3 @@ def is_flat(points: tuple[Vector, ...]) -> bool:
     centred = centred - centred.mean(axis=0)
     spread = np.linalg.svd(centred, compute_uv=False)
     return len(spread) < 3 or bool(spread[2] <= FLAT * spread[0])
-
-
-def has_volume(shape: Shape) -> bool:
-    """Return whether mass can be spread over a shape.
-
-    Shapes that have a fault of their own (flat hulls, planes on moving bodies, faulty indices)
-    count as solid: one fault is enough.
-    """
-    return not isinstance(shape, Mesh) or _mesh_volume(shape) > 0.0
-
-
-def _mesh_volume(mesh: Mesh) -> float:
-    """Return the volume inside outward faces: sum of a . (b x c) / 6 [m^3].
-
-    0 when it is rounding, 1 when an index is faulty, which is reported elsewhere.
-    """
-    vertices: npt.NDArray[np.float64] = np.asarray(mesh.vertices)
-    faces = np.asarray(mesh.faces)
-    if faces.max() >= len(vertices):
-        return 1.0
-    vertices = vertices - vertices.mean(axis=0)
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    parts = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
-    total = float(parts.sum())
-    return total if total > FLAT * float(np.abs(parts).sum()) else 0.0

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from schemas.body import Body
 from schemas.checks.geometry import is_flat
 from schemas.checks.parts import Parts, fault
+from schemas.checks.surface import Closure, closure_of, surface_of_mesh
 from schemas.error import Fault
 from schemas.shape import Convex, Heightfield, Mesh, Plane
 
@@ -25,7 +26,7 @@ def shape_faults(parts: Parts) -> Iterator[Fault]:
                 case Convex():
                     yield from _convex_faults(path, shape)
                 case Mesh():
-                    yield from _mesh_faults(path, shape)
+                    yield from _mesh_faults(path, shape, body)
 
 
 def _static_only(path: Path, body: Body, kind: str) -> Iterator[Fault]:
@@ -72,10 +73,12 @@ def _convex_faults(path: Path, shape: Convex) -> Iterator[Fault]:
         )
 
 
-def _mesh_faults(path: Path, shape: Mesh) -> Iterator[Fault]:
+def _mesh_faults(path: Path, shape: Mesh, body: Body) -> Iterator[Fault]:
     count = len(shape.vertices)
+    wrong = False
     for k, face in enumerate(shape.faces):
         if max(face) >= count:
+            wrong = True
             yield fault(
                 [*path, "faces", k, face.index(max(face))],
                 "index_out_of_range",
@@ -83,11 +86,49 @@ def _mesh_faults(path: Path, shape: Mesh) -> Iterator[Fault]:
                 max(face),
                 "Indices count from 0.",
             )
-        elif len(set(face)) < 3:
-            yield fault(
-                [*path, "faces", k],
-                "degenerate_face",
-                f"Face {k} names a vertex twice; a triangle needs three different ones.",
-                face,
-                None,
-            )
+    if wrong:
+        return
+    surface = surface_of_mesh(shape)
+    if len(surface.faces) == 0:
+        yield fault(
+            [*path, "faces"],
+            "no_area",
+            f"No face of the mesh has an area; {surface.dropped} are lines or points.",
+            shape.faces,
+            "A triangle needs three vertices that do not lie on one line.",
+        )
+    elif body.type == "dynamic":
+        yield from _closure_faults(path, shape, closure_of(surface))
+
+
+def _closure_faults(path: Path, shape: Mesh, closure: Closure) -> Iterator[Fault]:
+    """A mesh that moves needs an inside: mass and collision pieces come from it."""
+    found = [
+        f"{number} {what}"
+        for number, what in (
+            (closure.open_edges, "edges belong to one face only"),
+            (closure.crowded_edges, "edges belong to more than two faces"),
+            (closure.flipped_edges, "edges join faces of opposite sense"),
+        )
+        if number
+    ]
+    if found:
+        yield fault(
+            [*path, "faces"],
+            "mesh_not_closed",
+            f"A mesh on a dynamic body needs a closed surface of one sense; {', '.join(found)}.",
+            shape.faces,
+            "Close the holes and turn all faces counter-clockwise seen from outside, or make the "
+            "body static.",
+        )
+    elif closure.volume <= 0.0:
+        what = "inside out" if closure.volume < 0.0 else "flat"
+        yield fault(
+            [*path, "faces"],
+            "mesh_inside_out" if closure.volume < 0.0 else "mesh_without_volume",
+            f"The mesh is {what}: the volume inside its faces is {closure.volume:g} m^3.",
+            shape.faces,
+            "Turn every face: counter-clockwise seen from outside."
+            if closure.volume < 0.0
+            else "Give it a thickness, or make the body static.",
+        )

@@ -49,10 +49,11 @@ def imported(*tops: str) -> set[str]:
 
 
 def test_what_is_imported_is_asked_for() -> None:
-    assert imported("schemas", "engine", "service") - RUNTIME == set()
+    assert imported("schemas", "engine", "service") - RUNTIME - EXTRAS["meshes"] == set()
 
 
 def test_what_is_asked_for_is_imported() -> None:
+    assert EXTRAS["meshes"] - imported("engine") == set()
     # websockets is what uvicorn speaks WebSocket with
     assert RUNTIME - imported("schemas", "engine", "service") - {"websockets"} == set()
 

@@ -73,14 +73,12 @@ def test_what_is_not_there_is_refused_by_name_all_at_once() -> None:
     scene = document(
         [ground(), brick("stone", position=[0, 0, 1])],
         simulation={"formulation": "reduced", "integrator": "rk4"},
-        contact={"restitution_law": "poisson"},
     )
     with pytest.raises(SceneError) as caught:
         simulate(scene)
     assert [fault.pointer for fault in caught.value.errors] == [
         "/simulation/formulation",
         "/simulation/integrator",
-        "/simulation/contact/restitution_law",
     ]
     assert all("Available" in (fault.hint or "") for fault in caught.value.errors)
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.law
 def poison(sim: Simulation) -> None:
     """Fill everything that is garbage between steps with NaN (and wild integers)."""
     parts = [sim.work.motion, sim.work.rows, sim.work.contacts, sim.work.dense, sim.collision]
-    parts.append(sim.work.problem)
+    parts += [sim.work.problem, sim.work.impacts, sim.work.impacts.problem]
     for part in parts:
         for name, array in zip(part._fields, part, strict=True):
             if name in ("count", "dropped", "friction_kind") or not isinstance(array, np.ndarray):

@@ -90,4 +90,4 @@ def test_bouncing_ball_keeps_its_heights() -> None:
 def test_cradle_follows_the_simultaneous_law() -> None:
     speed = math.sqrt(2 * 9.81 * 0.5 * (1 - math.cos(math.radians(40))))
     expected = speed * np.array([-0.6, 0.4, 0.4, 0.4, 0.4])
-    assert first_impact_speeds() == pytest.approx(expected, abs=1e-2)
+    assert first_impact_speeds("newton") == pytest.approx(expected, abs=1e-2)

@@ -330,3 +330,34 @@ def test_free_belt_is_pushed_back() -> None:
     assert 3.0 * v[1, 0] + 2.0 * v[2, 0] == pytest.approx(0.0, abs=1e-9)
     assert v[2, 0] - v[1, 0] == pytest.approx(1.0, rel=1e-9)
     assert balance(sim) < 1e-12
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def test_snapshot_keeps_what_surfaces_remember() -> None:
+    """Moments of the last step start the next solve, stored energy is part of the account."""
+
+    def made() -> Simulation:
+        return on_plane(
+            {
+                "friction": 0.3,
+                "rolling_friction": 2e-3,
+                "spinning_friction": 1e-3,
+                "compliance": 1e-4,
+                "damping": 3.0,
+                "surface_velocity": [0.1, 0.2, 0.0],
+            },
+            ball(linear_velocity=[1.0, 0.3, 0], angular_velocity=[3.0, 0, 20.0]),
+            solver={"method": "pgs", "max_iterations": 20},
+        )
+
+    first, second = made(), made()
+    first.advance(150)
+    second.restore(first.snapshot())
+    for sim in (first, second):
+        sim.advance(150)
+    assert np.array_equal(first.poses(), second.poses())
+    assert np.array_equal(first.velocities(), second.velocities())
+    assert first.energy() == second.energy()
+    assert balance(first) < 1e-12

@@ -97,6 +97,8 @@ NAN = float("nan")
 INF = float("inf")
 SHAPE = "/bodies/0/shapes/0"
 SQUARE = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+CORNER = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 MOTOR = {"type": "velocity", "max_force": 1.0}
 
 
@@ -205,8 +207,22 @@ BODIES = [
          "at least 4", f"{SHAPE}/points"),
     case("mesh-index", "/bodies/2/shapes/0", {"type": "mesh", "vertices": SQUARE[:3],
          "faces": [[0, 1, 3]]}, "index_out_of_range", "vertex 3", "/bodies/2/shapes/0/faces/0/2"),
-    case("mesh-on-edge", "/bodies/2/shapes/0", {"type": "mesh", "vertices": SQUARE[:3],
-         "faces": [[0, 1, 1]]}, "degenerate_face", "twice", "/bodies/2/shapes/0/faces/0"),
+    case("mesh-without-area", "/bodies/2/shapes/0", {"type": "mesh", "vertices": SQUARE[:3],
+         "faces": [[0, 1, 1]]}, "no_area", "No face", "/bodies/2/shapes/0/faces"),
+    case("open-mesh-that-moves", SHAPE, {"type": "mesh", "vertices": CORNER,
+         "faces": TETRAHEDRON[:3]}, "mesh_not_closed", "3 edges belong to one face only",
+         f"{SHAPE}/faces"),
+    case("mesh-with-a-turned-face", SHAPE, {"type": "mesh", "vertices": CORNER,
+         "faces": [*TETRAHEDRON[:3], TETRAHEDRON[3][::-1]]}, "mesh_not_closed",
+         "3 edges join faces of opposite sense", f"{SHAPE}/faces"),
+    case("mesh-with-a-fin", SHAPE, {"type": "mesh", "vertices": [*CORNER, [1, 1, 1]],
+         "faces": [*TETRAHEDRON, [0, 1, 4]]}, "mesh_not_closed",
+         "1 edges belong to more than two faces", f"{SHAPE}/faces"),
+    case("mesh-inside-out", SHAPE, {"type": "mesh", "vertices": CORNER,
+         "faces": [face[::-1] for face in TETRAHEDRON]}, "mesh_inside_out", "inside out",
+         f"{SHAPE}/faces"),
+    case("flat-mesh-that-moves", SHAPE, {"type": "mesh", "vertices": SQUARE[:3],
+         "faces": [[0, 1, 2], [0, 2, 1]]}, "mesh_without_volume", "flat", f"{SHAPE}/faces"),
     case("ragged-heights", "/bodies/2/shapes/0", {"type": "heightfield", "size": [1, 1],
          "heights": [[0, 0], [0, 0, 0]]}, "length_mismatch", "row 1 has 3",
          "/bodies/2/shapes/0/heights/1"),

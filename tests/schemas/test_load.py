@@ -15,6 +15,7 @@ from schemas import (
     scene_hash,
     scene_warnings,
 )
+from schemas.checks.surface import closure_of, surface_of
 from schemas.examples import example_document, example_names, example_text
 from tests.schemas.broken import GOOD, changed
 
@@ -32,11 +33,14 @@ def test_the_examples_are_the_ones_of_the_gallery():
     assert example_names() == [
         "box-tower",
         "double-pendulum",
+        "gear-train",
         "heavy-top",
         "incline",
         "newtons-cradle",
         "pile",
+        "ragdoll",
         "slider-crank",
+        "terrain",
         "wheeled-cart",
     ]
 
@@ -96,12 +100,33 @@ def test_every_shape_of_the_format_is_read():
     assert scene.bodies[1].shapes[0].color == "#ff8000"
 
 
-def test_an_inside_out_mesh_has_no_volume_to_spread_mass_over():
+def test_faces_without_area_are_left_out_with_a_warning():
+    corner = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0, 0], [1e-12, 0, 0]]
+    faces = [[5, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    lines = [[0, 1, 1], [0, 4, 1], [0, 5, 2]]
+    for body_type in ("static", "dynamic"):
+        mesh = {"type": "mesh", "vertices": corner, "faces": faces + lines}
+        body = {"name": "a", "type": body_type, "density": 1, "shapes": [mesh]}
+        scene = load_scene({"bodies": [body]})
+        found = {w.pointer: w for w in scene_warnings(scene)}
+        warning = found["/bodies/0/shapes/0/faces"]
+        assert warning.code == "faces_without_area"
+        assert warning.message.startswith("3 of 7 faces")
+
+
+def test_a_surface_is_welded_and_tells_why_it_is_not_closed():
     corner = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    faces = [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]
-    shape = {"type": "mesh", "vertices": corner, "faces": faces}
-    with pytest.raises(SceneInvalid, match="no shape with volume"):
-        load_scene({"bodies": [{"name": "a", "density": 1, "shapes": [shape]}]})
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    apart = [corner[k] for face in faces for k in face]
+    surface = surface_of(apart, [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
+    assert len(surface.vertices) == 4
+    closure = closure_of(surface)
+    assert closure.is_closed
+    assert closure.volume == pytest.approx(1 / 6)
+    assert closure_of(surface_of(corner, faces[:3])).open_edges == 3
+    far = surface_of([[1e9 + x, y, z] for x, y, z in corner], faces)
+    assert len(far.vertices) == 4
+    assert surface_of([[1, 1, 1]] * 3, [[0, 1, 2]]).dropped == 1
 
 
 def test_every_joint_and_force_of_the_format_is_read():
@@ -182,12 +207,20 @@ def test_warnings_name_what_is_probably_not_meant():
     document = changed("/simulation", {"dt": 0.03, "duration": 1.0})
     document["materials"]["ice"] = {"friction": 0.01}
     document["joints"][0]["limits"] = {"lower": 0.1, "upper": 1}
+    document["materials"] |= {
+        "felt": {"damping": 3.0},
+        "rubber": {"compliance": 1e-4, "restitution": 0.5, "damping": 3.0},
+    }
     found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
     assert found == {
         ("/simulation/dt", "large_step"),
         ("/simulation/duration", "not_whole_steps"),
         ("/materials/steel", "unused_material"),
         ("/materials/ice", "unused_material"),
+        ("/materials/felt", "unused_material"),
+        ("/materials/felt/damping", "idle_damping"),
+        ("/materials/rubber", "unused_material"),
+        ("/materials/rubber/restitution", "idle_restitution"),
         ("/joints/0/limits", "starts_beyond_limit"),
     }
 
@@ -201,6 +234,8 @@ def test_warnings_name_what_a_joint_cannot_use():
          "damping": 0.1},
         {**end, "name": "rope", "type": "distance", "anchor": [0, 0, 1], "anchor2": [1, 0, 1],
          "damping": 0.1, "limits": {"upper": 1}},
+        {**end, "name": "jack", "type": "screw", "anchor": [0, 0, 1], "axis": [0, 0, 1], "pitch": 1,
+         "limits": {"upper": 1}, "motor": {"type": "velocity", "target": 1}},
     ]  # fmt: skip
     document["joints"][0]["motor"] = {"type": "position", "target": 0, "damping": 1}
     found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
@@ -209,6 +244,7 @@ def test_warnings_name_what_a_joint_cannot_use():
         ("/joints/1/friction", "idle_friction"),
         ("/joints/2/damping", "idle_damping"),
         ("/joints/3/damping", "idle_damping"),
+        ("/joints/5/motor/max_force", "motor_over_limit"),
     }
 
 

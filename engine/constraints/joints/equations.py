@@ -165,7 +165,8 @@ def write_equations(
     Check   tests/engine/constraints/test_rows.py: J v against finite differences of C, every joint
     """
     kind = joints.kind[j]
-    k = (h, joints.erp[j], joints.cfm[j])
+    share = rows.share[0]
+    k = (h, share * joints.erp[j], joints.cfm[j] / share)
     if kind == DISTANCE:
         if is_rigid_distance(joints, j):
             add_distance(rows, state, joints, j, frame, k, turning)

@@ -1,4 +1,4 @@
-"""The sweep in strips finds what the loop over all pairs finds."""
+"""The tree finds what the loop over all pairs finds, whatever it has gone through."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.collision.broad_all_pairs import find_pairs_all
-from engine.collision.broad_sweep import find_pairs_sweep, sort_pairs
+from engine.collision.broad_tree import find_pairs_tree
 from engine.collision.find_contacts import pose_all
+from engine.collision.sort_pairs import sort_pairs
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.model import BOX, SPHERE
 from tests.engine.collision.worlds import Solid, World, floor
@@ -19,7 +20,10 @@ def pairs_of(world, method):
     sweep, model = world.scratch.sweep, world.model
     sweep.pair_count[:] = 0
     pose_all(model.shapes, world.state, world.scratch, 0.5 * world.margin, world.h)
-    method(model.shapes, model.bodies.kind, world.state.excluded, sweep)
+    if method is find_pairs_tree:
+        method(model.shapes, model.bodies, world.state.excluded, sweep, world.scratch.tree)
+    else:
+        method(model.shapes, model.bodies.kind, world.state.excluded, sweep)
     sort_pairs(sweep, len(model.shapes.kind))
     n = sweep.pair_count[0]
     return np.stack([sweep.pair_a[:n], sweep.pair_b[:n]], axis=1)
@@ -58,10 +62,10 @@ def random_world(seed, n, flat, largest, order_of_magnitude):
     largest=st.sampled_from([-0.9, 0.0, 1.0]),
     order_of_magnitude=st.sampled_from([0.5, 5.0, 500.0]),
 )
-def test_sweep_equals_all_pairs(seed, n, flat, largest, order_of_magnitude):
+def test_the_tree_finds_what_all_pairs_find(seed, n, flat, largest, order_of_magnitude):
     world = random_world(seed, n, np.array(flat), largest, order_of_magnitude)
     expected = pairs_of(world, find_pairs_all)
-    found = pairs_of(world, find_pairs_sweep)
+    found = pairs_of(world, find_pairs_tree)
     assert np.array_equal(found, expected)
     assert np.all(expected[:, 0] < expected[:, 1])
     order = expected[:, 0] * 1000 + expected[:, 1]
@@ -142,18 +146,31 @@ def test_a_turning_rod_meets_what_its_end_will_reach():
     flat=st.sampled_from([(1, 1, 1), (1, 1, 0.01), (1, 0.01, 0.01)]),
     pace=st.sampled_from([1e-3, 0.1, 3.0]),
 )
-def test_order_mended_from_step_to_step_finds_what_all_pairs_find(seed, n, flat, pace):
-    """Whatever the order of the last step was, and also when it is garbage."""
+def test_the_tree_of_the_last_steps_finds_what_all_pairs_find(seed, n, flat, pace):
+    """Whoever moves, however far; a tree of another time or garbage makes no difference."""
     world = random_world(seed, n, np.array(flat), 0.0, 5.0)
     rng = np.random.default_rng(seed)
-    order = world.scratch.sweep.order
+    tree = world.scratch.tree
+    count = len(world.solids)
     for step in range(25):
-        moving = rng.random(n) < 0.7
-        count = len(world.solids)
+        moving = rng.random(n) < rng.choice([0.0, 0.1, 0.9])
         world.state.p_WB[count - n : count][moving] += pace * rng.normal(size=(moving.sum(), 3))
+        world.state.v_WB_W[rng.integers(count)] = 10.0 ** rng.uniform(-2, 3) * rng.normal(size=3)
         if step % 8 == 5:
-            order[:] = rng.integers(-3, 2 * n, order.shape)
+            for array in tree:
+                array[...] = np.nan if array.dtype.kind == "f" else rng.integers(-9, 9, array.shape)
+        if step % 8 == 2:
+            kept = [array.copy() for array in tree]
         if step % 8 == 7:
-            order[0] = order[0, ::-1].copy()
-        found = pairs_of(world, find_pairs_sweep)
+            for array, old in zip(tree, kept, strict=True):
+                array[...] = old
+        found = pairs_of(world, find_pairs_tree)
         assert np.array_equal(found, pairs_of(world, find_pairs_all))
+
+
+def test_a_cache_of_pairs_without_room_asks_for_more():
+    solids = [Solid(SPHERE, (0.5, 0, 0), (0.01 * x, 0, 0.5)) for x in range(40)]
+    world = World(solids, max_pairs=100, max_contacts=16)
+    for _ in range(2):
+        world.find()
+        assert world.report.status[0] & PAIRS_FULL

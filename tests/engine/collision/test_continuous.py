@@ -119,6 +119,27 @@ def test_what_a_bullet_strikes_does_not_pass_the_next_wall() -> None:
         assert sim.summary()["energy"]["balance_error"] < 1e-9
 
 
+def test_a_sleeping_wall_wakes_of_a_bullet_in_its_first_half_step_and_takes_its_momentum() -> None:
+    dt = 1e-3
+    wall = thin_wall(mass=1.0)
+    bullet = {
+        "name": "bullet", "mass": 0.01, "position": [-0.1, 0.02, 0], "shapes": [BULLETS["sphere"]],
+    }  # fmt: skip
+    scene = document(
+        [wall, bullet], gravity=[0, 0, 0], materials={"m": {}},
+        simulation={"dt": dt, "sleeping": {"enabled": True, "time": 0.01}},
+    )  # fmt: skip
+    sim = simulate(scene)
+    sim.advance(30)
+    assert (sim.state.asleep_with[:2] >= 0).all()
+    sim.set_velocity("bullet", [SPEED, 0, 0], [0, 0, 0])
+    momentum = sim.momentum()
+    sim.advance(8)
+    assert sim.momentum() == pytest.approx(momentum, abs=1e-12)
+    assert sim.velocities()[0, 0] > 1.0
+    assert sim.poses()[1, 0] < sim.poses()[0, 0]
+
+
 @pytest.mark.parametrize("hinged", [True, False])
 @pytest.mark.parametrize("shape", ["box", "capsule"])
 def test_a_spinning_rod_does_not_pass_a_plate(shape: str, hinged: bool) -> None:

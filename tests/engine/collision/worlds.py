@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from engine.build.capacity import contact_arrays, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
+from engine.build.mesh import build_mesh, mesh_arrays
 from engine.build.options import build_options
 from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
@@ -26,6 +27,7 @@ from engine.world.model import (
     CYLINDER,
     DYNAMIC,
     ELLIPSOID,
+    MESH,
     PLANE,
     SPHERE,
     STATIC,
@@ -35,6 +37,7 @@ from engine.world.model import (
     Shapes,
 )
 from schemas import load_scene
+from schemas.checks.surface import Surface, surface_of
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 OPTIONS = build_options(load_scene({"bodies": [{"name": "nothing", "type": "static"}]}), np.inf)
@@ -51,6 +54,8 @@ class Solid:
     v: tuple = (0.0, 0.0, 0.0)
     w: tuple = (0.0, 0.0, 0.0)
     points: np.ndarray | None = None
+    surface: Surface | None = None
+    is_field: bool = False
     dynamic: bool = True
     group: int = 1
     mask: int = -1
@@ -103,6 +108,7 @@ def bounding_radius(solid, vertices):
             CONE: np.hypot(a, b),
             ELLIPSOID: max(a, b, c),
             PLANE: np.inf,
+            MESH: np.sqrt(a * a + b * b + c * c),
         }.get(solid.kind)
         if solid.kind != CONVEX
         else np.linalg.norm(vertices, axis=1).max()
@@ -112,8 +118,10 @@ def bounding_radius(solid, vertices):
 def build_shapes(solids):
     rows = {name: [] for name in Shapes._fields}
     points, normals, offsets, loop_start, loop_count, loop = [], [], [], [], [], []
+    meshes = []
     for number, solid in enumerate(solids):
         vertices = None
+        rows["mesh"].append(-1)
         rows["point_start"].append(len(points))
         rows["face_start"].append(len(normals))
         if solid.kind == CONVEX:
@@ -125,9 +133,20 @@ def build_shapes(solids):
                 loop_start.append(len(loop))
                 loop_count.append(len(one))
                 loop.extend(one)
+        if solid.kind == MESH:
+            mesh = build_mesh(solid.surface, solid.is_field)
+            rows["mesh"][-1] = len(meshes)
+            meshes.append(mesh)
+            turn = Rotation.from_quat([*solid.turn[1:], solid.turn[0]])
+            solid = replace(
+                solid,
+                size=tuple(mesh.half),
+                offset=tuple(np.array(solid.offset) + turn.apply(mesh.middle)),
+            )
         rows["point_count"].append(len(points) - rows["point_start"][-1])
         rows["face_count"].append(len(normals) - rows["face_start"][-1])
         rows["kind"].append(solid.kind)
+        rows["number"].append(0)
         rows["body"].append(number if solid.body is None else solid.body)
         rows["p_BS"].append(solid.offset)
         rows["q_BS"].append(solid.turn)
@@ -145,10 +164,10 @@ def build_shapes(solids):
         return array.reshape(-1, width) if width else array.reshape(-1)
 
     whole = {"kind", "body", "material", "group", "mask", "point_start", "point_count"}
-    whole |= {"face_start", "face_count"}
+    whole |= {"face_start", "face_count", "mesh", "number"}
     wide = {"p_BS": 3, "q_BS": 4, "size": 3, "bounding_radius": 0}
     arrays = {k: ints(rows[k]) for k in whole} | {k: floats(rows[k], w) for k, w in wide.items()}
-    return Shapes(
+    shapes = Shapes(
         **arrays,
         points=floats(points, 3),
         face_normal=floats(normals, 3),
@@ -157,6 +176,7 @@ def build_shapes(solids):
         face_loop_count=ints(loop_count),
         face_loop=ints(loop),
     )
+    return shapes, mesh_arrays(meshes)
 
 
 @dataclass
@@ -176,10 +196,12 @@ class World:
         n = len(self.solids)
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
-        bodies = Bodies(kind, zeros, zeros, tensor, tensor, np.zeros((n + 1, 3)))
+        inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
+        bodies = Bodies(kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)))
+        shapes, meshes = build_shapes(self.solids)
         self.model = Model(
             bodies,
-            build_shapes(self.solids),
+            shapes,
             Materials(
                 np.array(self.friction),
                 np.array(self.restitution),
@@ -189,6 +211,7 @@ class World:
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
+            meshes,
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)
@@ -231,6 +254,66 @@ def about(axis, angle):
     """Quaternion of a turn."""
     axis = np.asarray(axis, float)
     return quaternion(Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)))
+
+
+def mesh(vertices, faces, **more):
+    """A fixed mesh of triangles."""
+    more.setdefault("dynamic", False)
+    return Solid(MESH, surface=surface_of(vertices, faces), **more)
+
+
+def grid(height, half=2.0, cells=10):
+    """Vertices and faces of the graph height(x, y) over a square, outside up."""
+    x = np.linspace(-half, half, cells + 1)
+    vertices = np.array([[a, b, height(a, b)] for b in x for a in x])
+    corner = (np.arange(cells)[:, None] * (cells + 1) + np.arange(cells)).reshape(-1)
+    right, up = corner + 1, corner + cells + 1
+    faces = np.concatenate([np.stack([corner, right, up], 1), np.stack([right, up + 1, up], 1)])
+    return vertices, faces
+
+
+def icosphere(times, radius=1.0):
+    """Vertices and faces of an icosahedron, each face cut in four `times` over, on a sphere."""
+    g = 0.5 * (1 + 5**0.5)
+    v = np.array([[-1, g, 0], [1, g, 0], [-1, -g, 0], [1, -g, 0], [0, -1, g], [0, 1, g],
+                  [0, -1, -g], [0, 1, -g], [g, 0, -1], [g, 0, 1], [-g, 0, -1],
+                  [-g, 0, 1]])  # fmt: skip
+    f = np.array([[0, 11, 5], [0, 5, 1], [0, 1, 7], [0, 7, 10], [0, 10, 11], [1, 5, 9],
+                  [5, 11, 4], [11, 10, 2], [10, 7, 6], [7, 1, 8], [3, 9, 4], [3, 4, 2],
+                  [3, 2, 6], [3, 6, 8], [3, 8, 9], [4, 9, 5], [2, 4, 11], [6, 2, 10],
+                  [8, 6, 7], [9, 8, 1]])  # fmt: skip
+    for _ in range(times):
+        a, b, c = (v[f[:, k]] for k in range(3))
+        v = np.concatenate([v, a + b, b + c, c + a])
+        v = v / np.linalg.norm(v, axis=1)[:, None]
+        n, k = len(f), len(v) - 3 * len(f)
+        ab, bc, ca = (k + i * n + np.arange(n) for i in range(3))
+        f = np.concatenate([np.stack(t, 1) for t in (
+            (f[:, 0], ab, ca), (f[:, 1], bc, ab), (f[:, 2], ca, bc), (ab, bc, ca))])  # fmt: skip
+        v, number = np.unique(np.round(v, 12), axis=0, return_inverse=True)
+        f = np.asarray(number).reshape(-1)[f]
+    return radius * v / np.linalg.norm(v, axis=1)[:, None], f
+
+
+def cuboid(half, cells=1):
+    """Vertices and faces of a box, each side cut into cells x cells squares."""
+    vertices, faces = [], []
+    x = np.linspace(-1, 1, cells + 1)
+    for axis in range(3):
+        for side in (-1, 1):
+            first = len(vertices)
+            for b in x:
+                for a in x:
+                    p = np.zeros(3)
+                    p[axis], p[(axis + 1) % 3], p[(axis + 2) % 3] = side, a, b
+                    vertices.append(p * half)
+            for j in range(cells):
+                for i in range(cells):
+                    c = first + j * (cells + 1) + i
+                    quad = (c, c + 1, c + cells + 2, c + cells + 1)
+                    quad = quad if side > 0 else quad[::-1]
+                    faces += [quad[:3], (quad[0], quad[2], quad[3])]
+    return np.array(vertices), np.array(faces)
 
 
 def floor():

@@ -14,7 +14,7 @@ from engine.constraints.limit import write_ball_limits
 from engine.constraints.row import row_speed
 from engine.integration.advance_poses import advance_poses
 from engine.simulation import Simulation
-from tests.engine.scenes import brick, document, simulate
+from tests.engine.scenes import brick, document, ground, simulate
 
 pytestmark = pytest.mark.law
 
@@ -233,3 +233,30 @@ def test_angle_is_counted_across_turns() -> None:
         advance_poses(simulation.model.bodies, state, 0.2, simulation.options)
         state.joint_q[0, 0] = coordinate(joints, state, 0, 0, joint_frame(joints, state, 0))
         assert state.joint_q[0, 0] == pytest.approx(0.2 * (k + 1), abs=1e-9)
+
+
+def test_turning_rows_are_angular_velocities_about_the_contact_axes() -> None:
+    """Normal first, then both tangents; they name the normal row of their contact."""
+    ball = {
+        "name": "ball",
+        "position": [0, 0, 0.1],
+        "linear_velocity": [0.3, -0.2, 0.0],
+        "angular_velocity": [1.0, 2.0, 3.0],
+        "mass": 1.0,
+        "shapes": [{"type": "sphere", "radius": 0.1, "material": "felt"}],
+    }
+    smooth = {**ball, "name": "smooth", "position": [1, 0, 0.1]}
+    smooth["shapes"] = [{"type": "sphere", "radius": 0.1}]
+    felt = {"rolling_friction": 1e-3, "spinning_friction": 2e-4}
+    sim = simulate(document([ground(), ball, smooth], materials={"felt": felt}))
+    sim.advance(1)
+    rows, contacts = sim.work.rows, sim.work.contacts
+    assert list(rows.count[:2]) == [9, 3]
+    assert list(contacts.rolling[:2]) == [1e-3, 0.0]
+    # contact 0 is that of the felt ball: its normal row comes first behind the boxes
+    assert list(rows.normal_row[:9]) == [3, 3, 3, -1, 3, 3, -1, 6, 6]
+    assert list(rows.mu[:3]) == [2e-4, 1e-3, 1e-3]
+    for k in range(3):
+        assert list(rows.J_b[k, 3:]) == [0.0, 0.0, 0.0]
+        np.testing.assert_array_equal(rows.J_b[k, :3], rows.J_b[3 + k, 3:])
+        np.testing.assert_array_equal(rows.J_a[k, :3], -rows.J_b[k, :3])

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.solvers.projection import clamp, project_cone, project_disk
+from engine.solvers.projection import (
+    clamp,
+    project_cone,
+    project_disk,
+    project_pair,
+    project_polygon,
+)
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.7, 2.0])
@@ -44,7 +51,35 @@ def test_disk_of_no_radius_is_the_origin():
     assert project_disk(3.0, 4.0, -1.0) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("directions", [3, 4, 5, 8, 64])
+def test_polygon_projection_is_nearest(directions):
+    angle = 2 * np.pi * np.arange(directions) / directions
+    corners = 0.8 * np.column_stack([np.cos(angle), np.sin(angle)])
+    normals = angle + np.pi / directions
+    edges = np.column_stack([np.cos(normals), np.sin(normals)])
+    depth = 0.8 * np.cos(np.pi / directions)
+    rng = np.random.default_rng(directions)
+    outside = 0
+    for x in [*rng.normal(size=(200, 2)), *(2 * corners), *(0.5 * corners), *edges]:
+        nearest = np.array(project_polygon(*x, 0.8, directions))
+        assert (edges @ nearest).max() <= depth + 1e-15
+        # a linear function of the polygon is largest at a corner
+        assert ((corners - nearest) @ (x - nearest)).max() < 1e-14
+        outside += (edges @ x).max() > depth
+    assert outside > 20
+
+
+def test_pair_is_projected_on_the_set_of_its_kind():
+    assert project_pair(3.0, 4.0, 1.0, FRICTION_CONE, 4) == pytest.approx((0.6, 0.8))
+    assert project_pair(3.0, -4.0, 1.0, FRICTION_BOX, 4) == (1.0, -1.0)
+    assert project_pair(3.0, 4.0, 1.0, FRICTION_POLYGON, 4) == pytest.approx((0.0, 1.0))
+    for kind in (FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON):
+        assert project_pair(3.0, 4.0, -1.0, kind, 4) == (0.0, 0.0)
+
+
 def test_not_a_number_is_not_hidden():
     assert np.isnan(clamp(np.nan, 0.0, 1.0))
     assert np.isnan(project_disk(np.nan, 0.0, 1.0)).any()
     assert np.isnan(project_disk(np.nan, 0.0, 0.0)).any()
+    assert np.isnan(project_polygon(np.nan, 0.0, 1.0, 4)).any()
+    assert np.isnan(project_polygon(np.nan, 0.0, 0.0, 4)).any()

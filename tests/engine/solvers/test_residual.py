@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.solvers.residual import residual
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from tests.engine.solvers.problems import (
     GRAVITY,
     WORLD,
@@ -16,6 +16,7 @@ from tests.engine.solvers.problems import (
     chain,
     empty_problem,
     put_contact,
+    put_turning,
     tower,
     velocity_scratch,
 )
@@ -146,3 +147,52 @@ def test_unit_is_speed():
         field *= 0.5
     problem.lam[:] *= 2.0
     assert measure(problem) == pytest.approx(before, rel=1e-13)
+
+
+@pytest.mark.law
+def test_polygon_of_a_particle_by_hand():
+    """At a corner a polygon is as strong as the disk, between corners it is weaker."""
+    mu = 0.5
+    problem = particle(mu, (0.0, 1.0), FRICTION_POLYGON)
+    problem.friction_kind[1] = 4
+    normal = -MASS * problem.b[0]
+    # the second tangent opposes: a corner of the square on its tip
+    problem.lam[:] = normal, 0.0, -np.sign(problem.b[2]) * mu * normal
+    if abs(problem.b[1]) > abs(problem.b[2]):
+        problem.lam[:] = normal, -np.sign(problem.b[1]) * mu * normal, 0.0
+    worst, coulomb = measure(problem)
+    assert worst < 1e-15
+    assert coulomb < 1e-15
+    # across an edge its middle resists, which is weaker than the cone
+    diagonal = particle(mu, (1.0, 1.0), FRICTION_POLYGON)
+    diagonal.friction_kind[1] = 4
+    signs = -np.sign(diagonal.b[1:3])
+    diagonal.lam[:] = normal, *(0.5 * mu * normal * signs)
+    worst, coulomb = measure(diagonal)
+    assert worst < 1e-15
+    assert coulomb > 1e-3
+    diagonal.lam[1:] += [0.1 * mu * normal, 0.0]
+    assert measure(diagonal)[0] > 1e-3
+
+
+@pytest.mark.law
+def test_followers_are_measured_by_the_normal_impulse():
+    """A ball that spins and rolls on the ground: torques on their bounds, against the motion."""
+    ball = Body(1 / MASS, np.eye(3) / 0.02, np.array([0, 0, 0.1]))
+    problem = empty_problem(6, 3)
+    up = np.array([0.0, 0, 1])
+    put_contact(problem, 3, [ball, WORLD], (1, 0), (np.zeros(3), up, 0.0), 0.0)
+    put_turning(problem, 0, [ball, WORLD], (1, 0), up, (1e-3, 2e-3))
+    v_free = np.zeros((2, 6))
+    v_free[0] = 3.0, 4.0, 5.0, 0.0, 0.0, -GRAVITY * H
+    add_free_velocity(problem, v_free)
+    normal = MASS * GRAVITY * H
+    problem.lam[3] = normal
+    for row, arm in ((slice(0, 1), 1e-3), (slice(1, 3), 2e-3)):
+        problem.lam[row] = -arm * normal * problem.b[row] / np.linalg.norm(problem.b[row])
+    assert measure(problem)[0] < 1e-14
+    for row in range(3):
+        kept = problem.lam[row]
+        problem.lam[row] = 0.9 * kept
+        assert measure(problem)[0] > 0.01 * abs(kept) / 0.02
+        problem.lam[row] = kept

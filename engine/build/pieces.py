@@ -1,0 +1,86 @@
+"""Meshes that move: as one convex hull where they are convex, else in convex pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.build.faults import Faults
+from engine.build.hull import Hull, convex_hull
+from schemas.checks.surface import Surface, closure_of, surface_of_mesh
+
+# A mesh that fills its hull but for this share of the volume is convex.
+CONVEX = 1e-4
+# Corners of one piece: larger hulls keep the corners that reach farthest in as many directions.
+MAX_CORNERS = 256
+# Pieces of one mesh, and voxels it is filled with to find them.
+MAX_PIECES = 32
+VOXELS = 100_000
+
+
+def volume_of(hull: Hull) -> float:
+    """Volume of a hull: sum of tetrahedra from its middle [m^3]."""
+    p = hull.points[hull.triangles] - hull.points.mean(axis=0)
+    return float(np.einsum("ti,ti->t", p[:, 0], np.cross(p[:, 1], p[:, 2])).sum() / 6.0)
+
+
+def directions(count: int) -> NDArray[np.float64]:
+    """(count, 3) unit vectors spread evenly: a spiral from pole to pole in golden turns."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
+
+
+def coarse_hull(points: NDArray[np.float64]) -> Hull:
+    """The hull of points (n, 3), with at most MAX_CORNERS of them."""
+    hull = convex_hull(points)
+    if len(hull.points) <= MAX_CORNERS:
+        return hull
+    reach = hull.points @ directions(MAX_CORNERS).T
+    return convex_hull(hull.points[np.unique(reach.argmax(axis=0))])
+
+
+def decomposed(surface: Surface) -> list[NDArray[np.float64]] | None:
+    """Corners of convex pieces of a closed surface; None where the extra is not installed.
+
+    V-HACD, in one thread: the same pieces every time.
+    """
+    try:
+        import vhacdx
+    except ImportError:
+        return None
+    # each face is led by the number of its corners
+    counted = np.insert(surface.faces, 0, 3, axis=1).astype(np.uint32)
+    found = vhacdx.compute_vhacd(
+        surface.vertices,
+        counted.reshape(-1),
+        maxConvexHulls=MAX_PIECES,
+        resolution=VOXELS,
+        maxNumVerticesPerCH=64,
+        asyncACD=False,
+    )
+    return [np.asarray(points, dtype=float) for points, _ in found]
+
+
+def convex_pieces(shape: Any, pointer: str, faults: Faults) -> list[Hull]:
+    """Hulls that together stand for a closed mesh; notes a fault where they cannot be had."""
+    surface = surface_of_mesh(shape)
+    hull = convex_hull(surface.vertices)
+    whole = volume_of(hull)
+    if whole - closure_of(surface).volume <= CONVEX * whole:
+        return [coarse_hull(hull.points)]
+    parts = decomposed(surface)
+    if parts is None:
+        faults.add(
+            f"{pointer}/type",
+            "extra_missing",
+            "This mesh is not convex, and a body that moves needs convex pieces; the extra that "
+            "cuts meshes into pieces is not installed.",
+            "Install cardan[meshes], give the body several convex shapes, or make it static.",
+        )
+        return []
+    return [coarse_hull(points) for points in parts]

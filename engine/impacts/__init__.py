@@ -1,0 +1,1 @@
+"""Impacts: velocities that jump in an instant, by a law of restitution."""

@@ -1,0 +1,73 @@
+"""The rows of one impact: a small Problem cut out of the step's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.impacts.select import is_reached, speed_along
+from engine.kernel import kernel
+from engine.world.impacts import ROLE_OPEN
+from engine.world.rows import ROW_EQUATION
+
+if TYPE_CHECKING:
+    from engine.world.contacts import Contacts
+    from engine.world.impacts import Impacts
+    from engine.world.model import Bodies
+    from engine.world.problem import Problem
+    from engine.world.rows import Rows
+
+
+@kernel
+def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
+    """Row i of one problem becomes row k of another: geometry, masses, bounds; lam = 0."""
+    target.body_a[k] = source.body_a[i]
+    target.body_b[k] = source.body_b[i]
+    for c in range(6):
+        target.J_a[k, c] = source.J_a[i, c]
+        target.J_b[k, c] = source.J_b[i, c]
+        target.MJ_a[k, c] = source.MJ_a[i, c]
+        target.MJ_b[k, c] = source.MJ_b[i, c]
+    target.diagonal[k] = source.diagonal[i]
+    target.cfm[k] = source.cfm[i]
+    target.lo[k] = source.lo[i]
+    target.hi[k] = source.hi[i]
+    target.mu[k] = source.mu[i]
+    target.normal_row[k] = -1
+    target.lam[k] = 0.0
+
+
+@kernel
+def gather(
+    bodies: Bodies, rows: Rows, contacts: Contacts, problem: Problem, impacts: Impacts
+) -> None:
+    """Equations of the bodies in reach, then contacts that are not open; speeds before the impact.
+
+    An equation asks that its speed stay what it was before the first impact of this moment.
+
+    Writes  impacts.problem (but b), source, speed
+    """
+    target, source = impacts.problem, impacts.source
+    n_box = rows.count[1]
+    k = 0
+    for i in range(n_box):
+        if rows.kind[i] == ROW_EQUATION and is_reached(
+            bodies, impacts.reached, rows.body_a[i], rows.body_b[i]
+        ):
+            copy_row(problem, i, target, k)
+            source[k] = i
+            impacts.speed[k] = speed_along(problem, i, impacts.velocity) - impacts.kept[i]
+            k += 1
+    target.count[1] = k
+    for c in range(contacts.count[0]):
+        first = n_box + 3 * c
+        if impacts.role[c] == ROLE_OPEN or not is_reached(
+            bodies, impacts.reached, rows.body_a[first], rows.body_b[first]
+        ):
+            continue
+        for i in range(first, first + 3):
+            copy_row(problem, i, target, k)
+            source[k] = i
+            k += 1
+        target.normal_row[k - 2] = k - 3
+        target.normal_row[k - 1] = k - 3
+    target.count[0] = k

@@ -1,0 +1,273 @@
+"""What bodies do when they meet.
+
+All laws see w = A lam + speed, the speeds of the rows after the impact: equations ask w = 0,
+contacts w_n >= 0 with friction on its disk.
+
+    newton       w_n = -e speed_n where the contact approached
+    poisson      lam_c ends the approach (e = 0); then lam_n >= e lam_c_n gives back
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.impacts.gather import copy_row
+from engine.impacts.record import keep_record
+from engine.impacts.select import speed_along
+from engine.kernel import kernel
+from engine.solvers.islands import solve_islands
+from engine.solvers.operator import body_velocities
+from engine.world.impacts import ROLE_STRUCK
+from engine.world.options import SolverMethod, SolverOptions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.impacts import Impacts
+    from engine.world.model import Bodies
+    from engine.world.problem import Problem
+    from engine.world.report import Report
+    from engine.world.workspace import Workspace
+
+AUTO = int(SolverMethod.AUTO)
+# an impact happens once: it is solved to rounding where that can be had
+TOLERANCE = 1e-11
+SWEEPS = 1000
+# energy that counts as gained, as a share of what impulses and speeds are worth
+GAIN = 1e-13
+
+
+@kernel
+def solve_impact(bodies: Bodies, work: Workspace, options: SolverOptions, report: Report) -> None:
+    """Solve impacts.problem as it stands, from no guess; keep the worst of what was reported.
+
+    Writes  impacts.problem.lam, w; impacts.record
+    """
+    precise = SolverOptions(
+        method=AUTO,
+        max_iterations=max(options.max_iterations, SWEEPS),
+        tolerance=min(options.tolerance, TOLERANCE),
+        relaxation=1.0,
+        warm_start=0,
+    )
+    problem, islands, v = work.impacts.problem, work.islands, work.motion.scratch
+    solve_islands(problem, bodies.inverse_mass, islands, work.dense, v, precise, report)
+    keep_record(work.impacts, report)
+
+
+@kernel
+def contact_of(work: Workspace, k: int) -> int:
+    """The contact whose normal is row k of the impact."""
+    return (work.impacts.source[k] - work.rows.count[1]) // 3
+
+
+@kernel
+def write_speeds(work: Workspace) -> None:
+    """impacts.speed of contacts: with half of the kick where they are struck, else without it.
+
+    A contact at rest bears its half of the kick by itself. Surfaces that move count.
+    """
+    impacts = work.impacts
+    problem = impacts.problem
+    for k in range(problem.count[1], problem.count[0], 3):
+        struck = impacts.role[contact_of(work, k)] == ROLE_STRUCK
+        for i in range(k, k + 3):
+            moving = impacts.velocity if struck else impacts.seen
+            impacts.speed[i] = speed_along(problem, i, moving)
+            if i > k:
+                impacts.speed[i] += work.rows.bias[impacts.source[i]]
+
+
+@kernel
+def room(work: Workspace, k: int, horizon: float) -> float:
+    """Speed at which a contact that is not struck may still close [m/s]."""
+    c = contact_of(work, k)
+    if work.impacts.role[c] == ROLE_STRUCK or horizon <= 0.0:
+        return 0.0
+    return max(work.contacts.gap[c], 0.0) / horizon
+
+
+@kernel
+def aim(work: Workspace, share: float, horizon: float) -> None:
+    """b of the problem: struck contacts must part with `share` times e of their approach.
+
+    Writes  impacts.problem.b
+    """
+    impacts = work.impacts
+    problem, speed = impacts.problem, impacts.speed
+    for k in range(problem.count[0]):
+        problem.b[k] = speed[k]
+    for k in range(problem.count[1], problem.count[0], 3):
+        c = contact_of(work, k)
+        if impacts.role[c] == ROLE_STRUCK:
+            problem.b[k] += share * work.contacts.restitution[c] * min(speed[k], 0.0)
+        else:
+            problem.b[k] += room(work, k, horizon)
+
+
+@kernel
+def gain_at(impacts: Impacts, share: float, v: NDArray) -> tuple[float, float]:
+    """Energy gained by first + share (lam - first), and the size of its terms [J].
+
+        lam . (speed + 1/2 J M^-1 J^T lam)
+
+    Writes  impacts.problem.lam; v (n, 6) scratch
+    """
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        problem.lam[k] = impacts.first[k] + share * (impacts.lam[k] - impacts.first[k])
+    body_velocities(problem, v)
+    gain, size = 0.0, 0.0
+    for k in range(problem.count[0]):
+        gain += problem.lam[k] * (impacts.speed[k] + 0.5 * speed_along(problem, k, v))
+        size += abs(problem.lam[k] * impacts.speed[k])
+    return gain, size
+
+
+@kernel
+def gains(impacts: Impacts, v: NDArray) -> bool:
+    """Whether impacts.lam would create energy."""
+    gain, size = gain_at(impacts, 1.0, v)
+    return gain > GAIN * size
+
+
+@kernel
+def keep_energy(impacts: Impacts, v: NDArray) -> None:
+    """Shorten impacts.lam towards `first`, which creates no energy, until it creates none.
+
+    The gain is a parabola of the share; contacts that part in both answers part in between.
+    """
+    at_0, _ = gain_at(impacts, 0.0, v)
+    at_half, _ = gain_at(impacts, 0.5, v)
+    at_1, _ = gain_at(impacts, 1.0, v)
+    a = 2.0 * (at_0 + at_1 - 2.0 * at_half)
+    b = at_1 - at_0 - a
+    share = 0.0
+    if at_0 < 0.0:
+        root = sqrt(max(b * b - 4.0 * a * at_0, 0.0))
+        share = -2.0 * at_0 / (b + root) if b >= 0.0 else (root - b) / (2.0 * a)
+    share = min(max(share, 0.0), 1.0)
+    for k in range(impacts.problem.count[0]):
+        impacts.lam[k] = impacts.first[k] + share * (impacts.lam[k] - impacts.first[k])
+
+
+@kernel
+def keep_answer(problem: Problem, lam: NDArray) -> None:
+    """lam = problem.lam."""
+    for k in range(problem.count[0]):
+        lam[k] = problem.lam[k]
+
+
+@kernel
+def newton_impact(
+    bodies: Bodies,
+    work: Workspace,
+    horizon: float,
+    bounded: bool,
+    options: SolverOptions,
+    report: Report,
+) -> None:
+    """Newton: what approaches parts with e times its speed, all contacts of the problem at once.
+
+    With friction that can create energy (Kane's paradox); `bounded`: then e is lowered, for all
+    contacts of the problem, to what leaves the energy as it was.
+
+    Writes  impacts.lam
+    Check   tests/references/test_impacts.py
+    """
+    impacts = work.impacts
+    aim(work, 1.0, horizon)
+    solve_impact(bodies, work, options, report)
+    keep_answer(impacts.problem, impacts.lam)
+    if bounded and gains(impacts, work.motion.scratch):
+        aim(work, 0.0, horizon)
+        solve_impact(bodies, work, options, report)
+        keep_answer(impacts.problem, impacts.first)
+        keep_energy(impacts, work.motion.scratch)
+
+
+@kernel
+def append_given(problem: Problem, k: int, x: int, given: float) -> None:
+    """Rows x .. x + 2: friction of the contact with normal row k under a normal impulse `given`.
+
+    Its normal row moves nothing and is solved by lam = given; the push itself stands in b.
+    """
+    for i in range(3):
+        copy_row(problem, k + i, problem, x + i)
+        problem.b[x + i] = problem.b[k + i]
+    for c in range(6):
+        problem.J_a[x, c] = 0.0
+        problem.J_b[x, c] = 0.0
+        problem.MJ_a[x, c] = 0.0
+        problem.MJ_b[x, c] = 0.0
+    problem.cfm[x] = problem.diagonal[x]
+    problem.b[x] = -problem.diagonal[x] * given
+    problem.normal_row[x + 1] = x
+    problem.normal_row[x + 2] = x
+
+
+@kernel
+def write_restitution(work: Workspace, horizon: float) -> None:
+    """The problem of the second phase: e lam_c is given, more may be needed where bodies meet.
+
+    Writes  impacts.problem: b; rows of what is given appended, count[0] with them
+    """
+    impacts, v = work.impacts, work.motion.scratch
+    problem, first = impacts.problem, impacts.first
+    n, n_box = problem.count[0], problem.count[1]
+    for k in range(n):
+        problem.lam[k] = first[k]
+    for k in range(n_box, n, 3):
+        problem.lam[k] += work.contacts.restitution[contact_of(work, k)] * first[k]
+    body_velocities(problem, v)
+    for k in range(n):
+        problem.b[k] = impacts.speed[k] + speed_along(problem, k, v)
+    x = n
+    for k in range(n_box, n, 3):
+        problem.b[k] += room(work, k, horizon)
+        given = work.contacts.restitution[contact_of(work, k)] * first[k]
+        if given > 0.0:
+            append_given(problem, k, x, given)
+            x += 3
+    problem.count[0] = x
+
+
+@kernel
+def poisson_impact(
+    bodies: Bodies, work: Workspace, horizon: float, options: SolverOptions, report: Report
+) -> None:
+    """Poisson: a phase that ends all approach, then one that gives back e times its impulses.
+
+        1  w = A lam_c + speed,            lam_c_n >= 0 _|_ w_n >= 0
+        2  w = A (lam_c + lam_r) + speed,  lam_r_n >= e lam_c_n _|_ w_n >= 0
+
+    each with Coulomb's law for its own impulses. Never creates energy: phase 1 is dissipative, and
+    lam_r = e lam_c would give back e^2 of what its impulses took; should several contacts with
+    friction and unlike e do worse, phase 2 is shortened to what leaves the energy as it was.
+
+    Writes  impacts.first lam_c, impacts.lam lam_c + lam_r
+    Source  Glocker 1995; Anitescu and Potra 1997, with friction bound by all of lam_r_n
+    Check   tests/references/test_impacts.py
+    """
+    impacts = work.impacts
+    problem, first, lam = impacts.problem, impacts.first, impacts.lam
+    aim(work, 0.0, horizon)
+    solve_impact(bodies, work, options, report)
+    keep_answer(problem, first)
+    n, n_box = problem.count[0], problem.count[1]
+    write_restitution(work, horizon)
+    solve_impact(bodies, work, options, report)
+    x = n
+    for k in range(n):
+        lam[k] = first[k] + problem.lam[k]
+    for k in range(n_box, n, 3):
+        given = work.contacts.restitution[contact_of(work, k)] * first[k]
+        if given > 0.0:
+            lam[k] += given
+            lam[k + 1] += problem.lam[x + 1]
+            lam[k + 2] += problem.lam[x + 2]
+            x += 3
+    problem.count[0] = n
+    if gains(impacts, work.motion.scratch):
+        keep_energy(impacts, work.motion.scratch)

@@ -1,0 +1,76 @@
+"""When do they meet? The first moment at which two bodies touch that are to rebound."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.impacts.select import Reach
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.contacts import Contacts
+    from engine.world.state import State
+    from engine.world.workspace import Motion
+
+
+@kernel
+def velocity_of_point(state: State, velocity: NDArray, body: int, point: Vec3) -> Vec3:
+    """v + w x r of the point of a body [m/s], velocity (n, 6) angular first."""
+    w = (velocity[body, 0], velocity[body, 1], velocity[body, 2])
+    v = (velocity[body, 3], velocity[body, 4], velocity[body, 5])
+    return add(v, cross(w, sub(point, load3(state.p_WB, body))))
+
+
+@kernel
+def normal_speed(contacts: Contacts, c: int, state: State, velocity: NDArray) -> float:
+    """Speed at which contact c opens [m/s]."""
+    point = load3(contacts.point_W, c)
+    on_a = velocity_of_point(state, velocity, contacts.body_a[c], point)
+    on_b = velocity_of_point(state, velocity, contacts.body_b[c], point)
+    return dot(load3(contacts.normal_W, c), sub(on_b, on_a))
+
+
+@kernel
+def time_to_close(gap: float, speed: float, acceleration: float) -> float:
+    """First t > 0 with gap + speed t + acceleration t^2/2 = 0, for speed < 0 < gap; -1: never."""
+    under = speed * speed - 2.0 * acceleration * gap
+    if under < 0.0:
+        return -1.0
+    return 2.0 * gap / (sqrt(under) - speed)
+
+
+@kernel
+def is_due(contacts: Contacts, state: State, motion: Motion, reach: Reach) -> bool:
+    """Whether some rigid contact is within reach and approaches faster than the threshold."""
+    for c in range(contacts.count[0]):
+        speed = normal_speed(contacts, c, state, motion.velocity_old)
+        near = contacts.gap[c] + reach.horizon * speed < reach.closed
+        if near and speed < -reach.threshold and contacts.compliance[c] == 0.0:
+            return True
+    return False
+
+
+@kernel
+def first_moment(contacts: Contacts, state: State, motion: Motion, reach: Reach, h: float) -> float:
+    """Time until the first rigid contact closes faster than the threshold [s]; h: none does.
+
+    Exact where both bodies fly freely and keep the points they meet with (spheres, and what does
+    not turn); else right to second order, and the rest of the gap is a flight of its own.
+
+    Reads   motion.velocity_old, velocity_free (what forces alone do in h [s])
+    Check   tests/references/test_exact_impacts.py
+    """
+    first = h
+    for c in range(contacts.count[0]):
+        speed = normal_speed(contacts, c, state, motion.velocity_old)
+        rigid = contacts.compliance[c] == 0.0
+        if rigid and contacts.gap[c] >= reach.closed and speed < -reach.threshold:
+            free = normal_speed(contacts, c, state, motion.velocity_free)
+            t = time_to_close(contacts.gap[c], speed, (free - speed) / h)
+            if 0.0 <= t < first:
+                first = t
+    return first

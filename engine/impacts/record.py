@@ -1,0 +1,45 @@
+"""How well the solves of a step went, and what they add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.kernel import kernel
+from engine.world.impacts import RECORD_COULOMB, RECORD_ITERATIONS, RECORD_RESIDUAL
+
+if TYPE_CHECKING:
+    from engine.world.impacts import Impacts
+    from engine.world.report import Report
+
+
+@kernel
+def start_sums(impacts: Impacts) -> None:
+    """Sums of a step to zero.
+
+    Writes  impacts.contact_lam, joint_lam, tally, record
+    """
+    impacts.contact_lam[:] = 0.0
+    impacts.joint_lam[:] = 0.0
+    impacts.tally.count[0] = 0
+    impacts.record[:] = 0.0
+
+
+@kernel
+def keep_record(impacts: Impacts, report: Report) -> None:
+    """Count a solve in: the largest residuals, the sum of iterations.
+
+    Writes  impacts.record
+    """
+    record = impacts.record
+    record[RECORD_RESIDUAL] = max(record[RECORD_RESIDUAL], report.residual[0])
+    record[RECORD_COULOMB] = max(record[RECORD_COULOMB], report.coulomb_error[0])
+    record[RECORD_ITERATIONS] += report.iterations[0]
+
+
+@kernel
+def show_record(impacts: Impacts, report: Report) -> None:
+    """The step's report from the record."""
+    record = impacts.record
+    report.residual[0] = record[RECORD_RESIDUAL]
+    report.coulomb_error[0] = record[RECORD_COULOMB]
+    report.iterations[0] = int(record[RECORD_ITERATIONS])

@@ -1,0 +1,248 @@
+"""Velocities jump where bodies meet, in the middle of a step or at the moment of an impact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.diagnostics.ledger import add_external, carried_speed, pushes_against_world
+from engine.impacts.gather import gather
+from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
+from engine.impacts.select import (
+    TIE,
+    Reach,
+    fastest_approach,
+    mark_closed,
+    mark_struck,
+    speed_along,
+    spread,
+)
+from engine.kernel import kernel
+from engine.world.model import DYNAMIC
+from engine.world.options import RestitutionLaw
+from engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
+from engine.world.state import (
+    LEDGER_CORRECTION,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+)
+
+if TYPE_CHECKING:
+    from engine.world.model import Bodies, Model
+    from engine.world.options import StepOptions
+    from engine.world.report import Report
+    from engine.world.state import State
+    from engine.world.workspace import Workspace
+
+POISSON = int(RestitutionLaw.POISSON)
+PROPAGATING = int(RestitutionLaw.PROPAGATING)
+
+# impacts of one moment under the propagating law: equal balls in a row need one per ball and more
+# where several come in; light balls between heavy ones many, and what is left then does not rebound
+ROUNDS, ROUNDS_PER_CONTACT = 100, 20
+# approaches below this share of the first are rounding, also where no threshold is set
+NOTHING = 1e-9
+
+
+@kernel
+def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
+    """impacts.velocity += a share of what the kick will do, as far as it is known beforehand.
+
+    Forces of this step; joints and springs as in the last step. Energy is then kept by e = 1:
+    the impact stands between two halves of the kick.
+    """
+    motion, rows, problem = work.motion, work.rows, work.problem
+    velocity = work.impacts.velocity
+    for i in range(bodies.kind.shape[0]):
+        for k in range(6):
+            velocity[i, k] += share * (motion.velocity_free[i, k] - motion.velocity_old[i, k])
+    for i in range(rows.count[1]):
+        if rows.kind[i] in (ROW_EQUATION, ROW_SPRING):
+            lam = share * rows.lam_warm[i]
+            a, b = rows.body_a[i], rows.body_b[i]
+            for k in range(6):
+                velocity[a, k] += problem.MJ_a[i, k] * lam
+                velocity[b, k] += problem.MJ_b[i, k] * lam
+
+
+@kernel
+def move_bodies(work: Workspace) -> None:
+    """Add M^-1 J^T lam of one impact to all velocities that are kept."""
+    impacts, jump = work.impacts, work.motion.jump
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        lam = impacts.lam[k]
+        if lam == 0.0:
+            continue
+        a, b = problem.body_a[k], problem.body_b[k]
+        for c in range(6):
+            change_a, change_b = problem.MJ_a[k, c] * lam, problem.MJ_b[k, c] * lam
+            impacts.velocity[a, c] += change_a
+            impacts.velocity[b, c] += change_b
+            impacts.seen[a, c] += change_a
+            impacts.seen[b, c] += change_b
+            jump[a, c] += change_a
+            jump[b, c] += change_b
+
+
+@kernel
+def keep_sums(work: Workspace, k: int) -> None:
+    """Add the impulse of row k of an impact to those of its contact or joint."""
+    impacts, rows = work.impacts, work.rows
+    i = impacts.source[k]
+    if i >= rows.count[1]:
+        c = i - rows.count[1]
+        impacts.contact_lam[c // 3, c % 3] += impacts.lam[k]
+        work.contacts.struck[c // 3] = 1
+    else:
+        impacts.joint_lam[rows.joint[i], rows.slot[i]] += impacts.lam[k]
+
+
+@kernel
+def book_outside(model: Model, work: Workspace, k: int, lam: float, state: State) -> None:
+    """Impulse and work of row k that come from bodies whose motion is given."""
+    bodies, problem = model.bodies, work.impacts.problem
+    a, b = problem.body_a[k], problem.body_b[k]
+    carried = carried_speed(bodies, problem.J_a, k, a, state)
+    carried += carried_speed(bodies, problem.J_b, k, b, state)
+    state.ledger[LEDGER_WORK_IN] -= lam * carried
+    supported = pushes_against_world(model.joints, work.rows.joint[work.impacts.source[k]])
+    if bodies.kind[a] == bodies.kind[b] and not supported:
+        return
+    if bodies.kind[a] == DYNAMIC:
+        add_external(state.momentum_in, problem.J_a, k, a, state, lam)
+    if bodies.kind[b] == DYNAMIC:
+        add_external(state.momentum_in, problem.J_b, k, b, state, lam)
+
+
+@kernel
+def apply_impact(model: Model, state: State, work: Workspace) -> None:
+    """Let one impact act, and book it: each row's work is lam times its mean speed.
+
+    What all normals took together is the impact's loss, what all tangents took is friction; one
+    of them may give what the other takes, but what both give together is a correction.
+
+    Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
+    Check   tests/references/test_impacts.py
+    """
+    impacts, ledger = work.impacts, state.ledger
+    problem = impacts.problem
+    for k in range(problem.count[0]):
+        impacts.speed[k] = speed_along(problem, k, impacts.velocity)
+    move_bodies(work)
+    pushed, rubbed = 0.0, 0.0
+    for k in range(problem.count[0]):
+        lam = impacts.lam[k]
+        if lam == 0.0:
+            continue
+        mean = 0.5 * (impacts.speed[k] + speed_along(problem, k, impacts.velocity))
+        kind = work.rows.kind[impacts.source[k]]
+        if kind == ROW_NORMAL:
+            pushed += lam * mean
+        elif kind == ROW_TANGENT:
+            # the bias is how fast surfaces run over their bodies
+            belt = work.rows.bias[impacts.source[k]]
+            rubbed += lam * (mean + belt)
+            ledger[LEDGER_WORK_IN] -= lam * belt
+        else:
+            ledger[LEDGER_CORRECTION] += lam * mean
+        book_outside(model, work, k, lam, state)
+        keep_sums(work, k)
+    if pushed + rubbed > 0.0:
+        ledger[LEDGER_CORRECTION] += pushed + rubbed
+    elif pushed > 0.0:
+        ledger[LEDGER_FRICTION] -= pushed + rubbed
+    elif rubbed > 0.0:
+        ledger[LEDGER_IMPACT] -= pushed + rubbed
+    else:
+        ledger[LEDGER_IMPACT] -= pushed
+        ledger[LEDGER_FRICTION] -= rubbed
+
+
+@kernel
+def strike_once(
+    model: Model,
+    state: State,
+    work: Workspace,
+    reach: Reach,
+    fastest: float,
+    options: StepOptions,
+    report: Report,
+) -> None:
+    """One impact under the law of the options; under the propagating one of the fastest only."""
+    problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
+    bodies = model.bodies
+    law = options.restitution_law
+    if law == PROPAGATING:
+        mark_struck(problem, contacts, impacts, reach, (1.0 - TIE) * fastest)
+    else:
+        mark_struck(problem, contacts, impacts, reach, 0.0)
+        mark_closed(problem, contacts, impacts, reach, fastest)
+    spread(bodies, rows, contacts, impacts)
+    gather(bodies, rows, contacts, problem, impacts)
+    write_speeds(work)
+    if law == POISSON:
+        poisson_impact(bodies, work, reach.horizon, options.solver, report)
+    else:
+        bounded = law == PROPAGATING
+        newton_impact(bodies, work, reach.horizon, bounded, options.solver, report)
+    apply_impact(model, state, work)
+
+
+@kernel
+def hand_over(bodies: Bodies, state: State, work: Workspace) -> None:
+    """Velocities after the last impact become those of the step.
+
+    Writes  state.v_WB_W, w_WB_W; motion.velocity_free
+    """
+    motion = work.motion
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                state.w_WB_W[i, k] = motion.velocity_old[i, k] + motion.jump[i, k]
+                state.v_WB_W[i, k] = motion.velocity_old[i, 3 + k] + motion.jump[i, 3 + k]
+            for k in range(6):
+                motion.velocity_free[i, k] += motion.jump[i, k]
+
+
+@kernel
+def strike(
+    model: Model, state: State, work: Workspace, reach: Reach, options: StepOptions, report: Report
+) -> bool:
+    """All impacts of this moment; whether there were any.
+
+    newton, poisson   all contacts within reach of a struck one at once
+    propagating       the fastest approach alone (ties together), then the next, until none is left
+                      above the threshold or ROUNDS are over
+
+    Reads   rows and problem (assembled) of the present poses; motion.velocity_old, and where a
+            share of the kick stands before the impact velocity_free
+    Writes  motion.jump, velocity_free += jump; state.v_WB_W, w_WB_W = velocity_old + jump,
+            ledger, momentum_in; impacts
+    Source  physics.md restitution; decision 0006
+    Check   tests/references/test_impacts.py
+    """
+    motion, impacts, problem, bodies = work.motion, work.impacts, work.problem, model.bodies
+    for i in range(bodies.kind.shape[0]):
+        for k in range(6):
+            impacts.seen[i, k] = motion.velocity_old[i, k]
+            impacts.velocity[i, k] = motion.velocity_old[i, k]
+    fastest = fastest_approach(problem, work.contacts, impacts, reach)
+    if fastest == 0.0:
+        return False
+    if reach.before > 0.0:
+        add_kick_before(bodies, work, reach.before)
+    for i in range(work.rows.count[1]):
+        impacts.kept[i] = speed_along(problem, i, impacts.velocity)
+    threshold = max(reach.threshold, NOTHING * fastest)
+    limits = Reach(reach.horizon, reach.closed, reach.touching, threshold, reach.before)
+    rounds = 1
+    if options.restitution_law == PROPAGATING:
+        rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]
+    for _ in range(rounds):
+        strike_once(model, state, work, limits, fastest, options, report)
+        fastest = fastest_approach(problem, work.contacts, impacts, limits)
+        if fastest == 0.0:
+            break
+    hand_over(bodies, state, work)
+    return True

@@ -1,0 +1,35 @@
+"""Scratch of impacts that happen in an instant, apart from the kick."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from engine.world.problem import Problem
+from engine.world.state import ContactCache
+
+# impacts.role of a contact: takes no part, may be reached, approaches fast enough to rebound
+ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2
+
+# impacts.record
+RECORD_RESIDUAL, RECORD_COULOMB, RECORD_ITERATIONS, N_RECORD = range(4)
+
+
+class Impacts(NamedTuple):
+    """One impact at a time and the sum of those of a step; of no size where no law asks for it."""
+
+    problem: Problem  # equations of the bodies in reach, contacts, then contacts that restore
+    source: NDArray  # (max,) int64             row of the step that a row of `problem` is
+    kept: NDArray  # (max,) m/s or rad/s        J v of the step's equations before the first impact
+    speed: NDArray  # (max,) m/s or rad/s       J v before this impact
+    first: NDArray  # (max,) N s                impulses that end the approach
+    lam: NDArray  # (max,) N s                  impulses of the whole impact
+    role: NDArray  # (contacts,) int64          ROLE_...
+    reached: NDArray  # (n,) int64              1: the impact may move this body
+    velocity: NDArray  # (n, 6) rad/s, m/s      now, with half of the kick; angular first, W
+    seen: NDArray  # (n, 6) rad/s, m/s          now, without it
+    contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
+    joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
+    tally: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
+    record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...
