@@ -24,8 +24,10 @@ from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
+from engine.stabilisation.stabilise import keep_accounts
+from engine.stabilisation.tangent import write_tangents
 from engine.world.model import Model
-from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
+from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
@@ -39,6 +41,7 @@ from engine.world.workspace import Motion, Workspace
 
 NEWTON = int(RestitutionLaw.NEWTON)
 STEP, EXACT = int(ImpactTime.STEP), int(ImpactTime.EXACT)
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 # impacts and flights between them in one step with exact impacts; what is left of the step after
 # them is done as if they were not asked for (a ball that comes to rest bounces without end)
@@ -63,7 +66,9 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
         share=options.share * h / options.time_step,
         orientation_update=options.orientation_update,
         gyroscopic=options.gyroscopic,
+        stabilisation=options.stabilisation,
         contact_erp=options.contact_erp,
+        position_erp=options.position_erp,
         restitution_threshold=options.restitution_threshold,
         restitution_law=options.restitution_law,
         impact_time=impact_time,
@@ -132,6 +137,8 @@ def gather_rows(
     """
     now = clock_ns()
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
+    if options.stabilisation != BAUMGARTE:
+        write_tangents(work.rows, model.joints, state, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem)
     lap(report, PHASE_ASSEMBLE, now)
@@ -168,6 +175,7 @@ def push(
     settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
+    keep_accounts(rows, problem, motion, state)
     lap(told[0], PHASE_APPLY, now)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import event_arrays, grown_cache, workspace
+from engine.build.capacity import empty_report, event_arrays, grown_cache, workspace
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -27,7 +27,6 @@ from engine.steered import Steered
 from engine.step import run as run_steps
 from engine.world.options import ImpactTime, SolverMethod
 from engine.world.report import (
-    N_PHASES,
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_BROAD,
@@ -35,7 +34,6 @@ from engine.world.report import (
     PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
-    Report,
 )
 from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from schemas import Scene, scene_hash
@@ -69,22 +67,6 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": platform.machine(),
     }
-
-
-def empty_report() -> Report:
-    """A report of nothing."""
-    return Report(
-        status=np.zeros(1, np.int64),
-        bad_body=np.full(1, -1, np.int64),
-        islands=np.zeros(1, np.int64),
-        method=np.zeros(1, np.int64),
-        methods=np.zeros(1, np.int64),
-        solver_status=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        coulomb_error=np.zeros(1),
-        phase_ns=np.zeros(N_PHASES + 1, np.int64),
-    )
 
 
 class Simulation(Steered, Queried):

@@ -11,6 +11,7 @@ A step is flown in flight.py:
     6 solve    impulses that make it so                     -> lam        lo <= lam <= hi
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
+      stabilise  what came apart, where a scene asks for it -> p, q
     9 account  where did work and momentum go, who sleeps   -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
@@ -44,13 +45,16 @@ from engine.kernel import clock_ns, kernel
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
+from engine.stabilisation.stabilise import stabilise
 from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
 from engine.world.model import Bodies, Model
-from engine.world.options import StepOptions
+from engine.world.options import Stabilisation, StepOptions
 from engine.world.report import PHASE_APPLY, Report
 from engine.world.state import State
 from engine.world.workspace import Workspace
+
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 
 @kernel
@@ -134,6 +138,8 @@ def step(
     if not advance(model, kind, state, work, collision, options, report, events):
         return False
     now = clock_ns()
+    if options.stabilisation != BAUMGARTE:
+        stabilise(model, state, work, options, report)
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
     break_joints(model.joints, state, work.rows, work.problem, options.time_step)

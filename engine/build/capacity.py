@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.world.contacts import Contacts
+from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
 from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
-from engine.world.model import Model
+from engine.world.model import Bodies, Model
 from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
+from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Problem
+from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.workspace import Motion, Workspace
 
-# rows of the dense solvers: 3 matrices of 384^2 float64 are 3.5 MB
+# rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
+BLOCKS_PER_NODE = 6
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
 
@@ -39,6 +45,11 @@ def max_rows(model: Model, max_contacts: int) -> int:
     per_contact = 6 if turning else 3
     rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
     return rows + per_contact * max_contacts
+
+
+def max_groups(model: Model) -> int:
+    """Groups of equations: a joint may have more than six, a stiff element has one."""
+    return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
 def contact_arrays(n: int) -> Contacts:
@@ -87,13 +98,14 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         error=np.zeros(n),
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
+        steady=np.zeros(n, np.int64),
         lam_warm=np.zeros(n),
         joint_arm=np.zeros((n_joints, 3)),
     )
 
 
-def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
-    """A problem that shares what the rows already hold."""
+def problem_of(rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion) -> Problem:
+    """A problem that shares what the rows, bodies and their motion already hold."""
     n = len(rows.bias)
     return Problem(
         count=np.zeros(2, np.int64),
@@ -104,6 +116,8 @@ def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
         MJ_a=np.zeros((n, 6)),
         MJ_b=np.zeros((n, 6)),
         diagonal=np.zeros(n),
+        inverse_mass=bodies.inverse_mass,
+        inverse_inertia=motion.inverse_inertia_W,
         cfm=rows.cfm,
         b=np.zeros(n),
         lo=rows.lo,
@@ -116,8 +130,9 @@ def problem_of(rows: Rows, friction: tuple[int, int]) -> Problem:
     )
 
 
-def island_arrays(n_bodies: int, n_rows: int, friction: tuple[int, int]) -> Islands:
-    """Room for as many islands as bodies, and for all rows in one of them."""
+def island_arrays(part: Problem) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them: `part`."""
+    n_bodies, n_rows = len(part.inverse_mass), len(part.b)
     return Islands(
         count=np.zeros(1, np.int64),
         parent=np.zeros(n_bodies, np.int64),
@@ -126,17 +141,121 @@ def island_arrays(n_bodies: int, n_rows: int, friction: tuple[int, int]) -> Isla
         boxes=np.zeros(n_bodies, np.int64),
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
-        part=problem_of(row_arrays(n_rows, 0), friction),
+        part=part,
+    )
+
+
+def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
+    """Room for the graph of that many bodies (the world included) and groups of equations."""
+    n_nodes = n_bodies + n_groups
+
+    def whole(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, np.int64)
+
+    return Graph(
+        count=whole(4),
+        place=whole(n_bodies),
+        body=whole(n_bodies),
+        edges=whole(n_bodies + 1),
+        incident=whole(2 * n_groups),
+        queue=whole(n_bodies),
+        parent=whole(n_bodies),
+        tree=whole(n_bodies),
+        depth=whole(n_bodies),
+        loops=whole(n_bodies + 1),
+        body_node=whole(n_bodies),
+        member=whole(n_groups, NODE_ROWS),
+        size=whole(n_groups),
+        side=whole(n_groups, 2),
+        next_loop=whole(n_groups),
+        group_node=whole(n_groups),
+        node=whole(n_nodes),
+        start=whole(n_nodes + 1),
+        row=whole(BLOCKS_PER_NODE * n_nodes),
+        mark=whole(n_nodes),
+        child=whole(n_nodes),
+        sibling=whole(n_nodes),
+    )
+
+
+def factor_arrays(graph: Graph) -> Factor:
+    """Room for the factor over a graph."""
+    n_nodes, n_blocks = len(graph.node), len(graph.row)
+    return Factor(
+        C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),
+        inverse=np.zeros((n_nodes, NODE_ROWS)),
+        scale=np.zeros((n_nodes, NODE_ROWS)),
+        X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
+        x=np.zeros((n_nodes, NODE_ROWS)),
+        many=np.zeros((n_nodes, NODE_ROWS, SIDES)),
+    )
+
+
+def motion_arrays(n: int) -> Motion:
+    """Motion of n bodies, the world included."""
+    return Motion(
+        velocity_old=np.zeros((n, 6)),
+        velocity_free=np.zeros((n, 6)),
+        jump=np.zeros((n, 6)),
+        inverse_inertia_W=np.zeros((n, 3, 3)),
+        wrench=np.zeros((n, 6)),
+        booked=np.zeros((n, 6)),
+        turning=np.zeros((n, 3)),
+        scratch=np.zeros((n, 6)),
+        damping_power=np.zeros(1),
+        p_start=np.zeros((n, 3)),
+        q_start=np.zeros((n, 4)),
+        w_start=np.zeros((n, 3)),
+        activity=np.zeros(n, np.int64),
+        L_start=np.zeros((n, 3)),
+        flown_start=np.zeros((n, 3)),
+    )
+
+
+def empty_report() -> Report:
+    """A report of nothing."""
+    return Report(
+        status=np.zeros(1, np.int64),
+        bad_body=np.full(1, -1, np.int64),
+        islands=np.zeros(1, np.int64),
+        method=np.zeros(1, np.int64),
+        methods=np.zeros(1, np.int64),
+        solver_status=np.zeros(1, np.int64),
+        iterations=np.zeros(1, np.int64),
+        residual=np.zeros(1),
+        coulomb_error=np.zeros(1),
+        phase_ns=np.zeros(N_PHASES + 1, np.int64),
+    )
+
+
+def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
+    """Room to correct positions: that many rows in the step, their equations once more."""
+    n, n_joints = len(model.bodies.kind), len(model.joints.kind)
+
+    def problem() -> Problem:
+        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion)
+
+    return Positions(
+        rows=row_arrays(N_SLOTS * n_joints, 0),
+        error=np.zeros((n_joints, N_SLOTS)),
+        wanted=np.zeros(n_rows),
+        problem=problem(),
+        islands=island_arrays(problem()),
+        report=empty_report(),
+        parent=np.zeros(n, np.int64),
+        held=np.zeros(n, np.int64),
+        lost=np.zeros((n, 3)),
+        sums=np.zeros((n, 16)),
     )
 
 
 def impact_arrays(
-    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, friction: tuple[int, int]
+    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, problem: Problem
 ) -> Impacts:
     """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
-    n = n_rows + 3 * max_contacts
+    n = len(problem.b)
     return Impacts(
-        problem=problem_of(row_arrays(n, 0), friction),
+        problem=problem,
         source=np.zeros(n, np.int64),
         kept=np.zeros(n_rows),
         speed=np.zeros(n),
@@ -166,16 +285,17 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def dense_arrays(cap: int, lemke: int) -> Dense:
-    """Scratch of the dense solvers for `cap` rows and a complementarity problem of `lemke`."""
+def dense_arrays(cap: int, lemke: int, graph: Graph) -> Dense:
+    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, a graph."""
     return Dense(
-        A=np.zeros((cap, cap)),
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
         vectors=np.zeros((16, cap)),
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),
+        graph=graph,
+        equations=factor_arrays(graph),
     )
 
 
@@ -194,33 +314,23 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
+    motion = motion_arrays(n)
+    part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion)
+    struck = n_rows + 3 * max_contacts if apart else 0
+    impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion)
+    graph = graph_arrays(n, max_groups(model))
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction),
-        islands=island_arrays(n, at_once, friction),
-        dense=dense_arrays(cap, lemke_rows(at_once, options)),
-        impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, friction)
+        problem=problem_of(rows, friction, model.bodies, motion),
+        islands=island_arrays(part),
+        dense=dense_arrays(cap, lemke_rows(at_once, options), graph),
+        impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
-        else impact_arrays(0, 0, 0, 0, friction),
-        motion=Motion(
-            velocity_old=np.zeros((n, 6)),
-            velocity_free=np.zeros((n, 6)),
-            jump=np.zeros((n, 6)),
-            inverse_inertia_W=np.zeros((n, 3, 3)),
-            wrench=np.zeros((n, 6)),
-            booked=np.zeros((n, 6)),
-            turning=np.zeros((n, 3)),
-            scratch=np.zeros((n, 6)),
-            damping_power=np.zeros(1),
-            p_start=np.zeros((n, 3)),
-            q_start=np.zeros((n, 4)),
-            w_start=np.zeros((n, 3)),
-            activity=np.zeros(n, np.int64),
-            L_start=np.zeros((n, 3)),
-            flown_start=np.zeros((n, 3)),
-        ),
+        else impact_arrays(0, 0, 0, 0, impact),
+        positions=position_arrays(model, n_rows, motion),
+        motion=motion,
     )
 
 
@@ -269,6 +379,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
+        joint_work=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
         excluded=np.zeros(0, np.int64),

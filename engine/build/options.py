@@ -13,6 +13,7 @@ from engine.world.options import (
     SleepOptions,
     SolverMethod,
     SolverOptions,
+    Stabilisation,
     StepOptions,
 )
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
@@ -71,12 +72,16 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     simulation = scene.simulation
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
+    stabilisation = Stabilisation[simulation.stabilisation.upper()]
+    by_velocity = stabilisation == Stabilisation.BAUMGARTE
     return StepOptions(
         time_step=float(simulation.dt),
         share=1.0,
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
-        contact_erp=float(contact.erp),
+        stabilisation=int(stabilisation),
+        contact_erp=float(contact.erp) if by_velocity else 0.0,
+        position_erp=float(contact.erp),
         restitution_threshold=float(contact.restitution_threshold),
         restitution_law=int(RestitutionLaw[contact.restitution_law.upper()]),
         impact_time=int(ImpactTime[contact.impact_time.upper()]),

@@ -27,8 +27,8 @@ class Reach(NamedTuple):
     """When a contact can be touched."""
 
     horizon: float  # s     within this time at its present speed; 0: now
-    closed: float  # m      a gap below this is closed: there the impact happens
-    touching: float  # m    a gap below this passes an impact on
+    closed: float  # m      a gap below this is closed: an impact is due
+    touching: float  # m    gaps below this take part in it, and pass it on
     threshold: float  # m/s approach speed below which nothing rebounds
     before: float  # -      share of the kick that stands before the impact
 
@@ -52,9 +52,9 @@ def strikes(problem: Problem, contacts: Contacts, c: int, speed: float, reach: R
     i = problem.count[1] + 3 * c
     return (
         speed < -reach.threshold
-        and contacts.gap[c] + reach.horizon * speed < reach.closed
+        and contacts.gap[c] + reach.horizon * speed < reach.touching
         and problem.cfm[i] == 0.0
-        and (contacts.restitution[c] > 0.0 or contacts.gap[c] <= reach.closed)
+        and (contacts.restitution[c] > 0.0 or contacts.gap[c] <= reach.touching)
     )
 
 

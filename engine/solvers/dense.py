@@ -11,6 +11,7 @@ from engine.solvers.dense_problem import (
     project_guess,
 )
 from engine.solvers.elimination import reduce_problem, restore_solution
+from engine.solvers.forest import count_equations, write_graph
 from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.linear import Factor, copy
 from engine.solvers.newton import NewtonScratch, newton
@@ -29,6 +30,8 @@ PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 
+# beside the STOPPED_...: no answer by these methods
+NO_ROOM = -1
 # Newton steps on the answer of Lemke's method
 POLISHING_STEPS = 3
 
@@ -43,17 +46,17 @@ def has_friction(dp: DenseProblem) -> bool:
 
 
 @kernel
-def _pivots(dense: Dense, used: int) -> Pivots:
-    """Scratch of pivoting beside `used` rows of dense.factor that are taken."""
-    factor = Factor(dense.factor[used:], dense.indices[5], dense.indices[6], dense.indices[2])
+def _pivots(dense: Dense) -> Pivots:
+    """Scratch of pivoting."""
+    factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
     return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9])
 
 
 @kernel
-def _turns(dense: Dense, used: int) -> TurnScratch:
-    """Scratch of solve_in_turns beside `used` rows of dense.factor that are taken."""
+def _turns(dense: Dense) -> TurnScratch:
+    """Scratch of solve_in_turns."""
     x = dense.vectors
-    newton_scratch = NewtonScratch(dense.factor[used:], x[8], x[9], x[10], x[11])
+    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[10], x[11])
     return TurnScratch(newton_scratch, x[12], x[13], x[14], x[15])
 
 
@@ -66,33 +69,33 @@ def fits_lemke(dp: DenseProblem, dense: Dense) -> bool:
 
 
 @kernel
-def _solve_lemke(dp: DenseProblem, dense: Dense, used: int, tolerance: float) -> tuple[int, int]:
+def _solve_lemke(dp: DenseProblem, dense: Dense, tolerance: float) -> tuple[int, int]:
     """Lemke's answer, its rounding taken off by Newton steps."""
     status, count = solve_polyhedral(dp, dense.tableau, dense.basis)
     if status == STOPPED_EXACT and dense_residual(dp) > tolerance:
-        count += newton(dp, _turns(dense, used).newton, POLISHING_STEPS, tolerance)[1]
+        count += newton(dp, _turns(dense).newton, POLISHING_STEPS, tolerance)[1]
     return status, count
 
 
 @kernel
 def _solve_friction(
-    dp: DenseProblem, dense: Dense, used: int, max_iterations: int, tolerance: float
+    dp: DenseProblem, dense: Dense, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
     """Turns; where they fail, pivoting from there for squares, and Lemke for polygons."""
     best = dense.vectors[12]
     square = dp.friction_kind == FRICTION_BOX
     polygon = dp.friction_kind == FRICTION_POLYGON and fits_lemke(dp, dense)
     sweeps = min(max_iterations, 4 * SWEEPS_PER_TURN) if square or polygon else max_iterations
-    status, count = solve_in_turns(dp, _turns(dense, used), sweeps, tolerance)
+    status, count = solve_in_turns(dp, _turns(dense), sweeps, tolerance)
     if status == STOPPED_TOLERANCE or not (square or polygon):
         return status, count
     # Newton's scratch ends before this vector
     copy(dp.lam, dp.n, best)
     error = dense_residual(dp)
     if square:
-        solved, more = pivoting(dp, _pivots(dense, used))
+        solved, more = pivoting(dp, _pivots(dense))
     else:
-        solved, more = _solve_lemke(dp, dense, used, tolerance)
+        solved, more = _solve_lemke(dp, dense, tolerance)
     if error < dense_residual(dp):
         copy(best, dp.n, dp.lam)
     else:
@@ -110,24 +113,28 @@ def solve_dense(
     and polygons that gets some turns, and an exact method when they fail. LEMKE is exact at once;
     where its table is too small it is ELIMINATION.  The caller knows that rows fit.
 
+    NO_ROOM when the equations have more loops than there is memory for; nothing is done then.
+
     Returns STOPPED_..., count, and the method that ran.
 
     Reads   problem.lam   guess; of equations that are eliminated it is not needed
     Writes  problem.lam, dense
     Check   tests/engine/solvers/test_solve.py
     """
-    dp, factor, n_equations = reduce_problem(problem, dense, method >= ELIMINATION)
+    eliminate = method >= ELIMINATION and count_equations(problem) > 0
+    if eliminate and not write_graph(problem, dense.graph):
+        return NO_ROOM, 0, method
+    dp = reduce_problem(problem, dense, eliminate)
     project_guess(dp)
-    used = factor.size[0]
     if method == LEMKE and not fits_lemke(dp, dense):
         method = ELIMINATION
     if method == GAUSS_SEIDEL:
         status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
     elif method == LEMKE:
-        status, count = _solve_lemke(dp, dense, used, tolerance)
+        status, count = _solve_lemke(dp, dense, tolerance)
     elif method >= ELIMINATION and has_friction(dp):
-        status, count = _solve_friction(dp, dense, used, max_iterations, tolerance)
+        status, count = _solve_friction(dp, dense, max_iterations, tolerance)
     else:
-        status, count = pivoting(dp, _pivots(dense, used))
-    restore_solution(problem, dense, dp, factor, n_equations)
+        status, count = pivoting(dp, _pivots(dense))
+    restore_solution(problem, dense, dp, eliminate)
     return status, count, method

@@ -5,162 +5,221 @@
 
 Rows E are the equations (lo = -inf, hi = inf); a dependent one is left out with lam = 0.  The rest
 sees  S lam_R + b_S = w_R, whoever solves that; then  lam_E = -A_EE^-1 (b_E + A_ER lam_R).
+
+A_EE is never formed. With K = [M J_E^T; J_E -cfm] and its factor (block_factor.py)
+
+    K [v_s; .]      = [J_s^T; 0]              S_rs = J_r v_s + cfm,   s of R
+    K [v; -lam_E]   = [0; -b_E]               b_S = b_R + J_R v
+    K [v; -lam_E]   = [J_R^T lam_R; -b_E]     the answer
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from engine.kernel import kernel
+from engine.solvers.block_factor import solve_many, solve_one, write_factor
 from engine.solvers.dense_problem import DenseProblem
-from engine.solvers.linear import (
-    DEPENDENT,
-    TELLING,
-    Factor,
-    add_row,
-    row_dot,
-    solve_lower,
-    solve_upper,
-)
+from engine.solvers.forest import is_equation
+from engine.solvers.linear import DEPENDENT
 from engine.solvers.operator import first_follower, write_matrix
+from engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from engine.world.equations import Graph
     from engine.world.problem import Dense, Problem
 
 
 @kernel
-def is_equation(problem: Problem, i: int) -> bool:
-    """Whether row i (a box row) has no bounds."""
-    return problem.lo[i] == -np.inf and problem.hi[i] == np.inf
-
-
-@kernel
-def _write_order(problem: Problem, eliminate: bool, order: NDArray) -> int:
-    """Rows with the equations first (if they are to be eliminated); returns their number."""
+def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
+    """order <- the rows that are no equations (all of them unless `eliminate`); their number."""
     n_rows, n_box = problem.count[0], problem.count[1]
-    n_equations = 0
-    if eliminate:
-        for i in range(n_box):
-            if is_equation(problem, i):
-                order[n_equations] = i
-                n_equations += 1
-    p = n_equations
+    m = 0
     for i in range(n_rows):
         if not (eliminate and i < n_box and is_equation(problem, i)):
-            order[p] = i
-            p += 1
-    return n_equations
+            order[m] = i
+            m += 1
+    return m
 
 
 @kernel
-def _write_lower_row(factor: Factor, X: NDArray, r: int, scratch: NDArray) -> None:
-    """X[r, 0:k] <- L^-1 X[r, order]: one row of A_RE L^-T, by way of a copy in `scratch`."""
-    L, order, first = factor.L, factor.order, factor.first
-    k = factor.size[0]
-    for j in range(k):
-        scratch[j] = X[r, order[j]]
-    start = k
-    for j in range(k):
-        value = scratch[j]
-        if start == k:
-            if value == 0.0:
-                X[r, j] = 0.0
-                continue
-            start = j
-        begin = max(start, first[j])
-        X[r, j] = (value - row_dot(L, j, X, r, begin, j)) / L[j, j]
-
-
-@kernel
-def _factor_equations(dense: Dense, n_equations: int, factor: Factor) -> None:
-    """Factor of A_EE: the telling rows in their order, then of the others what is not dependent.
-
-    Writes  factor; dense.indices[5]: rows put off
-    """
-    later = dense.indices[5]
-    n_later = 0
-    for p in range(n_equations):
-        if not add_row(dense.A, p, TELLING, factor):
-            later[n_later] = p
-            n_later += 1
-    for q in range(n_later):
-        add_row(dense.A, later[q], DEPENDENT, factor)
-
-
-@kernel
-def _write_rest(problem: Problem, dense: Dense, n_equations: int, k: int) -> None:
-    """S, b_S and the bounds of the rows that are no equations, from A with Y = A_RE L^-T in it."""
-    b, lo, hi, mu, scale, lam = (
-        dense.vectors[0],
-        dense.vectors[1],
-        dense.vectors[2],
-        dense.vectors[3],
-        dense.vectors[4],
-        dense.vectors[5],
-    )
-    c = dense.vectors[7]
-    order, normal = dense.indices[0], dense.indices[8]
-    A, S = dense.A, dense.S
-    m = problem.count[0] - n_equations
+def _write_bounds(problem: Problem, dense: Dense, m: int) -> None:
+    """b and the bounds of the rows order[0:m], as they stand in the problem."""
+    order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
+    n_equations = problem.count[0] - m
     for r in range(m):
-        p = n_equations + r
-        i = order[p]
-        b[r] = problem.b[i]
-        for t in range(k):
-            b[r] -= A[p, t] * c[t]
-        lo[r] = problem.lo[i]
-        hi[r] = problem.hi[i]
-        mu[r] = problem.mu[i]
-        scale[r] = problem.diagonal[i]
-        lam[r] = problem.lam[i]
+        i = order[r]
+        vectors[0, r] = problem.b[i]
+        vectors[1, r] = problem.lo[i]
+        vectors[2, r] = problem.hi[i]
+        vectors[3, r] = problem.mu[i]
+        vectors[4, r] = problem.diagonal[i]
+        vectors[5, r] = problem.lam[i]
         # a follower's normal is a contact row, and contacts keep their place behind the boxes
         normal[r] = problem.normal_row[i] - n_equations
-        for s in range(r + 1):
-            S[r, s] = A[p, n_equations + s] - row_dot(A, p, A, n_equations + s, 0, k)
-            S[s, r] = S[r, s]
-    # what the equations decide alone is left to rounding in S: there it must not push
+
+
+@kernel
+def write_sides(graph: Graph, b: NDArray, x: NDArray) -> None:
+    """x <- [0; -b_E] over the nodes of a graph; b by row."""
+    for k in range(graph.count[2]):
+        for r in range(NODE_ROWS):
+            x[k, r] = 0.0
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            x[k, r] = -b[graph.member[g, r]]
+
+
+@kernel
+def _dot_at(J: NDArray, i: int, x: NDArray, k: int) -> float:
+    """J_i x_k, six numbers."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * x[k, c]
+    return total
+
+
+@kernel
+def _row_of_x(problem: Problem, graph: Graph, i: int, x: NDArray) -> float:
+    """J_i v over the bodies that are nodes."""
+    a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+    total = 0.0
+    if a >= 0:
+        total += _dot_at(problem.J_a, i, x, graph.body_node[a])
+    if b >= 0:
+        total += _dot_at(problem.J_b, i, x, graph.body_node[b])
+    return total
+
+
+@kernel
+def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
+    """Right side s += J_i^T at node k."""
+    for c in range(NODE_ROWS):
+        many[k, c, s] += J[i, c]
+
+
+@kernel
+def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> None:
+    """factor.many <- what the rows order[begin:end] do to all bodies of the equations."""
+    graph, factor = dense.graph, dense.equations
+    many = factor.many
+    n_nodes = graph.count[2]
+    for k in range(n_nodes):
+        for c in range(NODE_ROWS):
+            for s in range(SIDES):
+                many[k, c, s] = 0.0
+    first = n_nodes
+    for s in range(end - begin):
+        i = dense.indices[0, begin + s]
+        a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+        if a >= 0:
+            _put_side(problem.J_a, i, many, graph.body_node[a], s)
+            first = min(first, graph.body_node[a])
+        if b >= 0:
+            _put_side(problem.J_b, i, many, graph.body_node[b], s)
+            first = min(first, graph.body_node[b])
+    solve_many(graph, factor, first)
+
+
+@kernel
+def _side_of(J: NDArray, i: int, many: NDArray, k: int, s: int) -> float:
+    """J_i times right side s at node k."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * many[k, c, s]
+    return total
+
+
+@kernel
+def _product(J: NDArray, i: int, MJ: NDArray, j: int) -> float:
+    """J_i M^-1 J_j^T of a body that no equation holds."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * MJ[j, c]
+    return total
+
+
+@kernel
+def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
+    """The part of A_ij that comes by way of a body of row i that no equation holds."""
+    total = 0.0
+    if problem.inverse_mass[body] > 0.0:
+        if problem.body_a[j] == body:
+            total += _product(J, i, problem.MJ_a, j)
+        if problem.body_b[j] == body:
+            total += _product(J, i, problem.MJ_b, j)
+    return total
+
+
+@kernel
+def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
+    """dense.S <- S, eight columns at a time."""
+    graph, many, S = dense.graph, dense.equations.many, dense.S
+    order = dense.indices[0]
+    for begin in range(0, m, SIDES):
+        end = min(begin + SIDES, m)
+        _write_responses(problem, dense, begin, end)
+        for r in range(begin, m):
+            i = order[r]
+            body_a, body_b = problem.body_a[i], problem.body_b[i]
+            a, b = graph.place[body_a], graph.place[body_b]
+            for c in range(begin, min(end, r + 1)):
+                j = order[c]
+                value = problem.cfm[i] if r == c else 0.0
+                if a >= 0:
+                    value += _side_of(problem.J_a, i, many, graph.body_node[a], c - begin)
+                else:
+                    value += _coupling(problem, problem.J_a, i, body_a, j)
+                if b >= 0:
+                    value += _side_of(problem.J_b, i, many, graph.body_node[b], c - begin)
+                else:
+                    value += _coupling(problem, problem.J_b, i, body_b, j)
+                S[r, c] = value
+                S[c, r] = value
+
+
+@kernel
+def _silence(problem: Problem, dense: Dense, m: int) -> None:
+    """What the equations decide alone is left to rounding in S: there it must not push."""
+    S = dense.S
     for r in range(m):
-        if not S[r, r] > DEPENDENT * scale[r]:
+        if not S[r, r] > DEPENDENT * dense.vectors[4, r]:
             for s in range(m):
                 S[r, s] = 0.0
                 S[s, r] = 0.0
 
 
 @kernel
-def reduce_problem(
-    problem: Problem, dense: Dense, eliminate: bool
-) -> tuple[DenseProblem, Factor, int]:
-    """Form the dense problem on what is no equation; returns it, the factor of A_EE and |E|.
+def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
+    """Form the dense problem on what is no equation.
 
     Without `eliminate` no row counts as an equation: the dense problem is the whole Problem.
+    With it, dense.graph must be that of the problem (forest.write_graph).
 
     Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
     Check   tests/engine/solvers/test_elimination.py
-    Writes  dense: A (rows order[E], order[R]; A_RE becomes A_RE L^-T), factor, S;
-            vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w, 7 L^-1 b_E;
-            indices 0 order, 1 and 2 movers, then sizes of factors, 3 and 4 factor of A_EE,
-            8 normal
+    Writes  dense: equations; S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w;
+            indices 0 order, 1 and 2 scratch, 8 normal
     """
     order = dense.indices[0]
-    n = problem.count[0]
-    n_equations = _write_order(problem, eliminate, order)
-    write_matrix(problem, order, n, dense.A, dense.indices[1:3])
-    factor = Factor(dense.factor, dense.indices[3], dense.indices[4], dense.indices[1])
-    factor.size[0] = 0
-    _factor_equations(dense, n_equations, factor)
-    k = factor.size[0]
-    c = dense.vectors[7]
-    for t in range(k):
-        c[t] = problem.b[order[factor.order[t]]]
-    solve_lower(factor, c)
-    for p in range(n_equations, n):
-        _write_lower_row(factor, dense.A, p, dense.vectors[6])
-    _write_rest(problem, dense, n_equations, k)
-    dp = DenseProblem(
+    m = write_rest(problem, eliminate, order)
+    _write_bounds(problem, dense, m)
+    graph, factor = dense.graph, dense.equations
+    if not eliminate:
+        write_matrix(problem, order, m, dense.S, dense.indices[1:3])
+    else:
+        write_factor(problem, graph, factor)
+        if m > 0:
+            write_sides(graph, problem.b, factor.x)
+            solve_one(graph, factor)
+            for r in range(m):
+                dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
+            _write_complement(problem, dense, m)
+            _silence(problem, dense, m)
+    return DenseProblem(
         dense.S,
         dense.vectors[0],
         dense.vectors[1],
@@ -169,31 +228,44 @@ def reduce_problem(
         dense.vectors[4],
         dense.vectors[5],
         dense.vectors[6],
-        n - n_equations,
-        problem.count[1] - n_equations,
+        m,
+        problem.count[1] - (problem.count[0] - m),
         problem.friction_kind[0],
         problem.friction_kind[1],
-        first_follower(problem) - n_equations,
+        first_follower(problem) - (problem.count[0] - m),
         dense.indices[8],
     )
-    return dp, factor, n_equations
 
 
 @kernel
-def restore_solution(
-    problem: Problem, dense: Dense, dp: DenseProblem, factor: Factor, n_equations: int
-) -> None:
-    """problem.lam from lam_R:  lam_E = -L^-T (L^-1 b_E + Y^T lam_R); 0 for dependent equations."""
-    order = dense.indices[0]
-    c = dense.vectors[7]
-    k = factor.size[0]
+def _push(J: NDArray, i: int, lam: float, x: NDArray, k: int) -> None:
+    """x_k += J_i^T lam."""
+    for c in range(NODE_ROWS):
+        x[k, c] += J[i, c] * lam
+
+
+@kernel
+def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
+    """problem.lam from lam_R, and those of the equations; 0 for dependent ones."""
+    order, graph, factor = dense.indices[0], dense.graph, dense.equations
     for r in range(dp.n):
-        problem.lam[order[n_equations + r]] = dp.lam[r]
+        problem.lam[order[r]] = dp.lam[r]
+    if not eliminate:
+        return
+    write_sides(graph, problem.b, factor.x)
+    for r in range(dp.n):
         if dp.lam[r] != 0.0:
-            for t in range(k):
-                c[t] += dense.A[n_equations + r, t] * dp.lam[r]
-    solve_upper(factor, c)
-    for p in range(n_equations):
-        problem.lam[order[p]] = 0.0
-    for t in range(k):
-        problem.lam[order[factor.order[t]]] = -c[t]
+            i = order[r]
+            a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+            if a >= 0:
+                _push(problem.J_a, i, dp.lam[r], factor.x, graph.body_node[a])
+            if b >= 0:
+                _push(problem.J_b, i, dp.lam[r], factor.x, graph.body_node[b])
+    solve_one(graph, factor)
+    for i in range(problem.count[1]):
+        if is_equation(problem, i):
+            problem.lam[i] = 0.0
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            problem.lam[graph.member[g, r]] = -factor.x[k, r]

@@ -119,9 +119,9 @@ def write_matrix(problem: Problem, order: NDArray, n: int, A: NDArray, movers: N
 
 @kernel
 def dense_matrix(problem: Problem, dense: Dense) -> None:
-    """dense.A[0:n_rows, 0:n_rows] = A in the order of the rows; the caller knows that it fits."""
+    """dense.S[0:n_rows, 0:n_rows] = A in the order of the rows; the caller knows that it fits."""
     n = problem.count[0]
     order = dense.indices[0]
     for i in range(n):
         order[i] = i
-    write_matrix(problem, order, n, dense.A, dense.indices[1:3])
+    write_matrix(problem, order, n, dense.S, dense.indices[1:3])

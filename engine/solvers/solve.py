@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
-from engine.solvers.dense import GAUSS_SEIDEL, solve_dense
-from engine.solvers.elimination import is_equation
+from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
+from engine.solvers.forest import count_equations
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
 from engine.status import DENSE_FULL
@@ -38,24 +38,30 @@ EXACT = 1e-8
 
 
 @kernel
-def choose_method(problem: Problem, cap: int) -> int:
+def choose_method(problem: Problem, dense: Dense) -> int:
     """AUTO: exact where the matrix fits and pays, else PGS.
 
     It pays for few rows, for boxes without contacts, and for equations with not too much beside
-    them: sweeps on joints converge slowly, but the rest costs its rows squared and cubed.
+    them: sweeps on joints converge slowly, equations are cheap, but the rest costs its rows squared
+    and cubed.
     """
     n_rows, n_box = problem.count[0], problem.count[1]
-    if n_rows > cap:
+    rest = n_rows - count_equations(problem)
+    if rest > dense.S.shape[0]:
         return PGS
-    if n_rows <= SMALL_ROWS or n_rows == n_box:
-        return ELIMINATION
-    n_equations = 0
-    for i in range(n_box):
-        if is_equation(problem, i):
-            n_equations += 1
-    if n_equations > 0 and n_rows - n_equations <= REST_ROWS:
-        return ELIMINATION
-    return PGS
+    if rest == n_rows:
+        return ELIMINATION if rest <= SMALL_ROWS or n_rows == n_box else PGS
+    if rest > REST_ROWS and n_rows != n_box and n_rows > SMALL_ROWS:
+        return PGS
+    return ELIMINATION
+
+
+@kernel
+def fits(problem: Problem, dense: Dense, method: int) -> bool:
+    """Whether there is memory for a method that holds a matrix."""
+    if method < ELIMINATION:
+        return problem.count[0] <= dense.S.shape[0]
+    return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
 
 
 @kernel
@@ -100,21 +106,21 @@ def solve(
     if options.warm_start == 0:
         for i in range(n_rows):
             problem.lam[i] = 0.0
-    cap = dense.A.shape[0]
     method = options.method
     if method == AUTO:
-        method = choose_method(problem, cap)
-    elif n_rows > cap and method >= GAUSS_SEIDEL:
+        method = choose_method(problem, dense)
+    elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
-    sweeps = options.max_iterations
+    status, iterations = NO_ROOM, 0
     if method >= GAUSS_SEIDEL:
-        sweeps = sweeps if sweeps > 0 else DENSE_ITERATIONS
+        sweeps = options.max_iterations if options.max_iterations > 0 else DENSE_ITERATIONS
         status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
         if options.method == LEMKE and method != LEMKE:
             report.status[0] |= DENSE_FULL
-    else:
-        sweeps = sweeps if sweeps > 0 else PGS_ITERATIONS
+    if status == NO_ROOM:
+        method = method if method in (PGS, SOR) else PGS
+        sweeps = options.max_iterations if options.max_iterations > 0 else PGS_ITERATIONS
         relaxation = options.relaxation if method == SOR else 1.0
         status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
     report.method[0] = method

@@ -44,3 +44,16 @@ def store_congruent(R: Mat3, S: Mat3, array: NDArray, i: int) -> None:
             value = r[0] * t[0] + r[1] * t[1] + r[2] * t[2]
             array[i, j, k] = value
             array[i, k, j] = value
+
+
+@kernel
+def inverse_symmetric(S: Mat3) -> Mat3:
+    """S^-1 of a symmetric positive definite S, by its cofactors."""
+    a = S[1][1] * S[2][2] - S[1][2] * S[1][2]
+    b = S[0][2] * S[1][2] - S[0][1] * S[2][2]
+    c = S[0][1] * S[1][2] - S[0][2] * S[1][1]
+    f = 1.0 / (S[0][0] * a + S[0][1] * b + S[0][2] * c)
+    d = S[0][0] * S[2][2] - S[0][2] * S[0][2]
+    e = S[0][1] * S[0][2] - S[0][0] * S[1][2]
+    g = S[0][0] * S[1][1] - S[0][1] * S[0][1]
+    return ((f * a, f * b, f * c), (f * b, f * d, f * e), (f * c, f * e, f * g))

@@ -33,6 +33,14 @@ class OrientationUpdate(IntEnum):
     INFINITESIMAL = 1
 
 
+class Stabilisation(IntEnum):
+    """What becomes of position errors."""
+
+    BAUMGARTE = 0
+    SPLIT_IMPULSE = 1
+    PROJECTION = 2
+
+
 class RestitutionLaw(IntEnum):
     """What bodies do when they meet."""
 
@@ -74,7 +82,9 @@ class StepOptions(NamedTuple):
     share: float  # -            of the scene's step: 1, or less for a part of it
     orientation_update: int  # OrientationUpdate
     gyroscopic: int  # Gyroscopic
-    contact_erp: float  # -      share of penetration removed per step
+    stabilisation: int  # Stabilisation
+    contact_erp: float  # -      share of penetration removed per step by velocities
+    position_erp: float  # -     the same by moving poses
     restitution_threshold: float  # m/s   slower approaches do not bounce
     restitution_law: int  # RestitutionLaw
     impact_time: int  # ImpactTime

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.world.equations import Factor, Graph
+
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 
 
@@ -35,6 +37,8 @@ class Problem(NamedTuple):
     MJ_a: NDArray  # (max, 6)                1/kg, 1/(kg m)  M^-1 J^T of body a
     MJ_b: NDArray  # (max, 6)                1/kg, 1/(kg m)  M^-1 J^T of body b
     diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
+    inverse_mass: NDArray  # (n_bodies + 1,) 1/kg  0 for bodies that impulses do not move
+    inverse_inertia: NDArray  # (n_bodies + 1, 3, 3) 1/(kg m^2)  W, about each centre of mass
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
     lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
@@ -49,10 +53,11 @@ class Problem(NamedTuple):
 class Dense(NamedTuple):
     """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
 
-    A: NDArray  # (cap, cap) 1/kg ...  unit of the rows
-    factor: NDArray  # (cap, cap) -  of A, of its equations, or of a pivot block
-    S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated
+    factor: NDArray  # (cap, cap) -  of a pivot block
+    S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
     vectors: NDArray  # (16, cap) -  scratch of any unit
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
     basis: NDArray  # (4, t + 1) int64
+    graph: Graph  # of the equations, which count against no cap
+    equations: Factor

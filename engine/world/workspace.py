@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engine.world.contacts import Contacts
 from engine.world.impacts import Impacts
 from engine.world.islands import Islands
+from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 
@@ -42,5 +43,6 @@ class Workspace(NamedTuple):
     problem: Problem
     islands: Islands
     dense: Dense
+    positions: Positions
     motion: Motion
     impacts: Impacts

@@ -14,13 +14,19 @@ from tests.laws.test_energy import chain
 pytestmark = pytest.mark.law
 
 
+# counts and kinds; masses are the model's
+KEPT = ("count", "dropped", "friction_kind", "inverse_mass")
+
+
 def poison(sim: Simulation) -> None:
     """Fill everything that is garbage between steps with NaN (and wild integers)."""
-    parts = [sim.work.motion, sim.work.rows, sim.work.contacts, sim.work.dense, sim.collision]
-    parts += [sim.work.problem, sim.work.impacts, sim.work.impacts.problem]
+    work = sim.work
+    parts = [work.motion, work.rows, work.contacts, work.problem, sim.collision]
+    parts += [work.dense, work.dense.graph, work.dense.equations]
+    parts += [work.impacts, work.impacts.problem]
     for part in parts:
         for name, array in zip(part._fields, part, strict=True):
-            if name in ("count", "dropped", "friction_kind") or not isinstance(array, np.ndarray):
+            if name in KEPT or not isinstance(array, np.ndarray):
                 continue
             array[...] = np.nan if array.dtype.kind == "f" else 7
 

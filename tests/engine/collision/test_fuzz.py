@@ -122,7 +122,8 @@ def nearest(a, b):
     """Gap, normal, points on both."""
     world = World([a, b], margin=0.0)
     who, where = np.zeros(2, np.int64), np.zeros((3, 3))
-    assert closest_shapes(world.model.shapes, world.state, world.scratch, 0, 1, who, where)
+    told = (world.scratch, world.contacts, (0, 1), who, where)
+    assert closest_shapes(world.model, world.state, *told)
     point_a, point_b, n = where
     return float((point_b - point_a) @ n), n, point_a, point_b
 

@@ -79,7 +79,7 @@ def test_gap_before_a_triangle_is_the_distance(name):
     twin = Solid(CONVEX, points=corners, dynamic=False)
     world = World([mesh(corners, [[0, 1, 2]]), solid(name)], margin=MARGIN)
     found = 0
-    for p, q in near_poses(rng, twin, world.solids[1], 40, [1.0, 1.01, 1.1]):
+    for p, q in near_poses(rng, twin, world.solids[1], 24, [1.0, 1.01, 1.1]):
         pose(world, 1, p if p[2] > 0 else -p, q)
         expected, n = gap_by_search(twin, world.solids[1], rng)
         if expected < 1e-4 or n[2] < 1e-3:
@@ -93,7 +93,7 @@ def test_gap_before_a_triangle_is_the_distance(name):
         # what a normal separates is at most the distance, which the search finds from below
         assert gap >= expected - 2e-6
         assert separation_along(twin, world.solids[1], along) == pytest.approx(gap, abs=2e-6)
-    assert found >= 15
+    assert found >= 8
 
 
 SURFACES = {
@@ -112,7 +112,7 @@ def test_a_convex_mesh_is_as_far_as_the_hull_of_its_corners(name, surface):
     twin = Solid(CONVEX, points=vertices, dynamic=False)
     world = World([mesh(vertices, faces), solid(name)], margin=MARGIN)
     found = 0
-    for p, q in near_poses(rng, twin, world.solids[1], 24, [1.05, 1.0, 0.99, 0.97]):
+    for p, q in near_poses(rng, twin, world.solids[1], 12, [1.05, 1.0, 0.99, 0.97]):
         pose(world, 1, p, q)
         expected, _ = gap_by_search(twin, world.solids[1], rng)
         contacts = world.find()
@@ -123,7 +123,7 @@ def test_a_convex_mesh_is_as_far_as_the_hull_of_its_corners(name, surface):
         # a way out that is nearly the shortest is as good
         assert gap >= expected - 1e-5 - 0.02 * abs(min(expected, 0.0))
         assert gap == pytest.approx(separation_along(twin, world.solids[1], along), abs=1e-4)
-    assert found >= 18
+    assert found >= 9
 
 
 @pytest.mark.parametrize("cells", [1, 7, 16])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine.build.capacity import contact_arrays, empty_state
+from engine.build.capacity import contact_arrays, empty_report, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
 from engine.build.mesh import build_mesh, mesh_arrays
@@ -17,7 +17,6 @@ from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
-from engine.simulation import empty_report
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,

@@ -7,8 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.build.capacity import dense_arrays, graph_arrays
+from engine.solvers.elimination import reduce_problem
+from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
-from engine.world.problem import FRICTION_CONE, Dense, Problem
+from engine.world.problem import FRICTION_CONE, Problem
 from engine.world.report import Report
 
 H = 1.0 / 240.0
@@ -38,6 +41,8 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         MJ_a=np.full((cap, 6), nan),
         MJ_b=np.full((cap, 6), nan),
         diagonal=np.full(cap, nan),
+        inverse_mass=np.zeros(cap + 2),
+        inverse_inertia=np.zeros((cap + 2, 3, 3)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
         lo=np.full(cap, nan),
@@ -57,6 +62,8 @@ def put_row(problem, i, bodies, pair, J_a, J_b):
     for body, J, MJ in ((pair[0], J_a, problem.MJ_a), (pair[1], J_b, problem.MJ_b)):
         MJ[i, :3] = bodies[body].inverse_inertia @ J[:3]
         MJ[i, 3:] = bodies[body].inverse_mass * J[3:]
+        problem.inverse_mass[body] = bodies[body].inverse_mass
+        problem.inverse_inertia[body] = bodies[body].inverse_inertia
     problem.diagonal[i] = (
         problem.J_a[i] @ problem.MJ_a[i] + problem.J_b[i] @ problem.MJ_b[i] + problem.cfm[i]
     )
@@ -207,16 +214,27 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 
 def dense_scratch(cap, lemke=0):
-    """Scratch full of NaN and nonsense."""
-    return Dense(
-        A=np.full((cap, cap), np.nan),
-        factor=np.full((cap, cap), np.nan),
-        S=np.full((cap, cap), np.nan),
-        vectors=np.full((16, cap), np.nan),
-        indices=np.full((9, cap), -(2**40)),
-        tableau=np.full((lemke, lemke + 2), np.nan),
-        basis=np.full((4, lemke + 1), -(2**40)),
-    )
+    """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
+    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap))
+    for field in (*dense[:-2], *dense.graph, *dense.equations):
+        field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
+    return dense
+
+
+def equations_of(problem):
+    """Which rows are equations."""
+    n, n_box = problem.count
+    free = np.isinf(problem.lo[:n]) & np.isinf(problem.hi[:n])
+    return np.flatnonzero(free & (np.arange(n) < n_box))
+
+
+def reduced(problem):
+    """Scratch that holds what the problem is without its equations, and how many those are."""
+    n = int(problem.count[0])
+    dense = dense_scratch(n)
+    assert write_graph(problem, dense.graph)
+    reduce_problem(problem, dense, True)
+    return dense, len(equations_of(problem))
 
 
 def velocity_scratch(problem):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from engine.solvers.dense import solve_dense
-from engine.solvers.elimination import reduce_problem
 from engine.solvers.operator import dense_matrix
 from engine.solvers.residual import residual
 from engine.world.options import SolverMethod
@@ -16,6 +15,8 @@ from tests.engine.solvers.problems import (
     chain,
     copy_problem,
     dense_scratch,
+    equations_of,
+    reduced,
     velocity_scratch,
 )
 
@@ -26,7 +27,7 @@ def matrix_of(problem):
     n = problem.count[0]
     dense = dense_scratch(n)
     dense_matrix(problem, dense)
-    return dense.A[:n, :n]
+    return dense.S[:n, :n]
 
 
 def test_equations_alone_are_a_linear_system():
@@ -44,16 +45,15 @@ def test_equations_alone_are_a_linear_system():
 def test_rest_is_the_schur_complement():
     problem = chain(5, 3)
     n = problem.count[0]
-    dense = dense_scratch(n)
-    dp, _, n_equations = reduce_problem(problem, dense, True)
-    order = dense.indices[0, :n]
-    E, R = order[:n_equations], order[n_equations:]
+    dense, n_equations = reduced(problem)
+    m = n - n_equations
+    E, R = equations_of(problem), dense.indices[0, :m]
     A = matrix_of(problem)
     inverse = np.linalg.solve(A[np.ix_(E, E)], np.column_stack([A[np.ix_(E, R)], problem.b[E]]))
     expected = A[np.ix_(R, R)] - A[np.ix_(R, E)] @ inverse[:, :-1]
-    np.testing.assert_allclose(dense.S[: dp.n, : dp.n], expected, atol=1e-12)
+    np.testing.assert_allclose(dense.S[:m, :m], expected, atol=1e-12)
     np.testing.assert_allclose(
-        dense.vectors[0, : dp.n], problem.b[R] - A[np.ix_(R, E)] @ inverse[:, -1], atol=1e-12
+        dense.vectors[0, :m], problem.b[R] - A[np.ix_(R, E)] @ inverse[:, -1], atol=1e-12
     )
 
 

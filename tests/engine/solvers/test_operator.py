@@ -35,7 +35,7 @@ def test_operator_and_matrix_agree(name):
     dense_matrix(problem, dense)
     body_velocities(problem, v)
     by_operator = [row_velocity(problem, v, i) for i in range(n)]
-    by_matrix = dense.A[:n, :n] @ problem.lam[:n] + problem.b[:n]
+    by_matrix = dense.S[:n, :n] @ problem.lam[:n] + problem.b[:n]
     np.testing.assert_allclose(by_operator, by_matrix, atol=1e-12)
 
 
@@ -45,7 +45,7 @@ def test_matrix_is_symmetric_and_positive_semidefinite(name):
     n = problem.count[0]
     dense = dense_scratch(n)
     dense_matrix(problem, dense)
-    A = dense.A[:n, :n]
+    A = dense.S[:n, :n]
     assert np.array_equal(A, A.T)
     assert np.linalg.eigvalsh(A).min() > -1e-12 * np.diag(A).max()
 

@@ -12,12 +12,11 @@ from engine.solvers.dense_problem import (
     project_guess,
     write_velocities,
 )
-from engine.solvers.elimination import reduce_problem
 from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.turns import solve_in_turns
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
 from engine.world.report import STOPPED_TOLERANCE
-from tests.engine.solvers.problems import DIRECTIONS, chain, dense_scratch, pile, tower
+from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
 
 PROBLEMS = {
     "tower": lambda kind: tower(10, friction_kind=kind),
@@ -29,14 +28,12 @@ PROBLEMS = {
 
 
 def dense_problem(problem):
-    n, dense = int(problem.count[0]), dense_scratch(int(problem.count[0]))
-    _, _, n_equations = reduce_problem(problem, dense, True)
-    # kernels count no references: what one returns to Python must not be used, its arrays may
-    n_left = n - n_equations
+    dense, n_equations = reduced(problem)
+    n_left = int(problem.count[0]) - n_equations
     n_box = int(problem.count[1]) - n_equations
     kind = (int(problem.friction_kind[0]), DIRECTIONS)
     dp = DenseProblem(
-        dense.S, *dense.vectors[:7], n_left, n_box, *kind, n_box, np.zeros(n, np.int64)
+        dense.S, *dense.vectors[:7], n_left, n_box, *kind, n_box, np.zeros(n_left, np.int64)
     )
     project_guess(dp)
     return dp

@@ -1,0 +1,124 @@
+"""Stops and contacts that are violated: impulses that move poses and are forgotten."""
+
+from __future__ import annotations
+
+from math import inf
+
+from engine.constraints.row import row_speed
+from engine.kernel import kernel
+from engine.solvers.islands import solve_islands
+from engine.solvers.operator import body_velocities
+from engine.stabilisation.shift import shift_body
+from engine.stabilisation.tangent import is_hard, is_hard_stop
+from engine.world.model import DYNAMIC, Model
+from engine.world.options import StepOptions
+from engine.world.positions import Positions
+from engine.world.problem import Problem
+from engine.world.rows import ROW_NORMAL, Rows
+from engine.world.state import State
+from engine.world.workspace import Workspace
+
+# [m or rad] violated by less is not violated
+SLOP = 1e-6
+
+
+@kernel
+def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
+    """Row i of a problem without its law."""
+    to.body_a[r] = problem.body_a[i]
+    to.body_b[r] = problem.body_b[i]
+    for k in range(6):
+        to.J_a[r, k] = problem.J_a[i, k]
+        to.J_b[r, k] = problem.J_b[i, k]
+        to.MJ_a[r, k] = problem.MJ_a[i, k]
+        to.MJ_b[r, k] = problem.MJ_b[i, k]
+    to.diagonal[r] = problem.diagonal[i]
+    to.cfm[r] = 0.0
+    to.normal_row[r] = -1
+    to.mu[r] = 0.0
+    to.lam[r] = 0.0
+    to.lo[r] = -inf
+    to.hi[r] = inf
+
+
+@kernel
+def _one_sided_error(
+    rows: Rows, row: int, model: Model, state: State, options: StepOptions
+) -> tuple[bool, float, float]:
+    """Whether the row is a hard stop or contact; C at the end of the step; what goes of it."""
+    is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
+    if not is_normal and not is_hard_stop(rows, row):
+        return False, 0.0, 0.0
+    # the kick was half a step ago; a stop was within reach then, or it has no row
+    C = rows.error[row] + 0.5 * options.time_step * row_speed(rows, row, state)
+    if C >= -SLOP:
+        return True, C, max(C, 0.0)
+    share = options.position_erp if is_normal else model.joints.erp[rows.joint[row]]
+    wanted = share * (C + SLOP)
+    if is_normal:
+        wanted = max(wanted, -options.max_correction_speed * options.time_step)
+    return True, C, wanted
+
+
+@kernel
+def gather_violations(
+    model: Model,
+    state: State,
+    rows: Rows,
+    problem: Problem,
+    positions: Positions,
+    options: StepOptions,
+) -> bool:
+    """positions.problem <- equations, hard stops and normals; whether anything is to be done."""
+    part = positions.problem
+    is_due = False
+    r = 0
+    for i in range(rows.count[0]):
+        one_sided, C, wanted = _one_sided_error(rows, i, model, state, options)
+        if not one_sided and not is_hard(rows, i):
+            continue
+        _copy_row(problem, i, part, r)
+        if one_sided:
+            part.lo[r] = 0.0
+            part.b[r] = wanted
+            is_due = is_due or C < -SLOP
+        else:
+            part.b[r] = positions.wanted[i]
+            is_due = is_due or positions.wanted[i] != 0.0
+        r += 1
+    part.count[0] = r
+    part.count[1] = r
+    return is_due
+
+
+@kernel
+def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+    """Move poses by M^-1 J^T d where d >= 0 is complementary to A d + C >= 0.
+
+    C of one-sided rows is what the step makes of the gap in its middle; of a violation the share
+    contact.erp (stops: erp of the joint) goes in one step. No friction, no velocity.
+
+    Reads   positions.wanted of the equations: what is left of them
+    Writes  state.p_WB, q_WB, w_WB_W; positions
+    Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
+    Check   tests/laws/test_stabilisation.py
+    """
+    positions, v = work.positions, work.motion.scratch
+    if not gather_violations(model, state, work.rows, work.problem, positions, options):
+        return
+    solve_islands(
+        positions.problem,
+        model.bodies.inverse_mass,
+        positions.islands,
+        work.dense,
+        v,
+        options.solver,
+        positions.report,
+    )
+    for i in range(v.shape[0]):
+        for k in range(6):
+            v[i, k] = 0.0
+    body_velocities(positions.problem, v)
+    for i in range(v.shape[0]):
+        if model.bodies.kind[i] == DYNAMIC:
+            shift_body(model.bodies, state, i, v[i], positions.lost)

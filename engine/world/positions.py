@@ -1,0 +1,27 @@
+"""Scratch for correcting positions at the end of a step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from engine.world.islands import Islands
+from engine.world.problem import Problem
+from engine.world.report import Report
+from engine.world.rows import Rows
+
+
+class Positions(NamedTuple):
+    """Garbage between steps."""
+
+    rows: Rows  # the equations once more, where the step ends: of these only the errors are used
+    error: NDArray  # (j, 22) m or rad      C of every equation there
+    wanted: NDArray  # (max,) m or rad      C to take away, by row of the step's problem
+    problem: Problem  # impulses that move poses instead of velocities: w in m or rad
+    islands: Islands
+    report: Report  # of its solver
+    parent: NDArray  # (n,) int64           disjoint sets of bodies that corrections move together
+    held: NDArray  # (n,) int64             1: the first body of a set that pushes on what is fixed
+    lost: NDArray  # (n, 3) N m s           what each body's angular momentum about the origin lost
+    sums: NDArray  # (n, 16) kg, m, N m s   by set: mass, m p, inertia about the origin, lost

@@ -1,0 +1,234 @@
+"""Position errors go, and what that costs is known: energy booked, momenta kept, nothing thrown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import Simulation
+from engine.stabilisation.equations import write_errors
+from schemas import load_scene
+from tests.engine.scenes import Document, brick, document, ground, rod, simulate
+from tests.laws.test_determinism import poison
+from tests.laws.test_energy import chain
+from tests.laws.test_islands import pendulum
+
+pytestmark = pytest.mark.law
+
+MODES = ["baumgarte", "split_impulse", "projection"]
+
+
+def stabilised(scene: Document, mode: str, **simulation: Any) -> Simulation:
+    scene["simulation"] = {**scene["simulation"], "stabilisation": mode, **simulation}
+    return simulate(scene)
+
+
+def floating(n: int) -> Document:
+    """n bricks on balls and hinges in a row, spinning in free space."""
+    bodies = [
+        brick(
+            f"b{k}",
+            position=[0.5 * k, 0.02 * k, 0],
+            angular_velocity=[1.0, 2.0 - k, 3.0 * (-1) ** k],
+        )
+        for k in range(n)
+    ]
+    joints: list[Document] = [
+        {
+            "name": f"j{k}",
+            "type": "hinge" if k % 2 else "ball",
+            "parent": f"b{k}",
+            "child": f"b{k + 1}",
+            "anchor": [0.5 * k + 0.25, 0, 0.05],
+            **({"axis": [0, 1, 0.3]} if k % 2 else {}),
+        }
+        for k in range(n - 1)
+    ]
+    return document(bodies, joints, gravity=[0, 0, 0], simulation={"dt": 0.002})
+
+
+def mixed() -> Document:
+    """Rods with stops, a motor and a spring that fall on the ground, and a box between them."""
+    limits = {"lower": -0.4, "upper": 0.3}
+    bodies = [rod(f"rod-{k}", [0.2 * k, 0, 0.12], 0.2) for k in range(4)]
+    shape = {"type": "box", "size": [0.1, 0.1, 0.1]}
+    bodies.append({"name": "box", "position": [0.3, 0, 0.3], "mass": 0.5, "shapes": [shape]})
+    kinds = (
+        {"type": "hinge", "axis": [0, 1, 0], "limits": limits},
+        {"type": "ball"},
+        {"type": "hinge", "axis": [0, 1, 0], "spring": {"stiffness": 2.0, "damping": 0.01}},
+    )
+    joints = [
+        {
+            "name": f"j{k}",
+            "parent": f"rod-{k}",
+            "child": f"rod-{k + 1}",
+            "anchor": [0.2 * (k + 1), 0, 0.12],
+            **kind,
+        }
+        for k, kind in enumerate(kinds)
+    ]
+    return document([ground(), *bodies], joints, simulation={"dt": 0.002})
+
+
+def loop() -> Document:
+    """A four-bar linkage: fifteen of its equations' twenty are enough."""
+    corners = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 0, 0]]
+    bodies, joints = [], []
+    for k in range(3):
+        middle = (0.5 * (np.array(corners[k]) + corners[k + 1])).tolist()
+        bodies.append(
+            {"name": f"bar{k}", "position": middle, "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+        )
+    for k in range(4):
+        joints.append(
+            {
+                "name": f"pin{k}",
+                "type": "hinge",
+                "parent": "world" if k in (0, 3) else f"bar{k - 1}",
+                "child": f"bar{min(k, 2)}",
+                "anchor": corners[k],
+                "axis": [0, 1, 0],
+            }
+        )
+    bodies[0]["linear_velocity"] = [0.5, 0, 0]
+    bodies[0]["angular_velocity"] = [0, 1.0, 0]
+    bodies[1]["linear_velocity"] = [1.0, 0, 0]
+    bodies[2]["linear_velocity"] = [0.5, 0, 0]
+    bodies[2]["angular_velocity"] = [0, 1.0, 0]
+    return document(bodies, joints, simulation={"dt": 0.002})
+
+
+SCENES = {
+    "chain": lambda: chain(3, "hinge"),
+    "floating": lambda: floating(4),
+    "mixed": mixed,
+    "loop": loop,
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", SCENES)
+def test_every_joule_and_every_newton_second_is_booked(name: str, mode: str) -> None:
+    sim = stabilised(SCENES[name](), mode)
+    sim.advance(1000)
+    summary = sim.summary()
+    assert summary["energy"]["balance_error"] <= 1e-11
+    assert summary["momentum"]["max_linear_drift"] <= 1e-10
+    assert summary["momentum"]["max_angular_drift"] <= 1e-10
+    assert summary["joints"]["max_position_error"] <= (1e-8 if mode == "projection" else 1e-2)
+    assert summary["joints"]["max_angle_error"] <= (1e-8 if mode == "projection" else 1e-2)
+
+
+@pytest.mark.parametrize("joint", ["ball", "hinge"])
+def test_joints_neither_give_nor_take_energy(joint: str) -> None:
+    drift = {}
+    for mode in MODES:
+        sim = stabilised(chain(3, joint), mode)
+        sim.advance(5000)
+        drift[mode] = sim.summary()["energy"]["max_relative_drift"]
+    assert drift["projection"] <= 4e-4
+    assert drift["split_impulse"] <= 4e-4
+    assert drift["baumgarte"] >= 2.0 * drift["projection"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_apart_comes_together(mode: str) -> None:
+    sim = stabilised(floating(4), mode)
+    sim.advance(100)
+    rng = np.random.default_rng(2)
+    sim.state.p_WB[:4] += rng.uniform(-1e-3, 1e-3, (4, 3))
+    masses = sim.model.bodies.mass[:4, None]
+    centre, momentum = (masses * sim.state.p_WB[:4]).sum(axis=0), sim.momentum()
+    sim.advance(1)
+    moved = (masses * sim.state.p_WB[:4]).sum(axis=0) - centre
+    assert np.abs(moved - momentum[:3] * sim.time_step).max() <= 1e-13
+    assert np.abs(sim.momentum() - momentum).max() <= 1e-12
+    sim.advance(200)
+    assert sim.solver_report()["joint_position_error"] <= 5e-3
+    positions = sim.work.positions
+    write_errors(sim.model, sim.state, positions, positions.lost)
+    left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()
+    assert left <= (2e-9 if mode == "projection" else 1e-4)
+
+
+@pytest.mark.parametrize("mode", ["split_impulse", "projection"])
+def test_what_is_sunk_rises_without_speed(mode: str) -> None:
+    box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    body = {"name": "box", "position": [0, 0, 0.098], "mass": 1.0, "shapes": [box]}
+    scene = document([ground(), body], gravity=[0, 0, 0], simulation={"dt": 0.002})
+    sim = stabilised(scene, mode)
+    sim.advance(1)
+    assert sim.poses()[1, 2] == pytest.approx(0.098 + 0.2 * (0.002 - 1e-6), abs=1e-9)
+    sim.advance(100)
+    assert sim.poses()[1, 2] == pytest.approx(0.1, abs=2e-6)
+    assert np.abs(sim.velocities()).max() == 0.0
+    assert sim.energy()["kinetic"] == 0.0
+
+
+@pytest.mark.parametrize("mode", ["split_impulse", "projection"])
+def test_a_violated_stop_is_left_without_speed(mode: str) -> None:
+    scene = chain(1, "hinge", limits={"lower": 0.02, "upper": 1.0})
+    scene["gravity"] = [0, 0, 0]
+    sim = stabilised(scene, mode)
+    sim.advance(100)
+    assert float(sim.joint_table()["q"][0]) == pytest.approx(0.02, abs=3e-6)
+    assert np.abs(sim.velocities()).max() <= 1e-18
+
+
+@pytest.mark.parametrize("mode", ["split_impulse", "projection"])
+def test_lifting_is_booked_as_correction(mode: str) -> None:
+    box = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    body = {"name": "box", "position": [0, 0, 0.098], "mass": 1.0, "shapes": [box]}
+    sim = stabilised(document([ground(), body], simulation={"dt": 0.002}), mode)
+    sim.advance(200)
+    energy = sim.energy()
+    assert energy["correction"] == pytest.approx(9.81 * 0.002, rel=2e-3)
+    assert (
+        sim.summary()["energy"]["balance_error"] * sim.summary()["energy"]["max_kinetic"] <= 1e-13
+    )
+
+
+def test_a_soft_joint_stays_soft() -> None:
+    """A compliant joint hangs by its load; nobody puts it in place."""
+    found = []
+    for mode in MODES:
+        sim = stabilised(chain(1, "ball", cfm=1e-3, erp=0.2), mode)
+        sim.advance(500)
+        found.append(sim.poses().tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("mode", ["split_impulse", "projection"])
+@pytest.mark.parametrize("name", ["mixed", "loop"])
+def test_pieces_snapshots_and_poison_change_nothing(name: str, mode: str) -> None:
+    scene = SCENES[name]()
+    scene["simulation"]["stabilisation"] = mode
+    loaded = load_scene(scene)
+    whole, pieces, resumed = Simulation(loaded), Simulation(loaded), Simulation(loaded)
+    whole.advance(200)
+    pieces.advance(90)
+    resumed.restore(pieces.snapshot())
+    poison(resumed)
+    for field in ("error", "wanted", "lost", "sums"):
+        getattr(resumed.work.positions, field)[...] = np.nan
+    pieces.advance(110)
+    resumed.advance(110)
+    assert pieces.state_hash() == whole.state_hash()
+    assert resumed.state_hash() == whole.state_hash()
+
+
+@pytest.mark.parametrize("mode", ["split_impulse", "projection"])
+def test_a_far_away_stranger_does_not_change_a_bit(mode: str) -> None:
+    arm, hinges = pendulum("arm", 0.0)
+    other, others = pendulum("other", 3.0)
+    other[1]["mass"] = 2.5
+    options = {"dt": 0.002, "stabilisation": mode}
+    alone = simulate(document([*arm], hinges, simulation=options))
+    crowd = simulate(document([*arm, *other], [*hinges, *others], simulation=options))
+    for _ in range(10):
+        alone.advance(50)
+        crowd.advance(50)
+        assert crowd.poses()[:2].tobytes() == alone.poses().tobytes()
