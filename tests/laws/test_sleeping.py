@@ -352,3 +352,20 @@ def test_sleepers_are_bounded_in_price_by_what_is_awake() -> None:
     assert sim.collision.sweep.pair_count[0] == 1
     assert sim.solver_report()["contacts"] == 1
     assert int(sim.state.resting.count[0]) == 30 * 12
+
+
+def test_to_fall_asleep_and_to_wake_is_no_event() -> None:
+    sim = scene([ground(), *tower(2)])
+    sim.watch_events()
+    sim.advance(100)
+    assert sim.asleep()[1:].all()
+    began = sim.events()
+    assert len(began) == 2
+    sim.set_gravity([0, 0, -9.81])
+    sim.advance(5)
+    assert not sim.asleep().any()
+    assert len(sim.events()) == 0
+    # what leaves while it is awake is told
+    sim.set_velocity("box-0-1", [0, 0, 2.0], [0, 0, 0])
+    sim.advance(5)
+    assert len(sim.events()) == 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tests.laws import measures as laws
-from tests.references import adams, closed_forms, friction_forms, scenes, simbenchmark
+from tests.references import adams, closed_forms, friction_forms, impacts, scenes, simbenchmark
 from tests.references.rows import Case
 
 
@@ -50,6 +50,13 @@ SECTIONS = (
         "Contact and friction",
         "Classic checks of rolling, sliding, toppling and standing, steps of 1 ms.",
         friction_forms.CASES,
+    ),
+    Section(
+        "impacts",
+        "Impacts",
+        "Impacts at their exact moment (impact_time exact), in turn (propagating) and, where "
+        "it is said, by stepping; steps of 1 ms.",
+        impacts.CASES,
     ),
     Section(
         "simbenchmark",

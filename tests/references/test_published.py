@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.examples import example_names
+from tests.references.closed_forms import checks
 from tests.references.rows import Case, MissingDataError
 from tests.references.scenes import MEASURES
 from tests.references.sections import SECTIONS
@@ -26,6 +27,15 @@ CASES = [
 @pytest.mark.reference
 def test_every_example_is_measured() -> None:
     assert sorted(MEASURES) == sorted(example_names())
+
+
+@pytest.mark.reference
+def test_every_published_closed_form_has_a_case() -> None:
+    try:
+        entries = set(checks())
+    except MissingDataError as missing:
+        pytest.skip(str(missing))
+    assert entries - {name for section in SECTIONS for name in section.cases} == set()
 
 
 @pytest.mark.parametrize("case", CASES)

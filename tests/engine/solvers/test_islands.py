@@ -100,6 +100,8 @@ def many(kind=FRICTION_CONE):
         tower(1, friction_kind=kind),
         chain(4, 5, redundant=True, friction_kind=kind),
         pile(12, 20, friction_kind=kind),
+        # boxes whose bounds depend on a contact's normal row, which has another number here
+        pile(6, 8, friction_kind=kind, arms=(0.01, 0.02)),
     ]
 
 
