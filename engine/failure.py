@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.bodies.finite import LARGEST
 from engine.world.state import State
 
 
 class Failure(NamedTuple):
-    """A value stopped being finite."""
+    """A value stopped being finite, or is larger than any motion."""
 
     step: int
     time: float  # s
@@ -27,7 +28,7 @@ def find_failure(state: State, body: int, names: tuple[str, ...]) -> Failure:
         "linear velocity": state.v_WB_W,
         "angular velocity": state.w_WB_W,
     }
-    bad = [name for name, array in quantities.items() if not np.isfinite(array[body]).all()]
+    bad = [name for name, a in quantities.items() if not (np.abs(a[body]) < LARGEST / 12).all()]
     quantity = bad[0] if bad else "state"
     step, time = int(state.step[0]), float(state.time[0])
     return Failure(
@@ -35,6 +36,7 @@ def find_failure(state: State, body: int, names: tuple[str, ...]) -> Failure:
         time,
         names[body],
         quantity,
-        f"At step {step} (t = {time:.6g} s) the {quantity} of body '{names[body]}' is not finite: "
-        "the motion blew up. A smaller dt, softer springs or less stiff motors may help.",
+        f"At step {step} (t = {time:.6g} s) the {quantity} of body '{names[body]}' is not finite "
+        f"or beyond {LARGEST:g}: the motion blew up. A smaller dt, softer springs or less stiff "
+        "motors may help.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.assembly.assemble import assemble
+from engine.bodies.finite import first_bad_body
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.persistence import settle_contacts
@@ -235,6 +236,9 @@ def fly(
     h, report = options.time_step, told[0]
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
     advance_poses(model.bodies, state, 0.5 * h, options)
+    # what is nowhere touches nothing: the step ends here, and says so
+    if first_bad_body(model.bodies, state) >= 0:
+        return True
     if not look(model, kind, state, work, collision, options, report):
         return False
     gather_rows(model, state, work, options, report)

@@ -20,10 +20,9 @@ of the step it is second order in h where motion is smooth (decision 0003).
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import NDArray
 
+from engine.bodies.finite import first_bad_body
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
 from engine.diagnostics.breaking import break_joints
@@ -48,25 +47,13 @@ from engine.sleeping.wake import disturb_by_time, return_contacts
 from engine.stabilisation.stabilise import stabilise
 from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
-from engine.world.model import Bodies, Model
+from engine.world.model import Model
 from engine.world.options import Stabilisation, StepOptions
 from engine.world.report import PHASE_APPLY, Report
 from engine.world.state import State
 from engine.world.workspace import Workspace
 
 BAUMGARTE = int(Stabilisation.BAUMGARTE)
-
-
-@kernel
-def first_bad_body(bodies: Bodies, state: State) -> int:
-    """The first body whose pose or velocity is not finite, or -1."""
-    for i in range(bodies.kind.shape[0]):
-        total = 0.0
-        for k in range(3):
-            total += state.p_WB[i, k] + state.v_WB_W[i, k] + state.w_WB_W[i, k] + state.q_WB[i, k]
-        if not math.isfinite(total):
-            return i
-    return -1
 
 
 @kernel

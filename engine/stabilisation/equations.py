@@ -14,6 +14,7 @@ from engine.solvers.elimination import write_sides
 from engine.solvers.forest import write_graph
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard
+from engine.world.equations import Graph
 from engine.world.model import BALL, DYNAMIC, Model
 from engine.world.options import SolverMethod
 from engine.world.positions import Positions
@@ -28,6 +29,9 @@ ELIMINATION = int(SolverMethod.ELIMINATION)
 IN_PLACE = 1e-9
 # [m or rad] farther than this is gone in more than one pass
 FAR = 0.05
+# a pass that would move bodies this many times what is to be taken away is left out: where a loop
+# lies flat its equations all but contradict each other, and a step later they do not
+LEVER = 300.0
 # the factor is that of half a step before: each pass leaves some percent where bodies whirl
 PASSES = 16
 
@@ -84,6 +88,17 @@ def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
 
 
 @kernel
+def largest_shift(model: Model, graph: Graph, x: NDArray) -> float:
+    """The largest of the six numbers [rad, m] by which a pass would move a body."""
+    largest = 0.0
+    for k in range(graph.count[0]):
+        if model.bodies.kind[graph.body[k]] == DYNAMIC:
+            for c in range(6):
+                largest = max(largest, abs(x[graph.body_node[k], c]))
+    return largest
+
+
+@kernel
 def correct_equations(
     model: Model,
     state: State,
@@ -107,13 +122,16 @@ def correct_equations(
     ready = False
     for _ in range(PASSES if at_once else 1):
         write_errors(model, state, positions, positions.lost)
-        if write_wanted(rows, positions, model.joints.erp, at_once) == 0.0:
+        wanted = write_wanted(rows, positions, model.joints.erp, at_once)
+        if wanted == 0.0:
             return True
         if not ready and not has_factor(problem, dense, report):
             return False
         ready = True
         write_sides(graph, positions.wanted, factor.x)
         solve_one(graph, factor)
+        if not largest_shift(model, graph, factor.x) <= LEVER * wanted:
+            break
         for k in range(graph.count[0]):
             i = graph.body[k]
             if model.bodies.kind[i] == DYNAMIC:
