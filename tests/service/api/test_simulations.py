@@ -89,7 +89,7 @@ def test_a_run_that_blows_up_keeps_its_frames_and_says_where(client):
     info = run_to_end(client, scene)
     assert info["status"] == "failed"
     assert info["error"]["code"] == "engine_diverged"
-    assert "step 506" in info["error"]["message"]
+    assert "step 503" in info["error"]["message"]
     assert "'b'" in info["error"]["message"]
     rows = client.get(info["links"]["trajectory"], params={"format": "json"}).json()
     assert max(rows["tables"]["bodies"]["step"]) == 500
