@@ -25,8 +25,7 @@ from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.stabilisation.stabilise import keep_accounts
-from engine.stabilisation.tangent import write_tangents
+from engine.stabilisation.tangent import count_work, write_tangents
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, StepOptions
 from engine.world.report import (
@@ -176,7 +175,8 @@ def push(
     settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
-    keep_accounts(rows, problem, motion, state)
+    if options.stabilisation != BAUMGARTE:
+        count_work(bodies, rows, problem, motion, state, work.positions.gained)
     lap(told[0], PHASE_APPLY, now)
 
 

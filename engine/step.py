@@ -79,6 +79,7 @@ def advance(
     """One step of motion, by the law and time of impact of the options; False: no room."""
     told = (report, events)
     rouse(model, kind, state, work, options)
+    work.positions.gained[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if (
         not counted

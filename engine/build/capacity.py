@@ -190,14 +190,16 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
+        place=np.zeros((n_joints, N_SLOTS), np.int64),
         wanted=np.zeros(n_rows),
         problem=problem(),
         islands=island_arrays(problem()),
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
+        gained=np.zeros(n),
         lost=np.zeros((n, 3)),
-        sums=np.zeros((n, 16)),
+        sums=np.zeros((n, 21)),
     )
 
 
@@ -331,7 +333,6 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
-        joint_work=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
         excluded=np.zeros(0, np.int64),

@@ -92,7 +92,7 @@ def gather_violations(
 
 
 @kernel
-def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> float:
     """Move poses by M^-1 J^T d where d >= 0 is complementary to A d + C >= 0.
 
     C of one-sided rows is what the step makes of the gap in its middle; of a violation the share
@@ -100,12 +100,13 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
 
     Reads   positions.wanted of the equations: what is left of them
     Writes  state.p_WB, q_WB, w_WB_W; positions
+    Returns what kinetic energies and potentials in gravity gained [J]
     Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
     Check   tests/laws/test_stabilisation.py
     """
     positions, v = work.positions, work.motion.scratch
     if not gather_violations(model, state, work.rows, work.problem, positions, options):
-        return
+        return 0.0
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,
@@ -119,6 +120,8 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
         for k in range(6):
             v[i, k] = 0.0
     body_velocities(positions.problem, v)
+    gained = 0.0
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
-            shift_body(model.bodies, state, i, v[i], positions.lost)
+            gained += shift_body(model.bodies, state, i, v[i], positions.lost)
+    return gained

@@ -1,30 +1,23 @@
-"""Equations without error terms: joints that neither push nor, over time, give or take energy."""
+"""Equations without error terms: tangent where the step ends, and their work is counted."""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from numpy.typing import NDArray
+
 from engine.constraints.row import row_speed
+from engine.diagnostics.ledger import mean_row_speed
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, norm
-from engine.world.model import Joints
+from engine.world.model import DYNAMIC, Bodies, Joints
+from engine.world.problem import Problem
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from engine.world.state import State
+from engine.world.workspace import Motion
 
-# share of what is left of a row's speed that a kick takes away: least and most
-LEAST, MOST = 0.1, 0.4
-
-
-@kernel
-def share_taken(e: float, lam: float, account: float) -> float:
-    """Which share of e [m/s or rad/s] to take away, so that the account [J] goes towards 0.
-
-    Taking the share x does the work lam x e/2; lam [N s or N m s] is that of the last step.
-    """
-    work = 0.5 * lam * e
-    if work * account < 0.0:
-        return min(MOST, max(LEAST, -account / work))
-    return LEAST
+# [m/s or rad/s] an equation solved worse than that keeps the work of its impulse
+SOLVED = 1e-8
 
 
 @kernel
@@ -51,22 +44,16 @@ def _write_equation(rows: Rows, row: int, joints: Joints, state: State, h: float
     """The bias of a hard equation, without its error term.
 
     Between two kicks J v grows by about h d2C/dt2. Tangent where the step ends means
-    J v+ = -h/2 d2C/dt2, and before the kick J v = h/2 d2C/dt2 + e, e the little that the last step
-    left. Were J v+ = -J v, the impulse would do no work at all; then e changes sign for ever. So
-
-        J v+ = -J v + x e
-
-    with a share x that makes the work of this row vanish over time: state.joint_work is what it did
-    so far. Where e is not small (a jolt, a solver that gave up) all of it goes at once.
+    J v+ = -h/2 d2C/dt2, and before the kick J v = h/2 d2C/dt2 + e, e what the last step erred,
+    ~ h^2. An ideal joint does no work, this one lam (J v + J v+)/2 = lam e/2, which sets.py gives
+    back. Where e is larger than any motion of the bodies explains (a jolt, a command, sweeps that
+    gave up) the loss is real: such a row is not steady.
     """
-    j, slot = rows.joint[row], rows.slot[row]
-    erp = joints.erp[j]
+    erp = rows.share[0] * joints.erp[rows.joint[row]]
     tangent = (rows.bias[row] - erp * rows.error[row] / h) / (1.0 - 0.25 * erp)
     e = row_speed(rows, row, state) - tangent
     rows.bias[row] = tangent
     if abs(e) <= h * _reach(rows, row, joints, state):
-        x = share_taken(e, state.joint_lam[j, slot], state.joint_work[j, slot])
-        rows.bias[row] += (1.0 - x) * e
         rows.steady[row] = 1
 
 
@@ -90,7 +77,7 @@ def write_tangents(rows: Rows, joints: Joints, state: State, h: float) -> None:
 
     Reads   rows as the constraints wrote them
     Writes  rows.bias, rows.steady of hard equations; rows.bias of violated hard stops
-    Source  decision 0046
+    Source  decision 0051
     Check   tests/laws/test_stabilisation.py
     """
     for row in range(rows.count[1]):
@@ -100,3 +87,19 @@ def write_tangents(rows: Rows, joints: Joints, state: State, h: float) -> None:
             push = joints.erp[rows.joint[row]] * rows.error[row] / h
             if rows.bias[row] >= push:
                 rows.bias[row] = 0.0
+
+
+@kernel
+def count_work(
+    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State, gained: NDArray
+) -> None:
+    """Add the work of every steady equation to what one of its bodies gained.
+
+    Reads   velocities before (motion) and after (state) the kick; problem.w of its solve
+    Writes  gained (n,) J
+    """
+    for i in range(rows.count[1]):
+        if rows.steady[i] == 1 and abs(problem.w[i]) <= SOLVED:
+            b = rows.body_b[i]
+            body = b if bodies.kind[b] == DYNAMIC else rows.body_a[i]
+            gained[body] += problem.lam[i] * mean_row_speed(rows, i, motion, state)
