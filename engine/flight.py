@@ -138,7 +138,7 @@ def gather_rows(
     now = clock_ns()
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
     if options.stabilisation != BAUMGARTE:
-        write_tangents(work.rows, model.joints, state, options.time_step)
+        write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem)
     lap(report, PHASE_ASSEMBLE, now)
@@ -176,7 +176,7 @@ def push(
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     if options.stabilisation != BAUMGARTE:
-        count_work(bodies, rows, problem, motion, state, work.positions.gained)
+        count_work(model, work, state, options, problem)
     lap(told[0], PHASE_APPLY, now)
 
 

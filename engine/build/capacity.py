@@ -96,7 +96,6 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         error=np.zeros(n),
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
-        steady=np.zeros(n, np.int64),
         lam_warm=np.zeros(n),
         joint_arm=np.zeros((n_joints, 3)),
     )
@@ -199,7 +198,7 @@ def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
         held=np.zeros(n, np.int64),
         gained=np.zeros(n),
         lost=np.zeros((n, 3)),
-        sums=np.zeros((n, 21)),
+        sums=np.zeros((n, 28)),
     )
 
 

@@ -17,7 +17,8 @@ from engine.world.rows import ROW_EQUATION, Rows
 from engine.world.state import State
 
 # columns of positions.sums
-MASS, FIRST, INERTIA, TURNING, SPIN, PUSH, DUE, KINETIC = 0, 1, 4, 10, 13, 16, 19, 20
+MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
+DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN = 19, 20, 21, 22, 25
 
 # what holds a set: nothing, several things that move apart, or (1 + k) body k
 FREE, TORN = 0, -1
@@ -25,6 +26,7 @@ FREE, TORN = 0, -1
 # more than this share of the kinetic energy in one step is no error of a smooth motion
 MOST = 0.1
 
+Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]
 Field = tuple[Vec3, Vec3, Vec3]  # rigid motion: velocity [m/s] at a point [m], turning [rad/s]
 
 
@@ -59,23 +61,35 @@ def write_sets(
     """
     separate(positions.parent)
     kind = bodies.kind
+    positions.held[:] = FREE
+    positions.sums[:] = 0.0
+    last_a, last_b = -1, -1
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
-        if equations and rows.kind[i] != ROW_EQUATION:
+        if (a == last_a and b == last_b) or (equations and rows.kind[i] != ROW_EQUATION):
             continue
+        last_a, last_b = a, b
         if kind[a] == DYNAMIC and kind[b] == DYNAMIC:
             join(positions.parent, a, b)
-    for i in range(kind.shape[0]):
-        positions.held[i] = FREE
-        for k in range(positions.sums.shape[1]):
-            positions.sums[i, k] = 0.0
+    last_a, last_b = -1, -1
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
-        if equations and rows.kind[i] != ROW_EQUATION:
+        if (a == last_a and b == last_b) or (equations and rows.kind[i] != ROW_EQUATION):
             continue
+        last_a, last_b = a, b
         if (kind[a] == DYNAMIC) != (kind[b] == DYNAMIC):
             moves, support = (a, b) if kind[a] == DYNAMIC else (b, a)
             _hold(state, positions.held, first_of(positions.parent, moves), support)
+
+
+@kernel
+def _count_equations(rows: Rows) -> int:
+    """How many rows are equations of joints."""
+    n = 0
+    for i in range(rows.count[0]):
+        if rows.kind[i] == ROW_EQUATION:
+            n += 1
+    return n
 
 
 @kernel
@@ -224,7 +238,7 @@ def _field(state: State, positions: Positions, s: int) -> Field:
 
 
 @kernel
-def _motion_within(state: State, i: int, field: Field) -> tuple[Vec3, Vec3]:
+def _motion_within(state: State, i: int, field: Field) -> Twist:
     """Velocity [m/s] and angular velocity [rad/s] of body i against a rigid motion."""
     v, at, w = field
     carried = add(v, cross(w, sub(load3(state.p_WB, i), at)))
@@ -232,13 +246,27 @@ def _motion_within(state: State, i: int, field: Field) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _book_push(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> None:
-    """What a body's momenta gain comes from what its set hangs on."""
-    push = scale(bodies.mass[i], dv)
-    turn = add(cross(load3(state.p_WB, i), push), _times_inertia(bodies, state, i, dw))
+def _add_motion(bodies: Bodies, state: State, i: int, motion: Twist, s: int, sums: NDArray) -> None:
+    """The energy of a motion (u, y) of body i within its set, and its momenta about the origin."""
+    u, y = motion
+    push, own = scale(bodies.mass[i], u), _times_inertia(bodies, state, i, y)
+    sums[s, KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
+    _add(sums, s, PUSH_WITHIN, push)
+    _add(sums, s, TURNING_WITHIN, add(own, cross(load3(state.p_WB, i), push)))
+
+
+@kernel
+def _book_scaling(state: State, positions: Positions, s: int, more: float) -> float:
+    """Momenta that a set got from what it hangs on; returns what its kinetic energy gained [J]."""
+    sums = positions.sums
+    if positions.held[s] == FREE:
+        return sums[s, DUE]
+    P, L = _vector(sums, s, PUSH_WITHIN), _vector(sums, s, TURNING_WITHIN)
     for k in range(3):
-        state.momentum_in[k] += push[k]
-        state.momentum_in[3 + k] += turn[k]
+        state.momentum_in[k] += more * P[k]
+        state.momentum_in[3 + k] += more * L[k]
+    v, at, w = _field(state, positions, s)
+    return sums[s, DUE] + more * (dot(v, P) + dot(w, sub(L, cross(at, P))))
 
 
 @kernel
@@ -254,38 +282,42 @@ def return_energy(bodies: Bodies, rows: Rows, positions: Positions, state: State
     so that its momenta stay. What hangs on things that move apart gets nothing, nor what is due
     more than MOST of its energy: that was no smooth motion.
 
-    Reads   positions.gained (n,) J
+    Reads   positions.gained (n,) J; sets as return_momentum left them
     Writes  state.v_WB_W, w_WB_W, momentum_in
     Returns what kinetic energies gained [J]
     Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decision 0051
     Check   tests/laws/test_stabilisation.py
     """
     sums, parent = positions.sums, positions.parent
-    write_sets(bodies, rows, state, positions, True)
+    n_equations = _count_equations(rows)
+    if n_equations == 0:
+        return 0.0
+    if n_equations < rows.count[0]:
+        write_sets(bodies, rows, state, positions, True)
+    else:
+        positions.sums[:] = 0.0
     n = bodies.kind.shape[0]
     for i in range(n):
-        if bodies.kind[i] == DYNAMIC:
-            s = first_of(parent, i)
-            sums[s, DUE] -= positions.gained[i] if positions.held[s] != TORN else 0.0
+        s = first_of(parent, i)
+        if bodies.kind[i] == DYNAMIC and positions.held[s] != TORN:
+            sums[s, DUE] -= positions.gained[i]
     _write_own_motion(bodies, state, positions)
     for i in range(n):
         s = first_of(parent, i)
         if bodies.kind[i] == DYNAMIC and sums[s, DUE] != 0.0:
-            u, y = _motion_within(state, i, _field(state, positions, s))
-            T = bodies.mass[i] * dot(u, u) + dot(y, _times_inertia(bodies, state, i, y))
-            sums[s, KINETIC] += 0.5 * T
+            motion = _motion_within(state, i, _field(state, positions, s))
+            _add_motion(bodies, state, i, motion, s, sums)
     gained = 0.0
+    for s in range(n):
+        due, T = sums[s, DUE], sums[s, KINETIC]
+        if due != 0.0 and abs(due) <= MOST * T:
+            sums[s, MORE] = sqrt(1.0 + due / T) - 1.0
+            if sums[s, MORE] != 0.0:
+                gained += _book_scaling(state, positions, s, sums[s, MORE])
     for i in range(n):
         s = first_of(parent, i)
-        due, T = sums[s, DUE], sums[s, KINETIC]
-        if bodies.kind[i] != DYNAMIC or due == 0.0 or not abs(due) <= MOST * T:
-            continue
-        more = sqrt(1.0 + due / T) - 1.0
-        if more == 0.0:
-            continue
-        u, y = _motion_within(state, i, _field(state, positions, s))
-        dv, dw = scale(more, u), scale(more, y)
-        if positions.held[s] != FREE:
-            _book_push(bodies, state, i, dv, dw)
-        gained += _push_body(bodies, state, i, dv, dw)
+        if bodies.kind[i] == DYNAMIC and sums[s, MORE] != 0.0:
+            u, y = _motion_within(state, i, _field(state, positions, s))
+            store3(state.v_WB_W, i, add_scaled(load3(state.v_WB_W, i), sums[s, MORE], u))
+            store3(state.w_WB_W, i, add_scaled(load3(state.w_WB_W, i), sums[s, MORE], y))
     return gained

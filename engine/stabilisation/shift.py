@@ -8,7 +8,6 @@ from engine.bodies.gyroscopic import is_round, kept_momentum
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
-from engine.spatial.rotation import exponential
 from engine.spatial.vec3 import add, cross, dot, load3, norm, scale, store3, sub
 from engine.world.model import Bodies
 from engine.world.state import State
@@ -19,6 +18,8 @@ def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArr
     """Turn and move one body by six numbers [rad, m]; its velocity and its own spin L stay.
 
         gained = 1/2 L . (w+ - w) - m g . move
+
+    The turn is that of (1, turn/2) normalised, too small by turn^3/12: another pass sees the rest.
 
     Writes  state.p_WB, q_WB, w_WB_W (= I^-1 L where it now is); lost: what its angular momentum
             about the origin, p x m v + L, has less than before
@@ -31,7 +32,8 @@ def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArr
     m = bodies.mass[i]
     gained = -m * dot((state.gravity_W[0], state.gravity_W[1], state.gravity_W[2]), move)
     inertia = load33(bodies.inertia_B, i)
-    q = unit(multiply(exponential(turn), load4(state.q_WB, i)))
+    half = scale(0.5, turn)
+    q = unit(multiply((1.0, half[0], half[1], half[2]), load4(state.q_WB, i)))
     if not is_round(inertia):
         L = kept_momentum(bodies, state, i)
         inverse = load33(bodies.inverse_inertia_B, i)

@@ -39,6 +39,5 @@ class Rows(NamedTuple):
     error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated)
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, spinning and rolling, -1 otherwise
     mu: NDArray  # (max,) - or m              share of the normal impulse that bounds such a row
-    steady: NDArray  # (max,) int64           1: an equation whose work is counted
     lam_warm: NDArray  # (max,) N s or N m s  guess
     joint_arm: NDArray  # (j, 3) m            W, from B's centre of mass to its anchor when the rows were written
