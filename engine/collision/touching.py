@@ -34,14 +34,6 @@ def is_touching(contacts: Contacts, c: int) -> bool:
 
 
 @kernel
-def velocity_at(state: State, velocity: NDArray, i: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s] of body i; velocity (n, 6): angular first, W."""
-    w = (velocity[i, 0], velocity[i, 1], velocity[i, 2])
-    v = (velocity[i, 3], velocity[i, 4], velocity[i, 5])
-    return add(v, cross(w, sub(p_W, load3(state.p_WB, i))))
-
-
-@kernel
 def put_event(events: Events, kind: int, step: int, time: float, shapes: Shapes, key: int) -> int:
     """Append an event without its place; its row, or -1 without room."""
     k = events.count[0]
