@@ -21,6 +21,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
+from engine.bundle import mark_arguments
+
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
 
 # kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
@@ -36,7 +38,16 @@ class _NoExecutable:
         """Parts raise nothing and box nothing, so they need no environment."""
 
 
-class Part(JITCodeLibrary):
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """What is lowered here holds bundles."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take the IR of a function and its wrappers."""
+        mark_arguments(ir_module)
+        super().add_ir_module(ir_module)
+
+
+class Part(_Library):
     """The IR of one kernel, for linking only."""
 
     @property
@@ -75,7 +86,7 @@ def needed_libraries(library: Any) -> list[Any]:
     return [*parts, *others]
 
 
-class Entry(JITCodeLibrary):
+class Entry(_Library):
     """One kernel with everything it calls, ready to run."""
 
     def finalize(self) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.model import Shapes
 
 # Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
@@ -37,6 +38,7 @@ CLUSTER_POINTS = 48
 TREE_DEPTH = 64
 
 
+@bundle
 class Pair(NamedTuple):
     """Two shapes as the narrow phase sees them: world axes, origin at side 0's own origin."""
 
@@ -45,6 +47,7 @@ class Pair(NamedTuple):
     cosine: NDArray  # (2, 3, 3)  box against box: products of their axes, and their sizes
 
 
+@bundle
 class Faces(NamedTuple):
     """Faces of the hulls, as in Shapes."""
 
@@ -54,6 +57,7 @@ class Faces(NamedTuple):
     loop: NDArray  # (l,)
 
 
+@bundle
 class Polytope(NamedTuple):
     """Inner hull of the difference A - B that grows until its nearest face is the surface."""
 
@@ -63,6 +67,7 @@ class Polytope(NamedTuple):
     edge: NDArray  # (e, 2) int64  horizon seen from the newest vertex
 
 
+@bundle
 class Patch(NamedTuple):
     """Where two features overlap, seen along the normal; candidates for contacts."""
 
@@ -75,6 +80,7 @@ class Patch(NamedTuple):
     chosen: NDArray  # (4,) int64      candidates that become contacts
 
 
+@bundle
 class Clusters(NamedTuple):
     """Contacts of one solid with one mesh, in groups whose normals are alike."""
 
@@ -91,6 +97,7 @@ class Clusters(NamedTuple):
     chosen: NDArray  # (4 g,) int64      rows that become contacts
 
 
+@bundle
 class Sweep(NamedTuple):
     """Bounds of this step, and the pairs whose bounds overlap."""
 
@@ -104,6 +111,7 @@ class Sweep(NamedTuple):
     sort_start: NDArray  # (m + 2,) int64
 
 
+@bundle
 class Tree(NamedTuple):
     """Boxes kept from step to step, see broad_tree.py; leaves are shapes, then come inner nodes."""
 
@@ -119,6 +127,7 @@ class Tree(NamedTuple):
     near_b: NDArray  # (max_pairs,) int64
 
 
+@bundle
 class CollisionScratch(NamedTuple):
     """All arrays the room needs."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
 from engine.world.model import DYNAMIC
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 TIE = 1e-6
 
 
+@bundle
 class Reach(NamedTuple):
     """When a contact can be touched."""
 

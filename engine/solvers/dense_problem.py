@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.linear import dot
 from engine.solvers.projection import clamp, project_pair
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@bundle
 class DenseProblem(NamedTuple):
     """w = A lam + b with boxes, followers and contacts of three rows, as in Problem."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.bundle import bundle
 from engine.kernel import fast_kernel, kernel
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ DEPENDENT = 1e-10
 TELLING = 1e-2
 
 
+@bundle
 class Factor(NamedTuple):
     """L of the rows order[0:size[0]] of a matrix."""
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import (
     DenseProblem,
@@ -42,6 +43,7 @@ FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 1e-6, 1e-12, 1.0
 HALVINGS = 6
 
 
+@bundle
 class NewtonScratch(NamedTuple):
     """Scratch of the Newton iteration."""
 

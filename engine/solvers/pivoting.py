@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, write_velocities
 from engine.solvers.linear import DEPENDENT as DEPENDENT_SHARE
@@ -44,6 +45,7 @@ MAX_FRICTION_ROUNDS = 100
 FRICTION_TOLERANCE = 1e-12
 
 
+@bundle
 class Pivots(NamedTuple):
     """Scratch of pivoting."""
 

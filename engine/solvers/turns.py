@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, dense_residual, write_velocities
 from engine.solvers.gauss_seidel import StoppingRules, iterate
@@ -39,6 +40,7 @@ PATIENCE = 8
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-4, 1e-10, 1.0
 
 
+@bundle
 class TurnScratch(NamedTuple):
     """Scratch of solve_in_turns."""
 

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 
+
+@bundle
 class Contacts(NamedTuple):
     """Contact points, grouped by shape pair; pairs ascend by (shape_a, shape_b), shape_a < shape_b."""
 

@@ -6,12 +6,15 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
+
 # rows of one group of equations, coordinates of one body: the largest node
 NODE_ROWS = 6
 # right sides that are solved at once
 SIDES = 8
 
 
+@bundle
 class Graph(NamedTuple):
     """Which node couples which, and in which order they are eliminated.
 
@@ -43,6 +46,7 @@ class Graph(NamedTuple):
     sibling: NDArray  # (k,) int64         next such column, or -1
 
 
+@bundle
 class Factor(NamedTuple):
     """Block factor C of [M J^T; J -cfm] over the nodes of a Graph, padded to six."""
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
+
 # columns of Events.who
 EVENT_KIND, EVENT_STEP, EVENT_BODY_A, EVENT_BODY_B, EVENT_SHAPE_A, EVENT_SHAPE_B = range(6)
 N_WHO = 6
@@ -18,6 +20,7 @@ EVENT_TIME, EVENT_POINT, EVENT_NORMAL, EVENT_SPEED = 0, 1, 4, 7
 N_WHERE = 8
 
 
+@bundle
 class Events(NamedTuple):
     """In the order in which they happened; without room (max = 0) nobody asks for them."""
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.problem import Problem
 from engine.world.state import ContactCache
 
@@ -16,6 +17,7 @@ ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2
 RECORD_RESIDUAL, RECORD_COULOMB, RECORD_ITERATIONS, N_RECORD = range(4)
 
 
+@bundle
 class Impacts(NamedTuple):
     """One impact at a time and the sum of those of a step; of no size where no law asks for it."""
 

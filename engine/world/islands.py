@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.problem import Problem
 
 
+@bundle
 class Islands(NamedTuple):
     """A Problem cut along the bodies that impulses move; garbage between solves."""
 

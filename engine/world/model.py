@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
+
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a dynamic body that is left alone; only in Motion.activity
 ASLEEP = 3
@@ -28,6 +30,7 @@ MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
 FORCE_SPRING, FORCE_TORSION, FORCE_WRENCH, FORCE_DRAG, FORCE_POINT_GRAVITY = 0, 1, 2, 3, 4
 
 
+@bundle
 class Bodies(NamedTuple):
     """Mass properties; the last element is the world."""
 
@@ -41,6 +44,7 @@ class Bodies(NamedTuple):
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
 
 
+@bundle
 class Shapes(NamedTuple):
     """Collision geometry. A shape's own frame is S; planes fill z <= 0 of S."""
 
@@ -69,6 +73,7 @@ class Shapes(NamedTuple):
     mesh: NDArray  # (m,) int64          which of Meshes, -1 for other kinds
 
 
+@bundle
 class Meshes(NamedTuple):
     """Surfaces of triangles on bodies that nothing pushes, each with a tree of bounds.
 
@@ -95,6 +100,7 @@ class Meshes(NamedTuple):
     )
 
 
+@bundle
 class Materials(NamedTuple):
     """Pair tables, symmetric, and the motion of each surface."""
 
@@ -107,6 +113,7 @@ class Materials(NamedTuple):
     belt_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
 
+@bundle
 class Joints(NamedTuple):
     """Joints from parent A to child B; arrays (j, 3) hold what belongs to each coordinate."""
 
@@ -161,6 +168,7 @@ class Joints(NamedTuple):
     )
 
 
+@bundle
 class Targets(NamedTuple):
     """Quantities that may vary in time: table i is points start[i] ... start[i] + count[i]."""
 
@@ -171,6 +179,7 @@ class Targets(NamedTuple):
     values: NDArray  # (p,)             unit of the user
 
 
+@bundle
 class Forces(NamedTuple):
     """External force elements."""
 
@@ -189,6 +198,7 @@ class Forces(NamedTuple):
     coefficient: NDArray  # (f, 2)      drag: N s/m linear, N s^2/m^2 quadratic; point gravity: constant m^3/(kg s^2), softening m
 
 
+@bundle
 class Model(NamedTuple):
     """All that is constant."""
 

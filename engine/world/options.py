@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from engine.bundle import bundle
+
 
 class SolverMethod(IntEnum):
     """How constraints are solved."""
@@ -56,6 +58,7 @@ class ImpactTime(IntEnum):
     EXACT = 1
 
 
+@bundle
 class SolverOptions(NamedTuple):
     """How a Problem is solved."""
 
@@ -66,6 +69,7 @@ class SolverOptions(NamedTuple):
     warm_start: int  # 1: start from the last step's impulses
 
 
+@bundle
 class SleepOptions(NamedTuple):
     """When bodies are left alone."""
 
@@ -75,6 +79,7 @@ class SleepOptions(NamedTuple):
     steps: int  # steps in a row for which all bodies of an island must be that slow, >= 2
 
 
+@bundle
 class StepOptions(NamedTuple):
     """How a step is done."""
 

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.islands import Islands
 from engine.world.problem import Problem
 from engine.world.report import Report
 from engine.world.rows import Rows
 
 
+@bundle
 class Positions(NamedTuple):
     """Garbage between steps."""
 

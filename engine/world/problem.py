@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.equations import Factor, Graph
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 
 
+@bundle
 class Problem(NamedTuple):
     """Find lam with  w = A lam + b,  lam in its set,  w complementary to it.
 
@@ -50,6 +52,7 @@ class Problem(NamedTuple):
     w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
 
 
+@bundle
 class Dense(NamedTuple):
     """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
+
 # report.solver_status
 STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPPED_NO_SOLUTION = (
     0,
@@ -28,6 +30,7 @@ STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPP
 ) = range(8)
 
 
+@bundle
 class Report(NamedTuple):
     """One step's account."""
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
+
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9, 10
@@ -16,6 +18,7 @@ SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION = 6, 9, 12, 15
 SLOT_SPRING, SLOT_DAMPING, N_SLOTS = 18, 19, 22
 
 
+@bundle
 class Rows(NamedTuple):
     """One row each: lo <= lam <= hi drives J v + bias + cfm lam to zero (angular columns first)."""
 

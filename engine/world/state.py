@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 
+
+@bundle
 class ContactCache(NamedTuple):
     """Contacts of the last step, kept to start the next solve; ordered by (key, feature order)."""
 
@@ -47,6 +50,7 @@ FREED = 2**62
 ) = range(14)
 
 
+@bundle
 class State(NamedTuple):
     """Everything that evolves; arrays over bodies end with the world."""
 

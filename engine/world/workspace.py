@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.bundle import bundle
 from engine.world.contacts import Contacts
 from engine.world.impacts import Impacts
 from engine.world.islands import Islands
@@ -14,6 +15,7 @@ from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 
 
+@bundle
 class Motion(NamedTuple):
     """Velocities and inertia of one step, taken at its middle."""
 
@@ -34,6 +36,7 @@ class Motion(NamedTuple):
     flown_start: NDArray  # (n, 3)           rad/s  State.w_flown
 
 
+@bundle
 class Workspace(NamedTuple):
     """Everything a step needs that is not worth saving."""
 
