@@ -14,7 +14,8 @@ from engine.world.model import PLANE, Shapes
 def boxes_meet(lower: NDArray, upper: NDArray, i: int, j: int) -> bool:
     """True if the boxes i and j share a point."""
     for k in range(3):
-        if lower[i, k] > upper[j, k] or lower[j, k] > upper[i, k]:
+        apart = lower[i, k] > upper[j, k] or lower[j, k] > upper[i, k]
+        if apart:
             return False
     return True
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.point import velocity_at
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+from engine.spatial.vec3 import Vec3, dot, load3, sub
 from engine.world.contacts import Contacts
 from engine.world.events import (
     EVENT_BEGIN,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.bodies.point import velocity_at
 from engine.impacts.select import Reach
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+from engine.spatial.vec3 import dot, load3, sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
