@@ -44,15 +44,15 @@ def first_capacity(n_shapes: int) -> int:
 
 
 def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    """Rows of all joints, force elements (drag has three), the hand and all contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
     per_contact = 6 if turning else 3
-    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
     return rows + per_contact * max_contacts
 
 
 def max_groups(model: Model) -> int:
-    """Groups of equations: a joint may have more than six, a stiff element has one."""
+    """Groups of equations: a joint may have more than six, a force element has one."""
     return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
@@ -159,7 +159,6 @@ def motion_arrays(n: int) -> Motion:
         booked=np.zeros((n, 6)),
         turning=np.zeros((n, 3)),
         scratch=np.zeros((n, 6)),
-        damping_power=np.zeros(1),
         p_start=np.zeros((n, 3)),
         q_start=np.zeros((n, 4)),
         w_start=np.zeros((n, 3)),

@@ -13,7 +13,7 @@ from engine.spatial.quaternion import load4, rotate, rotate_back
 from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
 from engine.world.model import DYNAMIC, Bodies
 from engine.world.positions import Positions
-from engine.world.rows import ROW_EQUATION, Rows
+from engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from engine.world.state import State
 
 # columns of positions.sums
@@ -52,6 +52,13 @@ def _hold(state: State, held: NDArray, s: int, support: int) -> None:
 
 
 @kernel
+def _joins(rows: Rows, i: int, equations: bool) -> bool:
+    """Whether row i makes one set of its bodies: drag holds nothing."""
+    kind = rows.kind[i]
+    return bool(kind == ROW_EQUATION or (not equations and kind != ROW_DRAG))
+
+
+@kernel
 def write_sets(
     bodies: Bodies, rows: Rows, state: State, positions: Positions, equations: bool
 ) -> None:
@@ -66,7 +73,7 @@ def write_sets(
     last_a, last_b = -1, -1
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
-        if (a == last_a and b == last_b) or (equations and rows.kind[i] != ROW_EQUATION):
+        if (a == last_a and b == last_b) or not _joins(rows, i, equations):
             continue
         last_a, last_b = a, b
         if kind[a] == DYNAMIC and kind[b] == DYNAMIC:
@@ -74,7 +81,7 @@ def write_sets(
     last_a, last_b = -1, -1
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
-        if (a == last_a and b == last_b) or (equations and rows.kind[i] != ROW_EQUATION):
+        if (a == last_a and b == last_b) or not _joins(rows, i, equations):
             continue
         last_a, last_b = a, b
         if (kind[a] == DYNAMIC) != (kind[b] == DYNAMIC):

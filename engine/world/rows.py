@@ -11,6 +11,7 @@ from engine.bundle import bundle
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9, 10
+ROW_DRAG = 11
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations, of the others there is one
 # per coordinate (one spring in all)
