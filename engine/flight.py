@@ -43,9 +43,10 @@ NEWTON = int(RestitutionLaw.NEWTON)
 STEP, EXACT = int(ImpactTime.STEP), int(ImpactTime.EXACT)
 BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
-# impacts and flights between them in one step with exact impacts; what is left of the step after
+# impacts and flights between them in one step with exact impacts, and more for every contact there
+# is (a block of balls that lands has hundreds in a millisecond); what is left of the step after
 # them is done as if they were not asked for (a ball that comes to rest bounces without end)
-MOMENTS = 64
+MOMENTS, MOMENTS_PER_CONTACT = 64, 8
 # gaps below these shares of the margin: that of an impact at its moment, those of what it passes on
 CLOSED, TOUCHING = 1e-9, 1e-6
 
@@ -271,7 +272,7 @@ def fly_exactly(
 ) -> bool:
     """A step whose impacts happen when bodies meet: flights that end there, and jumps between them.
 
-    After MOMENTS of them what is left is one flight with impacts in its middle, if at all.
+    After as many as are allowed what is left is one flight with impacts in its middle, if at all.
     False: no room for contacts; the state is then worthless.
 
     Check   tests/references/test_exact_impacts.py
@@ -279,13 +280,16 @@ def fly_exactly(
     left = options.time_step
     reach = reach_now(options)
     state.unguarded[0] = 0
-    for moment in range(MOMENTS + 1):
-        time = EXACT if moment < MOMENTS else STEP
+    moment, most = 0, MOMENTS
+    while True:
+        time = EXACT if moment < most else STEP
+        moment += 1
         t = left
         if time == EXACT:
             part = part_of_step(options, left, EXACT)
             if not look(model, kind, state, work, collision, part, told[0]):
                 return False
+            most = max(most, MOMENTS + MOMENTS_PER_CONTACT * work.contacts.count[0])
             if strike_here(model, state, work, reach, part, told):
                 continue
             t = first_moment(work.contacts, state, work.motion, reach, left)
