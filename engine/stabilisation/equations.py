@@ -39,8 +39,8 @@ FAR = 0.05
 # lies flat its equations all but contradict each other, and a step later they do not
 LEVER = 300.0
 PASSES = 16
-# a pass that leaves more than this share of the error is followed by a fresh factor
-SLOW = 0.05
+# from this pass on the factor is that of the present poses
+RENEWED = 2
 
 
 @kernel
@@ -67,10 +67,12 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
 
 
 @kernel
-def write_wanted(rows: Rows, positions: Positions, share: NDArray, at_once: bool) -> float:
+def write_wanted(
+    rows: Rows, positions: Positions, share: NDArray, at_once: bool, least: float
+) -> float:
     """positions.wanted <- what to take away of every row; the largest of it.
 
-    Reads   share (j,) of the error, unless all is taken away at once
+    Reads   share (j,) of the error, unless all is taken away at once; what is below `least` stays
     """
     largest = 0.0
     for i in range(rows.count[0]):
@@ -78,8 +80,9 @@ def write_wanted(rows: Rows, positions: Positions, share: NDArray, at_once: bool
         if is_hard(rows, i):
             part = 1.0 if at_once else share[rows.joint[i]]
             C = part * positions.error[rows.joint[i], rows.slot[i]]
-            positions.wanted[i] = min(max(C, -FAR), FAR)
-            largest = max(largest, abs(positions.wanted[i]))
+            if abs(C) > least:
+                positions.wanted[i] = min(max(C, -FAR), FAR)
+                largest = max(largest, abs(positions.wanted[i]))
     return largest
 
 
@@ -149,8 +152,8 @@ def correct_equations(
 
     Projection repeats that with C where poses are now until all joints are in place; else one pass
     takes away the joints' erp. J, M and the factor of A are those of the kick, half a step before:
-    a pass leaves the share by which bodies have turned since. Where that is not little the factor
-    is renewed; where it is so little that nothing is left, nobody looks again.
+    a pass leaves the share by which bodies have turned since. Where that is not little a third pass
+    has a new factor; where it is so little that nothing is left, nobody looks again.
 
     Reads   report of the solve of this step: which factor there is
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted is what others are left to do
@@ -160,17 +163,17 @@ def correct_equations(
     rows, problem, dense, positions = work.rows, work.problem, work.dense, work.positions
     graph, factor = dense.graph, dense.equations
     at_once = options.stabilisation == PROJECTION
-    before, gained = 0.0, 0.0
+    gained = 0.0
     for n in range(PASSES if at_once else 1):
         write_errors(model, state, positions, positions.lost)
-        wanted = write_wanted(rows, positions, model.joints.erp, at_once)
-        if not wanted > (ROUNDING if n == 0 else IN_PLACE):
+        least = ROUNDING if n == 0 else IN_PLACE
+        wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
+        if wanted == 0.0:
             break
         if n == 0 and not has_factor(problem, dense, report):
             return 0.0
-        if n > 0 and wanted > SLOW * before:
+        if n >= RENEWED:
             renew_factor(rows, problem, dense, positions)
-        before = wanted
         write_sides(graph, positions.wanted, factor.x)
         solve_one(graph, factor)
         shift = largest_shift(model.bodies, graph, factor.x)

@@ -229,7 +229,7 @@ def time_turned_round() -> list[Row]:
 def convergence_order(scene: dict[str, Any], seconds: float) -> float:
     """Order from three steps, each half of the one before."""
     ends = []
-    for dt in (2e-3, 1e-3, 5e-4):
+    for dt in (1e-3, 5e-4, 2.5e-4):
         scene["simulation"] = {**scene.get("simulation", {}), "dt": dt}
         ends.append(after(scene, round(seconds / dt))[0])
     return math.log2(np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max())
