@@ -61,6 +61,7 @@ def solve_plain_problems() -> None:
     W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
     for method in ("jacobi", "gauss_seidel", "nncg", "pgs_sm", "apgd", "proximal"):
         solve_cone(W, q, [0.5], method=method)
+    solve_cone(W, q, [0.5], method="gauss_seidel", law="relaxed")
     for method in ("lemke", "pivoting"):
         solve_lcp(W, q, method=method)
 
