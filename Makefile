@@ -99,10 +99,12 @@ verify: setup-test ## everything with a published or exact answer: asked and rea
 
 lock: ## renew both lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
-	@build/lock/bin/uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock >/dev/null
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
-	@grep -c '==' requirements.lock requirements-test.lock
+	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
+	  $(LOCK) -o requirements-robots.lock >/dev/null
+	@grep -c '==' requirements.lock requirements-test.lock requirements-robots.lock
 
 LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
