@@ -48,7 +48,7 @@ def compile_model(prepared: Prepared, options: ImportOptions, notes: Notes) -> C
     import mujoco
 
     # else it writes a file of its own into the working folder
-    mujoco.set_mju_user_warning(lambda text: notes.approximated("compiler", f"MuJoCo says: {text}"))
+    mujoco.set_mju_user_warning(lambda text: _quote(text, notes))
     try:
         return _compiled(prepared, options, notes)
     finally:
@@ -78,6 +78,11 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
     if not (np.all(np.isfinite(data.xpos)) and np.all(np.isfinite(data.qvel))):
         raise ImportRefusedError("not_finite", "The initial state of the model is not finite.")
     return Compiled(model, data, prepared, key)
+
+
+def _quote(text: str, notes: Notes) -> None:
+    words = " ".join(text.split()).rstrip(".")
+    notes.approximated("compiler", f"MuJoCo says: {words}.")
 
 
 def _refused(error: Exception) -> ImportRefusedError:
@@ -123,7 +128,7 @@ def _compile(spec: Any, prepared: Prepared, options: ImportOptions, notes: Notes
                 warnings.simplefilter("always")
                 model = spec.compile()
             for warning in said:
-                notes.approximated("compiler", f"MuJoCo says: {warning.message}.")
+                _quote(str(warning.message), notes)
             return model
         except ValueError as error:
             if not _repair(spec, str(error), LIGHT[options.formulation], notes):

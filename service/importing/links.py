@@ -16,6 +16,8 @@ from service.importing.notes import Notes
 
 Floats = npt.NDArray[np.float64]
 WORLD = "world"
+RELATIVE_ZERO = 1e-9
+"""Smallest moment of inertia over the largest, below which a body is a rod or a point [-]."""
 
 
 @dataclass
@@ -92,11 +94,17 @@ def _home(model: Any, body: int, options: ImportOptions) -> int:
     if weld == 0:
         # whatever cannot move: each a body of its own, for its name and its pose
         return body
-    if options.links == "merged":
+    if options.links == "merged" or not _has_extent(model, weld):
         return weld
-    while body != weld and model.body_mass[body] <= 0.0:
+    while body != weld and not _has_extent(model, body):
         body = int(model.body_parentid[body])
     return body
+
+
+def _has_extent(model: Any, body: int) -> bool:
+    """Whether a body can move by itself: mass, and an inertia about every axis."""
+    moments = model.body_inertia[body]
+    return bool(model.body_mass[body] > 0.0 and moments.min() > RELATIVE_ZERO * moments.max())
 
 
 def _is_welded(model: Any, body: int) -> bool:
