@@ -1,5 +1,6 @@
 """MuJoCo's compiler on a prepared model: its numbers, at the state the scene starts from."""
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -153,7 +154,7 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
         return False
     if "must be larger than mjMINVAL" in refusal:
         light = float(body.mass) <= 0.0
-        _give_light_inertia(body, share)
+        _give_light_inertia(spec, body, share)
         notes.guessed(
             "light_link" if light else "inertia_missing",
             "A moving body without mass gets a small share of what it carries: bodies need one."
@@ -176,20 +177,26 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
 
 
 def _named_body(spec: Any, text: str) -> Any:
-    """The body a message of the compiler names."""
-    for part in text.splitlines():
-        if part.startswith("Element name '"):
-            name = part.removeprefix("Element name '").rpartition("'")[0]
-            return spec.body(name) if name else None
-    return None
+    """The body a message of the compiler names: `Element name 'NAME', id NUMBER`."""
+    found = re.search(r"Element name '(.*)', id (\d+)", text)
+    if found is None:
+        return None
+    name, number = found.group(1), int(found.group(2))
+    if name:
+        return spec.body(name)
+    return spec.bodies[number] if number < len(spec.bodies) else None
 
 
-def _give_light_inertia(body: Any, share: float) -> None:
+def _give_light_inertia(spec: Any, body: Any, share: float) -> None:
     """Inertia of a body that has none; its mass, if it has none either, a share of what it bears.
 
     A ball of mass m and radius 1 cm has 0.4 m r^2 about any axis.
     """
-    carried = [child for child in body.find_all("body") if child.explicitinertial and child.mass]
+    carried = [
+        other
+        for other in spec.bodies
+        if other.explicitinertial and other.mass and _is_carried(other, body.id)
+    ]
     if body.mass > 0.0:
         inertia = 0.4 * float(body.mass) * 1e-4
     else:
@@ -203,6 +210,14 @@ def _give_light_inertia(body: Any, share: float) -> None:
         body.ipos = np.zeros(3)
     body.explicitinertial = True
     _set_moments(body, np.full(3, max(inertia, SMALLEST)))
+
+
+def _is_carried(other: Any, body: int) -> bool:
+    """Whether a body is above another. Asked from below: an empty list of children raises here."""
+    above = other.parent
+    while above is not None and above.id != body:
+        above = above.parent
+    return above is not None
 
 
 def _make_positive(body: Any) -> bool:

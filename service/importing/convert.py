@@ -9,7 +9,7 @@ from schemas.imported import ImportAnswer, ImportOptions, ImportReport
 from service.importing.compiled import Compiled, compile_model
 from service.importing.couplings import Couplings
 from service.importing.drives import find_drives
-from service.importing.files import Folder, find_model, unpack
+from service.importing.files import Folder, find_model, is_archive, unpack
 from service.importing.filters import Filters
 from service.importing.joints import Mechanism, pose_of
 from service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
@@ -28,24 +28,34 @@ MAX_MODEL_BYTES = 64 * 1024**2
 
 
 def import_path(
-    path: Path, options: ImportOptions | None = None, root: Path | None = None
+    path: Path, options: ImportOptions | None = None, packages: tuple[Path, ...] = ()
 ) -> ImportAnswer:
-    """Import a .urdf, .xml or .zip file. Files it names are looked for below `root`.
+    """Import a .urdf, .xml or .zip file of one's own: it may name files anywhere.
 
-    Default of `root`: anywhere, for models of one's own. Raises ImportRefusedError.
+    `packages`: folders in which packages of `package://` are; else they are looked for around the
+    model. Raises ImportRefusedError.
     """
     options = options or ImportOptions()
     if not path.is_file():
         raise ImportRefusedError("file_missing", f"There is no file '{path}'.")
-    with path.open("rb") as file:
-        head = file.read(4)
-    if head == b"PK\x03\x04":
+    if is_archive(path):
         with tempfile.TemporaryDirectory(prefix="cardan-import-") as folder:
-            unpack(path, Path(folder))
-            inside = Folder(Path(folder))
-            return import_model(inside, find_model(inside, options.main), options)
+            return import_archive(path, Path(folder), options)
     everywhere = Path(path.resolve().anchor)
-    return import_model(Folder(root or everywhere), path.resolve(), options)
+    folders = tuple(folder.resolve() for folder in packages)
+    return import_model(Folder(everywhere, folders), path.resolve(), options)
+
+
+def import_archive(archive: Path, into: Path, options: ImportOptions) -> ImportAnswer:
+    """Unpack below a folder and import; nothing else is read. Raises ImportRefusedError."""
+    unpack(archive, into)
+    return import_folder(into, options)
+
+
+def import_folder(root: Path, options: ImportOptions) -> ImportAnswer:
+    """Import the model of a folder; no file outside of it is read. Raises ImportRefusedError."""
+    folder = Folder(root)
+    return import_model(folder, find_model(folder, options.main), options)
 
 
 def import_model(folder: Folder, path: Path, options: ImportOptions) -> ImportAnswer:

@@ -21,6 +21,8 @@ class Folder:
     """Files a model may name: all below `root`."""
 
     root: Path
+    packages: tuple[Path, ...] = ()
+    """Folders in which packages of `package://` are looked for first."""
 
     def text(self, path: Path) -> str:
         """The text of a file of the model. Raises ImportRefusedError."""
@@ -40,7 +42,9 @@ class Folder:
         return resolved if resolved.is_relative_to(self.root.resolve()) else None
 
     def shown(self, path: Path) -> str:
-        """A path as the user knows it: below the root."""
+        """A path as the user knows it: below the root; of a whole machine the name only."""
+        if self.root == Path(self.root.anchor):
+            return path.name
         try:
             return path.resolve().relative_to(self.root.resolve()).as_posix()
         except ValueError:
@@ -73,11 +77,17 @@ class Folder:
         """A package is a folder of its name above the model or below the root, or the root."""
         name, rest = parts[0], Path(*parts[1:])
         above = [folder for folder in (base, *base.parents) if self.inside(folder) is not None]
-        found = [folder / rest for folder in above if folder.name == name]
+        found = [folder / name / rest for folder in self.packages]
+        found += [folder / rest for folder in (*self.packages, *above) if folder.name == name]
         found += [folder / name / rest for folder in above]
-        if len(self.root.parts) > 1:
-            found += [folder / rest for folder in above]
-        return found
+        # an archive of a package may have lost its name
+        return found + [folder / rest for folder in above]
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is a zip archive, by how it begins."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
 
 
 def unpack(archive: Path, into: Path) -> None:
@@ -126,13 +136,14 @@ def find_model(folder: Folder, main: str | None) -> Path:
     if main is not None:
         found = folder.find(main, folder.root)
         if found is None:
-            raise ImportRefusedError("file_missing", f"The archive has no file '{main}'.")
+            raise ImportRefusedError("file_missing", f"There is no file '{main}'.")
         return found
-    models = [path for path in sorted(folder.root.rglob("*")) if is_model(path)]
+    files = [path for path in sorted(folder.root.rglob("*")) if path.is_file()]
+    models = [path for path in files if is_model(path)] if len(files) > 1 else files
     if not models:
         raise ImportRefusedError(
             "no_model",
-            "The archive holds no model.",
+            "There is no model among the files.",
             "A .urdf, or an .xml with <mujoco> or <robot> as its root.",
         )
     depth = min(len(path.parts) for path in models)
@@ -144,7 +155,7 @@ def find_model(folder: Folder, main: str | None) -> Path:
         names = ", ".join(folder.shown(path) for path in first[:20])
         raise ImportRefusedError(
             "several_models",
-            f"The archive holds several models: {names}.",
+            f"There are several models: {names}.",
             "Name one with `main`.",
         )
     return first[0]
@@ -152,7 +163,7 @@ def find_model(folder: Folder, main: str | None) -> Path:
 
 def is_model(path: Path) -> bool:
     """Whether a file looks like a URDF or MJCF model."""
-    if path.suffix.lower() not in MODEL_ENDINGS or not path.is_file():
+    if path.suffix.lower() not in MODEL_ENDINGS:
         return False
     head = path.read_bytes()[:65536]
     return b"<robot" in head or b"<mujoco>" in head or b"<mujoco " in head

@@ -17,6 +17,8 @@ Shape = dict[str, Any]
 
 MAX_HULL_POINTS = 100
 """Corners of a hull beyond which only the outermost are kept: contacts cost by the corner."""
+AT_ONCE = 8
+"""Corners added between two looks at the hull."""
 FLAT = 1e-6
 """Thickness over extent below which a mesh is a sheet [-]."""
 GREY = (0.5, 0.5, 0.5)
@@ -198,16 +200,22 @@ def hull_corners(points: Floats, thinnest: float) -> Floats | None:
 
 
 def outermost(corners: Floats, count: int) -> tuple[Floats, float]:
-    """The corners farthest out in evenly spread directions, and how far others lie beyond [m].
+    """At most `count` corners that leave little outside, and how far others lie beyond [m].
 
-    Directions k of a Fibonacci lattice: z = 1 - (2 k + 1) / n, turned by the golden angle.
+    First the farthest in evenly spread directions k of a Fibonacci lattice (z = 1 - (2 k + 1) / n,
+    turned by the golden angle), then, some at a time, those farthest outside of the hull so far.
     """
-    k = np.arange(count)
-    z = 1.0 - (2.0 * k + 1.0) / count
+    k = np.arange(count // 2)
+    z = 1.0 - (2.0 * k + 1.0) / len(k)
     turn = np.pi * (3.0 - np.sqrt(5.0)) * k
     flat = np.sqrt(1.0 - z * z)
     directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=1)
-    kept = corners[np.unique(np.argmax(corners @ directions.T, axis=0))]
-    planes = ConvexHull(kept).equations
-    beyond = corners @ planes[:, :3].T + planes[:, 3]
-    return kept, float(max(beyond.max(), 0.0))
+    kept = np.unique(np.argmax(corners @ directions.T, axis=0))
+    while True:
+        planes = ConvexHull(corners[kept]).equations
+        beyond = (corners @ planes[:, :3].T + planes[:, 3]).max(axis=1)
+        room = count - len(kept)
+        if room == 0:
+            return corners[kept], float(max(beyond.max(), 0.0))
+        farthest = np.argsort(-beyond)[: min(room, AT_ONCE)]
+        kept = np.union1d(kept, farthest)

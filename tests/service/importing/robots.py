@@ -7,14 +7,40 @@ from pathlib import Path
 import mujoco
 import pytest
 
-GYMNASIUM = (
-    "ant half_cheetah hopper humanoid humanoidstandup inverted_double_pendulum inverted_pendulum "
-    "point pusher_v5 reacher swimmer walker2d_v5"
-).split()
-DM_CONTROL = (
-    "acrobot ball_in_cup cartpole cheetah dog finger fish hopper humanoid humanoid_CMU manipulator "
-    "pendulum point_mass quadruped reacher stacker swimmer walker"
-).split()
+GYMNASIUM = [
+    "ant",
+    "half_cheetah",
+    "hopper",
+    "humanoid",
+    "humanoidstandup",
+    "inverted_double_pendulum",
+    "inverted_pendulum",
+    "point",
+    "pusher_v5",
+    "reacher",
+    "swimmer",
+    "walker2d_v5",
+]
+DM_CONTROL = [
+    "acrobot",
+    "ball_in_cup",
+    "cartpole",
+    "cheetah",
+    "dog",
+    "finger",
+    "fish",
+    "hopper",
+    "humanoid",
+    "humanoid_CMU",
+    "manipulator",
+    "pendulum",
+    "point_mass",
+    "quadruped",
+    "reacher",
+    "stacker",
+    "swimmer",
+    "walker",
+]
 URDF = {
     "allegro": "allegro_hand_description/urdf/allegro_left_hand",
     "anymal": "anymal_b_simple_description/robots/anymal",
