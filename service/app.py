@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from service import page
 from service.api import (
     batches,
+    complementarity,
     docs,
     errors,
     examples,
     health,
+    imports,
     queries,
     scenes,
     sessions,
@@ -60,6 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     for part in (
         health,
         scenes,
+        imports,
         examples,
         verification,
         simulations,
@@ -67,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
         batches,
         sessions,
         queries,
+        complementarity,
         stream,
     ):
         app.include_router(part.router, prefix="/v1")

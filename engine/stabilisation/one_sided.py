@@ -45,7 +45,7 @@ def _one_sided_error(
     # the kick was half a step ago; a stop was within reach then, or it has no row
     C = rows.error[row] + 0.5 * options.time_step * row_speed(rows, row, state)
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
-    if C >= -slop:
+    if C + slop >= 0.0:
         return True, False, max(C, 0.0)
     share = options.position_erp if is_normal else model.joints.erp[rows.joint[row]]
     wanted = share * (C + slop)
