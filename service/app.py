@@ -12,6 +12,7 @@ from service import page
 from service.api import (
     batches,
     docs,
+    dynamics,
     errors,
     examples,
     health,
@@ -65,6 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
         simulations,
         trajectories,
         batches,
+        dynamics,
         sessions,
         queries,
         stream,

@@ -1,14 +1,18 @@
-"""Asks a worker process whether the engine accepts a scene, and what a step of it costs.
+"""Asks a worker process short questions: whether the engine accepts a scene, what a step of it
+costs, joint-space algorithms on arrays of states.
 
 The service itself loads no physics; faults such as an indefinite inertia are found here.
 """
 
 import threading
+from typing import TypeVar
 
 from service import clock
 from service.jobs import messages as m
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
+
+Answer = TypeVar("Answer", m.Checked, m.Computed)
 
 
 class CheckerBusyError(Exception):
@@ -35,13 +39,12 @@ class Checker:
         within_s: float = 60.0,
     ) -> m.Checked:
         """What the engine says about a scene. Raises CheckerBusyError."""
-        until = clock.monotonic() + within_s
-        if not self._turn.acquire(timeout=within_s):
-            raise CheckerBusyError("other scenes are being checked")
-        try:
-            return self._ask(m.CheckOrder(document, dict(overrides or {}), probe_s), until)
-        finally:
-            self._turn.release()
+        order = m.CheckOrder(document, dict(overrides or {}), probe_s)
+        return self._in_turn(order, m.Checked, within_s)
+
+    def compute(self, order: m.ComputeOrder, within_s: float = 60.0) -> m.Computed:
+        """What the engine answers to an order. Raises CheckerBusyError."""
+        return self._in_turn(order, m.Computed, within_s)
 
     def close(self) -> None:
         """End the process, also while it is asked."""
@@ -54,7 +57,20 @@ class Checker:
                 self._worker.quit(1.0)
                 self._worker = None
 
-    def _ask(self, order: m.CheckOrder, until: float) -> m.Checked:
+    def _in_turn(
+        self, order: m.CheckOrder | m.ComputeOrder, kind: type[Answer], within_s: float
+    ) -> Answer:
+        until = clock.monotonic() + within_s
+        if not self._turn.acquire(timeout=within_s):
+            raise CheckerBusyError("other scenes are being checked")
+        try:
+            return self._ask(order, kind, until)
+        finally:
+            self._turn.release()
+
+    def _ask(
+        self, order: m.CheckOrder | m.ComputeOrder, kind: type[Answer], until: float
+    ) -> Answer:
         for _ in range(2):
             left = until - clock.monotonic()
             if left <= 0.0:
@@ -67,7 +83,7 @@ class Checker:
                 # an idle worker may have died long ago: ask a fresh one, once
                 self._drop()
                 continue
-            if isinstance(answer, m.Checked):
+            if isinstance(answer, kind):
                 return answer
             self._drop()
             raise CheckerBusyError("the scene could not be checked in time")
