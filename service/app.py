@@ -16,6 +16,7 @@ from service.api import (
     errors,
     examples,
     health,
+    imports,
     queries,
     scenes,
     sessions,
@@ -61,6 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     for part in (
         health,
         scenes,
+        imports,
         examples,
         verification,
         simulations,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine.build.equations import factor_arrays, graph_arrays
@@ -322,6 +324,15 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     for new, old in zip(larger, cache, strict=True):
         new[: len(old)] = old
     return larger
+
+
+def carry(old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+    """Write what stands in bundles of arrays to the beginning of larger ones."""
+    for source, target in zip(old, new, strict=True):
+        if isinstance(source, tuple):
+            carry(source, target)
+        else:
+            target[tuple(slice(n) for n in source.shape)] = source
 
 
 def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
