@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from service import page
 from service.api import (
     batches,
+    complementarity,
     docs,
     dynamics,
     errors,
@@ -71,6 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
         dynamics,
         sessions,
         queries,
+        complementarity,
         stream,
     ):
         app.include_router(part.router, prefix="/v1")

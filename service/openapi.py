@@ -8,6 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from schemas import Problem, Scene
 from schemas.api import BatchRequest, SessionRequest, SimulationRequest
+from schemas.complementarity import ComplementarityRequest
 from schemas.dynamics import (
     ConfigurationRequest,
     DynamicsModelRequest,
@@ -26,6 +27,7 @@ BODIES = (
     SessionRequest,
     RaycastRequest,
     ClosestPointsRequest,
+    ComplementarityRequest,
     DynamicsModelRequest,
     ConfigurationRequest,
     MotionRequest,

@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+import anyio
 import orjson
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
@@ -23,6 +24,9 @@ router = APIRouter(
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
+
+# requests under way at one time; the rest waits outside of the thread pool
+_turns = anyio.CapacityLimiter(4)
 
 # what each address takes and answers
 OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
@@ -73,7 +77,7 @@ async def answer(operation: str, request: Request, office: Office) -> Response:
         intake.text.document, operation, asked.model_dump(exclude={"scene"}, exclude_none=True)
     )
     try:
-        computed = await run_sync(office.checker.compute, order)
+        computed = await run_sync(office.checker.compute, order, limiter=_turns)
     except CheckerBusyError as error:
         raise ProblemError(
             503,

@@ -44,6 +44,13 @@ class ComputeOrder:
 
 
 @dataclass(frozen=True)
+class SolveOrder:
+    """Solve a complementarity problem: a `ComplementarityRequest` as JSON."""
+
+    document: str
+
+
+@dataclass(frozen=True)
 class StopRun:
     """Stop the run: `why` comes back as the outcome (cancelled, timed_out, released)."""
 
@@ -105,3 +112,11 @@ class Computed:
     answer: Mapping[str, Any] | None = None
     scene_faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A `ComplementarityAnswer`, or the fault for which there is none."""
+
+    answer: Mapping[str, Any] | None = None
+    fault: Mapping[str, Any] | None = None
