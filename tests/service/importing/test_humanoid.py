@@ -9,11 +9,11 @@ import pytest
 from engine.articulated.forward import forward_dynamics
 from engine.articulated.places import write_places
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
 from engine.world.tree import NODE_BALL, NODE_FREE, NODE_HINGE
 from schemas import load_scene
 from schemas.imported import ImportOptions
 from service.importing import import_path
+from tests.engine.articulated.trees import Start, build_tree, tree_work
 from tests.service.importing.robots import robot_path
 
 SECONDS = 1.0

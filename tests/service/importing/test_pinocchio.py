@@ -10,11 +10,11 @@ from engine.articulated.forward import forward_dynamics
 from engine.articulated.inverse import inverse_dynamics
 from engine.articulated.joint_inertia import joint_inertia
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
 from engine.world.tree import NODE_HINGE, NODE_SLIDER
 from schemas import load_scene
 from schemas.imported import ImportOptions
 from service.importing import import_path
+from tests.engine.articulated.trees import Start, build_tree, tree_work
 from tests.service.importing.robots import robot_path
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed (extra `robots`)")
