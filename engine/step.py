@@ -41,6 +41,7 @@ from engine.guard import guard_first_flight
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
+from engine.settling import settle_trees
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
@@ -80,13 +81,15 @@ def advance(
     told = (report, events)
     rouse(model, kind, state, work, options)
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
+    if state.unguarded[0] == 1:
+        settle_trees(model, state, work.tree)
     if (
         not counted
         and state.unguarded[0] == 1
         and not guard_first_flight(model, kind, state, work, collision, options, told)
     ):
         return False
-    keep_start(state, work.motion)
+    keep_start(state, work)
     if counted:
         start_sums(work.impacts)
     if options.impact_time == EXACT:
@@ -96,7 +99,7 @@ def advance(
     else:
         done = fly(model, kind, state, work, collision, options, told)
     if not done:
-        undo(state, work.motion)
+        undo(state, work)
     elif counted:
         show(work.rows, work.problem, work.contacts, work.impacts)
         show_record(work.impacts, report)

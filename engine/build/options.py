@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from engine.build.faults import Faults
+from engine.build.reduced import check_reduced
 from engine.world.options import (
     Gyroscopic,
     ImpactTime,
@@ -42,10 +43,8 @@ def automatic_margin(smallest: float) -> float:
 def check_options(scene: Scene, faults: Faults) -> None:
     """Note choices that are not computed yet."""
     simulation = scene.simulation
-    if simulation.formulation != "maximal":
-        faults.missing(
-            "/simulation/formulation", f"the formulation '{simulation.formulation}'", "maximal"
-        )
+    if simulation.formulation == "reduced":
+        check_reduced(scene, faults)
     if simulation.integrator != "semi_implicit_euler":
         faults.missing(
             "/simulation/integrator",
@@ -73,6 +72,8 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
     stabilisation = Stabilisation[simulation.stabilisation.upper()]
+    if simulation.formulation == "reduced":
+        stabilisation = Stabilisation.BAUMGARTE
     by_velocity = stabilisation == Stabilisation.BAUMGARTE
     return StepOptions(
         time_step=float(simulation.dt),

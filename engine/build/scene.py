@@ -18,6 +18,7 @@ from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
+from engine.build.tree import Start, build_tree, no_tree
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
@@ -77,10 +78,15 @@ def build(scene: Scene) -> Built:
     write_joint_masses(joints, bodies)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
-    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes)
+    tree, tree_q = no_tree(len(bodies.kind), len(joints.kind)), np.zeros(0)
+    if scene.simulation.formulation == "reduced":
+        tree, tree_q = build_tree(bodies, joints, Start(p, q))
+    bodies = bodies._replace(node=tree.node)
+    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree)
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
+    state = state._replace(tree_q=tree_q, tree_qd=np.zeros(int(tree.v_start[-1])))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

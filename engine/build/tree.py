@@ -25,6 +25,7 @@ from engine.world.model import (
     Joints,
 )
 from engine.world.tree import (
+    N_KEPT,
     NODE_BALL,
     NODE_COORDINATES,
     NODE_FIXED,
@@ -211,6 +212,16 @@ def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDAr
     return above
 
 
+def no_tree(n_bodies: int, n_joints: int) -> Tree:
+    """No tree at all: every body (the world included) moves by itself."""
+    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64))
+
+
+def largest_tree(tree: Tree) -> int:
+    """Rates of the tree that has most."""
+    return int(np.diff(tree.v_start[tree.start]).max(initial=0))
+
+
 def build_tree(
     bodies: Bodies, joints: Joints, start: Start, lone: bool = False
 ) -> tuple[Tree, Array]:
@@ -227,7 +238,7 @@ def build_tree(
     for body in range(len(bodies.kind)):
         if not forest.is_known(body) and (lone or forest.at.get(body)):
             forest.add_root(body)
-    tree = as_arrays(forest)
+    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner)
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])
@@ -238,9 +249,14 @@ def build_tree(
     return tree, q
 
 
-def as_arrays(forest: Forest) -> Tree:
-    """Nodes as arrays."""
-    rows, n = forest.rows, len(forest.rows)
+def as_arrays(
+    rows: list[dict[str, object]],
+    roots: list[tuple[int, int]],
+    node: NDArray[np.int64],
+    inner: NDArray[np.int64],
+) -> Tree:
+    """Nodes as arrays; roots: first node of each tree and whether it floats."""
+    n = len(rows)
 
     def whole(name: str) -> NDArray[np.int64]:
         return np.array([row[name] for row in rows], np.int64).reshape(n)
@@ -257,13 +273,13 @@ def as_arrays(forest: Forest) -> Tree:
         kind=kind,
         parent=parent,
         body=whole("body"),
-        node=forest.node.astype(np.int64),
+        node=node.astype(np.int64),
         joint=whole("joint"),
         axis=whole("axis"),
         tree=whole("tree"),
-        inner=forest.inner,
-        start=np.array([first for first, _ in forest.roots] + [n], np.int64),
-        floating=np.array([free for _, free in forest.roots], np.int64),
+        inner=inner,
+        start=np.array([first for first, _ in roots] + [n], np.int64),
+        floating=np.array([free for _, free in roots], np.int64),
         q_start=starts[0],
         v_start=starts[1],
         above=nearest_above(starts[1], parent),
@@ -296,5 +312,12 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         U=np.zeros((v, 6)),
         D=np.zeros(v),
         u=np.zeros(v),
+        qdd=np.zeros(v),
+        mean=np.zeros(v),
+        free=np.zeros(v),
+        touched=np.zeros(len(tree.floating), np.int64),
+        kept=np.zeros((len(tree.floating), N_KEPT)),
+        q_start=np.zeros(int(tree.q_start[-1])),
+        qd_start=np.zeros(v),
         H=np.zeros((size, size)),
     )

@@ -31,13 +31,16 @@ from engine.world.state import State
 def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turning: NDArray) -> None:
     """The rows of one joint: equations, then limits, motor and damper of each axis, then the rest.
 
+    A joint inside a tree has no equations.
+
     Writes  rows, state.joint_q[j]
     """
     joints = model.joints
     kind = joints.kind[j]
     frame = joint_frame(joints, state, j)
     store3(rows.joint_arm, j, frame.arm_b)
-    write_equations(rows, state, joints, j, frame, h, turning)
+    if model.tree.inner[j] == 0:
+        write_equations(rows, state, joints, j, frame, h, turning)
     if kind == BALL:
         write_ball_limits(rows, state, joints, j, frame, h)
     for axis in range(n_coordinates(kind)):
@@ -64,8 +67,8 @@ def write_rows(
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
-    Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
-            free spin changes angular velocities between kicks
+    Reads   poses and velocities in the middle of the step, contacts; turning (n, 6) rad/s^2,
+            m/s^2: how velocities change by themselves between kicks
     Writes  rows, state.joint_q
     Check   tests/engine/constraints/test_rows.py
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import tree_velocities
 from engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def body_velocities(problem: Problem, v: NDArray) -> None:
             for k in range(6):
                 v[a, k] += problem.MJ_a[i, k] * lam
                 v[b, k] += problem.MJ_b[i, k] * lam
+    tree_velocities(problem, v)
 
 
 @kernel

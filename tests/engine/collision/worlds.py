@@ -14,6 +14,7 @@ from engine.build.joints import empty_joints
 from engine.build.mesh import build_mesh, mesh_arrays
 from engine.build.options import build_options
 from engine.build.targets import TargetTable
+from engine.build.tree import no_tree
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts
 from engine.collision.scratch import collision_scratch
@@ -196,7 +197,9 @@ class World:
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
         inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
-        bodies = Bodies(kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)))
+        bodies = Bodies(
+            kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)), np.full(n + 1, -1)
+        )
         shapes, meshes = build_shapes(self.solids)
         self.model = Model(
             bodies,
@@ -211,6 +214,7 @@ class World:
             TargetTable().arrays(),
             empty_forces(0, n),
             meshes,
+            no_tree(n + 1, 0),
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)
