@@ -175,8 +175,8 @@ def answer(tree: Tree, work: TreeWork, body: int, qdd: NDArray) -> None:
 
 
 @kernel
-def tree_velocities(problem: Problem, v: NDArray) -> None:
-    """What the impulses of all rows do to bodies of trees: v = T H^-1 T^T J^T lam.
+def tree_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
+    """What impulses x of all rows do to bodies of trees: v = T H^-1 T^T J^T x.
 
     Writes  v (n_bodies + 1, 6) of bodies of trees that rows push; work.qdd of their rates
     Check   tests/engine/solvers/test_trees.py
@@ -187,9 +187,9 @@ def tree_velocities(problem: Problem, v: NDArray) -> None:
     for i in range(problem.count[0]):
         a, b = problem.body_a[i], problem.body_b[i]
         if touch(tree, work, a):
-            push_node(tree, work, a, problem.J_a, i, problem.lam[i])
+            push_node(tree, work, a, problem.J_a, i, x[i])
         if touch(tree, work, b):
-            push_node(tree, work, b, problem.J_b, i, problem.lam[i])
+            push_node(tree, work, b, problem.J_b, i, x[i])
     for i in range(problem.count[0]):
         for body in (problem.body_a[i], problem.body_b[i]):
             answer(tree, work, body, work.qdd)

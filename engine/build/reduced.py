@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.build.faults import Faults
 from schemas import Scene
 
-# solvers that hold a matrix: A = J H^-1 J^T is not that of bodies
-METHODS = ("auto", "pivoting", "gauss_seidel", "lemke")
+# solvers that know that bodies of a tree move together
+METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")
 
 
 def check_reduced(scene: Scene, faults: Faults) -> None:

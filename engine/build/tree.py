@@ -34,6 +34,7 @@ from engine.world.tree import (
     NODE_RATES,
     NODE_SCREW,
     NODE_SLIDER,
+    Mobility,
     Tree,
     TreeWork,
 )
@@ -215,6 +216,12 @@ def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDAr
 def no_tree(n_bodies: int, n_joints: int) -> Tree:
     """No tree at all: every body (the world included) moves by itself."""
     return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64))
+
+
+def no_mobility() -> Mobility:
+    """Of a problem without bodies."""
+    tree = no_tree(0, 0)
+    return Mobility(tree, tree_work(tree))
 
 
 def largest_tree(tree: Tree) -> int:

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
-from engine.build.tree import no_tree, tree_work
+from engine.build.tree import no_mobility
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
 from engine.world.problem import FRICTION_CONE, Problem
 from engine.world.report import Report
-from engine.world.tree import Mobility
 
 H = 1.0 / 240.0
-NO_TREES = Mobility(no_tree(0, 0), tree_work(no_tree(0, 0)))
 # vertices of friction polygons
 DIRECTIONS = 6
 GRAVITY = 9.81
@@ -56,7 +54,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         friction_kind=np.array([friction_kind, DIRECTIONS]),
         lam=np.zeros(cap),
         w=np.full(cap, nan),
-        mobility=NO_TREES,
+        mobility=no_mobility(),
     )
 
 
