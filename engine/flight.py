@@ -11,6 +11,7 @@ from engine.articulated.flight import (
     return_coordinates,
 )
 from engine.articulated.kick import bend_trees, book_supports, predict_trees
+from engine.articulated.reactions import write_reactions
 from engine.assembly.assemble import assemble
 from engine.bodies.finite import first_bad_body
 from engine.bodies.predict import predict_velocity
@@ -190,6 +191,7 @@ def push(
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     book_supports(problem, state, motion, options.time_step)
+    write_reactions(problem, model.joints, state, motion, options.time_step)
     keep_accounts(rows, problem, motion, state)
     lap(told[0], PHASE_APPLY, now)
 

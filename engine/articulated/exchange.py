@@ -51,8 +51,10 @@ def load_velocities(tree: Tree, state: State, work: TreeWork) -> None:
 def prepare(tree: Tree, state: State, work: TreeWork) -> None:
     """Places, inertias and their factor at the present coordinates.
 
-    Writes  work.q_WB ... S, I_W, IA, U, D
+    Writes  work.q_WB ... S, I_W, IA, U, D; touched = 0
     """
+    for t in range(work.touched.shape[0]):
+        work.touched[t] = 0
     write_places(tree, state.tree_q, work)
     write_inertias(tree, work)
     write_factor(tree, work)

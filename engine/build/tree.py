@@ -323,6 +323,7 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         mean=np.zeros(v),
         free=np.zeros(v),
         touched=np.zeros(len(tree.floating), np.int64),
+        reaction=np.zeros((len(tree.inner), 6)),
         kept=np.zeros((len(tree.floating), N_KEPT)),
         q_start=np.zeros(int(tree.q_start[-1])),
         qd_start=np.zeros(v),

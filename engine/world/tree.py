@@ -76,6 +76,9 @@ class TreeWork(NamedTuple):
     mean: NDArray  # (v,) 1/s            rates in the middle of a part of a flight
     free: NDArray  # (v,) 1/s            rates where forces alone would lead
     touched: NDArray  # (t,) int64       1: forces on this tree wait for an answer; else 0
+    reaction: (
+        NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
+    )
     kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
     q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
     qd_start: NDArray  # (v,) 1/s        rates likewise
