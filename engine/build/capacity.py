@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from engine.articulated.arrays import largest_tree, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
-from engine.build.tree import largest_tree, tree_work
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.events import N_WHERE, N_WHO, Events
@@ -338,6 +340,15 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     for new, old in zip(larger, cache, strict=True):
         new[: len(old)] = old
     return larger
+
+
+def carry(old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+    """Write what stands in bundles of arrays to the beginning of larger ones."""
+    for source, target in zip(old, new, strict=True):
+        if isinstance(source, tuple):
+            carry(source, target)
+        else:
+            target[tuple(slice(n) for n in source.shape)] = source
 
 
 def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:

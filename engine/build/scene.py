@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.articulated.arrays import no_tree
 from engine.build.bodies import build_bodies, initial_motion
 from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
@@ -18,7 +19,7 @@ from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
-from engine.build.tree import Start, build_tree, no_tree
+from engine.build.tree import Start, build_tree
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State

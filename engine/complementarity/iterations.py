@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.build.tree import no_mobility
+from engine.articulated.arrays import no_mobility
 from engine.complementarity.problem import Array, Complementarity
 from engine.complementarity.solution import STOPPED, Answer, Rules
 from engine.solvers.apgd import apgd

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.articulated.rows import has_trees
+from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
@@ -83,7 +84,7 @@ def _largest(x: NDArray, n: int) -> float:
 @kernel
 def _verdict(status: int, error: float, largest_b: float) -> int:
     """What the solver says of itself, unless its residual says otherwise."""
-    if error != error:
+    if not error < LARGEST:
         return STOPPED_NO_SOLUTION
     if status == STOPPED_EXACT and error > EXACT * largest_b:
         return STOPPED_STALLED

@@ -58,7 +58,7 @@ def four_bars(n: int, **simulation: Any) -> Document:
 
 
 def governor(omega: float, **simulation: Any) -> Document:
-    """A05: two balls on rods that a spinning shaft throws out, tied to a slider by stiff springs."""
+    """A05: balls on rods that a spinning shaft throws out, tied to a slider by stiff springs."""
     shaft = {"name": "shaft", "position": [0, 0, 0.5], "mass": 0.3}
     long, thin = 0.3 * (1.0 + 1e-4) / 12.0, 0.3 * 2e-4 / 12.0
     shaft["inertia"] = [long, long, thin]

@@ -36,6 +36,20 @@ FLOATING = {
     ],
 }  # fmt: skip
 
+# a stone falls off its hook onto the ground and goes to sleep there
+FALLING = {
+    "version": 1,
+    "name": "falling",
+    "simulation": {"dt": 0.002, "duration": 600, "sleeping": {"enabled": True, "time": 0.2}},
+    "bodies": [
+        {"name": "ground", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]},
+        {"name": "stone", "mass": 1, "position": [0, 0, 0.4],
+         "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]},
+    ],
+    "joints": [{"name": "hook", "type": "fixed", "parent": "world", "child": "stone",
+                "breaking_force": 20}],
+}  # fmt: skip
+
 # keeps the sockets of the page at hand, and what was sent through them
 SPY = """
   window.sockets = []; window.said = [];
@@ -353,3 +367,32 @@ def test_keeps_a_picture(page: Any, shown: Shown) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=folder / "page.png")
     assert (folder / "page.png").stat().st_size > 50_000
+
+
+def test_contacts_breaks_and_sleep_are_shown(page: Any, shown: Shown) -> None:
+    made = httpx.post(
+        f"{shown.server}/v1/sessions", json={"scene": FALLING, "paused": True}, timeout=60
+    )
+    made.raise_for_status()
+    session = made.json()["id"]
+    page.goto(f"{shown.server}/#session={session}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.shown().state === 'paused'")
+    listed = page.locator("#happenings li")
+    playwright_api.expect(listed).to_have_text("None yet.")
+    # a push of one step is more than the hook holds
+    shown.post("apply_force", body="stone", force=[0, 0, -100])
+    shown.post("step", n=1)
+    playwright_api.expect(page.locator("#happenings [data-kind=break]")).to_contain_text("hook broke")
+    playwright_api.expect(page.locator("#messages")).to_contain_text("hook broke at 0.002 s")
+    shown.wait("cardan.flashes().break === 1")
+    page.locator("[data-overlay=events]").uncheck()
+    shown.post("step", n=400)
+    shown.wait("cardan.shown().step === 401")
+    touches = page.locator("#happenings [data-kind=begin]").first
+    playwright_api.expect(touches).to_contain_text("stone touches ground")
+    assert page.evaluate("cardan.flashes()") == {"begin": 0, "break": 1}
+    shown.wait("cardan.asleep('stone') && !cardan.asleep('ground')")
+    assert shown.rest("/state")["asleep"] == [False, True]
+    shown.post("apply_impulse", body="stone", impulse=[0, 0, 2])
+    shown.post("step", n=2)
+    shown.wait("!cardan.asleep('stone')")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.articulated.arrays import no_mobility
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
-from engine.build.tree import no_mobility
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
