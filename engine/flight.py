@@ -73,6 +73,8 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
     return StepOptions(
         time_step=h,
         share=options.share * h / options.time_step,
+        integrator=options.integrator,
+        integrator_tolerance=options.integrator_tolerance,
         orientation_update=options.orientation_update,
         gyroscopic=options.gyroscopic,
         stabilisation=options.stabilisation,

@@ -9,6 +9,7 @@ from engine.build.reduced import check_reduced
 from engine.world.options import (
     Gyroscopic,
     ImpactTime,
+    Integrator,
     OrientationUpdate,
     RestitutionLaw,
     SleepOptions,
@@ -45,10 +46,10 @@ def check_options(scene: Scene, faults: Faults) -> None:
     simulation = scene.simulation
     if simulation.formulation == "reduced":
         check_reduced(scene, faults)
-    if simulation.integrator != "semi_implicit_euler":
+    elif simulation.integrator != "semi_implicit_euler":
         faults.missing(
             "/simulation/integrator",
-            f"the integrator '{simulation.integrator}'",
+            f"the integrator '{simulation.integrator}' with the formulation 'maximal'",
             "semi_implicit_euler",
         )
     method = simulation.solver.method
@@ -78,6 +79,8 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     return StepOptions(
         time_step=float(simulation.dt),
         share=1.0,
+        integrator=int(Integrator[simulation.integrator.upper()]),
+        integrator_tolerance=float(simulation.integrator_tolerance),
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
         stabilisation=int(stabilisation),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.build.faults import Faults
+from engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, MOTOR_POSITION, MOTOR_VELOCITY, Model
 from schemas import Scene
 
 # solvers that know that bodies of a tree move together
@@ -29,3 +32,50 @@ def check_reduced(scene: Scene, faults: Faults) -> None:
     if simulation.sleeping.enabled:
         what = "sleeping with the formulation 'reduced'"
         faults.missing("/simulation/sleeping/enabled", what, "false")
+
+
+def may_touch(model: Model) -> tuple[int, int] | None:
+    """The first two bodies that may collide, or none."""
+    shapes, kind = model.shapes, model.bodies.kind
+    body, n_bodies = shapes.body, len(kind) - 1
+    excluded = set(model.joints.excluded.tolist())
+    for i in range(len(body)):
+        others = np.arange(i + 1, len(body))
+        meets = (shapes.group[i] & shapes.mask[others] != 0) & (
+            shapes.group[others] & shapes.mask[i] != 0
+        )
+        moves = (kind[body[i]] == DYNAMIC) | (kind[body[others]] == DYNAMIC)
+        for k in others[meets & moves & (body[others] != body[i])]:
+            a, b = sorted((int(body[i]), int(body[k])))
+            if a * n_bodies + b not in excluded:
+                return a, b
+    return None
+
+
+def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
+    """Note everything that jumps: an integrator of smooth motion does not compute it."""
+    name = scene.simulation.integrator
+    instead = "semi_implicit_euler for scenes with it"
+    joints = model.joints
+    servo = (joints.motor_kind == MOTOR_POSITION) & ~joints.motor_stiffness.any(axis=2)
+    servo &= joints.motor_damping == 0.0
+    for j in range(len(joints.kind)):
+        drives = joints.motor_kind[j] == MOTOR_VELOCITY
+        jumps = {
+            "limits": bool(joints.limit_on[j].any()),
+            "motor": bool((drives | servo[j]).any()) and joints.motor_kind[j].max() > MOTOR_NONE,
+            "friction": joints.friction[j] > 0.0,
+            "cfm": joints.cfm[j] > 0.0,
+            "breaking_force": bool(np.isfinite(joints.breaking_force[j])),
+        }
+        for field, found in jumps.items():
+            if found:
+                what = f"`{field}` of this kind with the integrator '{name}'"
+                faults.missing(f"/joints/{j}/{field}", what, instead)
+    for i in np.flatnonzero(model.bodies.kind == KINEMATIC):
+        faults.missing(f"/bodies/{i}/type", f"a kinematic body with '{name}'", instead)
+    pair = may_touch(model)
+    if pair is not None:
+        names = [scene.bodies[k].name for k in pair]
+        what = f"contact (of '{names[0]}' and '{names[1]}') with the integrator '{name}'"
+        faults.missing("/simulation/integrator", what, instead)

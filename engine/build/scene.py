@@ -17,6 +17,7 @@ from engine.build.joints import build_joints
 from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
+from engine.build.reduced import check_smooth
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
 from engine.build.tree import Start, build_tree
@@ -81,9 +82,13 @@ def build(scene: Scene) -> Built:
     faults.raise_if_any()
     tree, tree_q = no_tree(len(bodies.kind), len(joints.kind)), np.zeros(0)
     if scene.simulation.formulation == "reduced":
-        tree, tree_q = build_tree(bodies, joints, Start(p, q))
+        smooth = scene.simulation.integrator != "semi_implicit_euler"
+        tree, tree_q = build_tree(bodies, joints, Start(p, q), lone=smooth)
     bodies = bodies._replace(node=tree.node)
     model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree)
+    if scene.simulation.integrator != "semi_implicit_euler":
+        check_smooth(scene, model, faults)
+        faults.raise_if_any()
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
