@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from service import page
 from service.api import (
     batches,
+    complementarity,
     docs,
     errors,
     examples,
@@ -69,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
         batches,
         sessions,
         queries,
+        complementarity,
         stream,
     ):
         app.include_router(part.router, prefix="/v1")

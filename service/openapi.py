@@ -8,6 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from schemas import Problem, Scene
 from schemas.api import BatchRequest, SessionRequest, SimulationRequest
+from schemas.complementarity import ComplementarityRequest
 from schemas.query import ClosestPointsRequest, RaycastRequest
 from service.api.errors import MEDIA_TYPE
 
@@ -18,6 +19,7 @@ BODIES = (
     SessionRequest,
     RaycastRequest,
     ClosestPointsRequest,
+    ComplementarityRequest,
 )
 REFERENCE = "#/components/schemas/"
 

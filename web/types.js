@@ -71,6 +71,14 @@
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
  *
+ * @typedef {object} ImportNote      one thing a scene does not say as the imported model did
+ * @property {"dropped" | "approximated" | "guessed"} kind
+ * @property {string} code
+ * @property {string} message
+ * @property {string[]} where
+ *
+ * @typedef {{scene: Scene, report: {notes: ImportNote[], name: string, source: string}}} Imported
+ *
  * @typedef {object} Scene
  * @property {string} [name]
  * @property {string} [description]

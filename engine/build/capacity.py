@@ -32,6 +32,8 @@ from engine.world.workspace import Motion, Workspace
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# vectors of iterations (solvers/system.py)
+N_VECTORS = 8
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
 
@@ -257,10 +259,11 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def dense_arrays(cap: int, lemke: int, graph: Graph, rates: int = 0) -> Dense:
+def dense_arrays(cap: int, lemke: int, graph: Graph, iterated: int = 0, rates: int = 0) -> Dense:
     """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, a graph.
 
-    rates: of the largest tree, 0 for none.
+    iterated   rows of iterations that need vectors of their own
+    rates      of the largest tree, 0 for none
     """
     paths = cap if rates > 0 else 0
     return Dense(
@@ -272,6 +275,7 @@ def dense_arrays(cap: int, lemke: int, graph: Graph, rates: int = 0) -> Dense:
         basis=np.zeros((4, lemke + 1), np.int64),
         path=np.zeros((paths, 2, rates)),
         path_tree=np.zeros((paths, 2), np.int64),
+        iterates=np.zeros((N_VECTORS, iterated)),
         graph=graph,
         equations=factor_arrays(graph),
     )
@@ -284,7 +288,9 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         SolverMethod.PIVOTING,
         SolverMethod.GAUSS_SEIDEL,
         SolverMethod.LEMKE,
+        SolverMethod.PROXIMAL,
     )
+    iterated = SolverMethod.JACOBI <= options.solver.method <= SolverMethod.APGD
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
@@ -305,7 +311,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         rows=rows,
         problem=problem_of(rows, friction, model.bodies, motion, mobility),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke_rows(at_once, options), graph, rates),
+        dense=dense_arrays(cap, lemke_rows(at_once, options), graph, at_once * iterated, rates),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),

@@ -9,6 +9,7 @@ from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
+from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
 from engine.solvers.tree_sweeps import tree_sweeps
@@ -66,7 +67,9 @@ def choose_method(problem: Problem, dense: Dense) -> int:
 
 @kernel
 def fits(problem: Problem, dense: Dense, method: int) -> bool:
-    """Whether there is memory for a method that holds a matrix."""
+    """Whether there is memory for a method that holds a matrix, or vectors of its own."""
+    if is_iterated(method):
+        return problem.count[0] <= dense.iterates.shape[1]
     if method < ELIMINATION or has_trees(problem):
         return problem.count[0] <= dense.S.shape[0]
     return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
@@ -121,7 +124,9 @@ def solve(
         report.status[0] |= DENSE_FULL
         method = PGS
     status, iterations = NO_ROOM, 0
-    if method >= GAUSS_SEIDEL:
+    if is_iterated(method):
+        status, iterations = solve_iterated(problem, dense, v, options, method)
+    elif method >= GAUSS_SEIDEL:
         sweeps = options.max_iterations if options.max_iterations > 0 else DENSE_ITERATIONS
         status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
         if options.method == LEMKE and method != LEMKE:

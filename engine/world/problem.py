@@ -56,7 +56,7 @@ class Problem(NamedTuple):
 
 @bundle
 class Dense(NamedTuple):
-    """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
+    """Scratch of the solvers; what needs A itself holds up to `cap` rows (cap may be smaller than max)."""
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
@@ -66,5 +66,6 @@ class Dense(NamedTuple):
     basis: NDArray  # (4, t + 1) int64
     path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
     path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
+    iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
     graph: Graph  # of the equations, which count against no cap
     equations: Factor

@@ -35,6 +35,13 @@ class CheckOrder:
 
 
 @dataclass(frozen=True)
+class SolveOrder:
+    """Solve a complementarity problem: a `ComplementarityRequest` as JSON."""
+
+    document: str
+
+
+@dataclass(frozen=True)
 class StopRun:
     """Stop the run: `why` comes back as the outcome (cancelled, timed_out, released)."""
 
@@ -87,3 +94,11 @@ class Checked:
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     seconds_per_step: float | None = None
     total_steps: int = 0
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A `ComplementarityAnswer`, or the fault for which there is none."""
+
+    answer: Mapping[str, Any] | None = None
+    fault: Mapping[str, Any] | None = None

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.service.importing.models import BOB, SWING
 from tests.web.conftest import ROOT, SOFTWARE_RENDERING
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -268,6 +269,23 @@ def test_a_scene_of_ones_own_with_faults_then_grabbed(page: Any, shown: Shown) -
     assert shown.rest("/state")["grab"] is None
     assert away() > 0.05
     assert page.evaluate("cardan.pose('near')")[:3] == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+def test_a_robot_with_its_mesh_becomes_a_scene(page: Any, shown: Shown) -> None:
+    shown.open("double-pendulum")
+    page.get_by_role("button", name="Open scene").click()
+    page.get_by_label("Add a ground").check()
+    page.locator("#scene-file").set_input_files(
+        [
+            {"name": "swing.xml", "mimeType": "application/xml", "buffer": SWING.encode()},
+            {"name": "bob.obj", "mimeType": "text/plain", "buffer": BOB.encode()},
+        ]
+    )
+    playwright_api.expect(page.locator("#scene-faults")).to_contain_text("convex hulls")
+    assert '"name": "swing"' in page.locator("#scene-text").input_value()
+    page.get_by_role("button", name="Check and run").click()
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("swing")
+    shown.wait("cardan.shown().time > 0")
 
 
 def test_selecting_in_the_outline_fills_the_inspector(page: Any, shown: Shown) -> None:

@@ -218,7 +218,7 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap))
+    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), iterated=cap)
     for field in (*dense[:-2], *dense.graph, *dense.equations):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return dense
