@@ -5,9 +5,10 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.articulated.flight import (
-    fly_from_kick,
+    arrive,
     fly_to_kick,
     keep_coordinates,
+    leave_kick,
     return_coordinates,
 )
 from engine.articulated.kick import bend_trees, book_supports, predict_trees
@@ -16,6 +17,7 @@ from engine.assembly.assemble import assemble
 from engine.bodies.finite import first_bad_body
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
+from engine.closing import close_loops
 from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
@@ -138,7 +140,7 @@ def look(
     now = lap(report, PHASE_NARROW, now)
     write_world_inertia(model.bodies, state, work.motion, options)
     predict_velocity(model, state, work.motion, options)
-    bend_trees(model.tree, work.tree, work.motion)
+    bend_trees(model.tree, work.tree, state, work.motion)
     predict_trees(model.tree, work.tree, state, work.motion, options.time_step)
     lap(report, PHASE_ROWS, now)
     return True
@@ -250,7 +252,10 @@ def land(
     if not guard_struck(model, kind, state, work, collision, options, told):
         return False
     advance_poses(model.bodies, state, 0.5 * options.time_step, options)
-    fly_from_kick(model.tree, work.tree, state, 0.5 * options.time_step)
+    h = 0.5 * options.time_step
+    height = leave_kick(model.tree, work.tree, state, h)
+    close_loops(model, state, work)
+    arrive(model.tree, work.tree, state, h, height)
     return True
 
 

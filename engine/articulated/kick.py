@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.articulated.exchange import clear_forces, load_forces, show_velocities
-from engine.articulated.factor import respond
-from engine.articulated.places import write_velocities
+from engine.articulated.factor import respond, respond_moving
+from engine.articulated.places import write_bends, write_velocities
 from engine.articulated.rows import push_node
 from engine.articulated.vectors import load6, load_sym
 from engine.kernel import kernel
@@ -19,11 +19,27 @@ from engine.world.workspace import Motion
 
 
 @kernel
-def bend_trees(tree: Tree, work: TreeWork, motion: Motion) -> None:
+def has_loops(tree: Tree) -> bool:
+    """Whether any joint of the scene is not inside a tree."""
+    for j in range(tree.inner.shape[0]):
+        if tree.inner[j] == 0:
+            return tree.kind.shape[0] > 0
+    return False
+
+
+@kernel
+def bend_trees(tree: Tree, work: TreeWork, state: State, motion: Motion) -> None:
     """motion.turning of bodies of trees: how their joints bend their flight.
 
-    Reads   work.A, written on the way to the kick
+    Where loops are, their equations live on it: near singular places they divide by little. There
+    the acceleration is that of the rates before the kick, else one on the way to it.
+
+    Reads   work.A, V, of the way to the kick
     """
+    if has_loops(tree):
+        write_bends(tree, state.tree_qd, work)
+        clear_forces(tree, work)
+        respond_moving(tree, work, work.qdd)
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body >= 0:

@@ -305,6 +305,9 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     struck = n_rows + 3 * max_contacts if apart else 0
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
+    # six equations of a joint at most; a screw uses the row behind its last one
+    loops = int((model.tree.inner == 0).sum()) if rates > 0 else 0
+    loop_rows = row_arrays(6 * loops + 1, 0)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
@@ -318,6 +321,8 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         positions=position_arrays(model, options, n_rows, motion, mobility),
         motion=motion,
         tree=mobility.work,
+        loop_rows=loop_rows,
+        loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
 
 

@@ -51,3 +51,5 @@ class Workspace(NamedTuple):
     motion: Motion
     impacts: Impacts
     tree: TreeWork
+    loop_rows: Rows  # equations of the loops of trees where a step ends
+    loops: Problem
