@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from engine.dynamics import Dynamics
 from engine.kernel import is_complete, mark_complete
 from engine.linking import Progress, watched
 from engine.simulation import Simulation
@@ -53,6 +54,18 @@ def use_everything(simulation: Simulation) -> None:
     simulation.closest_points("ground", "rod")
 
 
+def compute_everything(tree: Dynamics) -> None:
+    """Ask for all that is computed in joint coordinates."""
+    q, qd = tree.start, tree.start
+    tree.inverse_dynamics(q)
+    tree.forward_dynamics(q)
+    tree.mass_matrix(q)
+    tree.jacobian(q, "rod")
+    tree.jacobian_rate(q, qd, "rod")
+    tree.kinematics(q)
+    tree.energy(q)
+
+
 def solve_plain_problems() -> None:
     """Problems apart from any scene, by every method."""
     # it brings SciPy along, which a process that only simulates need not load
@@ -79,6 +92,7 @@ def warmup(progress: Progress | None = None) -> float:
         simulation.advance(2)
         use_everything(simulation)
         if not is_complete():
+            compute_everything(Dynamics(simulation.scene))
             solve_plain_problems()
     mark_complete()
     tell(total, total, "ready")

@@ -45,6 +45,7 @@ class Tree(NamedTuple):
     q_start: NDArray  # (k + 1,) int64   first coordinate of each node
     v_start: NDArray  # (k + 1,) int64   first rate of each node
     above: NDArray  # (v,) int64         rate next towards the root, -1: none
+    run: NDArray  # (v,) int64           first rate of the unbroken run above one another that ends here
     q_PB0: NDArray  # (k, 4) -           node axes -> parent axes where the coordinate is zero
     anchor_P: NDArray  # (k, 3) m        from the parent's origin, parent axes
     anchor_B: NDArray  # (k, 3) m        from the node's origin, node axes
@@ -83,6 +84,9 @@ class TreeWork(NamedTuple):
     q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
     qd_start: NDArray  # (v,) 1/s        rates likewise
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
+    S_root: (
+        NDArray  # (6, v) -, m       S at the origin of the tree's first node; of no size in a step
+    )
 
 
 @bundle

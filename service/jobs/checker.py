@@ -1,4 +1,5 @@
-"""Asks a worker process: is a scene accepted, what does a step cost, what solves a problem.
+"""Asks a worker process: is a scene accepted, what does a step cost, what solves a problem, what
+do algorithms in joint coordinates give.
 
 The service itself loads no physics; faults such as an indefinite inertia are found here.
 """
@@ -11,7 +12,7 @@ from service.jobs import messages as m
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
 
-Answer = TypeVar("Answer", m.Checked, m.Solved)
+Answer = TypeVar("Answer", m.Checked, m.Computed, m.Solved)
 
 
 class CheckerBusyError(Exception):
@@ -38,9 +39,12 @@ class Checker:
         within_s: float = 60.0,
     ) -> m.Checked:
         """What the engine says about a scene. Raises CheckerBusyError."""
-        return self._in_turn(
-            m.CheckOrder(document, dict(overrides or {}), probe_s), m.Checked, within_s
-        )
+        order = m.CheckOrder(document, dict(overrides or {}), probe_s)
+        return self._in_turn(order, m.Checked, within_s)
+
+    def compute(self, order: m.ComputeOrder, *, within_s: float = 60.0) -> m.Computed:
+        """The answer in joint coordinates. Raises CheckerBusyError."""
+        return self._in_turn(order, m.Computed, within_s)
 
     def solve(self, document: str, *, within_s: float = 60.0) -> m.Solved:
         """The answer to a complementarity problem. Raises CheckerBusyError."""

@@ -17,6 +17,7 @@ from typing import Any
 from schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene, scene_hash
 from service.jobs import complement
 from service.jobs import messages as m
+from service.jobs.computing import compute
 from service.jobs.machine import RunEvent
 from service.workers import orphans
 
@@ -47,6 +48,8 @@ def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
                 return
             if isinstance(order, m.CheckOrder):
                 pipe.send(check(order, limits.scene))
+            elif isinstance(order, m.ComputeOrder):
+                pipe.send(compute(order, limits.scene))
             elif isinstance(order, m.SolveOrder):
                 pipe.send(complement.solve(order))
             elif isinstance(order, m.RunOrder):

@@ -35,6 +35,15 @@ class CheckOrder:
 
 
 @dataclass(frozen=True)
+class ComputeOrder:
+    """Compute something in joint coordinates: an operation of `/v1/dynamics` with its arrays."""
+
+    document: str
+    operation: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class SolveOrder:
     """Solve a complementarity problem: a `ComplementarityRequest` as JSON."""
 
@@ -94,6 +103,15 @@ class Checked:
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     seconds_per_step: float | None = None
     total_steps: int = 0
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The answer to a ComputeOrder, or what is wrong with its scene or with its other parts."""
+
+    answer: Mapping[str, Any] | None = None
+    scene_faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from engine.articulated.arrays import tree_work
 from engine.articulated.forward import forward_dynamics
 from engine.articulated.places import write_places
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
+from engine.build.tree import Start, build_tree
 from engine.world.tree import NODE_BALL, NODE_FREE, NODE_HINGE
 from schemas import load_scene
 from schemas.imported import ImportOptions

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.articulated.arrays import tree_work
 from engine.articulated.forward import forward_dynamics
 from engine.articulated.inverse import inverse_dynamics
 from engine.articulated.joint_inertia import joint_inertia
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
+from engine.build.tree import Start, build_tree
 from engine.world.tree import NODE_HINGE, NODE_SLIDER
 from schemas import load_scene
 from schemas.imported import ImportOptions
