@@ -115,6 +115,9 @@ def difference(name: str, dt: float, seconds: float) -> float:
         scene = smooth(example_document(name))
         scene["simulation"] |= {"dt": dt, "formulation": formulation}
         scene["simulation"].pop("stabilisation", None)
+        if formulation == "maximal":
+            # errors that go by a share a step are errors of first order
+            scene["simulation"]["stabilisation"] = "projection"
         sim = simulate(scene)
         sim.advance(round(seconds / dt))
         ends.append(sim.poses())
