@@ -128,6 +128,11 @@ def no_mobility() -> Mobility:
     return Mobility(tree, tree_work(tree))
 
 
+def most_equations(tree: Tree) -> int:
+    """Rows for the equations of loops: six a joint, and one that a screw uses for a moment."""
+    return 6 * int((tree.inner == 0).sum()) + 1 if len(tree.kind) > 0 else 1
+
+
 def largest_tree(tree: Tree) -> int:
     """Rates of the tree that has most."""
     return int(np.diff(tree.v_start[tree.start]).max(initial=0))

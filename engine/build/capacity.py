@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.articulated.arrays import largest_tree, tree_work
+from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
@@ -40,8 +40,8 @@ LEMKE_ROWS = 512
 
 def has_strikes(options: StepOptions) -> bool:
     """Whether impacts act apart from the kick: then they need room."""
-    law, time = options.restitution_law, options.impact_time
-    return law != RestitutionLaw.NEWTON or time == ImpactTime.EXACT
+    by_law = options.restitution_law != RestitutionLaw.NEWTON
+    return by_law or options.impact_time == ImpactTime.EXACT
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -52,9 +52,8 @@ def first_capacity(n_shapes: int) -> int:
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, stiff force elements, the hand and all contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
-    per_contact = 6 if turning else 3
     rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
-    return rows + per_contact * max_contacts
+    return rows + (6 if turning else 3) * max_contacts
 
 
 def max_groups(model: Model) -> int:
@@ -198,10 +197,7 @@ def empty_report() -> Report:
 def position_arrays(
     model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
 ) -> Positions:
-    """Room to correct positions: that many rows in the step, their equations once more.
-
-    None where a scene corrects velocities only.
-    """
+    """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
         n, n_joints, n_rows = 0, 0, 0
@@ -305,9 +301,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     struck = n_rows + 3 * max_contacts if apart else 0
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
-    # six equations of a joint at most; a screw uses the row behind its last one
-    loops = int((model.tree.inner == 0).sum()) if rates > 0 else 0
-    loop_rows = row_arrays(6 * loops + 1, 0)
+    loop_rows = row_arrays(most_equations(model.tree), 0)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
