@@ -31,12 +31,13 @@ from engine.settling import settle_trees
 from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
 from engine.solvers.operator import copy_geometry
 from engine.spatial.inertia import sym_times
-from engine.spatial.vec3 import add, cross, load3, scale
+from engine.spatial.vec3 import add, cross, load3, norm, scale
 from engine.status import NOT_FINITE
 from engine.world.model import MOTOR_FORCE, Model
 from engine.world.options import StepOptions
 from engine.world.report import Report
 from engine.world.rows import (
+    ROW_DRAG,
     ROW_ELEMENT,
     ROW_EQUATION,
     ROW_MOTOR,
@@ -84,6 +85,12 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
         force = motor_force(model, state, rows, i, speed)
         out[WORK_IN] += force * speed
         return force
+    if kind == ROW_DRAG:
+        f = rows.slot[i]
+        v = load3(state.v_WB_W, model.forces.body_a[f])
+        c = model.forces.coefficient[f, 0] + model.forces.coefficient[f, 1] * norm(v)
+        out[DAMPED] += c * speed * speed
+        return -c * speed
     if kind == ROW_ELEMENT:
         f = rows.slot[i]
         viscous = model.forces.damping[f] * speed
@@ -125,7 +132,6 @@ def write_smooth_forces(
         if body >= 0:
             for k in range(6):
                 out[WORK_IN] += motion.booked[body, k] * work.tree.V[i, k]
-    out[DAMPED] += motion.damping_power[0]
     motion.turning[:] = 0.0
     work.contacts.count[0] = 0
     # targets are asked for in the middle of a step

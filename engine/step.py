@@ -87,6 +87,7 @@ def advance(
         prepare(model.tree, state, work.tree)
         return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
+    work.positions.gained[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if state.unguarded[0] == 1:
         settle_trees(model, state, work.tree)

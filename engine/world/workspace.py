@@ -28,7 +28,6 @@ class Motion(NamedTuple):
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 6)               rad/s^2, m/s^2  how a flight bends: free spin, and joints of trees
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
-    damping_power: NDArray  # (1,) W         of drag
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s
