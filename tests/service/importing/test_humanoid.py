@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Dynamics
+from engine import Dynamics, SceneError, Simulation
 from schemas import load_scene
 from schemas.imported import ImportOptions
 from service.importing import import_path
@@ -139,3 +139,24 @@ def test_humanoid_follows_mujoco(tmp_path, seed, rotors):
     for i in compared:
         name = model.body(i).name
         assert np.allclose(found[name], data.xpos[i], rtol=0, atol=ACCURACY), name
+
+
+def test_simulated_humanoid_follows_mujoco(tmp_path):
+    """The same by the engine's own integrator."""
+    text = humanoid_text(1, rotors=False)
+    path = tmp_path / "humanoid.xml"
+    path.write_text(text)
+    document = import_path(path, ImportOptions(formulation="reduced")).scene
+    document["simulation"] |= {"integrator": "rk4", "dt": STEP, "duration": SECONDS}
+    try:
+        simulation = Simulation(load_scene(document))
+    except SceneError as error:
+        pytest.skip(f"this version of the engine has no such integrator: {error}")
+    simulation.advance(round(SECONDS / STEP))
+    assert simulation.failure is None
+    model, data = flown_by_mujoco(text)
+    found = dict(zip(simulation.body_names, simulation.poses()[:, :3], strict=True))
+    compared = [i for i in range(1, model.nbody) if model.body(i).name in found]
+    assert len(compared) > 8
+    for i in compared:
+        assert np.allclose(found[model.body(i).name], data.xpos[i], rtol=0, atol=1e-9)

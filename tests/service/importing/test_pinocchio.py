@@ -111,3 +111,18 @@ def test_forward_dynamics_are_pinocchios(name):
             robot.to_other(tau[k]),
         )
         assert relative(qdd[k], wanted[robot.rates]) < ACCURACY
+
+
+@pytest.mark.parametrize("name", [*ROBOTS, "allegro", "anymal", "hyq", "icub", "pr2", "tiago"])
+def test_links_stand_where_pinocchio_puts_them(name):
+    robot = pair(name)
+    start = robot.place(np.zeros(robot.tree.nv))
+    pin.framesForwardKinematics(robot.other, robot.data, start)
+    bodies = [b for b in robot.answer.scene["bodies"] if robot.other.existFrame(b["name"])]
+    assert len(bodies) >= robot.tree.nv - len(bodies)
+    for body in bodies:
+        place = robot.data.oMf[robot.other.getFrameId(body["name"])]
+        assert np.allclose(body["position"], place.translation, rtol=0, atol=1e-9)
+        turn = pin.Quaternion(place.rotation).coeffs()[[3, 0, 1, 2]]
+        found = np.array(body.get("orientation", [1.0, 0.0, 0.0, 0.0]))
+        assert abs(abs(found @ turn) - 1.0) < 1e-12

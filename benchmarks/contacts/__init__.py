@@ -1,0 +1,1 @@
+"""Contact scenes, this engine beside its peers: `python -m benchmarks.contacts`."""
