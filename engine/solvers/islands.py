@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.world.options import SolverOptions
     from engine.world.problem import Dense, Problem
     from engine.world.report import Report
+    from engine.world.tree import Tree
 
 
 @kernel
@@ -31,6 +32,19 @@ def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
     if inverse_mass[problem.body_b[i]] > 0.0:
         return problem.body_b[i]
     return inverse_mass.shape[0] - 1
+
+
+@kernel
+def join_trees(tree: Tree, parent: NDArray) -> None:
+    """The bodies of a tree belong together, rows or not."""
+    first, which = -1, -1
+    for i in range(tree.kind.shape[0]):
+        if tree.body[i] < 0:
+            continue
+        if tree.tree[i] != which:
+            first, which = tree.body[i], tree.tree[i]
+        else:
+            join(parent, first, tree.body[i])
 
 
 @kernel
@@ -50,6 +64,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
         a, b = problem.body_a[i], problem.body_b[i]
         if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
             join(islands.parent, a, b)
+    join_trees(problem.mobility.tree, islands.parent)
     for k in range(islands.number.shape[0]):
         islands.number[k] = -1
         islands.boxes[k] = 0

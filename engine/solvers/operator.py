@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import tree_velocities
 from engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
             for k in range(6):
                 v[a, k] += problem.MJ_a[i, k] * x[i]
                 v[b, k] += problem.MJ_b[i, k] * x[i]
+    tree_velocities(problem, x, v)
 
 
 @kernel

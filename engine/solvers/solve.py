@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import has_trees
 from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
@@ -11,6 +12,7 @@ from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
+from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
@@ -35,6 +37,8 @@ DENSE_ITERATIONS = 500
 SMALL_ROWS = 192
 # rows beside equations up to which their dense problem stays within some milliseconds
 REST_ROWS = 180
+# rows, equations among them, up to which problems with trees are solved by their matrix
+TREE_ROWS = 400
 # largest residual, as a share of the largest |b|, of what calls itself exact
 EXACT = 1e-8
 
@@ -48,6 +52,9 @@ def choose_method(problem: Problem, dense: Dense) -> int:
     and cubed.
     """
     n_rows, n_box = problem.count[0], problem.count[1]
+    if has_trees(problem):
+        small = n_rows == n_box or n_rows <= TREE_ROWS
+        return ELIMINATION if small and n_rows <= dense.path.shape[0] else PGS
     rest = n_rows - count_equations(problem)
     if rest > dense.S.shape[0]:
         return PGS
@@ -63,7 +70,7 @@ def fits(problem: Problem, dense: Dense, method: int) -> bool:
     """Whether there is memory for a method that holds a matrix, or vectors of its own."""
     if is_iterated(method):
         return problem.count[0] <= dense.iterates.shape[1]
-    if method < ELIMINATION:
+    if method < ELIMINATION or has_trees(problem):
         return problem.count[0] <= dense.S.shape[0]
     return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
 
@@ -128,7 +135,10 @@ def solve(
         method = method if method in (PGS, SOR) else PGS
         sweeps = options.max_iterations if options.max_iterations > 0 else PGS_ITERATIONS
         relaxation = options.relaxation if method == SOR else 1.0
-        status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
+        if has_trees(problem):
+            status, iterations = tree_sweeps(problem, v, sweeps, options.tolerance)
+        else:
+            status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)
