@@ -1,0 +1,105 @@
+"""The comparison as tables: on the terminal, as JSON and as Markdown."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.readme import row
+
+FOLDER = Path(__file__).parents[1] / "results"
+OURS = "Cardan"
+COLUMNS = {
+    "us": "µs/step",
+    "ratio": "of the fastest peer",
+    "contacts": "contacts",
+    "touching": "pairs < 1 mm",
+    "depth_mm": "depth [mm]",
+    "moved_mm": "moved [mm]",
+    "energy_left_j": "energy left [J]",
+    "energy_error": "energy error",
+    "spin_error": "L error",
+}
+
+Rows = dict[str, dict[str, Any]]
+
+
+def fastest(rows: Rows, floats: tuple[int, ...]) -> tuple[str, float] | None:
+    """The quickest peer with floats of these widths that stayed finite, and its time."""
+    times = {
+        name: one["us"]
+        for name, one in rows.items()
+        if name != OURS and one.get("finite") and one["floats"] in floats
+    }
+    return min(times.items(), key=lambda item: item[1]) if times else None
+
+
+def verdict(name: str, rows: Rows) -> list[str]:
+    """Our time against the fastest peers, and where it goes."""
+    ours = rows.get(OURS, {})
+    if "us" not in ours:
+        return [f"{name}: {OURS}: {ours.get('error', 'did not run')}"]
+    lines = []
+    for what, floats in (("float64", (64,)), ("any", (64, 32))):
+        best = fastest(rows, floats)
+        if best is not None:
+            ratio = ours["us"] / best[1]
+            lines.append(f"{name}: {ratio:.2f} times the fastest {what} peer ({best[0]})")
+    spent = sorted(ours["phases"].items(), key=lambda item: -item[1])
+    lines.append(f"{name}: " + ", ".join(f"{phase} {us:.4g}" for phase, us in spent) + " µs")
+    return lines
+
+
+def _cells(one: dict[str, Any], columns: list[str], best: float) -> list[str]:
+    if "error" in one:
+        return [one["error"]] + [""] * (len(columns) - 1)
+    if not one["finite"]:
+        return ["not finite"] + [""] * (len(columns) - 1)
+    values = one | {"ratio": one["us"] / best}
+    return [f"{values[key]:.3g}" if key in values else "" for key in columns]
+
+
+def table(rows: Rows) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head and rows of one scene, the fastest first."""
+    columns = [c for c in COLUMNS if c == "ratio" or any(c in one for one in rows.values())]
+    peer = fastest(rows, (64, 32))
+    best = peer[1] if peer is not None else rows[OURS]["us"]
+    order = sorted(rows, key=lambda name: rows[name].get("us", 1e300))
+    head = ("engine", "bits", *(COLUMNS[c] for c in columns))
+    bits = {name: str(rows[name].get("floats", "")) for name in order}
+    return head, [(name, bits[name], *_cells(rows[name], columns, best)) for name in order]
+
+
+def write(results: dict[str, Any], latest: str) -> None:
+    """Print the scene measured last; keep everything so far."""
+    console = Console()
+    console.width = max(console.width, 130)
+    head, lines = table(results["scenes"][latest])
+    shown = Table(*head, title=latest)
+    for cells in lines:
+        shown.add_row(*cells)
+    console.print(shown)
+    for line in verdict(latest, results["scenes"][latest]):
+        console.print(line)
+    FOLDER.mkdir(exist_ok=True)
+    text = json.dumps(results, indent=1) + "\n"
+    (FOLDER / "contacts.json").write_text(text, encoding="utf-8")
+    (FOLDER / "contacts.md").write_text(markdown(results), encoding="utf-8")
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """All tables."""
+    about = results["machine"]
+    parts = [
+        f"One run of `python -m benchmarks.contacts` on {about['processor']}, {about['cores']} "
+        f"cores (load before: {about['load_before']}), engine at `{about['commit']}`. Single "
+        "thread, sleeping off, time on the processor.\n"
+    ]
+    for name, rows in results["scenes"].items():
+        head, lines = table(rows)
+        parts.append(f"### {name}\n")
+        parts.append("\n".join([row(head), row(("---",) * len(head)), *map(row, lines)]) + "\n")
+        parts.append("\n".join(f"- {line}" for line in verdict(name, rows)) + "\n")
+    return "\n".join(parts)
