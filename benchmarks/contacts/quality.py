@@ -65,8 +65,9 @@ def along_box(box: Solids, p: Floats, u: Floats) -> Floats:
         third = (high - low) / 3.0
         left = from_box(x + (low + third)[:, None] * y, box.size)
         right = from_box(x + (high - third)[:, None] * y, box.size)
-        low, high = np.where(left < right, low, low + third), np.where(
-            left < right, high - third, high
+        low, high = (
+            np.where(left < right, low, low + third),
+            np.where(left < right, high - third, high),
         )
     return from_box(x + (0.5 * (low + high))[:, None] * y, box.size)
 

@@ -60,7 +60,9 @@ def walls(inner: float, height: float) -> list[Scene]:
     ]
 
 
-def scene(name: str, bodies: list[Scene], steps: int, window: tuple[int, int], **more: Any) -> Scene:
+def scene(
+    name: str, bodies: list[Scene], steps: int, window: tuple[int, int], **more: Any
+) -> Scene:
     """A scene on the ground under gravity unless `more` says otherwise."""
     found = {"name": name, "dt": DT, "steps": steps, "window": window, "bodies": bodies}
     found |= {"gravity": [0.0, 0.0, -9.81], "mu": 0.5, "plane": True, "every": 20}

@@ -53,6 +53,23 @@ class Problem(NamedTuple):
 
 
 @bundle
+class Lanes(NamedTuple):
+    """Contacts of a Problem in groups of eight that share no body, see solvers/lanes.py."""
+
+    count: NDArray  # (2,) int64         groups, contacts without a colour
+    data: NDArray  # (groups * 504,)     numbers of the contacts of each group, unit of the rows
+    body_a: NDArray  # (lanes,) int64    bodies of the contact of a lane; the world: of none
+    body_b: NDArray  # (lanes,) int64
+    row: NDArray  # (lanes,) int64       its normal row, -1: none
+    colour: NDArray  # (contacts,) int64
+    start: NDArray  # (63,) int64        first free lane of each colour
+    taken: NDArray  # (n,) int64         bits of the colours at each body
+    rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
+    sides: NDArray  # (96,) rad/s, m/s   velocities of the sixteen bodies of a group
+    worst: NDArray  # (8,) m/s           largest change of each lane in a sweep
+
+
+@bundle
 class Dense(NamedTuple):
     """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
 
@@ -62,5 +79,6 @@ class Dense(NamedTuple):
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
     basis: NDArray  # (4, t + 1) int64
+    lanes: Lanes
     graph: Graph  # of the equations, which count against no cap
     equations: Factor
