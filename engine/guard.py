@@ -12,6 +12,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.assembly.assemble import assemble
+from engine.bodies.point import point_velocity
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import settle_contacts
@@ -22,7 +23,7 @@ from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import kernel
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, sub
+from engine.spatial.vec3 import dot, load3, norm, sub
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
 from engine.world.events import Events
@@ -61,13 +62,6 @@ def hold_velocities(state: State, motion: Motion) -> None:
             motion.jump[i, k] = 0.0
             motion.jump[i, 3 + k] = 0.0
     motion.damping_power[0] = 0.0
-
-
-@kernel
-def point_velocity(state: State, i: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s] of body i."""
-    arm = sub(p_W, load3(state.p_WB, i))
-    return add(load3(state.v_WB_W, i), cross(load3(state.w_WB_W, i), arm))
 
 
 @kernel

@@ -11,7 +11,13 @@ from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
 from engine.world.model import Bodies, Model
-from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
+from engine.world.options import (
+    ImpactTime,
+    RestitutionLaw,
+    SolverMethod,
+    Stabilisation,
+    StepOptions,
+)
 from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Problem
 from engine.world.report import N_PHASES, Report
@@ -180,9 +186,14 @@ def empty_report() -> Report:
     )
 
 
-def position_arrays(model: Model, n_rows: int, motion: Motion) -> Positions:
-    """Room to correct positions: that many rows in the step, their equations once more."""
+def position_arrays(model: Model, options: StepOptions, n_rows: int, motion: Motion) -> Positions:
+    """Room to correct positions: that many rows in the step, their equations once more.
+
+    None where a scene corrects velocities only.
+    """
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
+    if options.stabilisation == Stabilisation.BAUMGARTE:
+        n, n_joints, n_rows = 0, 0, 0
 
     def problem() -> Problem:
         return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion)
@@ -281,7 +292,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
-        positions=position_arrays(model, n_rows, motion),
+        positions=position_arrays(model, options, n_rows, motion),
         motion=motion,
     )
 

@@ -11,10 +11,11 @@ from engine.world.model import PLANE, Shapes
 
 
 @kernel
-def overlaps(sweep: Sweep, i: int, j: int) -> bool:
-    """True if the bounds of shapes i and j share a point."""
+def boxes_meet(lower: NDArray, upper: NDArray, i: int, j: int) -> bool:
+    """True if the boxes i and j share a point."""
     for k in range(3):
-        if sweep.lower[i, k] > sweep.upper[j, k] or sweep.lower[j, k] > sweep.upper[i, k]:
+        apart = lower[i, k] > upper[j, k] or lower[j, k] > upper[i, k]
+        if apart:
             return False
     return True
 
@@ -75,7 +76,7 @@ def find_pairs_all(shapes: Shapes, body_kind: NDArray, excluded: NDArray, sweep:
             for j in range(i + 1, len(shapes.kind)):
                 if (
                     shapes.kind[j] != PLANE
-                    and overlaps(sweep, i, j)
+                    and boxes_meet(sweep.lower, sweep.upper, i, j)
                     and may_touch(shapes, body_kind, excluded, i, j)
                 ):
                     add_pair(sweep, i, j)

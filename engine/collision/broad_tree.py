@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.broad_all_pairs import add_pair, overlaps
-from engine.collision.filter import may_touch
+from engine.collision.broad_all_pairs import add_pair, boxes_meet
+from engine.collision.filter import masks_agree, may_touch
 from engine.collision.scratch import Sweep, Tree
 from engine.kernel import kernel
 from engine.world.model import PLANE, Bodies, Shapes
@@ -198,16 +198,7 @@ def may_ever_touch(shapes: Shapes, bodies: Bodies, i: int, j: int) -> bool:
     a, b = shapes.body[i], shapes.body[j]
     if a == b or (bodies.inverse_mass[a] == 0.0 and bodies.inverse_mass[b] == 0.0):
         return False
-    return bool((shapes.group[i] & shapes.mask[j]) != 0 and (shapes.group[j] & shapes.mask[i]) != 0)
-
-
-@kernel
-def boxes_meet(tree: Tree, a: int, b: int) -> bool:
-    """True if the boxes of nodes a and b share a point."""
-    for k in range(3):
-        if tree.lower[a, k] > tree.upper[b, k] or tree.lower[b, k] > tree.upper[a, k]:
-            return False
-    return True
+    return masks_agree(shapes, i, j)
 
 
 @kernel
@@ -219,7 +210,7 @@ def seek_pairs(shapes: Shapes, bodies: Bodies, tree: Tree, i: int) -> None:
     while top > 0:
         top -= 1
         node = stack[top]
-        if not boxes_meet(tree, node, i):
+        if not boxes_meet(tree.lower, tree.upper, node, i):
             continue
         if tree.left[node] >= 0:
             stack[top] = tree.left[node]
@@ -259,7 +250,9 @@ def find_pairs_tree(
             seek_pairs(shapes, bodies, tree, i)
     for c in range(tree.meta[NEAR]):
         i, j = tree.near_a[c], tree.near_b[c]
-        if overlaps(sweep, i, j) and may_touch(shapes, bodies.kind, excluded, i, j):
+        if boxes_meet(sweep.lower, sweep.upper, i, j) and may_touch(
+            shapes, bodies.kind, excluded, i, j
+        ):
             add_pair(sweep, i, j)
     if tree.meta[MISSED] > 0:
         sweep.pair_count[1] = max(sweep.pair_count[1], sweep.pair_count[0] + tree.meta[MISSED])

@@ -23,6 +23,12 @@ def is_listed(keys: NDArray, key: int) -> bool:
 
 
 @kernel
+def masks_agree(shapes: Shapes, i: int, j: int) -> bool:
+    """True if each of the two shapes has a group that the other's mask lets touch."""
+    return bool((shapes.group[i] & shapes.mask[j]) != 0 and (shapes.group[j] & shapes.mask[i]) != 0)
+
+
+@kernel
 def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
     """Different bodies, one of them awake, masks agree both ways, not excluded by a joint.
 
@@ -36,7 +42,7 @@ def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: 
         return False
     if kind_a != DYNAMIC and kind_b != DYNAMIC and kind_a + kind_b != KINEMATIC + ASLEEP:
         return False
-    if (shapes.group[i] & shapes.mask[j]) == 0 or (shapes.group[j] & shapes.mask[i]) == 0:
+    if not masks_agree(shapes, i, j):
         return False
     n_bodies = len(body_kind) - 1
     return not is_listed(excluded, min(a, b) * n_bodies + max(a, b))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.point import carried
 from engine.collision.scratch import BOUND, CENTRE, POSITION, TURNING, VELOCITY
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, norm, sub
+from engine.spatial.vec3 import Vec3, norm, sub
 
 
 @kernel
@@ -31,4 +32,4 @@ def closing_reach(solids: NDArray, i: int, h: float) -> float:
 def point_velocity(solids: NDArray, i: int, p_W: Vec3) -> Vec3:
     """v + w x (p - p_WB) [m/s] of the point of shape i's body at p_W."""
     v = load3_at(solids, i, VELOCITY)
-    return add(v, cross(load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE))))
+    return carried(v, load3_at(solids, i, TURNING), sub(p_W, load3_at(solids, i, CENTRE)))

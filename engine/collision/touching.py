@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.point import velocity_at
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+from engine.spatial.vec3 import Vec3, dot, load3, sub
 from engine.world.contacts import Contacts
 from engine.world.events import (
     EVENT_BEGIN,
@@ -31,14 +32,6 @@ def is_touching(contacts: Contacts, c: int) -> bool:
     """True if the surfaces of contact c met in this step: no gap, a push across it, an impact."""
     push = dot(load3(contacts.normal_W, c), load3(contacts.impulse_W, c))
     return bool(contacts.gap[c] <= 0.0 or push > 0.0 or contacts.struck[c] == 1)
-
-
-@kernel
-def velocity_at(state: State, velocity: NDArray, i: int, p_W: Vec3) -> Vec3:
-    """v + w x (p - p_WB) [m/s] of body i; velocity (n, 6): angular first, W."""
-    w = (velocity[i, 0], velocity[i, 1], velocity[i, 2])
-    v = (velocity[i, 3], velocity[i, 4], velocity[i, 5])
-    return add(v, cross(w, sub(p_W, load3(state.p_WB, i))))
 
 
 @kernel

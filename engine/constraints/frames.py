@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from engine.bodies.resting import rests
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4, rotate
 from engine.spatial.vec3 import Vec3, add, cross, load3, sub
 from engine.world.model import Joints
 from engine.world.state import State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class JointFrame(NamedTuple):
@@ -34,6 +38,15 @@ class JointFrame(NamedTuple):
 def is_broken(state: State, j: int) -> bool:
     """Whether joint j broke in an earlier step: it has no rows, forces or energy any more."""
     return not math.isnan(state.broken[j, 0])
+
+
+@kernel
+def has_rows(joints: Joints, kind: NDArray, state: State, j: int) -> bool:
+    """Whether joint j acts in this step: it is whole, and neither of its bodies sleeps.
+
+    Reads   kind (n,) int64   what bodies do in this step
+    """
+    return not is_broken(state, j) and not rests(kind, joints.body_a[j], joints.body_b[j])
 
 
 @kernel

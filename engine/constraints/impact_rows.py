@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.resting import rests
 from engine.constraints.contact import write_contacts
-from engine.constraints.frames import is_broken, joint_frame
+from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
@@ -35,7 +34,7 @@ def write_impact_rows(
     kind = model.bodies.kind
     rows.count[0] = 0
     for j in range(model.joints.kind.shape[0]):
-        if is_broken(state, j) or rests(kind, model.joints.body_a[j], model.joints.body_b[j]):
+        if not has_rows(model.joints, kind, state, j):
             continue
         frame = joint_frame(model.joints, state, j)
         write_equations(rows, state, model.joints, j, frame, options.time_step, turning)

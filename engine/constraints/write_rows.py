@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.resting import rests
 from engine.constraints.contact import write_contacts
 from engine.constraints.drive import (
     is_free,
@@ -14,7 +13,7 @@ from engine.constraints.drive import (
     write_motor,
 )
 from engine.constraints.element import write_elements
-from engine.constraints.frames import is_broken, joint_frame
+from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
@@ -75,7 +74,7 @@ def write_rows(
     rows.share[0] = options.share
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if not is_broken(state, j) and not rests(kind, joints.body_a[j], joints.body_b[j]):
+        if has_rows(joints, kind, state, j):
             write_joint(model, state, j, rows, h, turning)
     write_elements(rows, state, model.forces, kind, h)
     write_grab(rows, state, model.bodies, h)

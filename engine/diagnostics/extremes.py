@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.resting import rests
-from engine.constraints.frames import JointFrame, is_broken, joint_frame
+from engine.constraints.frames import JointFrame, has_rows, joint_frame
 from engine.constraints.joints.coordinates import coordinate, turned_in_A
 from engine.constraints.joints.equations import is_rigid_distance
 from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
@@ -160,7 +159,7 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     joints = model.joints
     kind = model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if is_broken(state, j) or rests(kind, joints.body_a[j], joints.body_b[j]):
+        if not has_rows(joints, kind, state, j):
             continue
         frame = joint_frame(joints, state, j)
         raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, state, j, frame))

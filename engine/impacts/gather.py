@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.impacts.select import is_reached, speed_along
 from engine.kernel import kernel
+from engine.solvers.operator import copy_geometry
 from engine.world.impacts import ROLE_OPEN
 from engine.world.rows import ROW_EQUATION
 
@@ -20,14 +21,7 @@ if TYPE_CHECKING:
 @kernel
 def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
     """Row i of one problem becomes row k of another: geometry, masses, bounds; lam = 0."""
-    target.body_a[k] = source.body_a[i]
-    target.body_b[k] = source.body_b[i]
-    for c in range(6):
-        target.J_a[k, c] = source.J_a[i, c]
-        target.J_b[k, c] = source.J_b[i, c]
-        target.MJ_a[k, c] = source.MJ_a[i, c]
-        target.MJ_b[k, c] = source.MJ_b[i, c]
-    target.diagonal[k] = source.diagonal[i]
+    copy_geometry(source, i, target, k)
     target.cfm[k] = source.cfm[i]
     target.lo[k] = source.lo[i]
     target.hi[k] = source.hi[i]

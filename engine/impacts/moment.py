@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.bodies.point import velocity_at
 from engine.impacts.select import Reach
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, sub
+from engine.spatial.vec3 import dot, load3, sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,19 +19,11 @@ if TYPE_CHECKING:
 
 
 @kernel
-def velocity_of_point(state: State, velocity: NDArray, body: int, point: Vec3) -> Vec3:
-    """v + w x r of the point of a body [m/s], velocity (n, 6) angular first."""
-    w = (velocity[body, 0], velocity[body, 1], velocity[body, 2])
-    v = (velocity[body, 3], velocity[body, 4], velocity[body, 5])
-    return add(v, cross(w, sub(point, load3(state.p_WB, body))))
-
-
-@kernel
 def normal_speed(contacts: Contacts, c: int, state: State, velocity: NDArray) -> float:
     """Speed at which contact c opens [m/s]."""
     point = load3(contacts.point_W, c)
-    on_a = velocity_of_point(state, velocity, contacts.body_a[c], point)
-    on_b = velocity_of_point(state, velocity, contacts.body_b[c], point)
+    on_a = velocity_at(state, velocity, contacts.body_a[c], point)
+    on_b = velocity_at(state, velocity, contacts.body_b[c], point)
     return dot(load3(contacts.normal_W, c), sub(on_b, on_a))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.bodies.partition import first_of, join, separate
 from engine.kernel import kernel
+from engine.solvers.operator import copy_geometry
 from engine.solvers.solve import solve
 from engine.world.report import STOPPED_EXACT
 
@@ -81,14 +82,6 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
 
 
 @kernel
-def _copy6(X: NDArray, i: int, Y: NDArray, j: int) -> None:
-    """Y[j] <- X[i], six numbers."""
-    x, y = X[i], Y[j]
-    for k in range(6):
-        y[k] = x[k]
-
-
-@kernel
 def gather(problem: Problem, islands: Islands, k: int) -> None:
     """islands.part <- the rows of island k."""
     part = islands.part
@@ -99,13 +92,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
     part.friction_kind[1] = problem.friction_kind[1]
     for r in range(end - start):
         i = islands.order[start + r]
-        part.body_a[r] = problem.body_a[i]
-        part.body_b[r] = problem.body_b[i]
-        _copy6(problem.J_a, i, part.J_a, r)
-        _copy6(problem.J_b, i, part.J_b, r)
-        _copy6(problem.MJ_a, i, part.MJ_a, r)
-        _copy6(problem.MJ_b, i, part.MJ_b, r)
-        part.diagonal[r] = problem.diagonal[i]
+        copy_geometry(problem, i, part, r)
         part.cfm[r] = problem.cfm[i]
         part.b[r] = problem.b[i]
         part.lo[r] = problem.lo[i]

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 
 @kernel
+def copy_geometry(source: Problem, i: int, target: Problem, k: int) -> None:
+    """Row i of one problem becomes row k of another, without its law: bodies, J, M^-1 J^T."""
+    target.body_a[k] = source.body_a[i]
+    target.body_b[k] = source.body_b[i]
+    for c in range(6):
+        target.J_a[k, c] = source.J_a[i, c]
+        target.J_b[k, c] = source.J_b[i, c]
+        target.MJ_a[k, c] = source.MJ_a[i, c]
+        target.MJ_b[k, c] = source.MJ_b[i, c]
+    target.diagonal[k] = source.diagonal[i]
+
+
+@kernel
 def first_follower(problem: Problem) -> int:
     """The first box row whose bounds follow a normal impulse; n_box where there is none."""
     i = problem.count[1]

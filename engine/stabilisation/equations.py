@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.resting import rests
-from engine.constraints.frames import is_broken, joint_frame
+from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
@@ -45,7 +44,7 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
     joints, rows, kind = model.joints, positions.rows, model.bodies.kind
     rows.count[0] = 0
     for j in range(joints.kind.shape[0]):
-        if is_broken(state, j) or rests(kind, joints.body_a[j], joints.body_b[j]):
+        if not has_rows(joints, kind, state, j):
             continue
         frame = joint_frame(joints, state, j)
         write_equations(rows, state, joints, j, frame, 1.0, turning)

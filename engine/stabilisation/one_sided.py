@@ -7,7 +7,7 @@ from math import inf
 from engine.constraints.row import row_speed
 from engine.kernel import kernel
 from engine.solvers.islands import solve_islands
-from engine.solvers.operator import body_velocities
+from engine.solvers.operator import body_velocities, copy_geometry
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard, is_hard_stop
 from engine.world.model import DYNAMIC, Model
@@ -25,14 +25,7 @@ SLOP = 1e-6
 @kernel
 def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
     """Row i of a problem without its law."""
-    to.body_a[r] = problem.body_a[i]
-    to.body_b[r] = problem.body_b[i]
-    for k in range(6):
-        to.J_a[r, k] = problem.J_a[i, k]
-        to.J_b[r, k] = problem.J_b[i, k]
-        to.MJ_a[r, k] = problem.MJ_a[i, k]
-        to.MJ_b[r, k] = problem.MJ_b[i, k]
-    to.diagonal[r] = problem.diagonal[i]
+    copy_geometry(problem, i, to, r)
     to.cfm[r] = 0.0
     to.normal_row[r] = -1
     to.mu[r] = 0.0

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from engine import Simulation
+from engine.build.capacity import position_arrays
 from engine.stabilisation.equations import write_errors
+from engine.world.options import Stabilisation
 from schemas import load_scene
 from tests.engine.scenes import Document, brick, document, ground, rod, simulate
 from tests.laws.test_determinism import poison
@@ -148,7 +150,9 @@ def test_what_is_apart_comes_together(mode: str) -> None:
     assert np.abs(sim.momentum() - momentum).max() <= 1e-12
     sim.advance(200)
     assert sim.solver_report()["joint_position_error"] <= 5e-3
-    positions = sim.work.positions
+    projecting = sim.options._replace(stabilisation=int(Stabilisation.PROJECTION))
+    rows = len(sim.work.rows.bias)
+    positions = position_arrays(sim.model, projecting, rows, sim.work.motion)
     write_errors(sim.model, sim.state, positions, positions.lost)
     left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()
     assert left <= (2e-9 if mode == "projection" else 1e-4)

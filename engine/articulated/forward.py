@@ -1,0 +1,53 @@
+"""Accelerations from forces: the articulated-body algorithm."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.articulated.factor import respond_moving, write_factor, write_inertias
+from engine.articulated.places import write_bends, write_places, write_velocities
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3
+from engine.world.tree import Tree, TreeWork
+
+
+@kernel
+def start_forces(
+    tree: Tree, work: TreeWork, tau: NDArray, wrench: NDArray, gravity_W: Vec3
+) -> None:
+    """work.F, u <- gravity, wrenches at the nodes' origins (k, 6) in W, forces tau of the rates."""
+    for i in range(tree.kind.shape[0]):
+        for k in range(3):
+            work.F[i, k] = wrench[i, k]
+            work.F[i, 3 + k] = wrench[i, 3 + k] + tree.mass[i] * gravity_W[k]
+    for k in range(tau.shape[0]):
+        work.u[k] = tau[k]
+
+
+@kernel
+def forward_dynamics(
+    tree: Tree,
+    q: NDArray,
+    qd: NDArray,
+    tau: NDArray,
+    wrench: NDArray,
+    gravity_W: Vec3,
+    work: TreeWork,
+    qdd: NDArray,
+) -> None:
+    """Accelerations qdd (v,) of a tree under forces tau (v,) of its rates and wrenches (k, 6).
+
+    Time and memory ~ number of nodes.
+
+    Reads   wrench: moment about the node's origin [N m], force [N], W
+    Writes  qdd; work, with places, V, A and the factor of this moment
+    Source  Featherstone 1983; 001, articulated-body algorithm
+    Check   tests/engine/articulated/test_identities.py
+    """
+    write_places(tree, q, work)
+    write_velocities(tree, qd, work)
+    write_bends(tree, qd, work)
+    write_inertias(tree, work)
+    write_factor(tree, work)
+    start_forces(tree, work, tau, wrench, gravity_W)
+    respond_moving(tree, work, qdd)

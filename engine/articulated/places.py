@@ -1,0 +1,225 @@
+"""From joint coordinates to places and velocities, in world axes."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.articulated.vectors import add6, load6, rate_of_node, store6
+from engine.kernel import kernel
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import Spatial
+from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, store4, unit
+from engine.spatial.rotation import Mat3, matrix
+from engine.spatial.vec3 import (
+    ZERO3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    load3,
+    negate,
+    scale,
+    store3,
+    sub,
+)
+from engine.world.tree import (
+    NODE_BALL,
+    NODE_FREE,
+    NODE_HINGE,
+    NODE_SCREW,
+    NODE_SLIDER,
+    Tree,
+    TreeWork,
+)
+
+
+@kernel
+def joint_turn(tree: Tree, q: NDArray, i: int) -> Quaternion:
+    """Orientation of node i in its parent."""
+    kind, k = tree.kind[i], tree.q_start[i]
+    turn = load4(tree.q_PB0, i)
+    if kind in (NODE_HINGE, NODE_SCREW):
+        half = 0.5 * q[k]
+        s, axis = math.sin(half), load3(tree.axis_B, i)
+        return multiply(turn, (math.cos(half), s * axis[0], s * axis[1], s * axis[2]))
+    if kind == NODE_BALL:
+        return multiply(turn, (q[k], q[k + 1], q[k + 2], q[k + 3]))
+    if kind == NODE_FREE:
+        return (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
+    return turn
+
+
+@kernel
+def joint_way(tree: Tree, q: NDArray, i: int) -> float:
+    """How far a slider or screw has moved along its axis [m]."""
+    kind = tree.kind[i]
+    if kind == NODE_SLIDER:
+        return q[tree.q_start[i]]
+    if kind == NODE_SCREW:
+        return tree.lead[i] * q[tree.q_start[i]]
+    return 0.0
+
+
+@kernel
+def store_matrix(R: NDArray, i: int, M: Mat3) -> None:
+    """Write a matrix into row i of an (n, 9) array."""
+    for r in range(3):
+        for c in range(3):
+            R[i, 3 * r + c] = M[r][c]
+
+
+@kernel
+def load_matrix(R: NDArray, i: int) -> Mat3:
+    """Row i of an (n, 9) array as a matrix."""
+    return (
+        (R[i, 0], R[i, 1], R[i, 2]),
+        (R[i, 3], R[i, 4], R[i, 5]),
+        (R[i, 6], R[i, 7], R[i, 8]),
+    )
+
+
+@kernel
+def put_rate(S: NDArray, k: int, w: Vec3, v: Vec3) -> None:
+    """Column k of the motion subspaces."""
+    for c in range(3):
+        S[k, c] = w[c]
+        S[k, 3 + c] = v[c]
+
+
+@kernel
+def write_subspace(tree: Tree, work: TreeWork, i: int, R: Mat3, from_anchor: Vec3) -> None:
+    """S of node i: what its rates do to it.
+
+        hinge    (s, s x e)        e from the anchor to the node's origin
+        slider   (0, s)
+        screw    (s, s x e + lead s)
+        ball     the hinge for every axis of the node
+        free     (x, 0) and (0, x) for every axis of the node
+
+    Source  001, motion subspaces
+    Check   tests/engine/articulated/test_places.py
+    """
+    kind, k = tree.kind[i], tree.v_start[i]
+    if kind in (NODE_BALL, NODE_FREE):
+        for c in range(3):
+            x = (R[0][c], R[1][c], R[2][c])
+            if kind == NODE_BALL:
+                put_rate(work.S, k + c, x, cross(x, from_anchor))
+            else:
+                put_rate(work.S, k + c, x, ZERO3)
+                put_rate(work.S, k + 3 + c, ZERO3, x)
+        return
+    s = times_vector(R, load3(tree.axis_B, i))
+    if kind == NODE_HINGE:
+        put_rate(work.S, k, s, cross(s, from_anchor))
+    elif kind == NODE_SLIDER:
+        put_rate(work.S, k, ZERO3, s)
+    elif kind == NODE_SCREW:
+        put_rate(work.S, k, s, add_scaled(cross(s, from_anchor), tree.lead[i], s))
+
+
+@kernel
+def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
+    """Pose, arm and subspace of node i from its parent's pose."""
+    parent = tree.parent[i]
+    q_WP, p_WP = IDENTITY, ZERO3
+    to_anchor = load3(tree.anchor_P, i)
+    if parent >= 0:
+        q_WP, p_WP = load4(work.q_WB, parent), load3(work.p_WB, parent)
+        to_anchor = times_vector(load_matrix(work.R, parent), to_anchor)
+    q_WB = unit(multiply(q_WP, joint_turn(tree, q, i)))
+    R = matrix(q_WB)
+    from_anchor = negate(times_vector(R, load3(tree.anchor_B, i)))
+    arm = add(to_anchor, from_anchor)
+    way = joint_way(tree, q, i)
+    if way != 0.0:
+        arm = add_scaled(arm, way, times_vector(R, load3(tree.axis_B, i)))
+    if tree.kind[i] == NODE_FREE:
+        k = tree.q_start[i]
+        arm = (q[k], q[k + 1], q[k + 2])
+    store4(work.q_WB, i, q_WB)
+    store_matrix(work.R, i, R)
+    store3(work.arm, i, arm)
+    store3(work.p_WB, i, add(p_WP, arm))
+    write_subspace(tree, work, i, R, from_anchor)
+
+
+@kernel
+def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
+    """Poses of all nodes, and what their rates do.
+
+    Writes  work.q_WB, R, p_WB, arm, S
+    Check   tests/engine/articulated/test_places.py
+    """
+    for i in range(tree.kind.shape[0]):
+        place_node(tree, q, i, work)
+
+
+@kernel
+def carried(tree: Tree, X: NDArray, i: int, work: TreeWork) -> Spatial:
+    """What a motion X of the parent does to node i where its joint stands still."""
+    parent = tree.parent[i]
+    if parent < 0:
+        return ZERO3, ZERO3
+    w, v = load6(X, parent)
+    return w, add(v, cross(w, load3(work.arm, i)))
+
+
+@kernel
+def write_velocities(tree: Tree, qd: NDArray, work: TreeWork) -> None:
+    """V of all nodes: V = V_parent + S qd, where the node's origin is.
+
+    Reads   work.arm, S
+    Writes  work.V
+    Check   tests/engine/articulated/test_places.py
+    """
+    for i in range(tree.kind.shape[0]):
+        store6(work.V, i, add6(carried(tree, work.V, i, work), rate_of_node(tree, work.S, qd, i)))
+
+
+@kernel
+def bend_of(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> Spatial:
+    """Acceleration of node i against its parent's (carried along) when no rate changes.
+
+    With w_r the angular velocity against the parent, y the velocity along a slider's axis, d from
+    the parent's origin to the anchor (moved by the joint), e from there to the node's origin:
+
+        angular   w_P x w_r
+        linear    w_P x (w_P x d) + 2 w_P x y + w x (w x e) + (w_P x w_r) x e
+        free      (0, w x v)
+
+    Reads   work.V, R, arm
+    Source  kinematics of relative motion; 001's c = v x S qd, at the node's origin
+    Check   tests/engine/articulated/test_identities.py
+    """
+    w, v = load6(work.V, i)
+    kind, parent = tree.kind[i], tree.parent[i]
+    if kind == NODE_FREE:
+        return ZERO3, cross(w, v)
+    w_P = ZERO3 if parent < 0 else load6(work.V, parent)[0]
+    R = load_matrix(work.R, i)
+    e = negate(times_vector(R, load3(tree.anchor_B, i)))
+    d = sub(load3(work.arm, i), e)
+    turning = cross(w_P, sub(w, w_P))
+    linear = add(cross(w_P, cross(w_P, d)), cross(w, cross(w, e)))
+    linear = add(linear, cross(turning, e))
+    if kind in (NODE_SLIDER, NODE_SCREW):
+        rate = qd[tree.v_start[i]]
+        if kind == NODE_SCREW:
+            rate *= tree.lead[i]
+        along = scale(2.0 * rate, times_vector(R, load3(tree.axis_B, i)))
+        linear = add(linear, cross(w_P, along))
+    return turning, linear
+
+
+@kernel
+def write_bends(tree: Tree, qd: NDArray, work: TreeWork) -> None:
+    """The accelerations of all nodes against their parents when no rate changes.
+
+    Reads   work.V, R, arm
+    Writes  work.bend
+    """
+    for i in range(tree.kind.shape[0]):
+        store6(work.bend, i, bend_of(tree, qd, i, work))

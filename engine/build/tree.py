@@ -1,0 +1,300 @@
+"""The spanning forest of a scene's joints, and its nodes."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.build.rotations import inverse, product, turn
+from engine.world.model import (
+    BALL,
+    CYLINDRICAL,
+    DYNAMIC,
+    FIXED,
+    HINGE,
+    HINGE2,
+    PLANAR,
+    SCREW,
+    SLIDER,
+    STATIC,
+    UNIVERSAL,
+    Bodies,
+    Joints,
+)
+from engine.world.tree import (
+    NODE_BALL,
+    NODE_COORDINATES,
+    NODE_FIXED,
+    NODE_FREE,
+    NODE_HINGE,
+    NODE_RATES,
+    NODE_SCREW,
+    NODE_SLIDER,
+    Tree,
+    TreeWork,
+)
+
+Array = NDArray[np.float64]
+NO_AXIS = np.array([0.0, 0.0, 1.0])
+
+# joints that may be part of a tree; the others are equations between bodies in any case
+TREE_KINDS = (FIXED, HINGE, SLIDER, UNIVERSAL, HINGE2, BALL, CYLINDRICAL, PLANAR, SCREW)
+
+
+class Motion(NamedTuple):
+    """One elementary motion of a joint, parent to child."""
+
+    kind: int
+    axis_W: Array  # (3,) - at the start
+    coordinate: int  # of the joint, -1: none of its own
+
+
+class Start(NamedTuple):
+    """Poses at the start."""
+
+    p: Array  # (n, 3) m   centres of mass
+    q: Array  # (n, 4)
+
+
+def motions(joints: Joints, j: int, start: Start) -> list[Motion]:
+    """The elementary motions of joint j, in their order from parent to child."""
+    a, b, kind = int(joints.body_a[j]), int(joints.body_b[j]), int(joints.kind[j])
+    s = turn(start.q[a], joints.axis_A[j])
+    if kind == FIXED:
+        return [Motion(NODE_FIXED, NO_AXIS, -1)]
+    if kind == BALL:
+        return [Motion(NODE_BALL, NO_AXIS, 0)]
+    if kind == HINGE:
+        return [Motion(NODE_HINGE, s, 0)]
+    if kind == SLIDER:
+        return [Motion(NODE_SLIDER, s, 0)]
+    if kind == SCREW:
+        return [Motion(NODE_SCREW, s, 0)]
+    if kind == CYLINDRICAL:
+        return [Motion(NODE_SLIDER, s, 0), Motion(NODE_HINGE, s, 1)]
+    if kind == PLANAR:
+        t1 = turn(start.q[a], joints.tangent1_A[j])
+        t2 = turn(start.q[a], joints.tangent2_A[j])
+        return [Motion(NODE_SLIDER, t1, 0), Motion(NODE_SLIDER, t2, 1), Motion(NODE_HINGE, s, 2)]
+    turns = [Motion(NODE_HINGE, s, 0), Motion(NODE_HINGE, turn(start.q[b], joints.axis_B[j]), 1)]
+    if kind == HINGE2 and joints.spring_on[j] == 1:
+        return [Motion(NODE_SLIDER, s, -1), *turns]
+    return turns
+
+
+def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
+    """Whether a joint may be part of a tree: rigid, unbreakable, between what moves or stands."""
+    kinds = {int(bodies.kind[joints.body_a[j]]), int(bodies.kind[joints.body_b[j]])}
+    return (
+        int(joints.kind[j]) in TREE_KINDS
+        and joints.cfm[j] == 0.0
+        and math.isinf(joints.breaking_force[j])
+        and DYNAMIC in kinds
+        and kinds <= {DYNAMIC, STATIC}
+    )
+
+
+class Forest:
+    """Nodes as they are found."""
+
+    def __init__(self, bodies: Bodies, joints: Joints, start: Start) -> None:
+        """Without any node."""
+        self.bodies, self.joints, self.start = bodies, joints, start
+        self.node = np.full(len(bodies.kind), -1)
+        self.inner = np.zeros(len(joints.kind), np.int64)
+        self.rows: list[dict[str, object]] = []
+        self.roots: list[tuple[int, int]] = []
+        self.at: dict[int, list[int]] = {}
+        for j in range(len(joints.kind)):
+            if may_be_inner(bodies, joints, j):
+                for body in {int(joints.body_a[j]), int(joints.body_b[j])}:
+                    self.at.setdefault(body, []).append(j)
+
+    def add_node(self, body: int, parent: int, tree: int, **more: object) -> int:
+        """A node that leads to a body; its place among the nodes."""
+        mass, moments = 0.0, np.zeros(6)
+        if more.pop("last", True):
+            mass, inertia = float(self.bodies.mass[body]), self.bodies.inertia_B[body]
+            moments = np.array([*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]])
+            self.node[body] = len(self.rows)
+            more["body"] = body
+        blank = {"body": -1, "joint": -1, "axis": -1, "lead": 0.0, "axis_B": NO_AXIS}
+        zero = {"q_PB0": [1.0, 0.0, 0.0, 0.0], "anchor_P": np.zeros(3), "anchor_B": np.zeros(3)}
+        found = {"parent": parent, "tree": tree, "mass": mass, "inertia_B": moments}
+        self.rows.append({**blank, **zero, **found, **more})
+        return len(self.rows) - 1
+
+    def add_root(self, body: int) -> None:
+        """A tree that floats, from a body that is free."""
+        self.roots.append((len(self.rows), 1))
+        self.add_node(body, -1, len(self.roots) - 1, kind=NODE_FREE)
+        self.grow(body)
+
+    def add_joint(self, j: int, known: int) -> int:
+        """The nodes of joint j from a body that has one (or stands) to its other one."""
+        joints, p, q = self.joints, self.start.p, self.start.q
+        a, b = int(joints.body_a[j]), int(joints.body_b[j])
+        child = b if known == a else a
+        steps = motions(joints, j, self.start)
+        if child == a:
+            steps = [step._replace(axis_W=-step.axis_W) for step in reversed(steps)]
+        anchor = p[b] + turn(q[b], joints.anchor_B[j])
+        parent = int(self.node[known])
+        self.inner[j] = 1
+        if parent < 0:
+            placed = {"q_PB0": q[child], "anchor_P": anchor}
+        else:
+            back = inverse(q[known])
+            placed = {"q_PB0": product(back, q[child]), "anchor_P": turn(back, anchor - p[known])}
+        for k, step in enumerate(steps):
+            last = k == len(steps) - 1
+            to_anchor = turn(inverse(q[child]), anchor - p[child]) if last else np.zeros(3)
+            parent = self.add_node(
+                child,
+                parent,
+                len(self.roots) - 1,
+                last=last,
+                kind=step.kind,
+                joint=j,
+                axis=step.coordinate,
+                axis_B=turn(inverse(q[child]), step.axis_W),
+                lead=float(joints.ratio[j]) if step.kind == NODE_SCREW else 0.0,
+                anchor_B=to_anchor,
+                **placed,
+            )
+            placed = {}
+        return child
+
+    def grow(self, body: int) -> None:
+        """All that hangs on a body by joints, depth first in the order of the scene."""
+        stack = [(body, iter(self.at.get(body, [])))]
+        while stack:
+            known, left = stack[-1]
+            j = next(left, None)
+            if j is None:
+                stack.pop()
+                continue
+            ends = (int(self.joints.body_a[j]), int(self.joints.body_b[j]))
+            other = ends[1] if ends[0] == known else ends[0]
+            if self.inner[j] or self.is_known(other):
+                continue
+            child = self.add_joint(j, known)
+            stack.append((child, iter(self.at.get(child, []))))
+
+    def is_known(self, body: int) -> bool:
+        """Whether a body stands or has its node already."""
+        return bool(self.bodies.kind[body] != DYNAMIC or self.node[body] >= 0)
+
+    def plant(self, j: int) -> None:
+        """A tree on the ground, from joint j."""
+        ends = (int(self.joints.body_a[j]), int(self.joints.body_b[j]))
+        standing = ends[0] if self.bodies.kind[ends[0]] != DYNAMIC else ends[1]
+        other = ends[0] if standing == ends[1] else ends[1]
+        if not self.is_known(other):
+            self.roots.append((len(self.rows), 0))
+            self.grow(self.add_joint(j, standing))
+
+
+def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rate next towards the root of every rate, -1 for none."""
+    above = np.arange(int(v_start[-1])) - 1
+    last = np.full(len(parent) + 1, -1)  # the last rate of each node or, if it has none, above it
+    for i, up in enumerate(parent):
+        first, end = int(v_start[i]), int(v_start[i + 1])
+        before = last[up] if up >= 0 else -1
+        if end > first:
+            above[first] = before
+        last[i] = end - 1 if end > first else before
+    return above
+
+
+def build_tree(
+    bodies: Bodies, joints: Joints, start: Start, lone: bool = False
+) -> tuple[Tree, Array]:
+    """Trees of all bodies that hang on one another by joints, and their coordinates at the start.
+
+    What stands on the ground grows from there, in the order of the scene's joints; what floats
+    from its first body. A body without a joint is no tree, unless `lone`.
+    """
+    forest = Forest(bodies, joints, start)
+    for j in range(len(joints.kind)):
+        ends = bodies.kind[[joints.body_a[j], joints.body_b[j]]]
+        if may_be_inner(bodies, joints, j) and (ends != DYNAMIC).any():
+            forest.plant(j)
+    for body in range(len(bodies.kind)):
+        if not forest.is_known(body) and (lone or forest.at.get(body)):
+            forest.add_root(body)
+    tree = as_arrays(forest)
+    q = np.zeros(int(tree.q_start[-1]))
+    for i, kind in enumerate(tree.kind):
+        k, body = int(tree.q_start[i]), int(tree.body[i])
+        if kind == NODE_BALL:
+            q[k] = 1.0
+        elif kind == NODE_FREE:
+            q[k : k + 3], q[k + 3 : k + 7] = start.p[body], start.q[body]
+    return tree, q
+
+
+def as_arrays(forest: Forest) -> Tree:
+    """Nodes as arrays."""
+    rows, n = forest.rows, len(forest.rows)
+
+    def whole(name: str) -> NDArray[np.int64]:
+        return np.array([row[name] for row in rows], np.int64).reshape(n)
+
+    def real(name: str, *shape: int) -> Array:
+        return np.array([row[name] for row in rows], np.float64).reshape(n, *shape)
+
+    kind, parent = whole("kind"), whole("parent")
+    starts = [
+        np.concatenate([[0], np.cumsum([size[k] for k in kind])]).astype(np.int64)
+        for size in (NODE_COORDINATES, NODE_RATES)
+    ]
+    return Tree(
+        kind=kind,
+        parent=parent,
+        body=whole("body"),
+        node=forest.node.astype(np.int64),
+        joint=whole("joint"),
+        axis=whole("axis"),
+        tree=whole("tree"),
+        inner=forest.inner,
+        start=np.array([first for first, _ in forest.roots] + [n], np.int64),
+        floating=np.array([free for _, free in forest.roots], np.int64),
+        q_start=starts[0],
+        v_start=starts[1],
+        above=nearest_above(starts[1], parent),
+        q_PB0=real("q_PB0", 4),
+        anchor_P=real("anchor_P", 3),
+        anchor_B=real("anchor_B", 3),
+        axis_B=real("axis_B", 3),
+        lead=real("lead"),
+        mass=real("mass"),
+        inertia_B=real("inertia_B", 6),
+    )
+
+
+def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
+    """Scratch for a tree; `dense`: with room for H."""
+    k, v = len(tree.kind), int(tree.v_start[-1])
+    size = v if dense else 0
+    return TreeWork(
+        q_WB=np.zeros((k, 4)),
+        R=np.zeros((k, 9)),
+        p_WB=np.zeros((k, 3)),
+        arm=np.zeros((k, 3)),
+        S=np.zeros((v, 6)),
+        V=np.zeros((k, 6)),
+        A=np.zeros((k, 6)),
+        bend=np.zeros((k, 6)),
+        F=np.zeros((k, 6)),
+        I_W=np.zeros((k, 6)),
+        IA=np.zeros((k, 21)),
+        U=np.zeros((v, 6)),
+        D=np.zeros(v),
+        u=np.zeros(v),
+        H=np.zeros((size, size)),
+    )

@@ -1,0 +1,217 @@
+"""Inertia of rigid bodies and of what hangs on them: maps from motion to force vectors.
+
+A symmetric 3 x 3 matrix is six numbers (xx, yy, zz, xy, xz, yz). The inertia of a rigid body is
+(m, h, I): mass, mass times the centre of mass seen from the origin, moments about the origin.
+An articulated inertia is (A, B, C):  n = A w + B v,  f = B^T w + C v.
+"""
+
+from __future__ import annotations
+
+from engine.kernel import kernel
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import Spatial, Transform, times_matrix, transposed
+from engine.spatial.rotation import Mat3
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, scale, sub
+
+Sym3 = tuple[float, float, float, float, float, float]
+RigidInertia = tuple[float, Vec3, Sym3]
+ArticulatedInertia = tuple[Sym3, Mat3, Sym3]
+
+
+@kernel
+def sym_times(S: Sym3, v: Vec3) -> Vec3:
+    """S v."""
+    return (
+        S[0] * v[0] + S[3] * v[1] + S[4] * v[2],
+        S[3] * v[0] + S[1] * v[1] + S[5] * v[2],
+        S[4] * v[0] + S[5] * v[1] + S[2] * v[2],
+    )
+
+
+@kernel
+def sym_add(S: Sym3, T: Sym3) -> Sym3:
+    """S + T."""
+    return (S[0] + T[0], S[1] + T[1], S[2] + T[2], S[3] + T[3], S[4] + T[4], S[5] + T[5])
+
+
+@kernel
+def sym_outer(s: float, a: Vec3) -> Sym3:
+    """s a a^T."""
+    x, y, z = s * a[0], s * a[1], s * a[2]
+    return (x * a[0], y * a[1], z * a[2], x * a[1], x * a[2], y * a[2])
+
+
+@kernel
+def sym_turned(E: Mat3, S: Sym3) -> Sym3:
+    """E S E^T."""
+    x, y, z = sym_times(S, E[0]), sym_times(S, E[1]), sym_times(S, E[2])
+    return (
+        dot(E[0], x),
+        dot(E[1], y),
+        dot(E[2], z),
+        dot(E[0], y),
+        dot(E[0], z),
+        dot(E[1], z),
+    )
+
+
+@kernel
+def sym_inverse(S: Sym3) -> Sym3:
+    """S^-1 of a positive definite S, by its cofactors."""
+    a = S[1] * S[2] - S[5] * S[5]
+    b = S[4] * S[5] - S[3] * S[2]
+    c = S[3] * S[5] - S[4] * S[1]
+    f = 1.0 / (S[0] * a + S[3] * b + S[4] * c)
+    d = S[0] * S[2] - S[4] * S[4]
+    e = S[4] * S[3] - S[0] * S[5]
+    return (f * a, f * d, f * (S[0] * S[1] - S[3] * S[3]), f * b, f * c, f * e)
+
+
+@kernel
+def steiner(m: float, c: Vec3) -> Sym3:
+    """m (c.c 1 - c c^T): what the moments of a mass m grow by when the origin moves by c."""
+    x, y, z = c
+    return (
+        m * (y * y + z * z),
+        m * (x * x + z * z),
+        m * (x * x + y * y),
+        -m * x * y,
+        -m * x * z,
+        -m * y * z,
+    )
+
+
+@kernel
+def rigid_inertia(m: float, c: Vec3, I_c: Sym3) -> RigidInertia:
+    """Of a mass m with its centre at c and moments I_c about it.
+
+    Source  001, rigid-body inertia
+    Check   tests/engine/spatial/test_inertia.py
+    """
+    return m, scale(m, c), sym_add(I_c, steiner(m, c))
+
+
+@kernel
+def momentum_of(inertia: RigidInertia, v: Spatial) -> Spatial:
+    """I v = (I w + h x v, m v - h x w)."""
+    m, h, moments = inertia
+    return (
+        add(sym_times(moments, v[0]), cross(h, v[1])),
+        sub(scale(m, v[1]), cross(h, v[0])),
+    )
+
+
+@kernel
+def rigid_energy(inertia: RigidInertia, v: Spatial) -> float:
+    """Kinetic energy v . I v/2 [J]."""
+    p = momentum_of(inertia, v)
+    return 0.5 * (dot(p[0], v[0]) + dot(p[1], v[1]))
+
+
+@kernel
+def rigid_sum(a: RigidInertia, b: RigidInertia) -> RigidInertia:
+    """Of two bodies that move as one."""
+    return a[0] + b[0], add(a[1], b[1]), sym_add(a[2], b[2])
+
+
+@kernel
+def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
+    """X^T I X: the inertia of a body from frame B to frame A.
+
+    m stays, h_A = E^T h + m r, and the moments by Steiner's theorem twice, from B's origin to the
+    centre and from there to A's origin, without dividing by the mass:
+    I_A = E^T I E + (2 r.h' + m r.r) 1 - (r h'^T + h' r^T) - m r r^T,  h' = E^T h
+    """
+    E, r = X
+    m, h, moments = inertia
+    T = transposed(E)
+    turned = times_vector(T, h)
+    c = 2.0 * dot(r, turned)
+    shift = (
+        c - 2.0 * r[0] * turned[0],
+        c - 2.0 * r[1] * turned[1],
+        c - 2.0 * r[2] * turned[2],
+        -r[0] * turned[1] - turned[0] * r[1],
+        -r[0] * turned[2] - turned[0] * r[2],
+        -r[1] * turned[2] - turned[1] * r[2],
+    )
+    grown = sym_add(sym_add(sym_turned(T, moments), shift), steiner(m, r))
+    return m, add_scaled(turned, m, r), grown
+
+
+@kernel
+def as_articulated(inertia: RigidInertia) -> ArticulatedInertia:
+    """A body nothing hangs on: A = I, B = [h x], C = m 1."""
+    m, h, moments = inertia
+    B = ((0.0, -h[2], h[1]), (h[2], 0.0, -h[0]), (-h[1], h[0], 0.0))
+    return moments, B, (m, m, m, 0.0, 0.0, 0.0)
+
+
+@kernel
+def articulated_sum(a: ArticulatedInertia, b: ArticulatedInertia) -> ArticulatedInertia:
+    """a + b."""
+    B = (add(a[1][0], b[1][0]), add(a[1][1], b[1][1]), add(a[1][2], b[1][2]))
+    return sym_add(a[0], b[0]), B, sym_add(a[2], b[2])
+
+
+@kernel
+def force_of(inertia: ArticulatedInertia, v: Spatial) -> Spatial:
+    """(A w + B v, B^T w + C v)."""
+    A, B, C = inertia
+    n = add(sym_times(A, v[0]), times_vector(B, v[1]))
+    return n, add(times_vector(transposed(B), v[0]), sym_times(C, v[1]))
+
+
+@kernel
+def without(inertia: ArticulatedInertia, U: Spatial, inverse: float) -> ArticulatedInertia:
+    """I - U U^T/D for U = I S, D = S . U: what is felt beyond a joint that is free along S.
+
+    inverse = 1/D.
+
+    Source  001, articulated-body inertia
+    Check   tests/engine/spatial/test_inertia.py
+    """
+    A, B, C = inertia
+    n, f = U
+    x = scale(-inverse, n)
+    B_less = (add_scaled(B[0], x[0], f), add_scaled(B[1], x[1], f), add_scaled(B[2], x[2], f))
+    return sym_add(A, sym_outer(-inverse, n)), B_less, sym_add(C, sym_outer(-inverse, f))
+
+
+@kernel
+def shifted_back(inertia: ArticulatedInertia, r: Vec3) -> ArticulatedInertia:
+    """The same, felt at an origin from which the old one lies at r: axes stay.
+
+    C' = C,  B' = B + [r x] C,  A' = A - B' [r x] - (B [r x])^T
+    """
+    A, B, C = inertia
+    C0, C1, C2 = (C[0], C[3], C[4]), (C[3], C[1], C[5]), (C[4], C[5], C[2])
+    x, y, z = r
+    # rows of B + [r x] C
+    B_new = (
+        add(B[0], sub(scale(y, C2), scale(z, C1))),
+        add(B[1], sub(scale(z, C0), scale(x, C2))),
+        add(B[2], sub(scale(x, C1), scale(y, C0))),
+    )
+    # row b of a matrix times [r x] is b x r
+    P = (cross(B_new[0], r), cross(B_new[1], r), cross(B_new[2], r))
+    Q = (cross(B[0], r), cross(B[1], r), cross(B[2], r))
+    A_new = (
+        A[0] - P[0][0] - Q[0][0],
+        A[1] - P[1][1] - Q[1][1],
+        A[2] - P[2][2] - Q[2][2],
+        A[3] - P[0][1] - Q[1][0],
+        A[4] - P[0][2] - Q[2][0],
+        A[5] - P[1][2] - Q[2][1],
+    )
+    return A_new, B_new, C
+
+
+@kernel
+def articulated_back(X: Transform, inertia: ArticulatedInertia) -> ArticulatedInertia:
+    """X^T I X: an articulated inertia from frame B to frame A."""
+    E, r = X
+    A, B, C = inertia
+    T = transposed(E)
+    turned = (sym_turned(T, A), times_matrix(times_matrix(T, B), E), sym_turned(T, C))
+    return shifted_back(turned, r)

@@ -1,0 +1,70 @@
+"""Bodies and joints as trees: the reduced coordinates of a scene and the scratch to move them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+from engine.bundle import bundle
+
+# tree.kind: what a node may do against its parent
+NODE_FIXED, NODE_HINGE, NODE_SLIDER, NODE_SCREW, NODE_BALL, NODE_FREE = range(6)
+# coordinates and rates of each kind
+NODE_COORDINATES = (0, 1, 1, 1, 4, 7)
+NODE_RATES = (0, 1, 1, 1, 3, 6)
+
+
+@bundle
+class Tree(NamedTuple):
+    """Elementary motions from parent to child; a joint with several of them has massless nodes.
+
+    Nodes stand tree by tree, parents before children. A node's axes are those of its body, its
+    origin is the body's centre of mass; a massless node has the axes of the body it leads to and
+    its origin on the joint's anchor. Coordinates q: angle or way, of a ball a quaternion from the
+    node's axes at zero, of a free root its place in W and its quaternion. Rates qd: of a ball the
+    angular velocity against the parent in the node's own axes; of a free root its angular velocity
+    and that of its origin, both in its own axes.
+    """
+
+    kind: NDArray  # (k,) int64          NODE_...
+    parent: NDArray  # (k,) int64        node, -1: the ground
+    body: NDArray  # (k,) int64          -1: massless
+    node: NDArray  # (n,) int64          node of each body, -1: of no tree; the world included
+    joint: NDArray  # (k,) int64         joint of the scene, -1: none (free root)
+    axis: NDArray  # (k,) int64          coordinate of that joint, -1: none of its own
+    tree: NDArray  # (k,) int64          which tree it is part of
+    inner: NDArray  # (j,) int64         1: this joint is in a tree and has no equations
+    start: NDArray  # (t + 1,) int64     first node of each tree
+    floating: NDArray  # (t,) int64      1: its root is free; 0: it stands on the ground
+    q_start: NDArray  # (k + 1,) int64   first coordinate of each node
+    v_start: NDArray  # (k + 1,) int64   first rate of each node
+    above: NDArray  # (v,) int64         rate next towards the root, -1: none
+    q_PB0: NDArray  # (k, 4) -           node axes -> parent axes where the coordinate is zero
+    anchor_P: NDArray  # (k, 3) m        from the parent's origin, parent axes
+    anchor_B: NDArray  # (k, 3) m        from the node's origin, node axes
+    axis_B: NDArray  # (k, 3) -          of hinge, slider, screw: node axes and parent axes at zero
+    lead: NDArray  # (k,) m               of a screw, per rad
+    mass: NDArray  # (k,) kg
+    inertia_B: NDArray  # (k, 6) kg m^2  xx, yy, zz, xy, xz, yz about the origin, node axes
+
+
+@bundle
+class TreeWork(NamedTuple):
+    """Where the nodes are, how they move, and what they resist; garbage between steps."""
+
+    q_WB: NDArray  # (k, 4) -            node axes -> W
+    R: NDArray  # (k, 9) -               the same as a matrix, by rows
+    p_WB: NDArray  # (k, 3) m            origin
+    arm: NDArray  # (k, 3) m             from the parent's origin to the node's, W
+    S: NDArray  # (v, 6) -, m            what a rate does to the node: angular, linear at its origin, W
+    V: NDArray  # (k, 6) rad/s, m/s      angular, linear at the origin, W
+    A: NDArray  # (k, 6) rad/s^2, m/s^2  likewise; in responses to impulses changes of V
+    bend: NDArray  # (k, 6) rad/s^2, m/s^2  acceleration against the parent without any of its rates changing
+    F: NDArray  # (k, 6) N m, N          torque and force at the origin, W
+    I_W: NDArray  # (k, 6) kg m^2        xx, yy, zz, xy, xz, yz about the origin, W
+    IA: NDArray  # (k, 21) kg m^2, kg m, kg   articulated inertia: ang-ang 6, ang-lin 9, lin-lin 6
+    U: NDArray  # (v, 6) kg m^2, kg     articulated inertia times S
+    D: NDArray  # (v,) 1/(kg m^2), 1/kg  1/(S . U); 0: this rate moves nothing
+    u: NDArray  # (v,) N or N m          what is left of a rate's force
+    H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
