@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.build.equations import factor_arrays, graph_arrays
+from engine.solvers.lanes import COLOURS, GROUP, W
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.events import N_WHERE, N_WHO, Events
@@ -19,7 +20,7 @@ from engine.world.options import (
     StepOptions,
 )
 from engine.world.positions import Positions
-from engine.world.problem import FRICTION_POLYGON, Dense, Problem
+from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
 from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -96,6 +97,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         J_a=np.zeros((n, 6)),
         J_b=np.zeros((n, 6)),
         bias=np.zeros(n),
+        ease=np.zeros(n),
         cfm=np.zeros(n),
         lo=np.zeros(n),
         hi=np.zeros(n),
@@ -124,6 +126,7 @@ def problem_of(rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Mo
         inverse_inertia=motion.inverse_inertia_W,
         cfm=rows.cfm,
         b=np.zeros(n),
+        ease=rows.ease,
         lo=rows.lo,
         hi=rows.hi,
         normal_row=rows.normal_row,
@@ -248,8 +251,26 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def dense_arrays(cap: int, lemke: int, graph: Graph) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, a graph."""
+def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
+    """Room for that many contacts side by side; every colour may leave a group unfilled."""
+    groups = max_contacts // W + COLOURS + 1 if max_contacts > 0 else 0
+    return Lanes(
+        count=np.zeros(3, np.int64),
+        data=np.zeros(groups * GROUP),
+        body_a=np.zeros(groups * W, np.int64),
+        body_b=np.zeros(groups * W, np.int64),
+        row=np.zeros(groups * W, np.int64),
+        colour=np.zeros(max_contacts, np.int64),
+        start=np.zeros(COLOURS + 1, np.int64),
+        taken=np.zeros(n_bodies, np.int64),
+        rest=np.zeros(max_contacts, np.int64),
+        sides=np.zeros(12 * W),
+        worst=np.zeros(W),
+    )
+
+
+def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes) -> Dense:
+    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more."""
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -257,6 +278,7 @@ def dense_arrays(cap: int, lemke: int, graph: Graph) -> Dense:
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),
+        lanes=lanes,
         graph=graph,
         equations=factor_arrays(graph),
     )
@@ -288,7 +310,9 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         rows=rows,
         problem=problem_of(rows, friction, model.bodies, motion),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke_rows(at_once, options), graph),
+        dense=dense_arrays(
+            cap, lemke_rows(at_once, options), graph, lane_arrays(n, at_once // 3)
+        ),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),

@@ -2,7 +2,7 @@
 
 What pgs.sweep_cones does to one contact is done here to eight at once, in the same arithmetic: the
 loops over lanes have no branches and touch no index but their own, so that they become vector
-instructions. Their bound is an argument: a constant would be unrolled before it is vectorised.
+instructions. Their bound is read from memory: a constant would be unrolled before it is vectorised.
 """
 
 from __future__ import annotations
@@ -125,14 +125,16 @@ def sweep_group(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int
 
 
 @fast_kernel
-def sweep_lanes(lanes: Lanes, v: NDArray, omega: float, width: int) -> float:
-    """All groups once; returns the largest D |change| [m/s]. `width` is W.
+def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
+    """All groups once; returns the largest D |change| [m/s].
 
     Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
     Source  decision 0065
     Check   tests/engine/solvers/test_lanes.py
     """
     u, worst, data = lanes.sides, lanes.worst, lanes.data
+    width = lanes.count[2]
+    # it is W; that it is small tells the compiler that no index wraps round
     if width > 2 * W:
         return 0.0
     for l in range(width):

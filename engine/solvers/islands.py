@@ -95,6 +95,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
         copy_geometry(problem, i, part, r)
         part.cfm[r] = problem.cfm[i]
         part.b[r] = problem.b[i]
+        part.ease[r] = problem.ease[i]
         part.lo[r] = problem.lo[i]
         part.hi[r] = problem.hi[i]
         normal = problem.normal_row[i]

@@ -84,6 +84,7 @@ def colour_contacts(problem: Problem, lanes: Lanes) -> int:
         groups += size
     lanes.count[0] = groups
     lanes.count[1] = n_rest
+    lanes.count[2] = W
     nothing = mass.shape[0] - 1
     for lane in range(groups * W):
         lanes.row[lane] = -1

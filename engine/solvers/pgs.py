@@ -188,33 +188,37 @@ def _finish_block(
 
 
 @fast_kernel
+def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
+    """The contact with normal row i, friction on the disk or polygon; returns D |change|."""
+    lam, step, coupling = problem.lam, problem.w, problem.lo
+    a = problem.body_a[i]
+    b = problem.body_b[i]
+    v_a = _load(v, a)
+    v_b = _load(v, b)
+    w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+    x = lam[i] - omega * step[i] * w0
+    x = 0.0 if x < 0.0 else x
+    d0 = x - lam[i]
+    scale = omega * step[i + 1]
+    y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
+    y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
+    radius = problem.mu[i + 1] * x
+    if problem.friction_kind[0] == FRICTION_POLYGON:
+        y1, y2 = project_polygon(y1, y2, radius, problem.friction_kind[1])
+    else:
+        y1, y2 = project_disk(y1, y2, radius)
+    d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+    _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+    _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+    return change
+
+
+@fast_kernel
 def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
     """All contacts once, friction on the disk or polygon; returns the largest D |change|."""
-    lam, step, coupling = problem.lam, problem.w, problem.lo
-    polygon = problem.friction_kind[0] == FRICTION_POLYGON
-    directions = problem.friction_kind[1]
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
-        a = problem.body_a[i]
-        b = problem.body_b[i]
-        v_a = _load(v, a)
-        v_b = _load(v, b)
-        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
-        x = lam[i] - omega * step[i] * w0
-        x = 0.0 if x < 0.0 else x
-        d0 = x - lam[i]
-        scale = omega * step[i + 1]
-        y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
-        y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
-        radius = problem.mu[i + 1] * x
-        if polygon:
-            y1, y2 = project_polygon(y1, y2, radius, directions)
-        else:
-            y1, y2 = project_disk(y1, y2, radius)
-        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
-        largest = max(largest, change)
+        largest = max(largest, sweep_cone(problem, v, i, omega))
     return largest
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
-from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
+from engine.solvers.swept import ease_contacts, is_cold, sweep_all
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
@@ -26,8 +26,9 @@ SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 
-# sweeps where the options leave the number to the method
-PGS_ITERATIONS = 50
+# sweeps where the options leave the number to the method: of a guess, of none
+PGS_ITERATIONS = 15
+COLD_ITERATIONS = 150
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
@@ -120,9 +121,12 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        sweeps = options.max_iterations if options.max_iterations > 0 else PGS_ITERATIONS
+        sweeps = COLD_ITERATIONS if is_cold(problem) else PGS_ITERATIONS
+        sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
         relaxation = options.relaxation if method == SOR else 1.0
-        status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
+        ease_contacts(problem)
+        lanes, tolerance = dense.lanes, options.tolerance
+        status, iterations = sweep_all(problem, lanes, v, sweeps, tolerance, relaxation)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)

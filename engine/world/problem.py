@@ -43,6 +43,7 @@ class Problem(NamedTuple):
     inverse_inertia: NDArray  # (n_bodies + 1, 3, 3) 1/(kg m^2)  W, about each centre of mass
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
+    ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py
     lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
@@ -56,7 +57,7 @@ class Problem(NamedTuple):
 class Lanes(NamedTuple):
     """Contacts of a Problem in groups of eight that share no body, see solvers/lanes.py."""
 
-    count: NDArray  # (2,) int64         groups, contacts without a colour
+    count: NDArray  # (3,) int64         groups, contacts without a colour, lanes of a group
     data: NDArray  # (groups * 504,)     numbers of the contacts of each group, unit of the rows
     body_a: NDArray  # (lanes,) int64    bodies of the contact of a lane; the world: of none
     body_b: NDArray  # (lanes,) int64

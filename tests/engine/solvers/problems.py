@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.capacity import dense_arrays
+from engine.build.capacity import dense_arrays, lane_arrays
 from engine.build.equations import graph_arrays
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
@@ -46,6 +46,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         inverse_inertia=np.zeros((cap + 2, 3, 3)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
+        ease=np.zeros(cap),
         lo=np.full(cap, nan),
         hi=np.full(cap, nan),
         normal_row=np.full(cap, -1),
@@ -216,8 +217,8 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap))
-    for field in (*dense[:-2], *dense.graph, *dense.equations):
+    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), lane_arrays(cap + 2, cap))
+    for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return dense
 
