@@ -36,8 +36,14 @@ $(VENV)/.test-packages: requirements-test.lock $(VENV)/.packages
 	@$(PIP) install --quiet --require-hashes -r requirements-test.lock
 	@touch $@
 
+# robots that other packages ship, and Pinocchio to compare with: large, and tests without them skip
+$(VENV)/.robot-packages: requirements-robots.lock $(VENV)/.test-packages
+	@echo "Installing the robots that tests import (300 MB, once)"
+	@$(PIP) install --quiet --require-hashes -r requirements-robots.lock && touch $@ || \
+	  echo "robots: SKIPPED, they could not be installed; tests that need them will skip" >&2
+
 setup: $(VENV)/.packages ## the packages, in .venv
-setup-test: $(VENV)/.test-packages ## the packages with those of the tests
+setup-test: $(VENV)/.test-packages $(VENV)/.robot-packages ## the packages with those of the tests
 
 # --- use -----------------------------------------------------------------------------------------
 
@@ -97,12 +103,14 @@ verify: setup-test ## everything with a published or exact answer: asked and rea
 
 # --- upkeep --------------------------------------------------------------------------------------
 
-lock: ## renew both lock files from pyproject.toml
+lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
-	@build/lock/bin/uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock >/dev/null
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
-	@grep -c '==' requirements.lock requirements-test.lock
+	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
+	  $(LOCK) -o requirements-robots.lock >/dev/null
+	@grep -c '==' requirements.lock requirements-test.lock requirements-robots.lock
 
 LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
         --generate-hashes --no-annotate --custom-compile-command "make lock"

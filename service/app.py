@@ -15,6 +15,7 @@ from service.api import (
     errors,
     examples,
     health,
+    imports,
     queries,
     scenes,
     sessions,
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
     for part in (
         health,
         scenes,
+        imports,
         examples,
         verification,
         simulations,

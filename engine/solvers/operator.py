@@ -39,11 +39,10 @@ def first_follower(problem: Problem) -> int:
 
 
 @kernel
-def body_velocities(problem: Problem, v: NDArray) -> None:
-    """v = M^-1 J^T lam: what the impulses do to each body.
+def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
+    """v = M^-1 J^T x for impulses x (>= n_rows,).
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; of the bodies of the rows only
-    Check   tests/engine/solvers/test_operator.py
     """
     for i in range(problem.count[0]):
         a = problem.body_a[i]
@@ -52,13 +51,35 @@ def body_velocities(problem: Problem, v: NDArray) -> None:
             v[a, k] = 0.0
             v[b, k] = 0.0
     for i in range(problem.count[0]):
-        lam = problem.lam[i]
-        if lam != 0.0:
+        if x[i] != 0.0:
             a = problem.body_a[i]
             b = problem.body_b[i]
             for k in range(6):
-                v[a, k] += problem.MJ_a[i, k] * lam
-                v[b, k] += problem.MJ_b[i, k] * lam
+                v[a, k] += problem.MJ_a[i, k] * x[i]
+                v[b, k] += problem.MJ_b[i, k] * x[i]
+
+
+@kernel
+def body_velocities(problem: Problem, v: NDArray) -> None:
+    """v = M^-1 J^T lam: what the impulses do to each body.
+
+    Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; of the bodies of the rows only
+    Check   tests/engine/solvers/test_operator.py
+    """
+    impulse_velocities(problem, problem.lam, v)
+
+
+@kernel
+def relative_velocity(problem: Problem, v: NDArray, i: int) -> float:
+    """J_i v [m/s or rad/s]."""
+    a = problem.body_a[i]
+    b = problem.body_b[i]
+    w = 0.0
+    for k in range(6):
+        w += problem.J_a[i, k] * v[a, k]
+    for k in range(6):
+        w += problem.J_b[i, k] * v[b, k]
+    return w
 
 
 @kernel
@@ -67,14 +88,7 @@ def row_velocity(problem: Problem, v: NDArray, i: int) -> float:
 
     Reads   v (n_bodies + 1, 6)   from body_velocities
     """
-    a = problem.body_a[i]
-    b = problem.body_b[i]
-    w = problem.b[i] + problem.cfm[i] * problem.lam[i]
-    for k in range(6):
-        w += problem.J_a[i, k] * v[a, k]
-    for k in range(6):
-        w += problem.J_b[i, k] * v[b, k]
-    return w
+    return problem.b[i] + problem.cfm[i] * problem.lam[i] + relative_velocity(problem, v, i)
 
 
 @kernel

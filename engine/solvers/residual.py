@@ -89,6 +89,27 @@ def _cone_error(problem: Problem, i: int) -> float:
 
 
 @kernel
+def largest_errors(problem: Problem) -> tuple[float, float]:
+    """Largest natural map of all rows and largest Coulomb error, from problem.w as it stands."""
+    lam, w, D = problem.lam, problem.w, problem.diagonal
+    n_rows, n_box = problem.count[0], problem.count[1]
+    worst = 0.0
+    first = first_follower(problem)
+    for i in range(first):
+        worst = _larger(worst, box_error(lam[i], w[i], problem.lo[i], problem.hi[i], D[i]))
+    for i in range(first, n_box, 3):
+        lam_n = lam[problem.normal_row[i]]
+        worst = _larger(worst, bounded_error(problem, i, lam_n))
+        worst = _larger(worst, pair_error(problem, i, lam_n))
+    coulomb = 0.0
+    for i in range(n_box, n_rows, 3):
+        worst = _larger(worst, box_error(lam[i], w[i], 0.0, np.inf, D[i]))
+        worst = _larger(worst, pair_error(problem, i, lam[i]))
+        coulomb = _larger(coulomb, _cone_error(problem, i))
+    return worst, coulomb
+
+
+@kernel
 def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     """Return the largest natural map of all rows, and the largest Coulomb error of all contacts.
 
@@ -100,27 +121,7 @@ def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     Source  De Saxce and Feng 1998 for the correction
     Check   tests/engine/solvers/test_residual.py
     """
-    n_rows, n_box = problem.count[0], problem.count[1]
     body_velocities(problem, v)
-    for i in range(n_rows):
+    for i in range(problem.count[0]):
         problem.w[i] = row_velocity(problem, v, i)
-    worst = 0.0
-    first = first_follower(problem)
-    for i in range(first):
-        worst = _larger(
-            worst,
-            box_error(
-                problem.lam[i], problem.w[i], problem.lo[i], problem.hi[i], problem.diagonal[i]
-            ),
-        )
-    for i in range(first, n_box, 3):
-        lam_n = problem.lam[problem.normal_row[i]]
-        worst = _larger(worst, bounded_error(problem, i, lam_n))
-        worst = _larger(worst, pair_error(problem, i, lam_n))
-    coulomb = 0.0
-    for i in range(n_box, n_rows, 3):
-        normal = box_error(problem.lam[i], problem.w[i], 0.0, np.inf, problem.diagonal[i])
-        worst = _larger(worst, normal)
-        worst = _larger(worst, pair_error(problem, i, problem.lam[i]))
-        coulomb = _larger(coulomb, _cone_error(problem, i))
-    return worst, coulomb
+    return largest_errors(problem)

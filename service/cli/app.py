@@ -92,6 +92,33 @@ def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = Fals
     console.print_pairs({"valid": checked.name or scene, **counts})
 
 
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="a .urdf, an MJCF .xml, or a .zip of either")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="scene as JSON [standard output]")
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="OPTION=VALUE",
+            help="root=free, links=kept, keyframe=NAME, ground=true, formulation=reduced",
+        ),
+    ] = None,
+    packages: Annotated[
+        list[Path] | None, typer.Option(help="a folder with the packages of package://")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a scene of a URDF or MJCF model, and say what is not the same."""
+    from service.cli.importing import import_model
+
+    import_model(source, output, packages or [], options or [], as_json=as_json)
+
+
 @app.command()
 def batch(
     source: Annotated[Path, typer.Argument(metavar="BATCH", help="JSON or YAML file")],

@@ -13,7 +13,13 @@ from tests.architecture.sources import python_files, text_of, tree_of
 PROJECT = tomllib.loads(text_of(Path("pyproject.toml")))["project"]
 OWN = {"schemas", "engine", "service", "tests", "benchmarks"}
 # imported by another name than the one they are installed by, or pinned by the one they belong to
-DISTRIBUTION = {"yaml": "pyyaml", "pydantic_core": "pydantic", "llvmlite": "numba"}
+DISTRIBUTION = {
+    "yaml": "pyyaml",
+    "pydantic_core": "pydantic",
+    "llvmlite": "numba",
+    "mujoco": "mujoco-core",
+    "pinocchio": "pin",
+}
 
 
 def name_of(requirement: str) -> str:
@@ -49,24 +55,28 @@ def imported(*tops: str) -> set[str]:
 
 
 def test_what_is_imported_is_asked_for() -> None:
-    assert imported("schemas", "engine", "service") - RUNTIME - EXTRAS["meshes"] == set()
+    optional = EXTRAS["meshes"] | EXTRAS["import"]
+    assert imported("schemas", "engine", "service") - RUNTIME - optional == set()
 
 
 def test_what_is_asked_for_is_imported() -> None:
     assert EXTRAS["meshes"] - imported("engine") == set()
+    # pycollada is what trimesh reads COLLADA with
+    assert EXTRAS["import"] - imported("service") - {"pycollada"} == set()
     # websockets is what uvicorn speaks WebSocket with
     assert RUNTIME - imported("schemas", "engine", "service") - {"websockets"} == set()
 
 
 def test_tests_import_what_the_test_extra_brings() -> None:
-    assert imported("tests") - RUNTIME - EXTRAS["test"] == set()
+    assert imported("tests") - RUNTIME - EXTRAS["test"] - EXTRAS["robots"] == set()
 
 
 @pytest.mark.parametrize(
     ("lock", "asked"),
     [
-        ("requirements.lock", RUNTIME),
-        ("requirements-test.lock", RUNTIME | EXTRAS["test"] | EXTRAS["report"]),
+        ("requirements.lock", RUNTIME | EXTRAS["import"]),
+        ("requirements-test.lock", RUNTIME | EXTRAS["import"] | EXTRAS["test"] | EXTRAS["report"]),
+        ("requirements-robots.lock", RUNTIME | EXTRAS["import"] | EXTRAS["robots"]),
     ],
 )
 def test_lock_holds_what_is_asked_for(lock: str, asked: set[str]) -> None:
@@ -74,9 +84,13 @@ def test_lock_holds_what_is_asked_for(lock: str, asked: set[str]) -> None:
     assert asked - held == set()
 
 
-def test_both_locks_agree() -> None:
-    def pins(lock: str) -> set[str]:
+def test_locks_agree() -> None:
+    def pins(lock: str) -> dict[str, str]:
         lines = text_of(Path(lock)).splitlines()
-        return {line.rstrip(" \\") for line in lines if re.match(r"[a-z0-9].*==", line)}
+        found = [line.rstrip(" \\") for line in lines if re.match(r"[a-z0-9].*==", line)]
+        return {name_of(line): line for line in found}
 
-    assert pins("requirements.lock") <= pins("requirements-test.lock")
+    run, test, robots = (pins(f"requirements{part}.lock") for part in ("", "-test", "-robots"))
+    assert run.items() <= test.items()
+    # what both ask for is one version: the robots are installed on top of the tests' packages
+    assert {name: pin for name, pin in robots.items() if test.get(name, pin) != pin} == {}

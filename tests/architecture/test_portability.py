@@ -30,7 +30,9 @@ def test_the_rules_catch() -> None:
     assert REGISTRY.search("--index-url https://pypi.org/simple")
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements-test.lock", "requirements-robots.lock"]
+)
 def test_every_locked_package_has_hashes(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     blocks = re.split(r"\n(?=[a-z0-9])", text)

@@ -1,0 +1,101 @@
+"""The iterations of engine/solvers on problems given as matrices: the same compiled kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.complementarity.problem import Array, Complementarity
+from engine.complementarity.solution import STOPPED, Answer, Rules
+from engine.solvers.apgd import apgd
+from engine.solvers.jacobi import jacobi
+from engine.solvers.matrix import Matrix
+from engine.solvers.nncg import nncg
+from engine.solvers.subspace import pgs_sm
+from engine.solvers.sweeps import iterate_sweeps
+from engine.solvers.system import N_VECTORS, System
+from engine.world.problem import FRICTION_CONE, Problem
+
+# iterations unless told
+DEFAULT_ITERATIONS = 2000
+
+METHODS = ("jacobi", "gauss_seidel", "sor", "pgs_sm", "nncg", "apgd")
+
+
+class Rows:
+    """Where the unknowns of a problem are among the kernels' rows: three to a contact."""
+
+    def __init__(self, problem: Complementarity) -> None:
+        """In the plane every contact gets a second tangent that nothing moves."""
+        n_box, n_contacts = problem.n_box, len(problem.mu)
+        self.n = n_box + 3 * n_contacts
+        contacts = n_box + 3 * np.arange(n_contacts)[:, None] + np.arange(1 + problem.tangents)
+        self.of = np.concatenate([np.arange(n_box), contacts.ravel()]).astype(np.int64)
+
+    def spread(self, x: Array) -> Array:
+        """A vector (n,) of unknowns over the rows."""
+        out = np.zeros(self.n)
+        out[self.of] = x
+        return out
+
+
+def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[System, Rows]:
+    """The kernels' view of a problem, lam at the guess."""
+    rows = Rows(problem)
+    n, n_box = rows.n, problem.n_box
+    A = problem.A
+    counts = np.zeros(n, np.int64)
+    counts[rows.of] = np.diff(A.indptr)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    matrix = Matrix(start, rows.of[A.indices], A.data.astype(float))
+    lo, hi, mu = np.zeros(n), np.full(n, np.inf), np.zeros(n)
+    lo[:n_box], hi[:n_box] = problem.lo, problem.hi
+    mu[n_box:] = np.repeat(problem.mu, 3)
+    normal = np.full(n, -1, np.int64)
+    none, nothing = np.zeros(0, np.int64), np.zeros((0, 6))
+    guess = np.zeros(problem.n) if rules.guess is None else rules.guess
+    view = Problem(
+        count=np.array([n, n_box], np.int64),
+        body_a=none,
+        body_b=none,
+        J_a=nothing,
+        J_b=nothing,
+        MJ_a=nothing,
+        MJ_b=nothing,
+        diagonal=rows.spread(A.diagonal()),
+        inverse_mass=np.zeros(0),
+        inverse_inertia=np.zeros((0, 3, 3)),
+        cfm=np.zeros(0),
+        b=rows.spread(problem.b),
+        lo=lo,
+        hi=hi,
+        normal_row=normal,
+        mu=mu,
+        friction_kind=np.array([FRICTION_CONE, 3], np.int64),
+        lam=rows.spread(guess),
+        w=np.zeros(n),
+    )
+    history = np.full(iterations if rules.history else 0, np.nan)
+    return System(view, matrix, nothing, np.zeros((N_VECTORS, n)), history), rows
+
+
+def run(problem: Complementarity, method: str, rules: Rules) -> Answer:
+    """Run one of METHODS; its tolerance is a share of the largest |b|."""
+    most = rules.max_iterations or DEFAULT_ITERATIONS
+    system, rows = system_of(problem, rules, most)
+    tolerance = rules.tolerance * float(np.abs(problem.b).max(initial=0.0))
+    if method == "jacobi":
+        # equations get the classic step, whose convergence is the textbook's
+        linear = bool(np.all(np.isinf(problem.lo)) and np.all(np.isinf(problem.hi)))
+        safe = int(not linear or len(problem.mu) > 0)
+        status, count = jacobi(system, most, tolerance, rules.relaxation, safe)
+    elif method == "nncg":
+        status, count = nncg(system, most, tolerance)
+    elif method == "pgs_sm":
+        status, count = pgs_sm(system, most, tolerance)
+    elif method == "apgd":
+        status, count = apgd(system, most, tolerance, int(not problem.relaxed))
+    else:
+        omega = rules.relaxation if method == "sor" else 1.0
+        status, count = iterate_sweeps(system, most, tolerance, omega)
+    x = system.problem.lam[rows.of]
+    return Answer(x, STOPPED[status], int(count), method, system.history[:count])

@@ -1,0 +1,170 @@
+"""Every method by its name, and `auto`: one call from a problem to a measured solution."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from engine.complementarity import iterations, measure
+from engine.complementarity.pivots import lemke, pivoting, refuse_contacts
+from engine.complementarity.problem import Complementarity, ProblemError
+from engine.complementarity.proximal import proximal
+from engine.complementarity.solution import Answer, Rules, Solution, Stopped
+
+Method = Callable[[Complementarity, Rules], Answer]
+
+# unknowns up to which `auto` pivots: a full matrix, n^3
+PIVOTED = 400
+# sweeps of nncg with which `auto` begins on contacts, and after a method that stalled
+FIRST_SWEEPS, MORE_SWEEPS = 300, 20_000
+# share of the largest eigenvalue that a negative one may have and count as 0
+INDEFINITE = 1e-10
+
+
+def direct(problem: Complementarity, rules: Rules) -> Answer:
+    """Equations by a factor, refined once; of singular ones the shortest answer, if any."""
+    refuse_contacts(problem, "direct")
+    if np.isfinite(problem.lo).any() or np.isfinite(problem.hi).any():
+        raise ProblemError("method", "'direct' solves equations; there are bounds")
+    x = np.zeros(problem.n)
+    # a guess is a first approximation like any other
+    if rules.guess is not None:
+        x = rules.guess.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            x = x - _solved(problem, measure.velocities(problem, x))
+    unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    known = measure.residual(problem, x) <= 1e-8 * unit
+    stopped = Stopped.EXACT if known else Stopped.NO_SOLUTION
+    return Answer(x, stopped, 1, "direct", np.zeros(0))
+
+
+def _solved(problem: Complementarity, rhs: np.ndarray) -> np.ndarray:
+    """A^-1 rhs; by least squares where there is no inverse."""
+    if problem.n > PIVOTED and problem.A.nnz < 0.1 * problem.n**2:
+        try:
+            x = scipy.sparse.linalg.splu(problem.A.tocsc()).solve(rhs)
+        except RuntimeError:
+            x = np.full(problem.n, np.nan)
+        if np.isfinite(x).all():
+            return np.asarray(x)
+    try:
+        return np.asarray(scipy.linalg.solve(problem.dense, rhs))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(problem.dense, rhs, rcond=None)[0])
+
+
+def _is_convex(problem: Complementarity) -> bool:
+    """Whether A is symmetric and has no negative eigenvalue."""
+    if not problem.is_symmetric:
+        return False
+    eigenvalues = np.linalg.eigvalsh(problem.dense)
+    return bool(eigenvalues[0] >= -INDEFINITE * max(eigenvalues[-1], 0.0))
+
+
+def auto(problem: Complementarity, rules: Rules) -> Answer:
+    """What suits the problem: exact methods for boxes that fit, else sweeps and proximal points."""
+    if problem.n == 0:
+        return Answer(np.zeros(0), Stopped.EXACT, 0, "direct", np.zeros(0))
+    if not len(problem.mu):
+        if np.isinf(problem.lo).all() and np.isinf(problem.hi).all():
+            return direct(problem, rules)
+        if problem.n <= PIVOTED:
+            return _exact(problem, rules)
+    if problem.relaxed and len(problem.mu):
+        return iterations.run(problem, "apgd", _at_most(rules, MORE_SWEEPS))
+    return _first_that_ends(problem, rules)
+
+
+def _exact(problem: Complementarity, rules: Rules) -> Answer:
+    """Pivoting where A allows it, Lemke where not or where that found nothing."""
+    if _is_convex(problem):
+        answer = pivoting(problem, rules)
+        unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+        good = measure.residual(problem, answer.x) <= 1e-9 * unit
+        if answer.stopped is Stopped.EXACT and good:
+            return answer
+    return lemke(problem, rules)
+
+
+def _at_most(rules: Rules, count: int) -> Rules:
+    """The rules, with that many iterations unless told."""
+    return rules if rules.max_iterations else replace(rules, max_iterations=count)
+
+
+def _first_that_ends(problem: Complementarity, rules: Rules) -> Answer:
+    """Sweeps, then proximal points from there, then sweeps and gradients: the best of them."""
+    best = Answer(np.zeros(problem.n), Stopped.STALLED, 0, "nncg", np.zeros(0))
+    least, total, guess = np.inf, 0, rules.guess
+    for name, count in (
+        ("nncg", FIRST_SWEEPS),
+        ("proximal", 0),
+        ("apgd", MORE_SWEEPS),
+        ("nncg", MORE_SWEEPS),
+    ):
+        answer = METHODS[name](problem, replace(rules, max_iterations=count, guess=guess))
+        total += answer.iterations
+        error = _error(problem, answer.x)
+        if error <= least:
+            least, best, guess = error, answer, answer.x
+        if least <= rules.tolerance:
+            return replace(best, stopped=Stopped.TOLERANCE, iterations=total)
+        if rules.max_iterations and total >= rules.max_iterations:
+            return replace(best, stopped=Stopped.MAX_ITERATIONS, iterations=total)
+    return replace(best, stopped=Stopped.STALLED, iterations=total)
+
+
+def _error(problem: Complementarity, x: np.ndarray) -> float:
+    """Residual as a share of |b|, or the Coulomb error if that is larger."""
+    unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    error = measure.residual(problem, x) / unit
+    return error if problem.relaxed else max(error, measure.coulomb_error(problem, x))
+
+
+def _iteration(name: str) -> Method:
+    return lambda problem, rules: iterations.run(problem, name, rules)
+
+
+METHODS: dict[str, Method] = {
+    "auto": auto,
+    "direct": direct,
+    "lemke": lemke,
+    "pivoting": pivoting,
+    **{name: _iteration(name) for name in iterations.METHODS},
+    "proximal": proximal,
+}
+
+
+def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = None) -> Solution:
+    """Solve and measure. Raises ProblemError for a method that does not suit the problem.
+
+    Check   tests/engine/complementarity/test_classes.py
+    """
+    rules = rules or Rules()
+    if method not in METHODS:
+        raise ProblemError("method", f"is '{method}'; allowed are {', '.join(METHODS)}")
+    if not 0.0 < rules.relaxation < 2.0:
+        raise ProblemError("relaxation", f"is {rules.relaxation:g}; it must lie between 0 and 2")
+    if rules.guess is not None and np.shape(rules.guess) != (problem.n,):
+        raise ProblemError("guess", f"has shape {np.shape(rules.guess)}; {(problem.n,)} is needed")
+    if problem.relaxed and method not in ("auto", "apgd"):
+        raise ProblemError(
+            "method", f"'{method}' solves Coulomb's law; the relaxation is for 'apgd'"
+        )
+    answer = METHODS[method](problem, rules)
+    return Solution(
+        answer.x,
+        measure.velocities(problem, answer.x),
+        measure.residual(problem, answer.x),
+        measure.coulomb_error(problem, answer.x),
+        answer.stopped,
+        answer.iterations,
+        answer.method,
+        answer.history,
+    )

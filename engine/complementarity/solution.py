@@ -1,0 +1,69 @@
+"""What every method returns, and the rules it stops by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.complementarity.problem import Array
+
+
+class Stopped(StrEnum):
+    """Why a method stopped."""
+
+    TOLERANCE = "tolerance"
+    MAX_ITERATIONS = "max_iterations"
+    EXACT = "exact"
+    STALLED = "stalled"
+    NO_SOLUTION = "no_solution"
+
+
+# by the numbers of world/report.py
+STOPPED = (
+    Stopped.TOLERANCE,
+    Stopped.MAX_ITERATIONS,
+    Stopped.EXACT,
+    Stopped.STALLED,
+    Stopped.NO_SOLUTION,
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a method is run; the same words for every method."""
+
+    tolerance: float = 1e-10  # residual at which it may stop, as a share of the largest |b|
+    max_iterations: int = 0  # sweeps, steps, pivots; 0: the method's own
+    relaxation: float = 1.0  # omega of jacobi and sor
+    history: bool = False  # whether residuals are kept
+    guess: Array | None = field(default=None, compare=False)  # (n,) warm start; none: 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method says: x and how it ended, before anybody else has measured it."""
+
+    x: Array  # (n,)
+    stopped: Stopped
+    iterations: int
+    method: str
+    history: Array  # (iterations,) or (0,): the method's own residual after each
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An answer, measured by code that no solver shares."""
+
+    x: Array  # (n,)
+    w: Array  # (n,)       A x + b
+    residual: float  # largest natural map, in the unit of w (measure.residual)
+    coulomb_error: float  # |x - P_K(x - u)| / |b| of Coulomb's law, whatever was solved
+    stopped: Stopped
+    iterations: int
+    method: str  # what ran; never "auto"
+    history: Array  # residual of each iteration, where it was asked for
+
+    @property
+    def solved(self) -> bool:
+        """Whether the method reached what was asked of it."""
+        return self.stopped in (Stopped.TOLERANCE, Stopped.EXACT)

@@ -1,0 +1,76 @@
+"""What an import of a foreign model asks for and answers: options, the scene, and a report."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from schemas.base import Base
+from schemas.options import Formulation
+from schemas.quantities import Boolean, Text
+
+NoteKind = Literal["dropped", "approximated", "guessed"]
+
+
+class ImportOptions(Base):
+    """How a URDF or MJCF model becomes a scene."""
+
+    root: Literal["fixed", "free"] = "fixed"
+    """URDF: whether the root link is fixed to the world or floats."""
+    links: Literal["merged", "kept"] = "merged"
+    """`merged`: links on fixed joints become part of the body that carries them; `kept`: those
+    with mass stay bodies of their own on fixed joints."""
+    keyframe: Text | None = None
+    """MJCF: name or number of the keyframe to start from; none: `home` if there is one, else the
+    reference configuration."""
+    formulation: Formulation = "maximal"
+    """Formulation of the scene. It decides what can be exact: see the report."""
+    ground: Boolean = False
+    """Whether to add a plane below the lowest shape, for models that bring none."""
+    main: Text | None = None
+    """Path of the model in an archive that holds several."""
+
+
+class ImportNote(Base):
+    """One thing the scene does not say as the model did."""
+
+    kind: NoteKind
+    """`dropped`: not in the scene; `approximated`: there, and not the same; `guessed`: the model
+    did not say it."""
+    code: str
+    """Stable name of what happened."""
+    message: str
+    """What happened, and what it means for the motion."""
+    where: list[str] = Field(default_factory=list)
+    """Elements of the model, as `joint 'knee'`."""
+
+
+class ImportReport(Base):
+    """What became of a model."""
+
+    format: Literal["urdf", "mjcf"]
+    """Format of the model."""
+    name: str
+    """Name the model gives itself."""
+    compiler: str
+    """What read it."""
+    source: str
+    """Path of the model in its folder or archive."""
+    bodies: int
+    """Bodies of the scene."""
+    joints: int
+    """Joints of the scene."""
+    mass: float
+    """Mass of all dynamic bodies [kg]."""
+    keyframe: str | None = None
+    """Keyframe it starts from."""
+    notes: list[ImportNote] = Field(default_factory=list)
+    """What was dropped, approximated and guessed."""
+
+
+class ImportAnswer(Base):
+    """The scene of a model, and the report."""
+
+    scene: dict[str, Any]
+    """A scene document that validates."""
+    report: ImportReport
+    """What became of the model."""

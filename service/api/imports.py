@@ -1,0 +1,211 @@
+"""`/v1/scenes:import`: a URDF or MJCF model as a scene, with a report of what is not the same.
+
+The model is a stranger's: a process of its own reads it, with limits, in a temporary folder.
+"""
+
+import email.parser
+import email.policy
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+import anyio
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+
+from schemas.imported import ImportAnswer, ImportOptions
+from schemas.options import Formulation
+from service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.settings import Settings
+
+router = APIRouter(
+    tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
+)
+
+SECONDS = 60.0
+"""How long one import may take [s]."""
+MAX_PARTS = 1_000
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+PLAIN = (
+    "application/zip",
+    "application/x-zip-compressed",
+    "application/xml",
+    "text/xml",
+    "application/octet-stream",
+)
+UPLOADS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            **dict.fromkeys(PLAIN[::2], BINARY),
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "files": {"type": "array", "items": BINARY["schema"]},
+                    },
+                }
+            },
+        },
+    }
+}
+
+# compilers at one time
+_turns = anyio.CapacityLimiter(2)
+
+
+def options_of(
+    root: Annotated[Literal["fixed", "free"], Query(description="URDF: how its root is held")] = (
+        "fixed"
+    ),
+    links: Annotated[
+        Literal["merged", "kept"], Query(description="links on fixed joints")
+    ] = "merged",
+    keyframe: Annotated[
+        str | None, Query(max_length=200, description="MJCF: to start from")
+    ] = None,
+    formulation: Annotated[Formulation, Query(description="of the scene")] = "maximal",
+    ground: Annotated[bool, Query(description="whether to add a plane below the model")] = False,
+    main: Annotated[
+        str | None, Query(max_length=1000, description="path of the model among several")
+    ] = None,
+) -> ImportOptions:
+    """The options of an import, from the query."""
+    return ImportOptions(
+        root=root,
+        links=links,
+        keyframe=keyframe,
+        formulation=formulation,
+        ground=ground,
+        main=main,
+    )
+
+
+@router.post("/scenes:import", response_model=ImportAnswer, openapi_extra=UPLOADS)
+async def import_scene(
+    request: Request,
+    settings: TheSettings,
+    options: Annotated[ImportOptions, Depends(options_of)],
+) -> ImportAnswer:
+    """Make a scene of a model: the body is a .urdf, an MJCF .xml or a .zip with its meshes.
+
+    Or several files as `multipart/form-data`, each under its path. The scene validates and can be
+    posted as it is; the report says what was dropped, approximated and guessed.
+    """
+    if importlib.util.find_spec("mujoco") is None:
+        raise ProblemError(
+            501,
+            "import_not_available",
+            "This service was installed without MuJoCo's compiler: pip install 'cardan[import]'.",
+        )
+    kind = request.headers.get("content-type", "")
+    files = _files(kind, await request.body())
+    async with _turns:
+        said = await _import(files, options, settings)
+    return ImportAnswer.model_validate(said)
+
+
+def _files(kind: str, body: bytes) -> dict[str, bytes]:
+    """The files of a body by path. Raises ProblemError."""
+    plain = kind.partition(";")[0].strip().lower()
+    if plain in PLAIN:
+        if not body:
+            raise ProblemError(400, "malformed_request", "The body is empty; a model is needed.")
+        return {"model.xml": body}
+    if plain != "multipart/form-data":
+        raise ProblemError(
+            415,
+            "unsupported_media_type",
+            "The body must be a model: application/zip, application/xml or multipart/form-data, "
+            f"not {plain or 'without a Content-Type'}.",
+            headers={"Accept-Post": "application/zip, application/xml, multipart/form-data"},
+        )
+    head = b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n"
+    parser = email.parser.BytesParser(policy=email.policy.HTTP)
+    files: dict[str, bytes] = {}
+    for part in parser.parsebytes(head + body).iter_parts():
+        name = part.get_filename()
+        if name is None:
+            continue
+        content = part.get_payload(decode=True)
+        files[_safe(name)] = content if isinstance(content, bytes) else b""
+        if len(files) > MAX_PARTS:
+            raise ProblemError(413, "too_large", f"More than {MAX_PARTS} files; send a zip.")
+    if not files:
+        raise ProblemError(400, "malformed_request", "The form holds no file.")
+    return files
+
+
+def _safe(name: str) -> str:
+    """The path of an uploaded file, if it stays below its folder. Raises ProblemError."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    bad = path.is_absolute() or ".." in path.parts or ":" in name or "\0" in name
+    if bad or not path.parts:
+        raise ProblemError(422, "path_outside", f"A file may not be called {name[:200]!r}.")
+    return path.as_posix()
+
+
+async def _import(
+    files: dict[str, bytes], options: ImportOptions, settings: Settings
+) -> dict[str, Any]:
+    """Let a process of its own import; its answer. Raises ProblemError."""
+    with tempfile.TemporaryDirectory(prefix="cardan-import-") as name:
+        folder = Path(name)
+        order = {
+            "memory": settings.worker_memory_bytes,
+            "seconds": SECONDS,
+            "options": options.model_dump(),
+        }
+        await run_sync(_write, folder, files, order)
+        # the process reads strangers' files: no secrets of the service are with it
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("CARDAN_API_KEY")}
+        try:
+            with anyio.fail_after(SECONDS):
+                ended = await anyio.run_process(
+                    [sys.executable, "-m", "service.workers.importer", name],
+                    stdin=subprocess.DEVNULL,
+                    env=environment,
+                    check=False,
+                )
+        except TimeoutError:
+            raise ProblemError(
+                422, "import_too_slow", f"The import took longer than {SECONDS:g} s."
+            ) from None
+        answer = folder / "answer.json"
+        if ended.returncode != 0 or not answer.is_file():
+            raise ProblemError(
+                422,
+                "import_failed",
+                "The compiler did not survive this model.",
+                errors=[_fault("import_failed", _last_line(ended.stderr), None)],
+            )
+        said = json.loads(await run_sync(answer.read_bytes))
+    refusal = said.get("refusal")
+    if refusal is not None:
+        fault = _fault(refusal["code"], refusal["message"], refusal["hint"])
+        raise ProblemError(422, "import_refused", refusal["message"], errors=[fault])
+    found: dict[str, Any] = said["answer"]
+    return found
+
+
+def _write(folder: Path, files: dict[str, bytes], order: dict[str, Any]) -> None:
+    for path, content in files.items():
+        target = folder / "files" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    (folder / "order.json").write_text(json.dumps(order))
+
+
+def _fault(code: str, message: str, hint: str | None) -> dict[str, Any]:
+    return {"pointer": "", "code": code, "message": message, "got": None, "hint": hint}
+
+
+def _last_line(text: bytes) -> str:
+    lines = text.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:500] if lines else "It said nothing."

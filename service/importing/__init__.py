@@ -1,0 +1,14 @@
+"""URDF and MJCF models as scenes: read by MuJoCo's compiler, written as plain scene documents.
+
+    folder or archive -> files       where the model and its meshes are
+    model text        -> prepared    one text, all of whose paths are resolved (mjcf.py, urdf.py)
+    prepared          -> compiled    MuJoCo's numbers at the initial state
+    compiled          -> scene       bodies, shapes, joints, drives; notes on what is not the same
+
+Knows schemas and MuJoCo; no engine, no HTTP.
+"""
+
+from service.importing.convert import import_archive, import_folder, import_path
+from service.importing.refusal import ImportRefusedError
+
+__all__ = ["ImportRefusedError", "import_archive", "import_folder", "import_path"]

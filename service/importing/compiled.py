@@ -1,0 +1,278 @@
+"""MuJoCo's compiler on a prepared model: its numbers, at the state the scene starts from."""
+
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from schemas.imported import ImportOptions
+from service.importing.notes import Notes
+from service.importing.prepared import Prepared
+from service.importing.refusal import ImportRefusedError
+
+Floats = npt.NDArray[np.float64]
+
+MAX_REPAIRS = 200
+LIGHT = {"maximal": 1e-3, "reduced": 1e-9}
+"""Share of its neighbour's mass that a link without mass gets, by formulation [-]."""
+SMALLEST = 1e-8
+"""Least mass and moment that is given [kg, kg m^2]."""
+POINT = 1e-12
+"""Moment per mass below which a body counts as a point [m^2]."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A model and its data at the start. `model` and `data` are MuJoCo's."""
+
+    model: Any
+    data: Any
+    prepared: Prepared
+    keyframe: int
+    """Number of the keyframe it starts from, or -1."""
+
+    def name(self, kind: str, index: int) -> str:
+        """Name of an element; one without gets its number."""
+        given = getattr(self.model, kind)(index).name
+        return str(given) or f"{kind}{index}"
+
+    def vector(self, values: Any) -> list[float]:
+        """A row of an array as numbers of a document; no negative zeros."""
+        return [float(value) + 0.0 for value in values]
+
+
+def compile_model(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compiled:
+    """Read, repair where the format allows what mechanics does not, and place at the start."""
+    import mujoco
+
+    # else it writes a file of its own into the working folder
+    mujoco.set_mju_user_warning(lambda text: _quote(text, notes))
+    try:
+        return _compiled(prepared, options, notes)
+    finally:
+        mujoco.set_mju_user_warning(None)
+
+
+def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compiled:
+    import mujoco
+
+    try:
+        spec = mujoco.MjSpec.from_string(prepared.text, assets=prepared.assets)
+    except (ValueError, TypeError) as error:
+        raise _refused(error) from error
+    spec.compiler.fusestatic = False
+    spec.compiler.discardvisual = False
+    if prepared.format == "urdf":
+        _complete_urdf(spec, options, notes)
+    model = _compile(spec, prepared, options, notes)
+    data = mujoco.MjData(model)
+    key = _keyframe(model, options, notes)
+    if key >= 0:
+        mujoco.mj_resetDataKeyframe(model, data, key)
+    elif prepared.format == "urdf":
+        _start_within_limits(model, data, notes)
+    mujoco.mj_fwdPosition(model, data)
+    mujoco.mj_fwdVelocity(model, data)
+    if not (np.all(np.isfinite(data.xpos)) and np.all(np.isfinite(data.qvel))):
+        raise ImportRefusedError("not_finite", "The initial state of the model is not finite.")
+    return Compiled(model, data, prepared, key)
+
+
+def _quote(text: str, notes: Notes) -> None:
+    words = " ".join(text.split()).rstrip(".")
+    notes.approximated("compiler", f"MuJoCo says: {words}.")
+
+
+def _refused(error: Exception) -> ImportRefusedError:
+    words = " ".join(str(error).split())
+    return ImportRefusedError("not_compiled", f"MuJoCo does not accept the model: {words}")
+
+
+def _complete_urdf(spec: Any, options: ImportOptions, notes: Notes) -> None:
+    """A root that floats when asked; links without `inertial` have no mass, where they may."""
+    for root in spec.worldbody.bodies:
+        if root.joints:
+            continue
+        if options.root == "free":
+            root.add_freejoint()
+        else:
+            notes.guessed(
+                "fixed_root",
+                "A URDF does not say how its root is held: it is fixed to the world "
+                "(the other choice is a free root).",
+                f"link '{root.name}'",
+            )
+    for body in spec.bodies:
+        if body.explicitinertial or not body.geoms:
+            continue
+        if body.joints:
+            notes.guessed(
+                "mass_from_shapes",
+                "A moving link without <inertial> has the mass of its collision shapes at "
+                "1000 kg/m^3.",
+                f"link '{body.name}'",
+            )
+            continue
+        for geom in body.geoms:
+            geom.density = 0.0
+            geom.mass = 0.0
+
+
+def _compile(spec: Any, prepared: Prepared, options: ImportOptions, notes: Notes) -> Any:
+    """Compile; what is refused for its inertia is repaired and said."""
+    for _ in range(MAX_REPAIRS):
+        try:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                model = spec.compile()
+            for warning in said:
+                _quote(str(warning.message), notes)
+            return model
+        except ValueError as error:
+            if not _repair(spec, str(error), LIGHT[options.formulation], notes):
+                raise _refused(error) from error
+    raise ImportRefusedError("not_compiled", "Too many bodies of the model have no inertia.")
+
+
+def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
+    """Change what the compiler refuses, if it is an inertia; whether anything was changed."""
+    body = _named_body(spec, refusal)
+    where = f"body '{body.name}'" if body is not None else ""
+    if "balanceinertia" in refusal and not spec.compiler.balanceinertia:
+        spec.compiler.balanceinertia = True
+        notes.approximated(
+            "inertia_balanced",
+            "An inertia that no distribution of mass can have is replaced by the mean of its "
+            "moments (in every body where it is so; the first is named).",
+            where,
+        )
+        return True
+    if body is None:
+        return False
+    if "must be larger than mjMINVAL" in refusal:
+        light = float(body.mass) <= 0.0
+        _give_light_inertia(spec, body, share)
+        notes.guessed(
+            "light_link" if light else "inertia_missing",
+            "A moving body without mass gets a small share of what it carries: bodies need one."
+            if light
+            else "A moving body with mass and no inertia gets that of a small ball.",
+            where,
+        )
+        return True
+    if "positive eigenvalues" in refusal and np.isfinite(body.fullinertia[0]):
+        point = _make_positive(body)
+        notes.approximated(
+            "inertia_not_positive",
+            "A body with mass and no inertia counts as a point."
+            if point
+            else "Moments of inertia that are not positive are raised to be so.",
+            where,
+        )
+        return True
+    return False
+
+
+def _named_body(spec: Any, text: str) -> Any:
+    """The body a message of the compiler names: `Element name 'NAME', id NUMBER`."""
+    found = re.search(r"Element name '(.*)', id (\d+)", text)
+    if found is None:
+        return None
+    name, number = found.group(1), int(found.group(2))
+    if name:
+        return spec.body(name)
+    return spec.bodies[number] if number < len(spec.bodies) else None
+
+
+def _give_light_inertia(spec: Any, body: Any, share: float) -> None:
+    """Inertia of a body that has none; its mass, if it has none either, a share of what it bears.
+
+    A ball of mass m and radius 1 cm has 0.4 m r^2 about any axis.
+    """
+    carried = [
+        other
+        for other in spec.bodies
+        if other.explicitinertial and other.mass and _is_carried(other, body.id)
+    ]
+    if body.mass > 0.0:
+        inertia = 0.4 * float(body.mass) * 1e-4
+    else:
+        inertia = share * 1e-2
+        if carried:
+            full = carried[0].fullinertia
+            # the compiler marks a tensor that is not given by a first value that is no number
+            given = full[:3] if np.isfinite(full[0]) else carried[0].inertia
+            inertia = share * float(np.mean(given))
+        body.mass = max(share * (carried[0].mass if carried else 1.0), SMALLEST)
+        body.ipos = np.zeros(3)
+    body.explicitinertial = True
+    _set_moments(body, np.full(3, max(inertia, SMALLEST)))
+
+
+def _is_carried(other: Any, body: int) -> bool:
+    """Whether a body is above another. Asked from below: an empty list of children raises here."""
+    above = other.parent
+    while above is not None and above.id != body:
+        above = above.parent
+    return above is not None
+
+
+def _make_positive(body: Any) -> bool:
+    """Raise moments that are not positive to a thousandth of the largest; whether none was."""
+    xx, yy, zz, xy, xz, yz = body.fullinertia
+    moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    largest = float(moments.max())
+    if largest <= POINT * float(body.mass):
+        _set_moments(body, np.zeros(3))
+        return True
+    tensor = axes @ np.diag(np.maximum(moments, 1e-3 * largest)) @ axes.T
+    body.fullinertia = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    return False
+
+
+def _set_moments(body: Any, moments: Floats) -> None:
+    body.fullinertia = np.array([np.nan, 0.0, 0.0, 0.0, 0.0, 0.0])
+    body.iquat = np.array([1.0, 0.0, 0.0, 0.0])
+    body.inertia = moments
+
+
+def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
+    """A URDF has no initial state: joints start at 0, or at the limit nearest to it."""
+    import mujoco
+
+    for joint in range(model.njnt):
+        at = int(model.jnt_qposadr[joint])
+        kind = mujoco.mjtJoint(int(model.jnt_type[joint]))
+        if not model.jnt_limited[joint] or kind == mujoco.mjtJoint.mjJNT_BALL:
+            continue
+        lower, upper = (float(value) for value in model.jnt_range[joint])
+        start = float(np.clip(data.qpos[at], lower, upper))
+        if start != data.qpos[at]:
+            notes.guessed(
+                "start_at_limit",
+                "A joint whose limits exclude 0 starts at the limit nearest to it.",
+                f"joint '{model.joint(joint).name}' at {start:g}",
+            )
+            data.qpos[at] = start
+
+
+def _keyframe(model: Any, options: ImportOptions, notes: Notes) -> int:
+    """The keyframe asked for, else `home`, else none. Raises ImportRefusedError."""
+    names = [model.key(k).name for k in range(model.nkey)]
+    if options.keyframe is not None:
+        if options.keyframe in names:
+            return names.index(options.keyframe)
+        if options.keyframe.isdecimal() and int(options.keyframe) < len(names):
+            return int(options.keyframe)
+        known = ", ".join(name or str(k) for k, name in enumerate(names)) or "none"
+        raise ImportRefusedError(
+            "unknown_keyframe",
+            f"The model has no keyframe '{options.keyframe}'; there are: {known}.",
+        )
+    if "home" in names:
+        notes.guessed("keyframe", "The scene starts from the keyframe 'home'.", "key 'home'")
+        return names.index("home")
+    return -1

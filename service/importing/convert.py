@@ -1,0 +1,199 @@
+"""From a model to a scene: the importer in one page."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from schemas import SceneInvalid, load_scene
+from schemas.imported import ImportAnswer, ImportOptions, ImportReport
+from service.importing.compiled import Compiled, compile_model
+from service.importing.couplings import Couplings
+from service.importing.drives import find_drives
+from service.importing.files import Folder, find_model, is_archive, unpack
+from service.importing.filters import Filters
+from service.importing.joints import Mechanism, pose_of
+from service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
+from service.importing.mjcf import prepare_mjcf
+from service.importing.motions import Motion, read_motion
+from service.importing.notes import Notes
+from service.importing.prepared import Prepared
+from service.importing.refusal import ImportRefusedError
+from service.importing.setting import ground_plane, simulation_of
+from service.importing.shapes import Shapes
+from service.importing.surfaces import find_surfaces
+from service.importing.urdf import prepare_urdf
+from service.importing.xml_text import parse_xml
+
+MAX_MODEL_BYTES = 64 * 1024**2
+
+
+def import_path(
+    path: Path, options: ImportOptions | None = None, packages: tuple[Path, ...] = ()
+) -> ImportAnswer:
+    """Import a .urdf, .xml or .zip file of one's own: it may name files anywhere.
+
+    `packages`: folders in which packages of `package://` are; else they are looked for around the
+    model. Raises ImportRefusedError.
+    """
+    options = options or ImportOptions()
+    if not path.is_file():
+        raise ImportRefusedError("file_missing", f"There is no file '{path}'.")
+    if is_archive(path):
+        with tempfile.TemporaryDirectory(prefix="cardan-import-") as folder:
+            return import_archive(path, Path(folder), options)
+    everywhere = Path(path.resolve().anchor)
+    folders = tuple(folder.resolve() for folder in packages)
+    return import_model(Folder(everywhere, folders), path.resolve(), options)
+
+
+def import_archive(archive: Path, into: Path, options: ImportOptions) -> ImportAnswer:
+    """Unpack below a folder and import; nothing else is read. Raises ImportRefusedError."""
+    unpack(archive, into)
+    return import_folder(into, options)
+
+
+def import_folder(root: Path, options: ImportOptions) -> ImportAnswer:
+    """Import the model of a folder; no file outside of it is read. Raises ImportRefusedError."""
+    folder = Folder(root)
+    return import_model(folder, find_model(folder, options.main), options)
+
+
+def import_model(folder: Folder, path: Path, options: ImportOptions) -> ImportAnswer:
+    """Import one model of a folder. Raises ImportRefusedError."""
+    notes = Notes()
+    prepared = _prepare(folder, path, notes)
+    compiled = compile_model(prepared, options, notes)
+    document = _scene(compiled, options, notes)
+    try:
+        load_scene(document)
+    except SceneInvalid as error:
+        raise ImportRefusedError(
+            "scene_invalid", f"The model makes no valid scene: {error}"
+        ) from error
+    return ImportAnswer(scene=document, report=_report(compiled, document, notes))
+
+
+def _prepare(folder: Folder, path: Path, notes: Notes) -> Prepared:
+    inside = folder.inside(path)
+    if inside is not None and inside.is_file() and inside.stat().st_size > MAX_MODEL_BYTES:
+        raise ImportRefusedError("too_large", f"A model of more than {MAX_MODEL_BYTES} bytes.")
+    root = parse_xml(folder.text(path), folder.shown(path))
+    if root.tag == "robot":
+        return prepare_urdf(folder, path, root, notes)
+    if root.tag == "mujoco":
+        return prepare_mjcf(folder, path, root, notes)
+    raise ImportRefusedError(
+        "unknown_format", f"A model begins with <robot> (URDF) or <mujoco>, not <{root.tag[:80]}>."
+    )
+
+
+def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str, Any]:
+    """The document, part by part."""
+    body_names, joint_names = Names(WORLD), Names()
+    links = find_links(compiled, options, body_names, notes)
+    link_of = {body: link.name for link in links if link.kind != "static" for body in link.bodies}
+    motions = _motions(compiled, links, notes)
+    couplings = Couplings(compiled, link_of, motions, joint_names, notes)
+    couplings.read_equalities()
+    mechanism = Mechanism(compiled, options.formulation, joint_names, body_names, notes)
+    materials_of, materials, pairs = find_surfaces(compiled, notes)
+    bodies = _bodies(compiled, links, link_of, motions, mechanism)
+    couplings.read_tendons()
+    couplings.read_gravity_compensation()
+    filters = Filters(compiled, links, _roots(links, mechanism.jointed), notes).fields()
+    surfaces = {geom: {"material": name, **filters[geom]} for geom, name in materials_of.items()}
+    shapes = Shapes(compiled, surfaces, notes)
+    for body, link in zip(bodies, links, strict=True):
+        body["shapes"] = shapes.of_link(link)
+    used = {shape["material"] for body in bodies for shape in body["shapes"]}
+    document = {
+        "version": 1,
+        "name": str(
+            compiled.model.names[: compiled.model.names.find(b"\0")].decode("utf-8", "replace")
+        ),
+        "description": f"Imported from {compiled.prepared.source}.",
+        **simulation_of(compiled, options, couplings.widest_gap, notes),
+        "materials": {name: fields for name, fields in materials.items() if name in used},
+        "material_pairs": [pair for pair in pairs if used.issuperset(pair["materials"])],
+        "bodies": [*bodies, *mechanism.bodies],
+        "joints": [*mechanism.joints, *couplings.joints],
+        "forces": couplings.forces,
+    }
+    if options.ground:
+        document["bodies"].insert(0, ground_plane(compiled, body_names, notes))
+    return document
+
+
+def _motions(compiled: Compiled, links: list[Link], notes: Notes) -> dict[int, Motion]:
+    """Every joint of the model but free ones, with its drive."""
+    import mujoco
+
+    model = compiled.model
+    drives = find_drives(compiled, notes)
+    motions = {}
+    for joint in range(model.njnt):
+        if mujoco.mjtJoint(int(model.jnt_type[joint])) == mujoco.mjtJoint.mjJNT_FREE:
+            continue
+        motion = motions[joint] = read_motion(compiled, joint, notes)
+        if joint in drives:
+            motion.fields["motor"] = drives[joint].motor(motion)
+        elif model.jnt_actfrclimited[joint]:
+            notes.dropped(
+                "effort_limit",
+                "A largest effort belongs to a motor; the joint has none.",
+                f"joint '{motion.name}'",
+            )
+    return motions
+
+
+def _bodies(
+    compiled: Compiled,
+    links: list[Link],
+    link_of: dict[int, str],
+    motions: dict[int, Motion],
+    mechanism: Mechanism,
+) -> list[dict[str, Any]]:
+    """The bodies without their shapes, and the joints that hold them, down the tree."""
+    model = compiled.model
+    bodies = []
+    for link in links:
+        body: dict[str, Any] = {
+            "name": link.name,
+            "type": link.kind,
+            **pose_of(compiled, link.root),
+        }
+        if link.kind == "dynamic":
+            mass, share = mass_of(compiled, link.bodies), 1.0
+            parent = link_of.get(int(model.body_parentid[link.root]), WORLD)
+            start, count = int(model.body_jntadr[link.root]), int(model.body_jntnum[link.root])
+            own = [motions[joint] for joint in range(start, start + count) if joint in motions]
+            if link.carrier is not None:
+                mechanism.fix(f"{link.name} fixed", link_of[link.carrier], link.name)
+            elif own:
+                share = mechanism.add(link, parent, own, mass)
+            body |= in_body(compiled, link.root, mass, share)
+        bodies.append(body)
+    return bodies
+
+
+def _roots(links: list[Link], jointed: set[frozenset[str]]) -> set[frozenset[int]]:
+    """Pairs of links that have a joint between them, by their roots."""
+    root_of = {link.name: link.root for link in links}
+    return {frozenset(root_of[name] for name in pair) for pair in jointed if pair <= root_of.keys()}
+
+
+def _report(compiled: Compiled, document: dict[str, Any], notes: Notes) -> ImportReport:
+    import mujoco
+
+    key = compiled.keyframe
+    return ImportReport(
+        format=compiled.prepared.format,
+        name=document["name"],
+        compiler=f"MuJoCo {mujoco.mj_versionString()}",
+        source=compiled.prepared.source,
+        bodies=len(document["bodies"]),
+        joints=len(document["joints"]),
+        mass=sum(body.get("mass", 0.0) for body in document["bodies"]),
+        keyframe=None if key < 0 else compiled.name("key", key),
+        notes=notes.listed(),
+    )

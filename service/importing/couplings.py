@@ -1,0 +1,265 @@
+"""What ties bodies beyond the tree: equality constraints, ropes and springs between two sites."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from service.importing.compiled import Compiled
+from service.importing.links import WORLD, Names
+from service.importing.motions import Motion
+from service.importing.notes import Notes
+
+Part = dict[str, Any]
+APART = 1e-6
+"""Mismatch at the start above which a loop closes by pulling, not by being closed [m]."""
+
+
+class Couplings:
+    """Makes loop joints, gears and springs."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        link_of: dict[int, str],
+        motions: dict[int, Motion],
+        names: Names,
+        notes: Notes,
+    ) -> None:
+        """`link_of`: body of the scene by body of the model; `motions`: by joint of the model."""
+        self.joints: list[Part] = []
+        self.forces: list[Part] = []
+        self.widest_gap = 0.0
+        self._compiled = compiled
+        self._link_of = link_of
+        self._motions = motions
+        self._names = names
+        self._notes = notes
+
+    def read_equalities(self) -> None:
+        """Turn the equality constraints into joints, as far as there are such."""
+        import mujoco
+
+        model = self._compiled.model
+        kinds = {
+            mujoco.mjtEq.mjEQ_CONNECT: self._connect,
+            mujoco.mjtEq.mjEQ_WELD: self._weld,
+            mujoco.mjtEq.mjEQ_JOINT: self._couple,
+        }
+        off = model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+        for index in range(0 if off else model.neq):
+            where = self._where(index)
+            kind = kinds.get(mujoco.mjtEq(int(model.eq_type[index])))
+            if not model.eq_active0[index]:
+                self._notes.dropped("inactive_equality", "Constraints that are off.", where)
+            elif kind is None:
+                self._notes.dropped(
+                    "equality", "Only connect, weld and joint constraints become joints.", where
+                )
+            else:
+                kind(index)
+
+    def read_tendons(self) -> None:
+        """Ropes and springs between two sites; every other tendon is dropped."""
+        import mujoco
+
+        model = self._compiled.model
+        for tendon in range(model.ntendon):
+            start, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+            ends = [int(site) for site in model.wrap_objid[start : start + count]]
+            kinds = [int(kind) for kind in model.wrap_type[start : start + count]]
+            plain = kinds == [int(mujoco.mjtWrap.mjWRAP_SITE)] * 2
+            if not plain or not self._rope(tendon, ends):
+                self._notes.dropped(
+                    "tendon",
+                    "Only tendons between two sites that limit or pull become joints and springs.",
+                    f"tendon '{self._compiled.name('tendon', tendon)}'",
+                )
+
+    def read_gravity_compensation(self) -> None:
+        """A share of a body's weight that is taken off: a constant force against gravity."""
+        model = self._compiled.model
+        for body in range(model.nbody):
+            share = float(model.body_gravcomp[body])
+            name = self._link_of.get(body, WORLD)
+            if not share or name == WORLD:
+                continue
+            up = -share * float(model.body_mass[body]) * np.array(model.opt.gravity)
+            self.forces.append(
+                {
+                    "type": "wrench",
+                    "body": name,
+                    "force": self._compiled.vector(up),
+                    "point": self._compiled.vector(self._compiled.data.xipos[body]),
+                }
+            )
+
+    def _where(self, index: int) -> str:
+        return f"equality '{self._compiled.name('equality', index)}'"
+
+    def _ends(self, index: int) -> Iterator[tuple[int, Any, bool]]:
+        """Body, point of it in its frame, and whether it was given by a site, of both ends."""
+        import mujoco
+
+        model = self._compiled.model
+        sites = mujoco.mjtObj(int(model.eq_objtype[index])) == mujoco.mjtObj.mjOBJ_SITE
+        for which, objects in enumerate((model.eq_obj1id, model.eq_obj2id)):
+            number = int(objects[index])
+            if sites:
+                yield int(model.site_bodyid[number]), model.site_pos[number], True
+            else:
+                yield number, model.eq_data[index, 3 * which : 3 * which + 3], False
+
+    def _in_world(self, body: int, point: Any) -> Any:
+        data = self._compiled.data
+        return data.xpos[body] + data.xmat[body].reshape(3, 3) @ point
+
+    def _loop(self, index: int, kind: str, ends: list[tuple[int, Any]]) -> None:
+        """A joint between two bodies that the tree does not connect so."""
+        where = self._where(index)
+        (a, point_a), (b, point_b) = ends
+        parent, child = self._link_of.get(a, WORLD), self._link_of.get(b, WORLD)
+        if child == WORLD:
+            parent, child = child, parent
+        if parent == child:
+            self._notes.dropped("equality_within", "Both ends are on one body.", where)
+            return
+        gap = float(np.linalg.norm(point_b - point_a))
+        if gap > APART:
+            self._notes.approximated(
+                "open_loop",
+                "The ends of a loop do not meet at the start; the joint begins in their middle.",
+                f"{where}: {gap:.3g} m apart",
+            )
+            self.widest_gap = max(self.widest_gap, gap)
+        self.joints.append(
+            {
+                "name": self._names.take(self._compiled.name("equality", index)),
+                "type": kind,
+                "parent": parent,
+                "child": child,
+                "anchor": self._compiled.vector(0.5 * (point_a + point_b)),
+                # constraints of MuJoCo say nothing about contacts
+                "collide_connected": True,
+            }
+        )
+
+    def _connect(self, index: int) -> None:
+        ends = [(body, self._in_world(body, point)) for body, point, _ in self._ends(index)]
+        self._loop(index, "ball", ends)
+
+    def _weld(self, index: int) -> None:
+        (a, point_a, sites), (b, point_b, _) = self._ends(index)
+        model = self._compiled.model
+        if sites:
+            self._loop(
+                index, "fixed", [(a, self._in_world(a, point_a)), (b, self._in_world(b, point_b))]
+            )
+            return
+        # eq_data of a weld: anchor in the second body, then its place in the first
+        anchor, place = model.eq_data[index, 0:3], model.eq_data[index, 3:6]
+        self._loop(index, "fixed", [(a, self._in_world(a, place)), (b, self._in_world(b, anchor))])
+
+    def _couple(self, index: int) -> None:
+        """q1 = c0 + c1 q2 + ...: a lock without a second joint, a gear or a rack between two."""
+        model, where = self._compiled.model, self._where(index)
+        first = self._motions.get(int(model.eq_obj1id[index]))
+        second = self._motions.get(int(model.eq_obj2id[index]))
+        offset, ratio, *curved = (float(value) for value in model.eq_data[index, :5])
+        if first is None or (second is None and int(model.eq_obj2id[index]) >= 0):
+            self._notes.dropped("coupling", "Couplings of ball joints are not in a scene.", where)
+        elif second is None:
+            reference = float(model.qpos0[model.jnt_qposadr[first.index]])
+            value = reference + offset - first.start
+            first.fields["limits"] = {"lower": value, "upper": value}
+        elif any(curved) or not ratio:
+            self._notes.dropped("coupling", "Only couplings of one ratio are in a scene.", where)
+        elif not (self._on_ground(first) and self._on_ground(second)):
+            self._notes.dropped(
+                "coupling",
+                "Gears count turns against the world: joints on moving bodies are not coupled, and "
+                "move by themselves.",
+                where,
+            )
+        else:
+            self._gear(index, first, second, ratio)
+
+    def _on_ground(self, motion: Motion) -> bool:
+        """Whether a joint is the only one between its body and the world."""
+        model = self._compiled.model
+        body = int(model.jnt_bodyid[motion.index])
+        fixed = model.body_weldid[model.body_parentid[body]] == 0
+        return bool(fixed and model.body_jntnum[body] == 1)
+
+    def _gear(self, index: int, first: Motion, second: Motion, ratio: float) -> None:
+        """The first joint's body turns (or goes) `ratio` times as far as the second's turns."""
+        where = self._where(index)
+        if (first.kind, second.kind) == ("slider", "hinge"):
+            kind, driver, driven = "rack", second, first
+        elif (first.kind, second.kind) == ("hinge", "slider"):
+            kind, driver, driven, ratio = "rack", first, second, 1.0 / ratio
+        elif (first.kind, second.kind) == ("hinge", "hinge"):
+            kind, driver, driven = "gear", second, first
+        else:
+            self._notes.dropped("coupling", "Two sliders are not coupled in a scene.", where)
+            return
+        bodies = [
+            self._link_of[int(self._compiled.model.jnt_bodyid[m.index])] for m in (driver, driven)
+        ]
+        self.joints.append(
+            {
+                "name": self._names.take(self._compiled.name("equality", index)),
+                "type": kind,
+                "parent": bodies[0],
+                "child": bodies[1],
+                "axis": self._compiled.vector(driver.axis),
+                "axis2": self._compiled.vector(driven.axis),
+                "ratio": ratio,
+                "collide_connected": True,
+            }
+        )
+
+    def _rope(self, tendon: int, sites: list[int]) -> bool:
+        """A distance joint for limits, a spring for stiffness; whether there was either."""
+        model, data = self._compiled.model, self._compiled.data
+        bodies = [self._link_of.get(int(model.site_bodyid[site]), WORLD) for site in sites]
+        points = [self._compiled.vector(data.site_xpos[site]) for site in sites]
+        if bodies[1] == WORLD:
+            bodies.reverse()
+            points.reverse()
+        limited, stiffness = (
+            bool(model.tendon_limited[tendon]),
+            float(model.tendon_stiffness[tendon]),
+        )
+        damping = float(model.tendon_damping[tendon])
+        if bodies[0] == bodies[1] or not (limited or stiffness or damping):
+            return False
+        name = self._compiled.name("tendon", tendon)
+        ends = {"parent": bodies[0], "child": bodies[1], "anchor": points[0], "anchor2": points[1]}
+        if limited:
+            lower, upper = (float(value) for value in model.tendon_range[tendon])
+            if math.dist(*points) <= APART or upper <= 0.0:
+                return False
+            limits = {"upper": upper} if lower <= 0.0 else {"lower": lower, "upper": upper}
+            self.joints.append(
+                {
+                    "name": self._names.take(name),
+                    "type": "distance",
+                    **ends,
+                    "limits": limits,
+                    "collide_connected": True,
+                }
+            )
+        if stiffness or damping:
+            slack, rest = (float(value) for value in model.tendon_lengthspring[tendon])
+            if slack != rest:
+                self._notes.approximated(
+                    "slack_spring",
+                    "A spring that is slack over a range of lengths is free at its largest.",
+                    f"tendon '{name}'",
+                )
+            self.forces.append(
+                {"type": "spring", **ends, "stiffness": stiffness, "damping": damping, "rest": rest}
+            )
+        return True

@@ -1,0 +1,124 @@
+"""Actuators to motors: what drives a joint in MuJoCo, added up, as the one motor a scene has.
+
+force on the joint = sum g (gain u + b0 + b1 g q + b2 g qd)         g: gear, u: control
+= F - K q - D qd:  K > 0 a position motor, D > 0 a velocity motor, else a force
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from service.importing.compiled import Compiled
+from service.importing.motions import Motion
+from service.importing.notes import Notes
+
+
+@dataclass
+class Drive:
+    """The sum of the actuators of one joint."""
+
+    force: float = 0.0
+    """F [N or N m]."""
+    stiffness: float = 0.0
+    """K [N/m or N m/rad]."""
+    damping: float = 0.0
+    """D [N s/m or N m s/rad]."""
+    largest: float | None = 0.0
+    """Largest force; None: unlimited [N or N m]."""
+
+    def motor(self, motion: Motion) -> dict[str, Any]:
+        """The motor of a scene; its coordinate counts from the start."""
+        bound = {} if self.largest is None else {"max_force": self.largest}
+        if self.stiffness > 0.0:
+            target = self.force / self.stiffness - motion.start
+            return {
+                "type": "position",
+                "target": target + 0.0,
+                "stiffness": self.stiffness,
+                "damping": self.damping,
+                **bound,
+            }
+        if self.damping > 0.0:
+            return {"type": "velocity", "target": self.force / self.damping + 0.0, **bound}
+        return {"type": "force", "target": self.force + 0.0}
+
+
+def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
+    """The drive of each joint that has one; what cannot be a motor is dropped and said."""
+    import mujoco
+
+    model = compiled.model
+    drives: dict[int, Drive] = {}
+    if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
+        return drives
+    for index in range(model.nu):
+        where = f"actuator '{compiled.name('actuator', index)}'"
+        reason = _no_motor(model, index)
+        if reason:
+            notes.dropped("actuator", reason, where)
+            continue
+        _note_differences(model, index, where, notes)
+        joint = int(model.actuator_trnid[index, 0])
+        _add(compiled, index, drives.setdefault(joint, Drive()))
+    for joint, drive in drives.items():
+        if model.jnt_actfrclimited[joint]:
+            largest = float(np.abs(model.jnt_actfrcrange[joint]).max())
+            drive.largest = largest if drive.largest is None else min(drive.largest, largest)
+        if drive.damping > 0.0 and drive.stiffness <= 0.0:
+            notes.approximated(
+                "velocity_drive",
+                "A drive that pulls towards a speed is a motor that holds the speed with up to its "
+                "largest force.",
+                f"joint '{compiled.name('joint', joint)}'",
+            )
+    return drives
+
+
+def _no_motor(model: Any, index: int) -> str:
+    """Why an actuator cannot be a motor of a joint; empty when it can."""
+    import mujoco
+
+    trn, joint, bias = mujoco.mjtTrn, mujoco.mjtJoint, mujoco.mjtBias
+    if trn(int(model.actuator_trntype[index])) not in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT):
+        return "Only actuators on joints become motors; those on tendons, sites and bodies do not."
+    kind = joint(int(model.jnt_type[model.actuator_trnid[index, 0]]))
+    if kind not in (joint.mjJNT_HINGE, joint.mjJNT_SLIDE):
+        return "Actuators on ball and free joints do not become motors."
+    if mujoco.mjtGain(int(model.actuator_gaintype[index])) != mujoco.mjtGain.mjGAIN_FIXED:
+        return "Only actuators with a fixed gain become motors."
+    if bias(int(model.actuator_biastype[index])) not in (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE):
+        return "Only actuators that are linear in position and speed become motors."
+    return ""
+
+
+def _note_differences(model: Any, index: int, where: str, notes: Notes) -> None:
+    import mujoco
+
+    if mujoco.mjtDyn(int(model.actuator_dyntype[index])) != mujoco.mjtDyn.mjDYN_NONE:
+        notes.approximated(
+            "activation", "Motors act at once; activation dynamics are left out.", where
+        )
+    if model.actuator_armature[index] or model.actuator_damping[index]:
+        notes.dropped(
+            "actuator_armature", "Armature and damping of an actuator are left out.", where
+        )
+
+
+def _add(compiled: Compiled, index: int, drive: Drive) -> None:
+    """Add an actuator, with its control at the start."""
+    model = compiled.model
+    gear = float(model.actuator_gear[index, 0])
+    control = float(compiled.data.ctrl[index])
+    if model.actuator_ctrllimited[index]:
+        control = float(np.clip(control, *model.actuator_ctrlrange[index]))
+    constant, position, speed = (float(value) for value in model.actuator_biasprm[index, :3])
+    if not model.actuator_biastype[index]:
+        constant = position = speed = 0.0
+    drive.force += gear * (float(model.actuator_gainprm[index, 0]) * control + constant)
+    drive.stiffness -= gear * gear * position
+    drive.damping -= gear * gear * speed
+    if model.actuator_forcelimited[index] and drive.largest is not None:
+        drive.largest += abs(gear) * float(np.abs(model.actuator_forcerange[index]).max())
+    else:
+        drive.largest = None

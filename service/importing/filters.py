@@ -1,0 +1,181 @@
+"""Who may touch whom: MuJoCo's two bit masks, exclusions and pairs, as groups and masks of a scene.
+
+In MuJoCo a and b may touch when contype(a) & conaffinity(b) or the reverse is not zero, and the
+bodies are neither one, nor parent and child, nor excluded; a listed pair touches in any case. A
+URDF says nothing of all this: there links that share a joint, or overlap at the start, stay apart.
+A scene asks for both directions, so each class of geoms gets a bit of its own and lists the bits it
+may touch.
+"""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+from service.importing.compiled import Compiled
+from service.importing.links import Link
+from service.importing.notes import Notes
+
+BITS = 32
+DEEP = 1e-3
+"""Overlap at the start that is told [m]."""
+Pair = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Geoms that may touch the same others."""
+
+    contype: int
+    conaffinity: int
+    link: int
+    """Root of the link, where that matters; else -1."""
+    geom: int
+    """The geom, where it is in a listed pair; else -1."""
+
+
+class Filters:
+    """Finds the classes; `jointed` are pairs of links whose joint keeps them from touching."""
+
+    def __init__(
+        self, compiled: Compiled, links: list[Link], jointed: set[Pair], notes: Notes
+    ) -> None:
+        """Read the rules of the model."""
+        model = compiled.model
+        self._model = model
+        self._notes = notes
+        self._root = {body: link.root for link in links for body in link.bodies}
+        self._static = {link.root for link in links if link.kind == "static"}
+        self._listed = {
+            frozenset((int(a), int(b)))
+            for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)
+        }
+        apart = self._apart_in_model(links) | self._overlapping(compiled)
+        if compiled.prepared.format == "urdf":
+            apart |= self._held_by_base(links)
+        # what a joint does already needs no bits
+        self._apart = {pair for pair in apart if len(pair) == 2 and pair not in jointed}
+
+    def fields(self) -> dict[int, dict[str, Any]]:
+        """`collision_group` and `collision_mask` of each geom that needs them."""
+        geoms = range(self._model.ngeom)
+        kinds = {geom: self._kind(geom) for geom in geoms}
+        classes = self._merged(list(dict.fromkeys(kinds.values())))
+        touching = [c for c in classes if any(self._meet(c, d) for d in classes)]
+        if len(touching) > BITS:
+            self._notes.approximated(
+                "collision_classes",
+                f"The rules of who may touch whom need {len(touching)} groups; a scene has {BITS}. "
+                "Some excluded pairs may touch.",
+            )
+            self._apart = set()
+            return self.fields()
+        everything = len(touching) == 1 and len(classes) == 1
+        found: dict[int, dict[str, Any]] = {}
+        for geom in geoms:
+            own = next((k for k, c in enumerate(touching) if kinds[geom] in c), None)
+            if own is None:
+                found[geom] = {"collision_group": 0, "collision_mask": 0}
+            elif everything:
+                found[geom] = {}
+            else:
+                mask = sum(1 << k for k, c in enumerate(touching) if self._meet(touching[own], c))
+                found[geom] = {"collision_group": 1 << own, "collision_mask": mask}
+        return found
+
+    def _apart_in_model(self, links: list[Link]) -> set[Pair]:
+        """Pairs of links (by root) that the model keeps apart: excluded, or parent and child."""
+        import mujoco
+
+        model = self._model
+        apart = set()
+        for signature in model.exclude_signature:
+            first, second = int(signature) >> 16, int(signature) & 0xFFFF
+            if first in self._root and second in self._root:
+                apart.add(frozenset((self._root[first], self._root[second])))
+        family = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+        for a, b in itertools.combinations(links, 2):
+            one, other = int(model.body_weldid[a.root]), int(model.body_weldid[b.root])
+            if one == other and one != 0:
+                apart.add(frozenset((a.root, b.root)))
+            elif family and one and other:
+                above = int(model.body_weldid[model.body_parentid[other]])
+                below = int(model.body_weldid[model.body_parentid[one]])
+                if one == above or other == below:
+                    apart.add(frozenset((a.root, b.root)))
+        return apart
+
+    def _held_by_base(self, links: list[Link]) -> set[Pair]:
+        """Pairs of a link and the parts of the base it is jointed to: one rigid thing."""
+        model = self._model
+        held = [
+            link.root
+            for link in links
+            if link.root not in self._static
+            and model.body_weldid[model.body_parentid[link.root]] == 0
+        ]
+        return {frozenset((root, base)) for root in held for base in self._static}
+
+    def _overlapping(self, compiled: Compiled) -> set[Pair]:
+        """Pairs of links that overlap at the start; of a URDF they stay apart."""
+        model, overlapping = self._model, set()
+        urdf = compiled.prepared.format == "urdf"
+        for contact in compiled.data.contact:
+            bodies = [int(model.geom_bodyid[geom]) for geom in contact.geom]
+            if contact.dist > (0.0 if urdf else -DEEP):
+                continue
+            where = " and ".join(f"'{compiled.name('body', body)}'" for body in bodies)
+            if urdf:
+                overlapping.add(frozenset(self._root[body] for body in bodies))
+                self._notes.guessed(
+                    "overlap",
+                    "Links whose shapes overlap at the start do not collide with each other.",
+                    where,
+                )
+            else:
+                self._notes.approximated(
+                    "overlap",
+                    "Shapes overlap at the start by more than 1 mm; contacts push them apart.",
+                    where,
+                )
+        return overlapping
+
+    def _kind(self, geom: int) -> Kind:
+        model = self._model
+        root = self._root[int(model.geom_bodyid[geom])]
+        matters = any(root in pair for pair in self._apart)
+        listed = any(geom in pair for pair in self._listed)
+        return Kind(
+            int(model.geom_contype[geom]),
+            int(model.geom_conaffinity[geom]),
+            root if matters else -1,
+            geom if listed else -1,
+        )
+
+    def _touch(self, a: Kind, b: Kind) -> bool:
+        if a.geom >= 0 and b.geom >= 0 and frozenset((a.geom, b.geom)) in self._listed:
+            return True
+        if a.link >= 0 and frozenset((a.link, b.link)) in self._apart:
+            return False
+        return bool(a.contype & b.conaffinity or b.contype & a.conaffinity)
+
+    def _meet(self, a: list[Kind], b: list[Kind]) -> bool:
+        """Whether members of two classes touch; of one with itself, two different members."""
+        return self._touch(a[0], b[-1])
+
+    def _merged(self, kinds: list[Kind]) -> list[list[Kind]]:
+        """Classes of kinds whose members touch the same others, and each other as themselves."""
+        classes: list[list[Kind]] = []
+        for kind in kinds:
+            home = next((c for c in classes if self._alike(kind, c[0], kinds)), None)
+            if home is None:
+                classes.append([kind])
+            else:
+                home.append(kind)
+        return classes
+
+    def _alike(self, a: Kind, b: Kind, kinds: list[Kind]) -> bool:
+        if any(self._touch(a, k) != self._touch(b, k) for k in kinds if k not in (a, b)):
+            return False
+        # a kind of one body never meets itself, so what it would do then is of no account
+        between = self._touch(a, b)
+        return all(kind.link >= 0 or self._touch(kind, kind) == between for kind in (a, b))

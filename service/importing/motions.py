@@ -1,0 +1,135 @@
+"""One joint of the model, in the words of a scene: coordinates count from the start."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from service.importing.compiled import Compiled
+from service.importing.notes import Notes
+from service.importing.turning import conjugate, product, rotation_vector
+
+Floats = npt.NDArray[np.float64]
+STANDARD = (0.02, 1.0)
+"""MuJoCo's solref of a limit: time constant [s], damping ratio [-]."""
+
+
+@dataclass
+class Motion:
+    """A free motion of a body against its parent, at the start and in W."""
+
+    index: int
+    name: str
+    kind: str
+    """`hinge`, `slider` or `ball`."""
+    axis: Floats
+    anchor: Floats
+    start: float
+    """Coordinate of the model at the start; 0 of a ball [m or rad]."""
+    fields: dict[str, Any] = field(default_factory=dict)
+    """`damping`, `friction`, `limits`, `spring`, `motor` as far as there are any."""
+    armature: float = 0.0
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing limits, drives or brakes it."""
+        return not self.fields and not self.armature
+
+
+def read_motion(compiled: Compiled, joint: int, notes: Notes) -> Motion:
+    """A hinge, slider or ball of the model. Notes what a scene says otherwise."""
+    import mujoco
+
+    model, data = compiled.model, compiled.data
+    kinds = {
+        mujoco.mjtJoint.mjJNT_HINGE: "hinge",
+        mujoco.mjtJoint.mjJNT_SLIDE: "slider",
+        mujoco.mjtJoint.mjJNT_BALL: "ball",
+    }
+    kind = kinds[mujoco.mjtJoint(int(model.jnt_type[joint]))]
+    at, dof = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+    motion = Motion(
+        index=joint,
+        name=compiled.name("joint", joint),
+        kind=kind,
+        axis=np.array(data.xaxis[joint]),
+        anchor=np.array(data.xanchor[joint]),
+        start=0.0 if kind == "ball" else float(data.qpos[at]),
+        armature=float(model.dof_armature[dof]),
+    )
+    where = f"joint '{motion.name}'"
+    disabled = int(model.opt.disableflags)
+    bits = mujoco.mjtDisableBit
+    if model.dof_damping[dof] and not disabled & int(bits.mjDSBL_DAMPER):
+        motion.fields["damping"] = float(model.dof_damping[dof])
+    if np.any(model.dof_dampingpoly[dof]):
+        notes.dropped("damping_polynomial", "Damping is linear in the speed.", where)
+    if model.dof_frictionloss[dof] and not disabled & int(bits.mjDSBL_FRICTIONLOSS):
+        motion.fields["friction"] = float(model.dof_frictionloss[dof])
+    if model.jnt_limited[joint] and not disabled & int(bits.mjDSBL_LIMIT):
+        motion.fields["limits"] = _limits(compiled, motion, notes)
+    if not disabled & int(bits.mjDSBL_SPRING):
+        motion.fields |= _spring(compiled, motion, at, notes)
+    return motion
+
+
+def _limits(compiled: Compiled, motion: Motion, notes: Notes) -> dict[str, float]:
+    model, where = compiled.model, f"joint '{motion.name}'"
+    lower, upper = (float(value) for value in model.jnt_range[motion.index])
+    time, ratio = (float(value) for value in model.jnt_solref[motion.index])
+    if (time, ratio) != STANDARD:
+        notes.approximated("soft_limits", "Soft stops (solreflimit) are hard here.", where)
+    if motion.kind == "ball":
+        notes.approximated(
+            "ball_limits",
+            "The limit of a ball joint is one of its whole turn; here swing and twist about the "
+            "body's z are limited to it, each by itself.",
+            where,
+        )
+        largest = min(upper, float(np.pi))
+        return {"swing": largest, "twist": largest}
+    if not lower <= motion.start <= upper:
+        notes.approximated(
+            "starts_beyond_limit",
+            "The joint starts beyond its limits and is pushed back.",
+            where,
+        )
+    return {"lower": lower - motion.start, "upper": upper - motion.start}
+
+
+def _spring(compiled: Compiled, motion: Motion, at: int, notes: Notes) -> dict[str, Any]:
+    """A spring on the coordinate; of a ball a drive with the spring's stiffness."""
+    model, data = compiled.model, compiled.data
+    linear = float(model.jnt_stiffness[motion.index])
+    square, cube = (float(value) for value in model.jnt_stiffnesspoly[motion.index])
+    where = f"joint '{motion.name}'"
+    if square:
+        notes.approximated(
+            "spring_polynomial",
+            "The quadratic part of a spring is symmetric here: k2 |x| x instead of k2 x^2.",
+            where,
+        )
+    if not (linear or square or cube):
+        return {}
+    stiffness = linear if not (square or cube) else [linear, square, cube]
+    if model.jnt_springyield[motion.index] > 0.0:
+        notes.dropped("plasticity", "Springs do not yield.", where)
+    if motion.kind == "ball":
+        turn = product(conjugate(data.qpos[at : at + 4]), model.qpos_spring[at : at + 4])
+        target = data.xmat[int(model.jnt_bodyid[motion.index])].reshape(3, 3) @ rotation_vector(
+            turn
+        )
+        return {
+            "motor": {
+                "type": "position",
+                "target": compiled.vector(target),
+                "stiffness": stiffness,
+            }
+        }
+    return {
+        "spring": {
+            "stiffness": stiffness,
+            "rest": float(model.qpos_spring[at]) - motion.start,
+        }
+    }

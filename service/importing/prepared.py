@@ -1,0 +1,43 @@
+"""A model as one text and the files it needs, so that the compiler reads nothing else."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from service.importing.files import Folder
+from service.importing.mesh_formats import as_compiled_format
+
+MAX_MESH_BYTES = 256 * 1024**2
+
+Color = tuple[float, float, float]
+
+
+@dataclass
+class Assets:
+    """Files by the name they have for the compiler: each its own, whatever folder it lay in."""
+
+    folder: Folder
+    bytes_by_name: dict[str, bytes] = field(default_factory=dict)
+
+    def take(self, path: Path) -> str | None:
+        """Read a mesh or a height map; its new name, or None where the format is unknown."""
+        converted = as_compiled_format(path)
+        if converted is None:
+            return None
+        data, ending = converted
+        # the compiler calls a mesh of a URDF by the stem of its file
+        name = f"{len(self.bytes_by_name)}_{path.stem}{ending}"
+        self.bytes_by_name[name] = data
+        return name
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the compiler gets, and what it would not tell."""
+
+    format: Literal["urdf", "mjcf"]
+    text: str
+    assets: dict[str, bytes]
+    source: str
+    colors: dict[str, Color] = field(default_factory=dict)
+    """URDF: colour of a link's pictures, by link."""

@@ -1,0 +1,11 @@
+"""Why a model cannot be imported."""
+
+
+class ImportRefusedError(ValueError):
+    """A model that cannot be read. `code` is stable, the text a sentence, `hint` what to do."""
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        """Keep what the answer will say."""
+        super().__init__(message)
+        self.code = code
+        self.hint = hint

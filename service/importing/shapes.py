@@ -1,0 +1,221 @@
+"""Geoms to shapes: primitives as they are, meshes as the convex hulls MuJoCo collides them by."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import ConvexHull, QhullError
+
+from service.importing.compiled import Compiled
+from service.importing.links import Link
+from service.importing.notes import Notes
+from service.importing.turning import conjugate, product, rotate
+
+Floats = npt.NDArray[np.float64]
+Shape = dict[str, Any]
+
+MAX_HULL_POINTS = 100
+"""Corners of a hull beyond which only the outermost are kept: contacts cost by the corner."""
+AT_ONCE = 8
+"""Corners added between two looks at the hull."""
+FLAT = 1e-6
+"""Thickness over extent below which a mesh is a sheet [-]."""
+GREY = (0.5, 0.5, 0.5)
+"""MuJoCo's colour of a geom that has none."""
+
+
+class Shapes:
+    """Makes the shapes of links."""
+
+    def __init__(self, compiled: Compiled, surfaces: dict[int, Shape], notes: Notes) -> None:
+        """`surfaces`: fields of material and collision filter, by geom."""
+        self._compiled = compiled
+        self._surfaces = surfaces
+        self._notes = notes
+
+    def of_link(self, link: Link) -> list[Shape]:
+        """All shapes of a link; meshes that are only seen go where there is something else."""
+        model = self._compiled.model
+        geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in link.bodies]
+        touchable = [g for g in geoms if self._surfaces[g].get("collision_mask", 1) != 0]
+        found = []
+        for geom in geoms:
+            if geom not in touchable and touchable and self._is_mesh(geom):
+                self._notes.dropped(
+                    "visuals",
+                    "Meshes that are only seen are left out where the body has shapes to touch.",
+                    self._where(geom),
+                )
+                continue
+            made = self._made(geom, link)
+            if made is not None:
+                found.append({**made, **self._place(geom, link), **self._surface(geom)})
+        return found
+
+    def _made(self, geom: int, link: Link) -> Shape | None:
+        import mujoco
+
+        kind = mujoco.mjtGeom(int(self._compiled.model.geom_type[geom]))
+        makers: dict[Any, Callable[[int], Shape | None]] = {
+            mujoco.mjtGeom.mjGEOM_SPHERE: self._sphere,
+            mujoco.mjtGeom.mjGEOM_CAPSULE: self._capsule,
+            mujoco.mjtGeom.mjGEOM_CYLINDER: self._cylinder,
+            mujoco.mjtGeom.mjGEOM_BOX: self._box,
+            mujoco.mjtGeom.mjGEOM_ELLIPSOID: self._ellipsoid,
+            mujoco.mjtGeom.mjGEOM_MESH: self._hull,
+            mujoco.mjtGeom.mjGEOM_PLANE: self._plane,
+            mujoco.mjtGeom.mjGEOM_HFIELD: self._heightfield,
+        }
+        if kind not in makers:
+            name = kind.name.removeprefix("mjGEOM_").lower()
+            self._notes.dropped("shape_kind", f"There is no shape '{name}'.", self._where(geom))
+            return None
+        made = makers[kind](geom)
+        if made is not None and made["type"] in ("plane", "heightfield") and link.kind != "static":
+            self._notes.dropped(
+                "moving_plane",
+                "Planes and heightfields belong to static bodies only.",
+                self._where(geom),
+            )
+            return None
+        return made
+
+    def _where(self, geom: int) -> str:
+        return f"geom '{self._compiled.name('geom', geom)}'"
+
+    def _size(self, geom: int) -> list[float]:
+        return self._compiled.vector(self._compiled.model.geom_size[geom])
+
+    def _is_mesh(self, geom: int) -> bool:
+        import mujoco
+
+        kind = mujoco.mjtGeom(int(self._compiled.model.geom_type[geom]))
+        return bool(kind == mujoco.mjtGeom.mjGEOM_MESH)
+
+    def _sphere(self, geom: int) -> Shape:
+        return {"type": "sphere", "radius": self._size(geom)[0]}
+
+    def _capsule(self, geom: int) -> Shape:
+        radius, half, _ = self._size(geom)
+        return {"type": "capsule", "radius": radius, "length": 2.0 * half}
+
+    def _cylinder(self, geom: int) -> Shape:
+        radius, half, _ = self._size(geom)
+        return {"type": "cylinder", "radius": radius, "length": 2.0 * half}
+
+    def _box(self, geom: int) -> Shape:
+        return {"type": "box", "size": [2.0 * half for half in self._size(geom)]}
+
+    def _ellipsoid(self, geom: int) -> Shape:
+        return {"type": "ellipsoid", "radii": self._size(geom)}
+
+    def _plane(self, geom: int) -> Shape:
+        # a plane of MuJoCo is endless for contacts; its size is that of the picture
+        return {"type": "plane", "normal": [0.0, 0.0, 1.0]}
+
+    def _heightfield(self, geom: int) -> Shape:
+        """Rows along y, as in MuJoCo; elevations are shares of the largest one."""
+        model = self._compiled.model
+        field = int(model.geom_dataid[geom])
+        rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
+        start = int(model.hfield_adr[field])
+        x, y, top, _base = (float(value) for value in model.hfield_size[field])
+        heights = top * model.hfield_data[start : start + rows * columns].astype(np.float64)
+        return {
+            "type": "heightfield",
+            "size": [2.0 * x, 2.0 * y],
+            "heights": [self._compiled.vector(row) for row in heights.reshape(rows, columns)],
+        }
+
+    def _hull(self, geom: int) -> Shape | None:
+        model = self._compiled.model
+        mesh = int(model.geom_dataid[geom])
+        start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+        vertices = model.mesh_vert[start : start + count].astype(np.float64)
+        extent = float(np.ptp(vertices, axis=0).max()) if count else 0.0
+        corners = hull_corners(vertices, FLAT * extent)
+        if corners is None:
+            self._notes.dropped(
+                "flat_mesh",
+                "A mesh without volume has no convex hull to collide with.",
+                self._where(geom),
+            )
+            return None
+        if len(corners) > MAX_HULL_POINTS:
+            kept, lost = outermost(corners, MAX_HULL_POINTS)
+            self._notes.approximated(
+                "hull_reduced",
+                f"Convex hulls of more than {MAX_HULL_POINTS} corners keep the outermost ones.",
+                f"{self._where(geom)}: {len(corners)} corners, at most {lost:.2g} m inside",
+            )
+            corners = kept
+        self._notes.approximated(
+            "hull", "Meshes collide by their convex hulls, as in MuJoCo.", self._where(geom)
+        )
+        return {"type": "convex", "points": [self._compiled.vector(point) for point in corners]}
+
+    def _place(self, geom: int, link: Link) -> Shape:
+        """Pose in the frame of the link's root, without rounding where the geom is in it."""
+        model, data = self._compiled.model, self._compiled.data
+        position, turn = model.geom_pos[geom], model.geom_quat[geom]
+        if model.geom_bodyid[geom] != link.root:
+            back = conjugate(data.xquat[link.root])
+            position = rotate(back, data.geom_xpos[geom] - data.xpos[link.root])
+            turn = product(back, data.geom_xquat[geom])
+        fields: Shape = {}
+        if np.any(position):
+            fields["position"] = self._compiled.vector(position)
+        if not np.array_equal(turn, [1.0, 0.0, 0.0, 0.0]):
+            fields["orientation"] = self._compiled.vector(turn)
+        return fields
+
+    def _surface(self, geom: int) -> Shape:
+        return {**self._surfaces[geom], "color": list(self._color(geom))}
+
+    def _color(self, geom: int) -> tuple[float, ...]:
+        model = self._compiled.model
+        rgb = tuple(min(max(float(value), 0.0), 1.0) for value in model.geom_rgba[geom][:3])
+        material = int(model.geom_matid[geom])
+        if rgb != GREY:
+            return rgb
+        if material >= 0:
+            return tuple(min(max(float(v), 0.0), 1.0) for v in model.mat_rgba[material][:3])
+        body = self._compiled.name("body", int(model.geom_bodyid[geom]))
+        return self._compiled.prepared.colors.get(body, GREY)
+
+
+def hull_corners(points: Floats, thinnest: float) -> Floats | None:
+    """The corners of the convex hull (n, 3); None where it has no volume."""
+    if len(points) < 4:
+        return None
+    centred = points - points.mean(axis=0)
+    spread = np.linalg.svd(centred, compute_uv=False)
+    if spread[-1] <= thinnest:
+        return None
+    try:
+        return np.asarray(points[ConvexHull(points).vertices], dtype=np.float64)
+    except QhullError:
+        return None
+
+
+def outermost(corners: Floats, count: int) -> tuple[Floats, float]:
+    """At most `count` corners that leave little outside, and how far others lie beyond [m].
+
+    First the farthest in evenly spread directions k of a Fibonacci lattice (z = 1 - (2 k + 1) / n,
+    turned by the golden angle), then, some at a time, those farthest outside of the hull so far.
+    """
+    k = np.arange(count // 2)
+    z = 1.0 - (2.0 * k + 1.0) / len(k)
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * k
+    flat = np.sqrt(1.0 - z * z)
+    directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=1)
+    kept = np.unique(np.argmax(corners @ directions.T, axis=0))
+    while True:
+        planes = ConvexHull(corners[kept]).equations
+        beyond = (corners @ planes[:, :3].T + planes[:, 3]).max(axis=1)
+        room = count - len(kept)
+        if room == 0:
+            return corners[kept], float(max(beyond.max(), 0.0))
+        farthest = np.argsort(-beyond)[: min(room, AT_ONCE)]
+        kept = np.union1d(kept, farthest)

@@ -1,0 +1,127 @@
+"""URDF to one text the compiler understands: meshes resolved, pictures where nothing else is."""
+
+from pathlib import Path
+
+from service.importing.files import Folder
+from service.importing.notes import Notes
+from service.importing.prepared import Assets, Color, Prepared
+from service.importing.refusal import ImportRefusedError
+from service.importing.xml_text import Element, remove, text_of
+
+IGNORED = ("gazebo", "transmission", "sensor")
+
+
+def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Prepared:
+    """The model with its meshes. Raises ImportRefusedError."""
+    if any("xacro" in element.tag for element in root.iter()):
+        raise ImportRefusedError(
+            "xacro",
+            "The model is a xacro template, not yet a URDF.",
+            "Expand it first: `xacro robot.urdf.xacro > robot.urdf`.",
+        )
+    links = {link.get("name") for link in root.iter("link")}
+    if None in links or not links:
+        raise ImportRefusedError("no_links", "The URDF has no links, or links without a name.")
+    for tag in IGNORED:
+        if remove(root, lambda element, tag=tag: element.tag == tag):  # type: ignore[misc]
+            notes.dropped("extensions", f"<{tag}> elements are not part of a robot's mechanics.")
+    palette = _palette(root)
+    colors = {str(link.get("name")): _color(link, palette) for link in root.iter("link")}
+    assets = Assets(folder)
+    base = path.parent / _mesh_folder(root)
+    for link in root.iter("link"):
+        _keep_pictures(link, notes)
+        _resolve_meshes(folder, base, link, assets, notes)
+    _declare_compiler(root)
+    return Prepared(
+        "urdf",
+        text_of(root),
+        assets.bytes_by_name,
+        folder.shown(path),
+        {name: color for name, color in colors.items() if color is not None},
+    )
+
+
+def _keep_pictures(link: Element, notes: Notes) -> None:
+    """Where a link can be touched, its pictures go: shapes are for both."""
+    if link.find("collision") is None:
+        return
+    if remove(link, lambda element: element.tag == "visual"):
+        notes.dropped(
+            "visuals",
+            "Links with collision shapes are shown by these; their visual shapes are left out.",
+        )
+
+
+def _resolve_meshes(
+    folder: Folder, base: Path, link: Element, assets: Assets, notes: Notes
+) -> None:
+    where = f"link '{link.get('name')}'"
+    for part in [*link.findall("visual"), *link.findall("collision")]:
+        mesh = part.find("geometry/mesh")
+        if mesh is None:
+            continue
+        name = mesh.get("filename", "")
+        path = folder.find(name, base)
+        taken = assets.take(path) if path is not None else None
+        if taken is not None:
+            mesh.set("filename", taken)
+            continue
+        link.remove(part)
+        why = "was not found" if path is None else "has a format that is not read (STL, OBJ are)"
+        kind = "picture" if part.tag == "visual" else "collision shape"
+        code = "mesh_missing" if path is None else "mesh_format"
+        notes.dropped(code, f"A mesh {why}; the {kind} is left out.", f"{where}: {name}")
+
+
+def _mesh_folder(root: Element) -> str:
+    """`meshdir` of MuJoCo's own element, if the URDF has one."""
+    for compiler in root.iter("compiler"):
+        folder = compiler.attrib.pop("meshdir", None)
+        if folder:
+            return folder
+    return ""
+
+
+def _declare_compiler(root: Element) -> None:
+    """Ask for every link and every shape as they are; the importer decides what to merge."""
+    extension = root.find("mujoco")
+    if extension is None:
+        extension = Element("mujoco")
+        root.insert(0, extension)
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = Element("compiler")
+        extension.insert(0, compiler)
+    compiler.attrib.update(fusestatic="false", discardvisual="false", strippath="false")
+
+
+def _palette(root: Element) -> dict[str, Color]:
+    """Colours that are named at the top of the file."""
+    found = {}
+    for material in root.findall("material"):
+        color = _rgb(material)
+        if color is not None:
+            found[material.get("name", "")] = color
+    return found
+
+
+def _color(link: Element, palette: dict[str, Color]) -> Color | None:
+    for material in link.findall("visual/material"):
+        color = _rgb(material) or palette.get(material.get("name", ""))
+        if color is not None:
+            return color
+    return None
+
+
+def _rgb(material: Element) -> Color | None:
+    element = material.find("color")
+    try:
+        values = [
+            float(word) for word in (element.get("rgba", "") if element is not None else "").split()
+        ]
+    except ValueError:
+        return None
+    if len(values) < 3 or not all(0.0 <= value <= 1.0 for value in values[:3]):
+        return None
+    return (values[0], values[1], values[2])

@@ -1,0 +1,40 @@
+"""XML of strangers: no document types, so no entities; and the few things done to any tree."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+
+from service.importing.refusal import ImportRefusedError
+
+Element = ET.Element
+
+
+def parse_xml(text: str, name: str) -> Element:
+    """The root element. Raises ImportRefusedError."""
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise ImportRefusedError(
+            "document_type", f"'{name}' has a document type (DOCTYPE); models have none."
+        )
+    try:
+        # entities cannot be declared without a document type, and expat reads no files
+        return ET.fromstring(text)
+    except (ET.ParseError, ValueError) as error:
+        raise ImportRefusedError("not_xml", f"'{name}' is not XML: {error}.") from error
+
+
+def text_of(root: Element) -> str:
+    """The tree as text."""
+    return ET.tostring(root, encoding="unicode")
+
+
+def with_parents(root: Element) -> Iterator[tuple[Element, Element]]:
+    """Every element below the root with its parent; the tree may be changed meanwhile."""
+    pairs = [(parent, child) for parent in root.iter() for child in parent]
+    yield from pairs
+
+
+def remove(root: Element, unwanted: Callable[[Element], bool]) -> int:
+    """Take elements out of the tree; their number."""
+    found = [(parent, child) for parent, child in with_parents(root) if unwanted(child)]
+    for parent, child in found:
+        parent.remove(child)
+    return len(found)

@@ -1,0 +1,188 @@
+"""Archives and references of strangers: what is outside stays outside."""
+
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+from schemas.imported import ImportOptions
+from service.importing import ImportRefusedError, import_archive, import_path
+from service.importing.files import Folder
+
+LINK = """
+<link name="{name}"><inertial><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><mesh filename="{mesh}"/></geometry></collision></link>
+"""
+JOINT = """
+<joint name="pivot" type="continuous"><parent link="base"/><child link="arm"/>
+<axis xyz="0 1 0"/></joint>
+"""
+TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+BODY = '<mujoco><worldbody><body name="b"><geom size="0.1"/></body></worldbody>{}</mujoco>'
+
+
+def robot(mesh):
+    links = '<link name="base"/>' + LINK.format(name="arm", mesh=mesh)
+    return f'<robot name="r">{links}{JOINT}</robot>'
+
+
+def packed(path, files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def refused(code, call):
+    with pytest.raises(ImportRefusedError) as caught:
+        call()
+    assert caught.value.code == code
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("reference", "place"),
+    [
+        ("package://arm_description/meshes/link.obj", "arm_description/meshes/link.obj"),
+        ("package://arm_description/meshes/link.obj", "meshes/link.obj"),
+        ("../meshes/link.obj", "meshes/link.obj"),
+        ("package://other/link.obj", "other/link.obj"),
+    ],
+)
+def test_meshes_are_found_in_the_archive(tmp_path, reference, place):
+    model = "arm_description/urdf/r.urdf" if place.startswith("arm_") else "urdf/r.urdf"
+    archive = packed(tmp_path / "r.zip", {model: robot(reference), place: TETRAHEDRON})
+    answer = import_archive(archive, tmp_path / "in", ImportOptions())
+    (shape,) = answer.scene["bodies"][0]["shapes"]
+    assert shape["type"] == "convex"
+    assert len(shape["points"]) == 4
+    assert answer.report.source == model
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["{outside}", "../../secret.obj", "file://{outside}", "package://x/../../../secret.obj"],
+)
+def test_nothing_outside_of_the_archive_is_read(tmp_path, reference):
+    outside = tmp_path / "secret.obj"
+    outside.write_bytes(TETRAHEDRON)
+    text = robot(reference.format(outside=outside))
+    archive = packed(tmp_path / "r.zip", {"robot/r.urdf": text})
+    answer = import_archive(archive, tmp_path / "in", ImportOptions())
+    assert "shapes" not in answer.scene["bodies"][0] or not answer.scene["bodies"][0]["shapes"]
+    assert "mesh_missing" in {note.code for note in answer.report.notes}
+
+
+@pytest.mark.parametrize("tag", ["<include file='{}'/>", "<asset><mesh file='{}'/></asset>"])
+def test_mjcf_reads_nothing_outside_either(tmp_path, tag):
+    outside = tmp_path / "secret.xml"
+    outside.write_text("<mujoco/>")
+    archive = packed(tmp_path / "r.zip", {"r.xml": BODY.format(tag.format(outside))})
+    refused("file_missing", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
+
+
+@pytest.mark.parametrize("name", ["../evil.xml", "/evil.xml", "a/../../evil.xml", "C:/evil.xml"])
+def test_archive_with_paths_outside_is_refused(tmp_path, name):
+    archive = packed(tmp_path / "r.zip", {"r.xml": BODY.format(""), name: "<mujoco/>"})
+    into = tmp_path / "deep" / "in"
+    refused("path_outside", lambda: import_archive(archive, into, ImportOptions()))
+    assert {path.name for path in tmp_path.rglob("*.xml")} <= {"r.xml"}
+
+
+def test_links_in_archives_are_not_followed(tmp_path):
+    secret = tmp_path / "secret.obj"
+    secret.write_bytes(TETRAHEDRON)
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("r.urdf", robot("link.obj"))
+        link = zipfile.ZipInfo("link.obj")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        made.writestr(link, str(secret))
+    refused("not_compiled", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
+    assert not (tmp_path / "in" / "link.obj").is_symlink()
+
+
+def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("service.importing.files.MAX_BYTES", 10_000)
+    archive = tmp_path / "r.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("r.xml", BODY.format(""))
+        made.writestr("zeros", bytes(1_000_000))
+    refused("too_large", lambda: import_archive(archive, tmp_path / "in", ImportOptions()))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("<mujoco", "not_xml"),
+        ("<scene/>", "unknown_format"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><mujoco/>', "document_type"),
+        ("<robot name='r'/>", "no_links"),
+        (
+            "<robot xmlns:xacro='http://ros.org/wiki/xacro'><link name='a'/><xacro:if/></robot>",
+            "xacro",
+        ),
+        ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "scene_invalid"),
+        ("<mujoco><worldbody><body pos='a'/></worldbody></mujoco>", "not_compiled"),
+        ("<mujoco><include file='gone.xml'/></mujoco>", "file_missing"),
+        ("<mujoco><asset><model file='b.xml'/></asset></mujoco>", "attached_models"),
+        ("<mujoco><worldbody/></mujoco>", "scene_invalid"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path, text, code):
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    if code == "scene_invalid" and "joint" in text:
+        # a body without mass gets some, and is valid
+        answer = import_path(path)
+        assert "light_link" in {note.code for note in answer.report.notes}
+        return
+    assert str(refused(code, lambda: import_path(path)))
+
+
+def test_the_model_of_an_archive_is_found_or_asked_for(tmp_path):
+    two = {"a/one.xml": BODY.format(""), "a/two.xml": BODY.format("")}
+    archive = packed(tmp_path / "two.zip", two)
+    error = refused(
+        "several_models", lambda: import_archive(archive, tmp_path / "1", ImportOptions())
+    )
+    assert "a/one.xml" in str(error)
+    named = import_archive(archive, tmp_path / "2", ImportOptions(main="a/two.xml"))
+    assert named.report.source == "a/two.xml"
+    scene = BODY.format("").replace("<mujoco>", "<mujoco><include file='part.xml'/>")
+    part = "<mujoco><worldbody><body name='c'><geom size='1'/></body></worldbody></mujoco>"
+    both = packed(tmp_path / "scene.zip", {"scene.xml": scene, "part.xml": part})
+    whole = import_archive(both, tmp_path / "3", ImportOptions())
+    assert {body["name"] for body in whole.scene["bodies"]} == {"b", "c"}
+
+
+def test_meshes_of_one_name_in_two_folders_are_two(tmp_path):
+    big = TETRAHEDRON.replace(b"1 0 0", b"2 0 0")
+    links = '<link name="base"/>' + LINK.format(name="arm", mesh="b/link.obj").replace(
+        "</link>",
+        "<collision><geometry><mesh filename='a/link.obj'/></geometry></collision></link>",
+    )
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{JOINT}</robot>')
+    for folder, content in (("a", TETRAHEDRON), ("b", big)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "link.obj").write_bytes(content)
+    shapes = import_path(tmp_path / "r.urdf").scene["bodies"][0]["shapes"]
+    sizes = sorted(np.ptp(np.array(shape["points"]), axis=0).max() for shape in shapes)
+    assert sizes[0] == pytest.approx(2**0.5, rel=0.35)
+    assert sizes[1] > sizes[0] + 0.3
+
+
+def test_packages_may_lie_elsewhere(tmp_path):
+    (tmp_path / "here").mkdir()
+    mesh = tmp_path / "there" / "arm" / "link.obj"
+    mesh.parent.mkdir(parents=True)
+    mesh.write_bytes(TETRAHEDRON)
+    model = tmp_path / "here" / "r.urdf"
+    model.write_text(robot("package://arm/link.obj"))
+    without = import_path(model)
+    assert "mesh_missing" in {note.code for note in without.report.notes}
+    found = import_path(model, ImportOptions(), (tmp_path / "there",))
+    assert len(found.scene["bodies"][0]["shapes"]) == 1
+    assert Folder(tmp_path / "here").find("package://arm/link.obj", tmp_path / "here") is None

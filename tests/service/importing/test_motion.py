@@ -1,0 +1,150 @@
+"""Imported joints move as MuJoCo's do: no contact, MuJoCo by RK4, both with small steps."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from engine import Simulation
+from schemas import load_scene
+from schemas.imported import ImportOptions
+from service.importing import import_path
+
+WORLD = """
+<mujoco model="trial">
+  <option timestep="0.0005" integrator="RK4" gravity="0.3 -0.2 -9.81"/>
+  <worldbody>
+    <body name="a" pos="0.1 0.2 0.3" euler="20 -30 50">
+      {first}
+      <inertial pos="0.02 -0.05 0.11" mass="1.3" fullinertia="0.02 0.03 0.025 0.001 -0.002 0.003"/>
+      <body name="b" pos="0.1 -0.05 0.3" euler="-40 10 15">
+        {second}
+        <inertial pos="-0.03 0.04 0.12" mass="0.7"
+          fullinertia="0.011 0.009 0.008 0.001 0.0005 -0.001"/>
+      </body>
+    </body>
+  </worldbody>
+  {more}
+</mujoco>
+"""
+HINGE = '<joint name="one" type="hinge" axis="0.2 1 -0.1" pos="0.05 0 -0.02"/>'
+CASES = {
+    "hinge": '<joint type="hinge" axis="1 0.4 -0.3" pos="0 0.03 0"/>',
+    "spring": '<joint type="hinge" axis="0 1 0.5" stiffness="3" springref="40" damping="0.05"/>',
+    "slider": '<joint type="slide" axis="0.3 0.2 1" stiffness="60" damping="0.4"/>',
+    "ball": '<joint type="ball" pos="0 0.02 -0.05"/>',
+    "universal": '<joint type="hinge" axis="1 0 0" damping="0.02"/>'
+    '<joint type="hinge" axis="0 0 1" damping="0.02"/>',
+    "cylindrical": '<joint type="slide" axis="0 0 1" stiffness="50"/>'
+    '<joint type="hinge" axis="0 0 -1"/>',
+    "planar": '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
+    '<joint type="hinge" axis="0 1 0"/>',
+    "gimbal": '<joint type="hinge" axis="1 0 0"/><joint type="hinge" axis="0 1 0"/>'
+    '<joint type="hinge" axis="0 0 1"/>',
+    "chain": '<joint type="hinge" axis="1 0 0" damping="0.03"/>'
+    '<joint type="slide" axis="0 1 0" stiffness="40"/><joint type="hinge" axis="0 0.3 1"/>',
+}
+# 1e-3 of its mass goes to each body between two joints
+ACCURACY = {"chain": 2e-3}
+TYPES = {
+    "hinge": ["hinge"],
+    "spring": ["hinge"],
+    "slider": ["slider"],
+    "ball": ["ball"],
+    "universal": ["universal"],
+    "cylindrical": ["cylindrical"],
+    "planar": ["planar"],
+    "gimbal": ["ball"],
+    "chain": ["hinge", "slider", "hinge"],
+}
+
+
+def both(tmp_path, text, options=None, dt=1e-4, seconds=0.3):
+    """Poses of MuJoCo's bodies a and b, and of the scene's, after some time."""
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    answer = import_path(path, options or ImportOptions())
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    if options is not None and options.keyframe is not None:
+        mujoco.mj_resetDataKeyframe(model, data, int(options.keyframe))
+    mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
+    mujoco.mj_forward(model, data)
+    document = {**answer.scene}
+    document["simulation"] = {**document["simulation"], "dt": dt}
+    simulation = Simulation(load_scene(document))
+    simulation.advance(round(seconds / dt))
+    assert simulation.failure is None
+    index = [simulation.body_names.index(name) for name in ("a", "b")]
+    wanted = np.hstack([data.xpos[1:3], data.xquat[1:3]])
+    found = simulation.poses()[index]
+    found[:, 3:] *= np.sign(np.sum(found[:, 3:] * wanted[:, 3:], axis=1))[:, None]
+    return wanted, found, answer
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_joint_moves_as_in_mujoco(tmp_path, case):
+    text = WORLD.format(first=HINGE, second=CASES[case], more="")
+    wanted, found, answer = both(tmp_path, text)
+    joints = answer.scene["joints"]
+    assert [joint["type"] for joint in joints] == ["hinge", *TYPES[case]]
+    start = np.array([b["position"] for b in answer.scene["bodies"] if b["name"] in ("a", "b")])
+    assert np.linalg.norm(wanted[:, :3] - start, axis=1).max() > 0.02, "nothing moved"
+    assert np.abs(found - wanted).max() < ACCURACY.get(case, 1e-4)
+
+
+@pytest.mark.parametrize(
+    "drive",
+    [
+        '<motor joint="one" gear="2" ctrlrange="-3 3"/>',
+        '<position joint="one" kp="8" kv="0.4"/>',
+        '<general joint="one" gear="1.5" gainprm="4" biastype="affine" biasprm="0.3 -4 -0.2"/>',
+    ],
+)
+def test_drives_push_as_in_mujoco(tmp_path, drive):
+    more = (
+        f"<actuator>{drive}</actuator>"
+        '<keyframe><key qpos="0.4 0.2" qvel="-1.5 2" ctrl="0.7"/></keyframe>'
+    )
+    text = WORLD.format(first=HINGE, second=CASES["spring"], more=more)
+    # implicit damping is of first order in the step
+    wanted, found, answer = both(tmp_path, text, ImportOptions(keyframe="0"), dt=4e-5)
+    assert answer.report.keyframe is not None
+    assert "motor" in answer.scene["joints"][0]
+    assert np.abs(found - wanted).max() < 1e-4
+
+
+def test_keyframe_gives_pose_and_velocity(tmp_path):
+    more = '<keyframe><key name="home" qpos="0.5 0.1 -0.2 0.3" qvel="1 -2 0.4 3"/></keyframe>'
+    text = WORLD.format(first=HINGE, second=CASES["chain"], more=more)
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    answer = import_path(path)
+    assert ("guessed", "keyframe") in {(n.kind, n.code) for n in answer.report.notes}
+    simulation = Simulation(load_scene(answer.scene))
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    velocity = np.zeros(6)
+    for index, name in ((1, "a"), (2, "b")):
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, index, velocity, 0)
+        at = simulation.body_names.index(name)
+        assert np.allclose(simulation.poses()[at, :3], data.xpos[index], rtol=0, atol=1e-12)
+        found = simulation.velocities()[at]
+        assert np.allclose(found, [*velocity[3:], *velocity[:3]], rtol=0, atol=1e-9)
+    # the bodies of the chain move consistently: the joints have no error of velocity to remove
+    simulation.advance(1)
+    assert abs(simulation.energy()["correction"]) < 1e-6
+
+
+def test_limits_and_springs_count_from_the_start(tmp_path):
+    joint = (
+        '<joint name="one" type="hinge" axis="0 1 0" range="-60 30" stiffness="2" springref="10"/>'
+    )
+    more = '<keyframe><key qpos="0.25 0"/></keyframe>'
+    path = tmp_path / "model.xml"
+    path.write_text(WORLD.format(first=joint, second=CASES["hinge"], more=more))
+    made = import_path(path, ImportOptions(keyframe="0")).scene["joints"][0]
+    assert made["limits"]["lower"] == pytest.approx(np.radians(-60) - 0.25)
+    assert made["limits"]["upper"] == pytest.approx(np.radians(30) - 0.25)
+    assert made["spring"]["rest"] == pytest.approx(np.radians(10) - 0.25)
