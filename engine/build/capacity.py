@@ -259,6 +259,7 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
         data=np.zeros(groups * GROUP),
         body_a=np.zeros(groups * W, np.int64),
         body_b=np.zeros(groups * W, np.int64),
+        listed=np.zeros(max_contacts, np.int64),
         row=np.zeros(groups * W, np.int64),
         colour=np.zeros(max_contacts, np.int64),
         start=np.zeros(COLOURS + 1, np.int64),
@@ -310,9 +311,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         rows=rows,
         problem=problem_of(rows, friction, model.bodies, motion),
         islands=island_arrays(part),
-        dense=dense_arrays(
-            cap, lemke_rows(at_once, options), graph, lane_arrays(n, at_once // 3)
-        ),
+        dense=dense_arrays(cap, lemke_rows(at_once, options), graph, lane_arrays(n, at_once // 3)),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),

@@ -125,6 +125,31 @@ def sweep_group(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int
 
 
 @fast_kernel
+def push_group(c: NDArray, u: NDArray, width: int) -> None:
+    """Velocities by all impulses of a group."""
+    for l in range(width):
+        d = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
+        push(c, u, 0, l, d)
+        push(c, u, 1, l, d)
+        push(c, u, 2, l, d)
+
+
+@fast_kernel
+def push_lanes(lanes: Lanes, v: NDArray) -> None:
+    """v += M^-1 J^T lam of all lanes."""
+    u, data = lanes.sides, lanes.data
+    width = lanes.count[2]
+    if width > 2 * W:
+        return
+    for g in range(lanes.count[0]):
+        a = lanes.body_a[g * W : g * W + W]
+        b = lanes.body_b[g * W : g * W + W]
+        load_sides(v, a, b, u, width)
+        push_group(data[g * GROUP : g * GROUP + GROUP], u, width)
+        store_sides(v, a, b, u, width)
+
+
+@fast_kernel
 def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
     """All groups once; returns the largest D |change| [m/s].
 

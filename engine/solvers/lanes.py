@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
+from engine.solvers.pgs import project_contact, write_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,72 +51,77 @@ def colour_of(taken: int) -> int:
 
 
 @kernel
-def colour_contacts(problem: Problem, lanes: Lanes) -> int:
-    """A colour for each contact, and its lane; returns the number of groups.
+def colour_contacts(problem: Problem, lanes: Lanes, n: int) -> None:
+    """A colour for each of the n listed contacts, and how many contacts have each.
 
-    Writes  lanes.taken, colour, start, body_a, body_b, row, rest, count
+    Writes  lanes.taken, colour, start (contacts of each colour), rest, count
     """
-    n_box, n_rows = problem.count[1], problem.count[0]
     mass, taken = problem.inverse_mass, lanes.taken
-    for i in range(n_box, n_rows, 3):
+    for c in range(n):
+        i = lanes.listed[c]
         taken[problem.body_a[i]] = 0
         taken[problem.body_b[i]] = 0
     for colour in range(COLOURS + 1):
         lanes.start[colour] = 0
     n_rest = 0
-    for i in range(n_box, n_rows, 3):
+    for c in range(n):
+        i = lanes.listed[c]
         a, b = problem.body_a[i], problem.body_b[i]
         moves_a, moves_b = mass[a] > 0.0, mass[b] > 0.0
         colour = colour_of((taken[a] if moves_a else 0) | (taken[b] if moves_b else 0))
-        lanes.colour[(i - n_box) // 3] = colour
+        lanes.colour[c] = colour
+        lanes.start[colour] += 1
         if colour == COLOURS:
             lanes.rest[n_rest] = i
             n_rest += 1
             continue
-        lanes.start[colour] += 1
         if moves_a:
             taken[a] |= 1 << colour
         if moves_b:
             taken[b] |= 1 << colour
+    lanes.count[1] = n_rest
+
+
+@kernel
+def place_contacts(problem: Problem, lanes: Lanes, n: int) -> None:
+    """A lane for each coloured contact; what is left of a colour's last group is of nothing.
+
+    Writes  lanes.start, row, body_a, body_b, count
+    """
     groups = 0
     for colour in range(COLOURS):
-        size = (lanes.start[colour] + W - 1) // W
+        size = lanes.start[colour]
         lanes.start[colour] = groups * W
-        groups += size
+        for lane in range(groups * W + size, (groups * W + size + W - 1) // W * W):
+            lanes.row[lane] = -1
+            lanes.body_a[lane] = problem.inverse_mass.shape[0] - 1
+            lanes.body_b[lane] = problem.inverse_mass.shape[0] - 1
+        groups += (size + W - 1) // W
     lanes.count[0] = groups
-    lanes.count[1] = n_rest
-    lanes.count[2] = W
-    nothing = mass.shape[0] - 1
-    for lane in range(groups * W):
-        lanes.row[lane] = -1
-        lanes.body_a[lane] = nothing
-        lanes.body_b[lane] = nothing
-    for i in range(n_box, n_rows, 3):
-        colour = lanes.colour[(i - n_box) // 3]
+    for c in range(n):
+        colour = lanes.colour[c]
         if colour < COLOURS:
-            lane = lanes.start[colour]
+            i, lane = lanes.listed[c], lanes.start[colour]
             lanes.start[colour] = lane + 1
             lanes.row[lane] = i
             lanes.body_a[lane] = problem.body_a[i]
             lanes.body_b[lane] = problem.body_b[i]
-    return groups
 
 
 @kernel
-def fits_lanes(problem: Problem, lanes: Lanes) -> bool:
-    """Whether there is room for every contact, whatever its colour.
+def has_lanes(lanes: Lanes, n: int) -> bool:
+    """Whether there is room for n contacts, whatever their colours.
 
     A colour leaves less than one group unused.
     """
-    contacts = (problem.count[0] - problem.count[1]) // 3
-    return contacts + W * COLOURS <= lanes.row.shape[0] and contacts > 0
+    return n > 0 and n + W * COLOURS <= lanes.row.shape[0]
 
 
 @kernel
 def write_lane(problem: Problem, i: int, data: NDArray, at: int) -> bool:
     """The contact with normal row i into a lane; False if its rows are no point contact's.
 
-    Reads   steps and couplings where pgs.write_steps left them
+    Reads   steps and couplings where pgs.write_block left them
     """
     a, b = problem.body_a[i], problem.body_b[i]
     mass_a, mass_b = problem.inverse_mass[a], problem.inverse_mass[b]
@@ -149,24 +155,45 @@ def write_lane(problem: Problem, i: int, data: NDArray, at: int) -> bool:
 
 
 @kernel
-def load_lanes(problem: Problem, lanes: Lanes) -> bool:
-    """Colour the contacts and copy them into their lanes; False: they must be swept one by one.
-
-    Writes  lanes
-    Check   tests/engine/solvers/test_lanes.py
-    """
-    if not fits_lanes(problem, lanes):
-        return False
+def fill_lanes(problem: Problem, lanes: Lanes) -> bool:
+    """Numbers of all contacts into their lanes; False if one is no point contact."""
     is_contact = True
-    for lane in range(W * colour_contacts(problem, lanes)):
+    for lane in range(W * lanes.count[0]):
         at = lane // W * GROUP + lane % W
         i = lanes.row[lane]
         if i >= 0:
+            project_contact(problem, i)
+            write_block(problem, i)
             is_contact = write_lane(problem, i, lanes.data, at) and is_contact
         else:
             for f in range(N_FIELDS):
                 lanes.data[at + W * f] = 0.0
     return is_contact
+
+
+@kernel
+def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
+    """Colour the n listed contacts and copy them into lanes, or leave all of them to `rest`.
+
+    Reads   lanes.listed
+    Writes  lanes; problem.lam into its set; scratch of the problem as pgs.write_steps
+    Check   tests/engine/solvers/test_lanes.py
+    """
+    lanes.count[0] = 0
+    lanes.count[2] = W
+    coloured = has_lanes(lanes, n)
+    if coloured:
+        colour_contacts(problem, lanes, n)
+        place_contacts(problem, lanes, n)
+        coloured = fill_lanes(problem, lanes)
+    if not coloured:
+        lanes.count[0] = 0
+        lanes.count[1] = n
+        for c in range(n):
+            lanes.rest[c] = lanes.listed[c]
+    for r in range(lanes.count[1]):
+        project_contact(problem, lanes.rest[r])
+        write_block(problem, lanes.rest[r])
 
 
 @kernel

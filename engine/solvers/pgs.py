@@ -56,23 +56,33 @@ def _coupling(problem: Problem, i: int, j: int) -> float:
 
 
 @kernel
+def write_block(problem: Problem, i: int) -> None:
+    """Steps and couplings of the contact or follower block with first row i."""
+    D, step = problem.diagonal, problem.w
+    problem.lo[i + 1] = _coupling(problem, i + 1, i)
+    problem.lo[i + 2] = _coupling(problem, i + 2, i)
+    c = _coupling(problem, i + 2, i + 1)
+    problem.hi[i + 1] = c
+    step[i] = _inverse(D[i])
+    if problem.friction_kind[0] != FRICTION_BOX:
+        step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
+        step[i + 2] = step[i + 1]
+    else:
+        step[i + 1] = _inverse(D[i + 1])
+        step[i + 2] = _inverse(D[i + 2])
+
+
+@kernel
 def write_steps(problem: Problem) -> None:
     """Steps and couplings of every row, where the table above says.
 
     The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
-    D, step = problem.diagonal, problem.w
-    n_rows = problem.count[0]
-    for i in range(n_rows):
-        step[i] = _inverse(D[i])
-    for i in range(first_follower(problem), n_rows, 3):
-        problem.lo[i + 1] = _coupling(problem, i + 1, i)
-        problem.lo[i + 2] = _coupling(problem, i + 2, i)
-        c = _coupling(problem, i + 2, i + 1)
-        problem.hi[i + 1] = c
-        if problem.friction_kind[0] != FRICTION_BOX:
-            step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
-            step[i + 2] = step[i + 1]
+    first = first_follower(problem)
+    for i in range(first):
+        problem.w[i] = _inverse(problem.diagonal[i])
+    for i in range(first, problem.count[0], 3):
+        write_block(problem, i)
 
 
 @kernel
@@ -80,6 +90,13 @@ def _project_tangents(problem: Problem, i: int, radius: float) -> None:
     """Move lam of the rows i + 1, i + 2 into the friction set of a radius."""
     lam, kind = problem.lam, problem.friction_kind
     lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
+
+
+@kernel
+def project_contact(problem: Problem, i: int) -> None:
+    """Move the guess of the contact with normal row i into its set."""
+    problem.lam[i] = max(problem.lam[i], 0.0)
+    _project_tangents(problem, i, problem.mu[i + 1] * problem.lam[i])
 
 
 @kernel
@@ -91,8 +108,7 @@ def project_impulses(problem: Problem) -> None:
     for i in range(first):
         lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
     for i in range(n_box, n_rows, 3):
-        lam[i] = max(lam[i], 0.0)
-        _project_tangents(problem, i, mu[i + 1] * lam[i])
+        project_contact(problem, i)
     for i in range(first, n_box, 3):
         lam_n = lam[problem.normal_row[i]]
         lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)

@@ -61,6 +61,7 @@ class Lanes(NamedTuple):
     data: NDArray  # (groups * 504,)     numbers of the contacts of each group, unit of the rows
     body_a: NDArray  # (lanes,) int64    bodies of the contact of a lane; the world: of none
     body_b: NDArray  # (lanes,) int64
+    listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
     row: NDArray  # (lanes,) int64       its normal row, -1: none
     colour: NDArray  # (contacts,) int64
     start: NDArray  # (63,) int64        first free lane of each colour

@@ -9,7 +9,7 @@ from engine.build.capacity import lane_arrays
 from engine.solvers.lanes import W, load_lanes
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
-from engine.solvers.swept import sweep_all
+from engine.solvers.swept import list_contacts, sweep_all
 from engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
 
@@ -38,8 +38,8 @@ def in_order(problem, normals):
 def test_no_group_moves_a_body_twice(name):
     problem = PILES[name]()
     lanes = garbage_lanes(problem)
-    pgs(problem, velocity_scratch(problem), 0, -1.0, 1.0)
-    assert load_lanes(problem, lanes)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    assert lanes.count[1] == 0
     used = lanes.row[: W * lanes.count[0]]
     contacts = np.arange(problem.count[1], problem.count[0], 3)
     assert sorted(used[used >= 0]) == list(contacts)
@@ -56,7 +56,7 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
     problem = PILES[name]()
     problem.lam[: problem.count[0]] = np.random.default_rng(0).normal(size=problem.count[0])
     coloured, lanes = copy_problem(problem), garbage_lanes(problem)
-    sweep_all(coloured, lanes, velocity_scratch(problem), sweeps, -1.0, 1.2)
+    sweep_all(coloured, lanes, velocity_scratch(problem), (sweeps, -1.0, 1.2))
     order = lanes.row[: W * lanes.count[0]]
     order = order[order >= 0]
     plain = in_order(problem, order)
@@ -70,7 +70,8 @@ def test_contacts_without_a_colour_are_swept_one_by_one():
     """A hundred contacts of two bodies: more than there are colours."""
     problem = pile(2, 100)
     lanes = garbage_lanes(problem)
-    status, _ = sweep_all(problem, lanes, velocity_scratch(problem), 20_000, 1e-12, 1.0)
+    rules = (20_000, 1e-12, 1.0)
+    status, _ = sweep_all(problem, lanes, velocity_scratch(problem), rules)
     assert status == STOPPED_TOLERANCE
     assert lanes.count[1] > 0
     assert residual(problem, velocity_scratch(problem))[0] < 1e-9
