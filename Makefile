@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
-        bench verify lock image-steps image-lint clean
+        bench verify solvers lock image-steps image-lint clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -100,6 +100,9 @@ bench: setup-test ## every figure of the README, in one run
 
 verify: setup-test ## everything with a published or exact answer: asked and reached, with plots
 	@$(BIN)/python -m benchmarks.verify
+
+solvers: setup-test ## iterations and time of every solver on friction problems, with plots
+	@$(BIN)/python -m benchmarks.solvers
 
 # --- upkeep --------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Rigid multibody dynamics: build a scene, advance it, ask it how true it is."""
 
 from engine.build.faults import SceneError
+from engine.dynamics import Dynamics, StatesInvalid
 from engine.failure import Failure
 from engine.recording import Recording, recording_steps, run
 from engine.simulation import ENGINE_VERSION, Simulation
@@ -8,10 +9,12 @@ from engine.warmup import warmup
 
 __all__ = [
     "ENGINE_VERSION",
+    "Dynamics",
     "Failure",
     "Recording",
     "SceneError",
     "Simulation",
+    "StatesInvalid",
     "recording_steps",
     "run",
     "warmup",

@@ -12,7 +12,7 @@ from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.ledger import book_momentum, book_work
-from engine.guard import Told, guard_struck
+from engine.guard import STRUCK, Told, guard_struck
 from engine.impacts.moment import first_moment, is_due
 from engine.impacts.record import keep_record
 from engine.impacts.select import Reach
@@ -220,6 +220,23 @@ def strike_in_kick(
 
 
 @kernel
+def land(
+    model: Model,
+    kind: NDArray,
+    state: State,
+    work: Workspace,
+    collision: CollisionScratch,
+    options: StepOptions,
+    told: Told,
+) -> bool:
+    """The second half of a flight whose kick the guard watches over; False: it waits for room."""
+    if not guard_struck(model, kind, state, work, collision, options, told):
+        return False
+    advance_poses(model.bodies, state, 0.5 * options.time_step, options)
+    return True
+
+
+@kernel
 def fly(
     model: Model,
     kind: NDArray,
@@ -229,7 +246,9 @@ def fly(
     options: StepOptions,
     told: Told,
 ) -> bool:
-    """Half a flight, a kick, half a flight; False with poses astray: no room for contacts.
+    """Half a flight, a kick, half a flight; False: no room for contacts.
+
+    Poses are then astray; behind the kick (state.unguarded >= STRUCK) they wait for `land`.
 
     Impacts of a law that acts apart stand in the kick, but for a flight that ends where bodies
     meet. Where impacts are part of the kick, guard.py watches over what it deflects.
@@ -256,12 +275,10 @@ def fly(
         keep_record(impacts, report)
         count_in(work.rows, work.problem, contacts, impacts)
         remember(contacts, n_shapes, impacts)
-    else:
-        guard_struck(model, kind, state, work, collision, options, told)
-    now = clock_ns()
-    advance_poses(model.bodies, state, 0.5 * h, options)
-    lap(report, PHASE_MOVE, now)
-    return True
+        advance_poses(model.bodies, state, 0.5 * h, options)
+        return True
+    state.unguarded[0] = STRUCK
+    return land(model, kind, state, work, collision, options, told)
 
 
 @kernel
@@ -287,6 +304,9 @@ def fly_exactly(
     for moment in range(MOMENTS + 1):
         time = EXACT if moment < MOMENTS else STEP
         t = left
+        # what is nowhere meets nothing
+        if first_bad_body(model.bodies, state) >= 0:
+            return True
         if time == EXACT:
             part = part_of_step(options, left, EXACT)
             if not look(model, kind, state, work, collision, part, told[0]):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.assembly.assemble import assemble
+from engine.bodies.finite import first_bad_body
 from engine.bodies.point import point_velocity
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
@@ -43,6 +44,8 @@ JUMP = 4.0
 LATER_FLIGHT = 1.0
 # Impacts that follow one another within a step.
 MAX_IMPACTS = 3
+# state.unguarded while a step waits for room behind its kick, and so many more impacts
+STRUCK = 2
 
 
 @kernel
@@ -107,6 +110,12 @@ def is_deflected(model: Model, state: State, motion: Motion, h: float, far: floa
 
 
 @kernel
+def lacks_room(report: Report) -> bool:
+    """True if contacts or pairs were left out."""
+    return bool(report.status[0] & (CONTACTS_FULL | PAIRS_FULL))
+
+
+@kernel
 def strike(
     model: Model,
     kind: NDArray,
@@ -127,10 +136,10 @@ def strike(
     """
     report, events = told
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
-    find_contacts(model, state, collision, work.ahead, options, report)
-    if report.status[0] & (CONTACTS_FULL | PAIRS_FULL):
+    if first_bad_body(bodies, state) >= 0:
         return False
-    if not is_crossed(work.ahead, state, limits[0], limits[1]):
+    find_contacts(model, state, collision, work.ahead, options, report)
+    if lacks_room(report) or not is_crossed(work.ahead, state, limits[0], limits[1]):
         return False
     # from here on they are the contacts of the step; who sleeps wakes of them
     if not meet(model, kind, state, work, collision, options, report):
@@ -162,7 +171,7 @@ def guard_first_flight(
     """Before the first half flight along velocities that were set; False when there is no room."""
     limits = (0.5 * options.time_step, FIRST_FLIGHT * options.margin, state.time[0])
     strike(model, kind, state, work, collision, options, told, limits)
-    if told[0].status[0] & (CONTACTS_FULL | PAIRS_FULL):
+    if lacks_room(told[0]):
         return False
     state.unguarded[0] = 0
     return True
@@ -177,12 +186,25 @@ def guard_struck(
     collision: CollisionScratch,
     options: StepOptions,
     told: Told,
-) -> None:
-    """After a kick: bodies it has deflected meet what they would cross before the next one."""
+) -> bool:
+    """After a kick: bodies it has deflected meet what they would cross before the next one.
+
+    False when there is no room for their contacts. The kick cannot be taken back, so the step waits
+    here: called again with more room, and the same in `work`, this goes on where it stopped.
+
+    Reads   state.unguarded   STRUCK, and one more for each impact that was
+    Writes  as `strike`; state.unguarded
+    Check   tests/laws/test_capacity.py
+    """
     h = options.time_step
     limits = (h, LATER_FLIGHT * options.margin, (state.step[0] + 0.5) * h)
-    for _ in range(MAX_IMPACTS):
+    while state.unguarded[0] < STRUCK + MAX_IMPACTS:
         if not is_deflected(model, state, work.motion, h, JUMP * options.margin):
-            return
+            break
         if not strike(model, kind, state, work, collision, options, told, limits):
-            return
+            if lacks_room(told[0]):
+                return False
+            break
+        state.unguarded[0] += 1
+    state.unguarded[0] = 0
+    return True

@@ -14,6 +14,7 @@ from engine.collision.scratch import MAX_CLUSTERS, CollisionScratch
 from engine.world.events import (
     EVENT_BODY_A,
     EVENT_BODY_B,
+    EVENT_JOINT,
     EVENT_KIND,
     EVENT_SHAPE_A,
     EVENT_SHAPE_B,
@@ -27,10 +28,10 @@ from engine.world.workspace import Workspace
 Array = NDArray[np.float64]
 
 POINT_FIELDS = ("px", "py", "pz", "nx", "ny", "nz")
-EVENT_KINDS = ("begin", "end")
+EVENT_KINDS = ("begin", "end", "break")
 EVENT_DTYPE = np.dtype(
     [("time", np.float64), ("step", np.int64)]
-    + [(name, np.int32) for name in ("kind", "body_a", "body_b", "shape_a", "shape_b")]
+    + [(name, np.int32) for name in ("kind", "body_a", "body_b", "shape_a", "shape_b", "joint")]
     + [(name, np.float64) for name in (*POINT_FIELDS, "approach_speed")]
 )
 HIT_DTYPE = np.dtype(
@@ -68,12 +69,13 @@ class Queried:
     # ------------------------------------------------------------------ events
 
     def watch_events(self, on: bool = True) -> None:
-        """From now on collect contact events, or no longer; what was collected stays.
+        """From now on collect events, or no longer; what was collected stays.
 
         They pile up until `events` takes them. Pairs that touch already have no begin.
         """
         self._take_events()
-        self._events = event_arrays(EVENT_ROOM * len(self.work.contacts.gap) if on else 0)
+        room = EVENT_ROOM * len(self.work.contacts.gap) + len(self.model.joints.kind)
+        self._events = event_arrays(room if on else 0)
 
     def _take_events(self) -> None:
         """Move what the steps left into `_event_parts`."""
@@ -84,20 +86,26 @@ class Queried:
         table = np.zeros(n, EVENT_DTYPE)
         table["step"], table["kind"] = who[:, EVENT_STEP], who[:, EVENT_KIND]
         table["body_a"], table["body_b"] = who[:, EVENT_BODY_A], who[:, EVENT_BODY_B]
-        table["shape_a"] = self._shape_in_body(who[:, EVENT_SHAPE_A])
-        table["shape_b"] = self._shape_in_body(who[:, EVENT_SHAPE_B])
+        touch = who[:, EVENT_JOINT] < 0
+        for name, column in (("shape_a", EVENT_SHAPE_A), ("shape_b", EVENT_SHAPE_B)):
+            table[name] = -1
+            table[name][touch] = self._shape_in_body(who[touch, column])
+        table["joint"] = who[:, EVENT_JOINT]
         for k, name in enumerate(("time", *POINT_FIELDS, "approach_speed")):
             table[name] = where[:, k]
         self._event_parts.append(table)
         self._events.count[0] = 0
 
     def events(self) -> NDArray[np.void]:
-        """Contact events since the last call (dtype EVENT_DTYPE), in order; see `watch_events`.
+        """Events since the last call (dtype EVENT_DTYPE), in order; see `watch_events`.
 
         A pair of shapes touches in a step when its surfaces meet or a force acts between them.
         kind 0: it began to, with the speed [m/s] at which the surfaces approached; kind 1: it
         ceased to, at the place where it touched last. Time is the middle of the step; shapes are
         numbered within their bodies.
+        kind 2: a joint broke, at the end of the step; body_a is its parent, body_b its child (the
+        number of bodies stands for the world), the point its anchor, the normal the way of the
+        force on the child. `joint` is -1 elsewhere; shapes are -1, the speed is 0 here.
         """
         self._take_events()
         parts, self._event_parts = self._event_parts, []

@@ -123,11 +123,12 @@ class Recording:
         return table
 
     def _event_table(self) -> Table:
-        """Events of all steps, also of those after the last record."""
+        """Events of all steps, also of those after the last record; no joint has the name ""."""
         self._events.append(self._simulation.events())
         rows = np.concatenate(self._events)
-        names = np.array(self._simulation.body_names)
-        words = {"kind": np.array(EVENT_KINDS), "body_a": names, "body_b": names}
+        names = np.array([*self._simulation.body_names, "world"])
+        joints = np.array([*self._simulation.joint_names, ""])
+        words = {"kind": np.array(EVENT_KINDS), "body_a": names, "body_b": names, "joint": joints}
         return {
             field: words[field][rows[field]]
             if field in words

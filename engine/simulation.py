@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import empty_report, event_arrays, grown_cache, workspace
+from engine.build.capacity import carry, empty_report, event_arrays, grown_cache, workspace
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -106,13 +106,15 @@ class Simulation(Steered, Queried):
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 
     def _grow(self) -> None:
-        """Twice the room for contacts; what is cached stays."""
+        """Twice the room for contacts; what is cached stays, and what a step left half done."""
+        before = self.work
         larger = 2 * len(self.work.contacts.gap)
         self.state = self.state._replace(
             contacts=grown_cache(self.state.contacts, larger),
             resting=grown_cache(self.state.resting, larger),
         )
         self._allocate(larger)
+        carry(before, self.work)
         self.watch_events(len(self._events.who) > 0)
 
     # ------------------------------------------------------------------ time

@@ -34,10 +34,11 @@ from engine.flight import (
     fly_exactly,
     fly_with_strikes,
     keep_start,
+    land,
     lap,
     undo,
 )
-from engine.guard import guard_first_flight
+from engine.guard import STRUCK, guard_first_flight
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
@@ -78,6 +79,10 @@ def advance(
 ) -> bool:
     """One step of motion, by the law and time of impact of the options; False: no room."""
     told = (report, events)
+    if first_bad_body(model.bodies, state) >= 0:
+        return True
+    if state.unguarded[0] >= STRUCK:
+        return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if (
@@ -95,7 +100,7 @@ def advance(
         done = fly_with_strikes(model, kind, state, work, collision, options, told)
     else:
         done = fly(model, kind, state, work, collision, options, told)
-    if not done:
+    if not done and state.unguarded[0] < STRUCK:
         undo(state, work.motion)
     elif counted:
         show(work.rows, work.problem, work.contacts, work.impacts)
@@ -116,7 +121,8 @@ def step(
 ) -> bool:
     """Advance the state by one step; False when capacity was short.
 
-    The step is then undone; with exact impacts the state is worthless and the door goes back.
+    The step is then undone, or waits behind its kick for more room and the same in work (guard.py);
+    with exact impacts the state is worthless and the door goes back.
 
     Reads   model, whose bodies' kinds are what they do in this step (work.motion.activity);
             kind (n,) int64: what they are; options
@@ -129,7 +135,7 @@ def step(
         stabilise(model, state, work, options, report)
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
-    break_joints(model.joints, state, work.rows, work.problem, options.time_step)
+    break_joints(model.joints, state, work.rows, work.problem, options.time_step, events)
     if options.sleep.enabled == 1:
         islands = work.islands
         fall_asleep(model, state, work.contacts, options.sleep, islands.parent, islands.number)
@@ -159,7 +165,7 @@ def run(
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
-        if not has_room(work.contacts, events):
+        if not has_room(work.contacts, model.joints, events):
             report.status[0] = EVENTS_FULL
             return done
         if not step(active, model.bodies.kind, state, work, collision, options, report, events):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from engine.kernel import mark_complete
+from engine.dynamics import Dynamics
+from engine.kernel import is_complete, mark_complete
 from engine.linking import Progress, watched
 from engine.simulation import Simulation
 from schemas import load_scene
@@ -53,6 +54,31 @@ def use_everything(simulation: Simulation) -> None:
     simulation.closest_points("ground", "rod")
 
 
+def compute_everything(tree: Dynamics) -> None:
+    """Ask for all that is computed in joint coordinates."""
+    q, qd = tree.start, tree.start
+    tree.inverse_dynamics(q)
+    tree.forward_dynamics(q)
+    tree.mass_matrix(q)
+    tree.jacobian(q, "rod")
+    tree.jacobian_rate(q, qd, "rod")
+    tree.kinematics(q)
+    tree.energy(q)
+
+
+def solve_plain_problems() -> None:
+    """Problems apart from any scene, by every method."""
+    # it brings SciPy along, which a process that only simulates need not load
+    from engine.complementarity import solve_cone, solve_lcp
+
+    W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
+    for method in ("jacobi", "gauss_seidel", "nncg", "pgs_sm", "apgd", "proximal"):
+        solve_cone(W, q, [0.5], method=method)
+    solve_cone(W, q, [0.5], method="gauss_seidel", law="relaxed")
+    for method in ("lemke", "pivoting"):
+        solve_lcp(W, q, method=method)
+
+
 def warmup(progress: Progress | None = None) -> float:
     """Compile (or load from the cache) every kernel; returns the seconds it took.
 
@@ -65,6 +91,9 @@ def warmup(progress: Progress | None = None) -> float:
         simulation = Simulation(load_scene(tiny_scene()))
         simulation.advance(2)
         use_everything(simulation)
+        if not is_complete():
+            compute_everything(Dynamics(simulation.scene))
+            solve_plain_problems()
     mark_complete()
     tell(total, total, "ready")
     return time.perf_counter() - began

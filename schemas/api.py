@@ -69,7 +69,7 @@ class SimulationInfo(Base):
     total_steps: int = 0
     """Steps to do."""
     real_time_factor: float | None = None
-    """Simulated time over wall clock [-]."""
+    """Simulated time over wall clock [-]; null until the first steps are done."""
     name: str = ""
     """Title."""
     created_at: datetime

@@ -50,6 +50,7 @@ class BlockTag(IntEnum):
     GRAB = 6
     STATE_HASH = 7
     EVENTS = 8
+    ASLEEP = 9
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -89,9 +90,10 @@ EVENT_DTYPE = np.dtype(
         ("time", "<f8"),
         ("step", "<u8"),
         *_fields("<f4", "px py pz nx ny nz approach_speed"),
-        *_fields("<u2", "kind reserved body_a body_b shape_a shape_b"),
+        *_fields("<u2", "kind joint body_a body_b shape_a shape_b"),
     ]
 )
+ASLEEP_DTYPE = np.dtype([("asleep", "u1")])
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
 
 DTYPES: dict[BlockTag, np.dtype[np.void]] = {
@@ -103,6 +105,7 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.GRAB: GRAB_DTYPE,
     BlockTag.STATE_HASH: STATE_HASH_DTYPE,
     BlockTag.EVENTS: EVENT_DTYPE,
+    BlockTag.ASLEEP: ASLEEP_DTYPE,
 }
 
 
@@ -216,12 +219,16 @@ def poses_table(poses: Floats) -> Table:
     return values.view(POSE_DTYPE).reshape(len(values))
 
 
+def asleep_table(asleep: npt.NDArray[np.bool_]) -> Table:
+    """Return the table of which bodies sleep, from an array of shape (bodies,)."""
+    return np.ascontiguousarray(asleep, dtype="u1").view(ASLEEP_DTYPE)
+
+
 def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:
     """Return the table of a block from a structured array with (at least) fields of its names."""
     table: Table = np.zeros(len(source), DTYPES[tag])
     for name in DTYPES[tag].names or ():
-        if name != "reserved":
-            table[name] = source[name]
+        table[name] = source[name]
     return table
 
 

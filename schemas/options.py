@@ -15,9 +15,10 @@ SolverMethod = Literal[
     "gauss_seidel",
     "jacobi",
     "lemke",
+    "pgs_sm",
     "nncg",
     "apgd",
-    "newton",
+    "proximal",
     "small_steps",
 ]
 Formulation = Literal["maximal", "reduced"]

@@ -11,7 +11,9 @@ from fastapi import FastAPI
 from service import page
 from service.api import (
     batches,
+    complementarity,
     docs,
+    dynamics,
     errors,
     examples,
     health,
@@ -67,8 +69,10 @@ def create_app(settings: Settings) -> FastAPI:
         simulations,
         trajectories,
         batches,
+        dynamics,
         sessions,
         queries,
+        complementarity,
         stream,
     ):
         app.include_router(part.router, prefix="/v1")

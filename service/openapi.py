@@ -8,6 +8,15 @@ from pydantic.json_schema import models_json_schema
 
 from schemas import Problem, Scene
 from schemas.api import BatchRequest, SessionRequest, SimulationRequest
+from schemas.complementarity import ComplementarityRequest
+from schemas.dynamics import (
+    ConfigurationRequest,
+    DynamicsModelRequest,
+    ForwardDynamicsRequest,
+    InverseDynamicsRequest,
+    JacobianRequest,
+    MotionRequest,
+)
 from schemas.query import ClosestPointsRequest, RaycastRequest
 from service.api.errors import MEDIA_TYPE
 
@@ -18,6 +27,13 @@ BODIES = (
     SessionRequest,
     RaycastRequest,
     ClosestPointsRequest,
+    ComplementarityRequest,
+    DynamicsModelRequest,
+    ConfigurationRequest,
+    MotionRequest,
+    InverseDynamicsRequest,
+    ForwardDynamicsRequest,
+    JacobianRequest,
 )
 REFERENCE = "#/components/schemas/"
 

@@ -2,7 +2,7 @@
  * REST calls, one function per route. Everything that is not 2xx becomes a ProblemError that carries
  * the problem document of the server, or one made here when the server cannot be reached.
  *
- * @import {Example, Frame, Problem, Scene, SessionInfo, Verification} from "./types.js"
+ * @import {Example, Frame, Imported, Problem, Scene, SessionInfo, Verification} from "./types.js"
  */
 import { decodeFrames } from "./decode.js";
 
@@ -19,17 +19,18 @@ export class ProblemError extends Error {
 /**
  * @param {string} method
  * @param {string} path below /v1
- * @param {unknown} [body] sent as JSON
+ * @param {unknown} [body] sent as JSON; a form as it is
  * @param {string} [accept]
  * @returns {Promise<Response>}
  */
 async function request(method, path, body, accept = "application/json") {
   /** @type {Record<string, string>} */
   const headers = { Accept: accept };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const form = body instanceof FormData;
+  if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(BASE + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(BASE + path, { method, headers, body: form || body === undefined ? body : JSON.stringify(body) });
   } catch {
     throw new ProblemError({ title: "The server does not answer", code: "unreachable", retryable: true,
       detail: `No answer from ${location.origin} to ${method} ${BASE}${path}. Is the service still running?` });
@@ -76,6 +77,17 @@ export async function getExample(name) {
  */
 export async function validateScene(scene) {
   return (await request("POST", "/scenes:validate", scene)).json();
+}
+
+/**
+ * @param {File[]} files a URDF or MJCF model with its meshes, or a zip of them
+ * @param {{root: "fixed" | "free", ground: boolean}} options
+ * @returns {Promise<Imported>}
+ */
+export async function importModel(files, { root, ground }) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  return (await request("POST", `/scenes:import?root=${root}&ground=${ground}`, form)).json();
 }
 
 /**

@@ -13,6 +13,7 @@ import { halfExtents, localPose } from "./shapes.js";
 const PALETTE = ["#e2883a", "#4f93c4", "#d9c36a", "#5aa78c", "#c46a6a", "#8f86c9", "#b9c4cc"];
 const STATIC_COLOR = "#8d979f";
 const SELECTED = new THREE.Color("#ffd26b");
+const ASLEEP = new THREE.Color("#e9eef2");
 
 /**
  * @typedef {object} Part       one shape of one body, ready to be drawn
@@ -70,6 +71,8 @@ export class Bodies {
     /** @type {Part[]} */
     this.parts = [];
     this.selected = -1;
+    /** @type {Uint8Array} */
+    this.asleep = new Uint8Array(scene.bodies.length);
     let moving = 0;
     /** @type {Map<string, {shape: Shape, parts: Part[]}>} */
     const kinds = new Map();
@@ -105,9 +108,21 @@ export class Bodies {
   /** @param {number} body index, or -1 */
   select(body) {
     this.selected = body;
+    this.paint();
+  }
+
+  /** Who sleeps is drawn paler. @param {Uint8Array} asleep 1 for each body that does */
+  setAsleep(asleep) {
+    if (asleep.every((now, body) => now === this.asleep[body])) return;
+    this.asleep = asleep;
+    this.paint();
+  }
+
+  paint() {
     for (const { mesh, parts } of this.groups) {
       parts.forEach((part, i) => {
-        mesh.setColorAt(i, part.body === body ? part.color.clone().lerp(SELECTED, 0.65) : part.color);
+        const color = this.asleep[part.body] ? part.color.clone().lerp(ASLEEP, 0.6) : part.color;
+        mesh.setColorAt(i, part.body === this.selected ? color.clone().lerp(SELECTED, 0.65) : color);
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }

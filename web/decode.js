@@ -7,17 +7,20 @@
  *
  * Little endian. Unknown tags are skipped, so that a newer server can speak to an older page.
  *
- * @import {Contacts, Energy, Frame, Grab, JointCoordinate, SolverNumbers, Vec3} from "./types.js"
+ * @import {Contacts, Energy, Frame, Grab, Happening, JointCoordinate, SolverNumbers, Vec3} from "./types.js"
  */
 
 const HEADER_BYTES = 40;
 const BLOCK_HEADER_BYTES = 16;
 const KIND = { state: 1, key: 2 };
 const FLAG = { paused: 1, failed: 2, gap: 4 };
-const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7 };
+const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9 };
+
+/** By their number. @type {Happening["kind"][]} */
+const EVENT_KINDS = ["begin", "end", "break"];
 
 /** Bytes per element of each block that has a fixed size; a block that disagrees is refused. */
-const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16 };
+const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1 };
 const MIN_BYTES = { [TAG.energy]: 64, [TAG.solver]: 96, [TAG.grab]: 44, [TAG.stateHash]: 8 };
 
 export class FrameError extends Error {}
@@ -46,6 +49,7 @@ export function decodeFrame(buffer) {
     dropped: view.getUint32(32, true),
     bytes: buffer.byteLength,
     poses: null, contacts: null, joints: null, energy: null, solver: null, grab: null, stateHash: null,
+    happenings: null, asleep: null,
   };
   let at = HEADER_BYTES;
   for (let block = view.getUint32(4, true); block > 0; block -= 1) at = readBlock(view, at, frame);
@@ -88,6 +92,8 @@ function readBlock(view, at, frame) {
   else if (tag === TAG.solver) frame.solver = readSolver(view, start);
   else if (tag === TAG.grab) frame.grab = readGrab(view, start);
   else if (tag === TAG.stateHash) frame.stateHash = view.getBigUint64(start, true);
+  else if (tag === TAG.events) frame.happenings = readHappenings(view, start, count);
+  else if (tag === TAG.asleep) frame.asleep = new Uint8Array(view.buffer.slice(start, start + count));
   return start + Math.ceil(length / 8) * 8;
 }
 
@@ -129,6 +135,20 @@ function readJoints(view, start, count) {
       q: view.getFloat32(at + 4, true), qd: view.getFloat32(at + 8, true), motorForce: view.getFloat32(at + 12, true),
     };
   });
+}
+
+/** What the server calls events; kinds this page does not know are left out. @param {DataView} view @param {number} start @param {number} count @returns {Happening[]} */
+function readHappenings(view, start, count) {
+  return Array.from({ length: count }, (_, i) => {
+    const at = start + i * 56;
+    const f = (/** @type {number} */ k) => view.getFloat32(at + 16 + 4 * k, true);
+    const u = (/** @type {number} */ k) => view.getUint16(at + 44 + 2 * k, true);
+    return {
+      time: view.getFloat64(at, true), step: Number(view.getBigUint64(at + 8, true)),
+      point: /** @type {Vec3} */ ([f(0), f(1), f(2)]), normal: /** @type {Vec3} */ ([f(3), f(4), f(5)]), speed: f(6),
+      kind: EVENT_KINDS[u(0)], joint: u(1), bodies: /** @type {[number, number]} */ ([u(2), u(3)]), shapes: /** @type {[number, number]} */ ([u(4), u(5)]),
+    };
+  }).filter((happening) => happening.kind !== undefined);
 }
 
 /** @param {DataView} view @param {number} start @returns {Energy} */

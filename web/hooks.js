@@ -6,6 +6,8 @@
  *     cardan.sessionId()    id of the session, for calls to the API
  *     cardan.pose(name)     [px, py, pz, qx, qy, qz, qw] of a body as it is drawn
  *     cardan.screen(name)   {x, y} of a body's origin in page pixels
+ *     cardan.asleep(name)   whether a body is drawn as one that sleeps
+ *     cardan.flashes()      {begin, break}: how many events have flashed in the view
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  */
 
@@ -34,6 +36,8 @@ export function installHooks(page) {
       const { x, y } = page.view.stage.project(page.view.stage.controls.target.clone().set(pose[0], pose[1], pose[2]));
       return { x: rect.left + x, y: rect.top + y };
     },
+    asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
+    flashes: () => ({ ...page.view.flashes?.drawn }),
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.charts[index].series;
       return { times, values };

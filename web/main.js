@@ -10,6 +10,7 @@ import { Charts } from "./charts.js";
 import { byId, icon, make } from "./dom.js";
 import { Gallery } from "./gallery.js";
 import { GrabTool } from "./grab.js";
+import { Happenings } from "./happenings.js";
 import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
@@ -44,6 +45,7 @@ export class Page {
     this.view = new View((body) => this.select(body === null ? null : { kind: "body", index: body }));
     this.outline = new Outline((selection) => this.select(selection));
     this.inspector = new Inspector();
+    this.happenings = new Happenings((step, text) => this.transport.addEvent(step, "break", text));
     this.motors = new Motors((joint, axis, target) => this.session?.command("set_motor", { joint, axis, target }));
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt));
     this.transport = new Transport(() => this.session);
@@ -171,6 +173,7 @@ export class Page {
     this.outline.mark(null);
     this.inspector.open(scene);
     this.motors.open(scene);
+    this.happenings.open(scene);
     this.charts.clear();
     this.transport.clear();
     this.gallery?.mark(example);
@@ -187,7 +190,12 @@ export class Page {
 
   /** @param {Session} session */
   listen(session) {
-    session.on("frame", (frame) => this.charts.push(frame));
+    session.on("frame", (frame) => {
+      this.charts.push(frame);
+      this.happenings.add(frame.happenings ?? []);
+      if (session.mode === "live") this.view.flashes?.add(frame.happenings ?? []);
+    });
+    session.on("mode", () => this.view.flashes?.clear());
     session.on("problem", showProblem);
     session.on("state", (state) => {
       // a slow browser skips frames; the server has kept them all
@@ -196,6 +204,8 @@ export class Page {
     session.on("epoch", () => {
       this.charts.clear();
       this.transport.clear();
+      this.happenings.clear();
+      this.view.flashes?.clear();
     });
     session.on("connection", ({ status, detail }) => {
       this.readouts.connection = status;
@@ -227,7 +237,7 @@ export class Page {
     this.transport.advance(Math.min(200, now - drawn.at));
     const shown = session?.timeline.sample(performance.now()) ?? null;
     if (session && shown) {
-      this.view.show(shown.frame, shown.poses, this.selection, session.numbers);
+      this.view.show(shown.frame, shown.poses, this.selection, session.numbers, { time: shown.time, now });
       this.grab.update(session.numbers.grab);
       Object.assign(drawn, { step: shown.frame.step, time: shown.time });
     }
@@ -250,6 +260,7 @@ export class Page {
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
     this.motors.update(session.numbers, drawn.time);
+    this.happenings.update();
     this.charts.update(now, drawn.time);
   }
 

@@ -8,13 +8,13 @@ const KEPT = "cardan.overlays";
 /** @type {[name: string, label: string, color: string][]} */
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"],
-  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["transparent", "Transparent", "#8fb0cc"],
+  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["transparent", "Transparent", "#8fb0cc"],
 ];
 
 /** @param {View} view */
 export function overlayToggles(view) {
   /** @type {Record<string, boolean>} */
-  const state = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+  const state = { events: true, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const apply = (/** @type {string} */ name) => {

@@ -15,7 +15,7 @@ const Z = new THREE.Vector3(0, 0, 1);
 /** Newtons below which a contact draws no arrow: it carries nothing. */
 const NO_FORCE = 1e-6;
 
-/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers"} OverlayName */
+/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers" | "events"} OverlayName  events: drawn by flashes.js */
 
 export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
@@ -25,7 +25,7 @@ export class Overlays {
     this.forceScale = 1;
     this.largestForce = 0;
     /** @type {Record<OverlayName, boolean>} */
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false };
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
     this.dots = { contact: new Dots(COLORS.contact), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
     this.arrows = {
       normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),

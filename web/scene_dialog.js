@@ -1,12 +1,16 @@
 /**
  * Opening a scene of one's own: paste, file or drop; checked by the server; faults at their place.
+ * Models of robots (URDF, MJCF, a zip of either) become scenes first, with notes on what is not the same.
  *
- * @import {Fault, Scene} from "./types.js"
+ * @import {Fault, ImportNote, Scene} from "./types.js"
  */
-import { ProblemError, validateScene } from "./api.js";
+import { ProblemError, importModel, validateScene } from "./api.js";
 import { byId, make } from "./dom.js";
 import { locate } from "./locate.js";
 import { describeFault } from "./messages.js";
+
+const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
+const PLACES = 4; // of a note that are named
 
 export class SceneDialog {
   /** @param {() => Scene | null} current @param {(scene: unknown) => Promise<boolean>} onRun */
@@ -17,11 +21,14 @@ export class SceneDialog {
     this.faults = byId("scene-faults", HTMLElement);
     this.runButton = byId("scene-run", HTMLButtonElement);
     const file = byId("scene-file", HTMLInputElement);
-    file.addEventListener("change", () => this.read(file.files?.[0]));
-    this.dialog.addEventListener("dragover", (event) => event.preventDefault());
-    this.dialog.addEventListener("drop", (event) => {
+    file.addEventListener("change", () => this.read([...file.files ?? []]));
+    // wherever on the page a file is dropped
+    window.addEventListener("dragover", (event) => event.preventDefault());
+    window.addEventListener("drop", (event) => {
       event.preventDefault();
-      this.read(event.dataTransfer?.files[0]);
+      const files = [...event.dataTransfer?.files ?? []];
+      if (files.length && !this.dialog.open) this.open();
+      this.read(files);
     });
     byId("scene-current", HTMLButtonElement).addEventListener("click", () => {
       const scene = current();
@@ -36,11 +43,28 @@ export class SceneDialog {
     this.text.focus();
   }
 
-  /** @param {File | undefined} file */
-  async read(file) {
-    if (!file) return;
-    this.text.value = await file.text();
+  /** @param {File[]} files a scene, or a model with its meshes */
+  async read(files) {
+    if (!files.length) return;
     this.faults.replaceChildren();
+    if (files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
+    else this.text.value = await files[0].text();
+  }
+
+  /** @param {File[]} files */
+  async importFiles(files) {
+    const checked = (/** @type {string} */ id) => byId(id, HTMLInputElement).checked;
+    this.runButton.disabled = true;
+    this.faults.replaceChildren(make("li", {}, "Importing…"));
+    try {
+      const { scene, report } = await importModel(files, { root: checked("import-free") ? "free" : "fixed", ground: checked("import-ground") });
+      this.text.value = JSON.stringify(scene, null, 1);
+      this.faults.replaceChildren(...report.notes.map(noteItem));
+    } catch (error) {
+      this.showProblem(error);
+    } finally {
+      this.runButton.disabled = false;
+    }
   }
 
   async run() {
@@ -65,10 +89,15 @@ export class SceneDialog {
       this.show(report.errors ?? [], report.warnings ?? []);
       if (report.valid && await this.onRun(scene)) this.dialog.close();
     } catch (error) {
-      if (!(error instanceof ProblemError)) throw error;
-      const { problem } = error;
-      this.show(problem.errors?.length ? problem.errors : [{ pointer: "", message: problem.detail ?? problem.title }], []);
+      this.showProblem(error);
     }
+  }
+
+  /** @param {unknown} error */
+  showProblem(error) {
+    if (!(error instanceof ProblemError)) throw error;
+    const { problem } = error;
+    this.show(problem.errors?.length ? problem.errors : [{ pointer: "", message: problem.detail ?? problem.title }], []);
   }
 
   /** @param {Fault[]} errors @param {Fault[]} warnings */
@@ -94,4 +123,11 @@ export class SceneDialog {
     this.text.setSelectionRange(place.start, place.end);
     this.text.scrollTop = Math.max(0, (line - 4) * 18);
   }
+}
+
+/** @param {ImportNote} note */
+function noteItem({ kind, message, where }) {
+  const more = where.length > PLACES ? ` and ${where.length - PLACES} more` : "";
+  return make("li", { class: "warning" }, make("b", {}, kind), ` ${message}`,
+    ...(where.length ? [make("small", {}, where.slice(0, PLACES).join(", ") + more)] : []));
 }

@@ -13,7 +13,7 @@ const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
 
 /** What is asked for while somebody looks, and while nobody does. */
-const VISIBLE = { poses: { hz: 60 }, contacts: { hz: 30 }, joints: { hz: 30 }, energy: { hz: 30 }, solver: { hz: 30 } };
+const VISIBLE = { poses: { hz: 60 }, contacts: { hz: 30 }, joints: { hz: 30 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
 const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
 
 /**

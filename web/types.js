@@ -71,6 +71,14 @@
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
  *
+ * @typedef {object} ImportNote      one thing a scene does not say as the imported model did
+ * @property {"dropped" | "approximated" | "guessed"} kind
+ * @property {string} code
+ * @property {string} message
+ * @property {string[]} where
+ *
+ * @typedef {{scene: Scene, report: {notes: ImportNote[], name: string, source: string}}} Imported
+ *
  * @typedef {object} Scene
  * @property {string} [name]
  * @property {string} [description]
@@ -167,6 +175,17 @@
  * @property {Vec3} target            W, where it pulls to
  * @property {Vec3} force             N, W
  *
+ * @typedef {object} Happening        an event of the simulation
+ * @property {"begin" | "end" | "break"} kind  two shapes begin or cease to touch; a joint breaks
+ * @property {number} time            s
+ * @property {number} step
+ * @property {Vec3} point             W
+ * @property {Vec3} normal            W, from the first body to the second; of a break along the force
+ * @property {number} speed           m/s, of approach
+ * @property {[number, number]} bodies  parent and child of a joint; beyond the last: the world
+ * @property {[number, number]} shapes  within their bodies; 65535: none
+ * @property {number} joint           65535: none
+ *
  * @typedef {object} Frame            one decoded binary message
  * @property {boolean} key            a key frame: complete, and the answer to `seek`
  * @property {boolean} paused
@@ -185,6 +204,8 @@
  * @property {SolverNumbers | null} solver
  * @property {Grab | null} grab
  * @property {bigint | null} stateHash
+ * @property {Happening[] | null} happenings  since the frame before
+ * @property {Uint8Array | null} asleep       1 for each body that sleeps; null: none can
  *
  * @typedef {{kind: "body" | "joint", index: number}} Selection
  */

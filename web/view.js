@@ -8,6 +8,7 @@
 import * as THREE from "three";
 import { Bodies } from "./bodies.js";
 import { byId, setText } from "./dom.js";
+import { Flashes } from "./flashes.js";
 import { brief } from "./format.js";
 import { startPoses, VIEW_DIRECTION } from "./gallery.js";
 import { Gizmo } from "./gizmo.js";
@@ -42,6 +43,8 @@ export class View {
     this.links = null;
     /** @type {Overlays | null} */
     this.overlays = null;
+    /** @type {Flashes | null} */
+    this.flashes = null;
     /** @type {Float32Array} */
     this.poses = new Float32Array(0);
     this.bounds = new THREE.Box3();
@@ -49,7 +52,7 @@ export class View {
     this.follow = true;
     /** @type {THREE.Vector3 | null} middle of the moving bodies the camera was set up for */
     this.home = null;
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false };
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
     this.forceScale = 1;
     this.transparent = false;
     this.watchClicks(onClick);
@@ -81,7 +84,8 @@ export class View {
     this.bodies = new Bodies(scene);
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
-    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root);
+    this.flashes = new Flashes(this.overlays.unit);
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root);
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
     this.makeGround();
@@ -91,7 +95,7 @@ export class View {
   }
 
   clear() {
-    for (const part of [this.bodies, this.links, this.ground, this.overlays]) {
+    for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes]) {
       if (!part) continue;
       this.stage.scene.remove(part.root);
       part.dispose();
@@ -116,12 +120,16 @@ export class View {
    * @param {Float32Array} poses
    * @param {Selection | null} selection
    * @param {Numbers} numbers
+   * @param {{time: number, now: number}} moment  s of the run, ms of the clock
    */
-  show(frame, poses, selection, numbers) {
-    if (!this.bodies || !this.overlays || poses.length !== this.poses.length) return;
+  show(frame, poses, selection, numbers, moment) {
+    if (!this.bodies || !this.overlays || !this.flashes || poses.length !== this.poses.length) return;
     this.poses = poses;
     this.bodies.setPoses(poses);
+    if (frame.asleep) this.bodies.setAsleep(frame.asleep);
     this.links?.setPoses(poses);
+    this.flashes.shown = this.shown.events;
+    this.flashes.update(moment.time, moment.now);
     Object.assign(this.overlays.shown, this.shown);
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);

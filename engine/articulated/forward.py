@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.articulated.factor import respond_moving, write_factor, write_inertias
-from engine.articulated.places import write_bends, write_places, write_velocities
+from engine.articulated.places import write_bends, write_frames, write_velocities
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3
 from engine.world.tree import Tree, TreeWork
@@ -40,11 +40,11 @@ def forward_dynamics(
     Time and memory ~ number of nodes.
 
     Reads   wrench: moment about the node's origin [N m], force [N], W
-    Writes  qdd; work, with places, V, A and the factor of this moment
+    Writes  qdd; work, with frames, V, A and the factor of this moment; not q_WB
     Source  Featherstone 1983; 001, articulated-body algorithm
     Check   tests/engine/articulated/test_identities.py
     """
-    write_places(tree, q, work)
+    write_frames(tree, q, work)
     write_velocities(tree, qd, work)
     write_bends(tree, qd, work)
     write_inertias(tree, work)

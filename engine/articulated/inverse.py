@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import NDArray
 
-from engine.articulated.places import load_matrix, store_matrix
+from engine.articulated.places import load_matrix, store_matrix, turn_in_parent
 from engine.articulated.vectors import add_to6, load6, load_sym, store6
 from engine.kernel import kernel
 from engine.spatial.inertia import sym_times
 from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import times_matrix, transposed
-from engine.spatial.quaternion import load4
-from engine.spatial.rotation import Mat3, matrix
+from engine.spatial.plucker import transposed
 from engine.spatial.vec3 import (
     ZERO3,
     Vec3,
@@ -36,37 +32,6 @@ from engine.world.tree import (
     Tree,
     TreeWork,
 )
-
-
-@kernel
-def turned_about(s: Vec3, angle: float) -> Mat3:
-    """The rotation by an angle about a unit axis: cos 1 + sin [s x] + (1 - cos) s s^T.
-
-    Source  Rodrigues 1840
-    """
-    c, n = math.cos(angle), math.sin(angle)
-    x, y, z = (1.0 - c) * s[0], (1.0 - c) * s[1], (1.0 - c) * s[2]
-    xy, xz, yz = x * s[1], x * s[2], y * s[2]
-    a, b, d = n * s[0], n * s[1], n * s[2]
-    return (
-        (c + x * s[0], xy - d, xz + b),
-        (xy + d, c + y * s[1], yz - a),
-        (xz - b, yz + a, c + z * s[2]),
-    )
-
-
-@kernel
-def turn_in_parent(tree: Tree, q: NDArray, i: int) -> Mat3:
-    """Node axes -> parent axes."""
-    kind, k = tree.kind[i], tree.q_start[i]
-    zero = matrix(load4(tree.q_PB0, i))
-    if kind in (NODE_HINGE, NODE_SCREW):
-        return times_matrix(zero, turned_about(load3(tree.axis_B, i), q[k]))
-    if kind == NODE_BALL:
-        return times_matrix(zero, matrix((q[k], q[k + 1], q[k + 2], q[k + 3])))
-    if kind == NODE_FREE:
-        return matrix((q[k + 3], q[k + 4], q[k + 5], q[k + 6]))
-    return zero
 
 
 @kernel

@@ -9,7 +9,7 @@ from engine.articulated.vectors import add6, load6, store6
 from engine.kernel import kernel
 from engine.spatial.mat3 import times_vector
 from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import Vec3, add, cross, load3
+from engine.spatial.vec3 import Vec3, add, cross, load3, sub
 from engine.world.tree import Tree, TreeWork
 
 
@@ -33,6 +33,42 @@ def write_point_jacobian(tree: Tree, work: TreeWork, node: int, point_B: Vec3, J
                 J[r, k] = w[r]
                 J[3 + r, k] = v[r]
         arm = add(arm, load3(work.arm, i))
+        i = tree.parent[i]
+
+
+@kernel
+def write_point_jacobian_rate(
+    tree: Tree, work: TreeWork, node: int, point_B: Vec3, rate: NDArray
+) -> None:
+    """dJ/dt (6, v) of `write_point_jacobian`.
+
+    In the axes of its own node no S changes; it turns with that node, and the point moves away
+    from the node's origin o:
+
+        angular   w_i x s
+        linear    w_i x S_v + (w_i x s) x (p - o_i) + s x (dp/dt - v_i)
+
+    Reads   work.S, V, p_WB, R
+    Check   tests/engine/articulated/test_jacobian.py
+    """
+    for r in range(6):
+        for k in range(rate.shape[1]):
+            rate[r, k] = 0.0
+    out = times_vector(load_matrix(work.R, node), point_B)
+    p = add(load3(work.p_WB, node), out)
+    w, v = load6(work.V, node)
+    p_dot = add(v, cross(w, out))
+    i = node
+    while i >= 0:
+        w, v = load6(work.V, i)
+        arm, away = sub(p, load3(work.p_WB, i)), sub(p_dot, v)
+        for k in range(tree.v_start[i], tree.v_start[i + 1]):
+            s, s_v = load6(work.S, k)
+            turn = cross(w, s)
+            linear = add(cross(w, s_v), add(cross(turn, arm), cross(s, away)))
+            for r in range(3):
+                rate[r, k] = turn[r]
+                rate[3 + r, k] = linear[r]
         i = tree.parent[i]
 
 

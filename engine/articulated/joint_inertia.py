@@ -7,15 +7,13 @@ import math
 from numpy.typing import NDArray
 
 from engine.articulated.factor import write_inertias
-from engine.articulated.places import write_places
-from engine.articulated.vectors import load6, load_sym
-from engine.kernel import kernel
-from engine.spatial.inertia import RigidInertia, momentum_of, rigid_back, rigid_sum
+from engine.articulated.places import write_frames
+from engine.articulated.vectors import load6, load_sym, store6
+from engine.kernel import fast_kernel, kernel
+from engine.spatial.inertia import RigidInertia, momentum_of, rigid_shifted, rigid_sum
 from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import ZERO3, add, cross, dot, load3
+from engine.spatial.vec3 import ZERO3, add, cross, dot, load3, sub
 from engine.world.tree import Tree, TreeWork
-
-IDENTITY3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @kernel
@@ -36,12 +34,6 @@ def store_rigid(X: NDArray, i: int, inertia: RigidInertia) -> None:
 
 
 @kernel
-def shifted(f: Spatial, arm: tuple[float, float, float]) -> Spatial:
-    """A force vector about an origin from which the old one lies at `arm`."""
-    return add(f[0], cross(arm, f[1])), f[1]
-
-
-@kernel
 def write_composites(tree: Tree, work: TreeWork) -> None:
     """The inertia of every node with all that hangs on it, as if its joints were locked.
 
@@ -54,8 +46,38 @@ def write_composites(tree: Tree, work: TreeWork) -> None:
     for i in range(n - 1, -1, -1):
         parent = tree.parent[i]
         if parent >= 0:
-            felt = rigid_back((IDENTITY3, load3(work.arm, i)), load_rigid(work.IA, i))
+            felt = rigid_shifted(load_rigid(work.IA, i), load3(work.arm, i))
             store_rigid(work.IA, parent, rigid_sum(load_rigid(work.IA, parent), felt))
+
+
+@fast_kernel
+def fill_row(S: NDArray, force: Spatial, row: NDArray, begin: int, end: int) -> None:
+    """row[j] = S_j . force for rates begin ... end - 1; S (v, 6)."""
+    if begin < 0:  # never: but now the compiler knows
+        return
+    n, f = force
+    for j in range(begin, end):
+        s = S[j]
+        turn = s[0] * n[0] + s[1] * n[1] + s[2] * n[2]
+        row[j] = turn + s[3] * f[0] + s[4] * f[1] + s[5] * f[2]
+
+
+@kernel
+def write_row(tree: Tree, work: TreeWork, k: int, force: Spatial) -> None:
+    """Row k of H up to its diagonal: S_j . force for rates j between k and the root, else zero.
+
+    Rates above one another mostly have neighbouring numbers: they are done in runs.
+
+    Reads   work.S_root; force about the origin of the tree's first node
+    """
+    row = work.H[k]
+    end = k + 1
+    while end > 0:
+        begin = tree.run[end - 1]
+        fill_row(work.S_root, force, row, begin, end)
+        end = tree.above[begin] + 1
+        for j in range(end, begin):
+            row[j] = 0.0
 
 
 @kernel
@@ -64,40 +86,33 @@ def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
 
         H_kj = S_j . (I_composite S_k) for every rate j from k to the root
 
-    Reads   work.S, arm, I_W
-    Writes  work.H, IA
+    Both are taken at the origin of the tree's first node, which costs digits only of trees that are
+    much longer than their links; the diagonal is of the node itself.
+
+    Reads   work.S, p_WB, arm, I_W
+    Writes  work.H, IA, S_root
     Source  Walker and Orin 1982; 001, composite-rigid-body algorithm
     Check   tests/engine/articulated/test_identities.py
     """
-    H, S = work.H, work.S
     write_composites(tree, work)
-    for k in range(H.shape[0]):
-        for j in range(k + 1):
-            H[k, j] = 0.0
     for i in range(tree.kind.shape[0]):
         composite = load_rigid(work.IA, i)
+        arm = sub(load3(work.p_WB, i), load3(work.p_WB, tree.start[tree.tree[i]]))
         for k in range(tree.v_start[i], tree.v_start[i + 1]):
-            force = momentum_of(composite, load6(S, k))
-            for j in range(tree.v_start[i], k + 1):
-                s = load6(S, j)
-                H[k, j] = dot(s[0], force[0]) + dot(s[1], force[1])
-            force = shifted(force, load3(work.arm, i))
-            node = tree.parent[i]
-            while node >= 0:
-                for j in range(tree.v_start[node], tree.v_start[node + 1]):
-                    s = load6(S, j)
-                    H[k, j] = dot(s[0], force[0]) + dot(s[1], force[1])
-                force = shifted(force, load3(work.arm, node))
-                node = tree.parent[node]
+            s = load6(work.S, k)
+            store6(work.S_root, k, (s[0], add(s[1], cross(arm, s[0]))))
+            n, f = momentum_of(composite, s)
+            write_row(tree, work, k, (add(n, cross(arm, f)), f))
+            work.H[k, k] = dot(s[0], n) + dot(s[1], f)
 
 
 @kernel
 def joint_inertia(tree: Tree, q: NDArray, work: TreeWork) -> None:
-    """Places of all nodes and H there.
+    """Frames of all nodes and H there.
 
-    Writes  work, with H
+    Writes  work, with H, without q_WB
     """
-    write_places(tree, q, work)
+    write_frames(tree, q, work)
     write_inertias(tree, work)
     write_joint_inertia(tree, work)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engine.articulated.vectors import add6, load6, rate_of_node, store6
 from engine.kernel import kernel
 from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import Spatial
+from engine.spatial.plucker import Spatial, times_matrix
 from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, store4, unit
 from engine.spatial.rotation import Mat3, matrix
 from engine.spatial.vec3 import (
@@ -49,6 +49,40 @@ def joint_turn(tree: Tree, q: NDArray, i: int) -> Quaternion:
     if kind == NODE_FREE:
         return (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
     return turn
+
+
+@kernel
+def turned_about(s: Vec3, angle: float) -> Mat3:
+    """The rotation by an angle about a unit axis: cos 1 + sin [s x] + (1 - cos) s s^T.
+
+    Source  Rodrigues 1840
+    """
+    c, n = math.cos(angle), math.sin(angle)
+    x, y, z = (1.0 - c) * s[0], (1.0 - c) * s[1], (1.0 - c) * s[2]
+    xy, xz, yz = x * s[1], x * s[2], y * s[2]
+    a, b, d = n * s[0], n * s[1], n * s[2]
+    return (
+        (c + x * s[0], xy - d, xz + b),
+        (xy + d, c + y * s[1], yz - a),
+        (xz - b, yz + a, c + z * s[2]),
+    )
+
+
+@kernel
+def turn_in_parent(tree: Tree, q: NDArray, i: int) -> Mat3:
+    """Node axes -> parent axes."""
+    kind, k = tree.kind[i], tree.q_start[i]
+    q_PB0 = load4(tree.q_PB0, i)
+    if kind in (NODE_HINGE, NODE_SCREW):
+        turn = turned_about(load3(tree.axis_B, i), q[k])
+        # massless nodes mostly have their parent's axes
+        return turn if q_PB0[0] == 1.0 else times_matrix(matrix(q_PB0), turn)
+    if kind == NODE_BALL:
+        turned = unit((q[k], q[k + 1], q[k + 2], q[k + 3]))
+        return times_matrix(matrix(q_PB0), matrix(turned))
+    if kind == NODE_FREE:
+        return matrix(unit((q[k + 3], q[k + 4], q[k + 5], q[k + 6])))
+    return matrix(q_PB0)
 
 
 @kernel
@@ -121,16 +155,14 @@ def write_subspace(tree: Tree, work: TreeWork, i: int, R: Mat3, from_anchor: Vec
 
 
 @kernel
-def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
-    """Pose, arm and subspace of node i from its parent's pose."""
+def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None:
+    """Place, arm and subspace of node i from its axes and its parent's place."""
     parent = tree.parent[i]
-    q_WP, p_WP = IDENTITY, ZERO3
+    p_WP = ZERO3
     to_anchor = load3(tree.anchor_P, i)
     if parent >= 0:
-        q_WP, p_WP = load4(work.q_WB, parent), load3(work.p_WB, parent)
+        p_WP = load3(work.p_WB, parent)
         to_anchor = times_vector(load_matrix(work.R, parent), to_anchor)
-    q_WB = unit(multiply(q_WP, joint_turn(tree, q, i)))
-    R = matrix(q_WB)
     from_anchor = negate(times_vector(R, load3(tree.anchor_B, i)))
     arm = add(to_anchor, from_anchor)
     way = joint_way(tree, q, i)
@@ -139,7 +171,6 @@ def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
     if tree.kind[i] == NODE_FREE:
         k = tree.q_start[i]
         arm = (q[k], q[k + 1], q[k + 2])
-    store4(work.q_WB, i, q_WB)
     store_matrix(work.R, i, R)
     store3(work.arm, i, arm)
     store3(work.p_WB, i, add(p_WP, arm))
@@ -154,7 +185,25 @@ def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
     Check   tests/engine/articulated/test_places.py
     """
     for i in range(tree.kind.shape[0]):
-        place_node(tree, q, i, work)
+        parent = tree.parent[i]
+        q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
+        q_WB = unit(multiply(q_WP, joint_turn(tree, q, i)))
+        store4(work.q_WB, i, q_WB)
+        attach_node(tree, q, i, matrix(q_WB), work)
+
+
+@kernel
+def write_frames(tree: Tree, q: NDArray, work: TreeWork) -> None:
+    """`write_places` without quaternions, by products of matrices.
+
+    Writes  work.R, p_WB, arm, S
+    Check   tests/engine/articulated/test_places.py
+    """
+    for i in range(tree.kind.shape[0]):
+        R, parent = turn_in_parent(tree, q, i), tree.parent[i]
+        if parent >= 0:
+            R = times_matrix(load_matrix(work.R, parent), R)
+        attach_node(tree, q, i, R, work)
 
 
 @kernel

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine.build.equations import factor_arrays, graph_arrays
-from engine.solvers.lanes import COLOURS, GROUP, W
+from engine.build.lanes import lane_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.events import N_WHERE, N_WHO, Events
@@ -29,6 +31,8 @@ from engine.world.workspace import Motion, Workspace
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384
 DENSE_ROWS_ON_REQUEST = 1024
+# vectors of iterations (solvers/system.py)
+N_VECTORS = 8
 # of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
 LEMKE_ROWS = 512
 
@@ -251,27 +255,11 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
-    """Room for that many contacts side by side; every colour may leave a group unfilled."""
-    groups = max_contacts // W + COLOURS + 1 if max_contacts > 0 else 0
-    return Lanes(
-        count=np.zeros(3, np.int64),
-        data=np.zeros(groups * GROUP),
-        body_a=np.zeros(groups * W, np.int64),
-        body_b=np.zeros(groups * W, np.int64),
-        listed=np.zeros(max_contacts, np.int64),
-        row=np.zeros(groups * W, np.int64),
-        colour=np.zeros(max_contacts, np.int64),
-        start=np.zeros(COLOURS + 1, np.int64),
-        taken=np.zeros(n_bodies, np.int64),
-        rest=np.zeros(max_contacts, np.int64),
-        sides=np.zeros(12 * W),
-        worst=np.zeros(W),
-    )
+def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0) -> Dense:
+    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
 
-
-def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more."""
+    iterated   rows of iterations that need vectors of their own
+    """
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -279,6 +267,7 @@ def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes) -> Dense:
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),
+        iterates=np.zeros((N_VECTORS, iterated)),
         lanes=lanes,
         graph=graph,
         equations=factor_arrays(graph),
@@ -292,7 +281,9 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         SolverMethod.PIVOTING,
         SolverMethod.GAUSS_SEIDEL,
         SolverMethod.LEMKE,
+        SolverMethod.PROXIMAL,
     )
+    iterated = SolverMethod.JACOBI <= options.solver.method <= SolverMethod.APGD
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     friction = (options.friction_kind, options.directions)
     n_rows = len(rows.bias)
@@ -311,7 +302,13 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         rows=rows,
         problem=problem_of(rows, friction, model.bodies, motion),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke_rows(at_once, options), graph, lane_arrays(n, at_once // 3)),
+        dense=dense_arrays(
+            cap,
+            lemke_rows(at_once, options),
+            graph,
+            lane_arrays(n, at_once // 3),
+            at_once * iterated,
+        ),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
@@ -345,6 +342,15 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     for new, old in zip(larger, cache, strict=True):
         new[: len(old)] = old
     return larger
+
+
+def carry(old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+    """Write what stands in bundles of arrays to the beginning of larger ones."""
+    for source, target in zip(old, new, strict=True):
+        if isinstance(source, tuple):
+            carry(source, target)
+        else:
+            target[tuple(slice(n) for n in source.shape)] = source
 
 
 def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:

@@ -26,10 +26,15 @@ METHODS = {
     "gauss_seidel": SolverMethod.GAUSS_SEIDEL,
     "pivoting": SolverMethod.PIVOTING,
     "lemke": SolverMethod.LEMKE,
+    "jacobi": SolverMethod.JACOBI,
+    "nncg": SolverMethod.NNCG,
+    "pgs_sm": SolverMethod.PGS_SM,
+    "apgd": SolverMethod.APGD,
+    "proximal": SolverMethod.PROXIMAL,
 }
 CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLYGON}
 # methods that solve some shapes of the friction set only
-LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral")}
+LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral"), "apgd": ("cone",)}
 
 
 def automatic_margin(smallest: float) -> float:

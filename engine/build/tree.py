@@ -211,6 +211,15 @@ def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDAr
     return above
 
 
+def unbroken_runs(above: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first rate of the run k, k + 1, ... that ends at each rate, each above the next."""
+    run = np.arange(len(above))
+    for k in range(1, len(above)):
+        if above[k] == k - 1:
+            run[k] = run[k - 1]
+    return run
+
+
 def build_tree(
     bodies: Bodies, joints: Joints, start: Start, lone: bool = False
 ) -> tuple[Tree, Array]:
@@ -253,6 +262,7 @@ def as_arrays(forest: Forest) -> Tree:
         np.concatenate([[0], np.cumsum([size[k] for k in kind])]).astype(np.int64)
         for size in (NODE_COORDINATES, NODE_RATES)
     ]
+    above = nearest_above(starts[1], parent)
     return Tree(
         kind=kind,
         parent=parent,
@@ -266,7 +276,8 @@ def as_arrays(forest: Forest) -> Tree:
         floating=np.array([free for _, free in forest.roots], np.int64),
         q_start=starts[0],
         v_start=starts[1],
-        above=nearest_above(starts[1], parent),
+        above=above,
+        run=unbroken_runs(above),
         q_PB0=real("q_PB0", 4),
         anchor_P=real("anchor_P", 3),
         anchor_B=real("anchor_B", 3),
@@ -297,4 +308,5 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         D=np.zeros(v),
         u=np.zeros(v),
         H=np.zeros((size, size)),
+        S_root=np.zeros((size, 6)),
     )

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.event import put_event, put_place
 from engine.bodies.point import velocity_at
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, dot, load3, sub
+from engine.spatial.vec3 import dot, load3, sub
 from engine.world.contacts import Contacts
 from engine.world.events import (
     EVENT_BEGIN,
-    EVENT_BODY_A,
-    EVENT_BODY_B,
     EVENT_END,
-    EVENT_KIND,
-    EVENT_NORMAL,
-    EVENT_POINT,
     EVENT_SHAPE_A,
     EVENT_SHAPE_B,
     EVENT_SPEED,
-    EVENT_STEP,
-    EVENT_TIME,
     Events,
 )
-from engine.world.model import Shapes
+from engine.world.model import Joints, Shapes
 from engine.world.state import State
 
 
@@ -35,30 +29,15 @@ def is_touching(contacts: Contacts, c: int) -> bool:
 
 
 @kernel
-def put_event(events: Events, kind: int, step: int, time: float, shapes: Shapes, key: int) -> int:
-    """Append an event without its place; its row, or -1 without room."""
-    k = events.count[0]
-    if k >= len(events.who):
-        return -1
+def put_touch(events: Events, kind: int, step: int, time: float, shapes: Shapes, key: int) -> int:
+    """Append an event of a pair of shapes without its place; its row, or -1 without room."""
     n = len(shapes.kind)
-    events.count[0] = k + 1
-    events.who[k, EVENT_KIND] = kind
-    events.who[k, EVENT_STEP] = step
-    events.who[k, EVENT_SHAPE_A] = key // n
-    events.who[k, EVENT_SHAPE_B] = key % n
-    events.who[k, EVENT_BODY_A] = shapes.body[key // n]
-    events.who[k, EVENT_BODY_B] = shapes.body[key % n]
-    events.where[k, EVENT_TIME] = time
-    events.where[k, EVENT_SPEED] = 0.0
+    i, j = key // n, key % n
+    k = put_event(events, kind, step, time, shapes.body[i], shapes.body[j])
+    if k >= 0:
+        events.who[k, EVENT_SHAPE_A] = i
+        events.who[k, EVENT_SHAPE_B] = j
     return k
-
-
-@kernel
-def put_place(events: Events, k: int, p: Vec3, n: Vec3) -> None:
-    """Point and normal of event k."""
-    for i in range(3):
-        events.where[k, EVENT_POINT + i] = p[i]
-        events.where[k, EVENT_NORMAL + i] = n[i]
 
 
 @kernel
@@ -108,18 +87,18 @@ def find_events(
                 before = j
             j += 1
         if now >= 0 and before < 0:
-            k = put_event(events, EVENT_BEGIN, step, time, shapes, key)
+            k = put_touch(events, EVENT_BEGIN, step, time, shapes, key)
             if k >= 0:
                 put_begin(events, contacts, now, state, velocity, k)
         elif now < 0 and before >= 0:
-            k = put_event(events, EVENT_END, step, time, shapes, key)
+            k = put_touch(events, EVENT_END, step, time, shapes, key)
             if k >= 0:
                 put_place(events, k, load3(cache.point_W, before), load3(cache.normal_W, before))
 
 
 @kernel
-def has_room(contacts: Contacts, events: Events) -> bool:
+def has_room(contacts: Contacts, joints: Joints, events: Events) -> bool:
     """True if another step's events fit, whatever happens in it, or nobody wants them."""
     # the kick, and the impacts before and after it: each may begin and end all there is
-    worst = 10 * len(contacts.gap)
+    worst = 10 * len(contacts.gap) + len(joints.kind)
     return bool(len(events.who) == 0 or events.count[0] + worst <= len(events.who))

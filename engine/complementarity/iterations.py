@@ -10,6 +10,7 @@ from engine.solvers.apgd import apgd
 from engine.solvers.jacobi import jacobi
 from engine.solvers.matrix import Matrix
 from engine.solvers.nncg import nncg
+from engine.solvers.relaxed import relaxed_sweeps
 from engine.solvers.subspace import pgs_sm
 from engine.solvers.sweeps import iterate_sweeps
 from engine.solvers.system import N_VECTORS, System
@@ -66,6 +67,7 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         inverse_inertia=np.zeros((0, 3, 3)),
         cfm=np.zeros(0),
         b=rows.spread(problem.b),
+        ease=np.zeros(0),
         lo=lo,
         hi=hi,
         normal_row=normal,
@@ -92,6 +94,8 @@ def run(problem: Complementarity, method: str, rules: Rules) -> Answer:
         status, count = nncg(system, most, tolerance)
     elif method == "pgs_sm":
         status, count = pgs_sm(system, most, tolerance)
+    elif method == "gauss_seidel" and problem.relaxed:
+        status, count = relaxed_sweeps(system, most, tolerance, 1.0)
     elif method == "apgd":
         status, count = apgd(system, most, tolerance, int(not problem.relaxed))
     else:

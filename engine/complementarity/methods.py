@@ -22,6 +22,8 @@ Method = Callable[[Complementarity, Rules], Answer]
 PIVOTED = 400
 # sweeps of nncg with which `auto` begins on contacts, and after a method that stalled
 FIRST_SWEEPS, MORE_SWEEPS = 300, 20_000
+# methods that solve the convex relaxation too
+RELAXED = ("auto", "apgd", "gauss_seidel")
 # share of the largest eigenvalue that a negative one may have and count as 0
 INDEFINITE = 1e-10
 
@@ -153,10 +155,9 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
         raise ProblemError("relaxation", f"is {rules.relaxation:g}; it must lie between 0 and 2")
     if rules.guess is not None and np.shape(rules.guess) != (problem.n,):
         raise ProblemError("guess", f"has shape {np.shape(rules.guess)}; {(problem.n,)} is needed")
-    if problem.relaxed and method not in ("auto", "apgd"):
-        raise ProblemError(
-            "method", f"'{method}' solves Coulomb's law; the relaxation is for 'apgd'"
-        )
+    if problem.relaxed and method not in RELAXED:
+        allowed = ", ".join(RELAXED)
+        raise ProblemError("method", f"'{method}' solves Coulomb's law; the relaxation: {allowed}")
     answer = METHODS[method](problem, rules)
     return Solution(
         answer.x,

@@ -28,6 +28,7 @@ from engine.complementarity import measure
 from engine.complementarity.iterations import run
 from engine.complementarity.problem import Array, Complementarity
 from engine.complementarity.solution import Answer, Rules, Stopped
+from engine.solvers.linear import solve_general
 
 # sweeps before the first Newton step and after each that failed; doubled with every failure
 SWEEPS, MOST_SWEEPS = 25, 800
@@ -44,8 +45,9 @@ INNER_SHARE = 1e-2
 FIRST = (1e-4, 1e-2, 1.0)
 # alpha: least, largest
 LEAST, LARGEST = 1e-13, 1e2
-# up to this many unknowns, and above this share of non-zeros, a full factor is cheaper
-DENSE_UNKNOWNS, DENSE_SHARE = 1500, 0.1
+# up to so many unknowns, above such a share of non-zeros, a full factor is cheaper than a sparse
+# one; up to so few the threads of a library cost more than they gain
+DENSE_UNKNOWNS, DENSE_SHARE, SMALL_UNKNOWNS = 1500, 0.1, 250
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,11 @@ def solve_square(M: scipy.sparse.csr_matrix, rhs: Array) -> Array | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            if n <= DENSE_UNKNOWNS and (n <= 60 or M.nnz > DENSE_SHARE * n * n or n <= 300):
+            if n <= SMALL_UNKNOWNS:
+                x = rhs.copy()
+                if not solve_general(M.toarray(), n, x):
+                    return None
+            elif n <= DENSE_UNKNOWNS and M.nnz > DENSE_SHARE * n * n:
                 x = scipy.linalg.solve(M.toarray(), rhs, check_finite=False)
             else:
                 x = scipy.sparse.linalg.splu(M.tocsc()).solve(rhs)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from engine.constraints.frames import is_broken
+from engine.bodies.event import put_event, put_place
+from engine.constraints.frames import is_broken, joint_frame
 from engine.diagnostics.energy import joint_spring_energy
 from engine.kernel import kernel
-from engine.spatial.vec3 import ZERO3, Vec3, add_scaled, norm
+from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
+from engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
 from engine.world.model import GEAR, Joints
 from engine.world.problem import Problem
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
@@ -17,8 +19,8 @@ from engine.world.state import FREED, LEDGER_IMPACT, State
 @kernel
 def reaction_of(
     joints: Joints, rows: Rows, problem: Problem, first: int, h: float
-) -> tuple[float, int]:
-    """Force on the child of the joint whose rows start at `first` [N] (a gear's torque [N m]).
+) -> tuple[Vec3, int]:
+    """Force on the child of the joint whose rows start at `first` [N] (a gear's torque [N m]), W.
 
     Equations, stops and springs count, not motors and friction. Returns it and the row after the
     last of the joint.
@@ -32,7 +34,7 @@ def reaction_of(
             along = (rows.J_b[i, part], rows.J_b[i, part + 1], rows.J_b[i, part + 2])
             total = add_scaled(total, problem.lam[i] / h, along)
         i += 1
-    return norm(total), i
+    return total, i
 
 
 @kernel
@@ -51,7 +53,20 @@ def free_pair(state: State, key: int) -> None:
 
 
 @kernel
-def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: float) -> None:
+def tell_break(joints: Joints, state: State, j: int, push: Vec3, events: Events) -> None:
+    """Append the event of joint j that broke: at its anchor in the child, along the force on it."""
+    a, b = joints.body_a[j], joints.body_b[j]
+    k = put_event(events, EVENT_BREAK, state.step[0], state.time[0], a, b)
+    if k >= 0:
+        events.who[k, EVENT_JOINT] = j
+        frame = joint_frame(joints, state, j)
+        put_place(events, k, add(load3(state.p_WB, b), frame.arm_b), scale(1.0 / norm(push), push))
+
+
+@kernel
+def break_joints(
+    joints: Joints, state: State, rows: Rows, problem: Problem, h: float, events: Events
+) -> None:
     """Break every joint whose reaction in this step was beyond its breaking force.
 
     What its spring holds at that moment is lost, and booked as an impact. Its bodies may touch from
@@ -59,7 +74,7 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
 
     Reads   rows of the step, those of a joint one after the other
     Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
-            still_steps: what is freed is not about to fall asleep
+            still_steps: what is freed is not about to fall asleep; events, one for each
     Check   tests/references/test_breaking.py
     """
     i = 0
@@ -68,7 +83,8 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
         if j < 0 or not math.isfinite(joints.breaking_force[j]) or is_broken(state, j):
             i += 1
             continue
-        force, i = reaction_of(joints, rows, problem, i, h)
+        push, i = reaction_of(joints, rows, problem, i, h)
+        force = norm(push)
         if force > joints.breaking_force[j]:
             state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
             state.broken[j, 0] = state.time[0]
@@ -77,3 +93,4 @@ def break_joints(joints: Joints, state: State, rows: Rows, problem: Problem, h: 
             state.still_steps[joints.body_b[j]] = 0
             if joints.excluded[j] >= 0:
                 free_pair(state, joints.excluded[j])
+            tell_break(joints, state, j, push, events)

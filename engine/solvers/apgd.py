@@ -42,7 +42,7 @@ LAST, A_LAST, POINT, A_POINT, BEST, METRIC, SHIFT = 0, 1, 2, 3, 4, 5, 6
 
 
 @kernel
-def _write_metric(problem: Problem, metric: NDArray) -> None:
+def write_metric(problem: Problem, metric: NDArray) -> None:
     """Diagonal of each box; of each contact and follower block the largest of its three."""
     D = problem.diagonal
     n_rows = problem.count[0]
@@ -154,7 +154,7 @@ def _start(system: System, coulomb: int) -> None:
     """Everything at the guess."""
     problem, x = system.problem, system.x
     n = problem.count[0]
-    _write_metric(problem, x[METRIC])
+    write_metric(problem, x[METRIC])
     make_admissible(system)
     multiply(system, problem.lam, problem.w)
     for i in range(n):

@@ -20,7 +20,7 @@ from engine.solvers.polyhedral import most_variables, solve_polyhedral
 from engine.solvers.turns import SWEEPS_PER_TURN, TurnScratch, solve_in_turns
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
-from engine.world.report import STOPPED_EXACT, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from engine.world.problem import Dense, Problem
@@ -87,7 +87,7 @@ def _solve_friction(
     polygon = dp.friction_kind == FRICTION_POLYGON and fits_lemke(dp, dense)
     sweeps = min(max_iterations, 4 * SWEEPS_PER_TURN) if square or polygon else max_iterations
     status, count = solve_in_turns(dp, _turns(dense), sweeps, tolerance)
-    if status == STOPPED_TOLERANCE or not (square or polygon):
+    if status in (STOPPED_TOLERANCE, STOPPED_NO_SOLUTION) or not (square or polygon):
         return status, count
     # Newton's scratch ends before this vector
     copy(dp.lam, dp.n, best)

@@ -11,7 +11,7 @@ from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.linear import dot
 from engine.solvers.projection import clamp, project_pair
-from engine.solvers.residual import box_error
+from engine.solvers.residual import box_error, larger
 from engine.world.problem import FRICTION_BOX
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _bounded_error(dp: DenseProblem, i: int, lam_n: float) -> float:
 def _pair_error(dp: DenseProblem, i: int, lam_n: float) -> float:
     """Natural map of the rows i + 1, i + 2 within mu lam_n together."""
     if dp.friction_kind == FRICTION_BOX:
-        return max(_bounded_error(dp, i + 1, lam_n), _bounded_error(dp, i + 2, lam_n))
+        return larger(_bounded_error(dp, i + 1, lam_n), _bounded_error(dp, i + 2, lam_n))
     D = max(dp.scale[i + 1], dp.scale[i + 2])
     y1 = D * dp.lam[i + 1]
     y2 = D * dp.lam[i + 2]
@@ -95,14 +95,18 @@ def _pair_error(dp: DenseProblem, i: int, lam_n: float) -> float:
 
 @kernel
 def dense_residual(dp: DenseProblem) -> float:
-    """Largest natural map, from dp.w as it stands; the definition of residual.py."""
+    """Largest natural map, from dp.w as it stands; the definition of residual.py.
+
+    NaN when one is.
+    """
     worst = 0.0
     for i in range(dp.first_follower):
-        worst = max(worst, box_error(dp.lam[i], dp.w[i], dp.lo[i], dp.hi[i], dp.scale[i]))
+        worst = larger(worst, box_error(dp.lam[i], dp.w[i], dp.lo[i], dp.hi[i], dp.scale[i]))
     for i in range(dp.first_follower, dp.n_box, 3):
         lam_n = dp.lam[dp.normal[i]]
-        worst = max(worst, _bounded_error(dp, i, lam_n), _pair_error(dp, i, lam_n))
+        worst = larger(worst, _bounded_error(dp, i, lam_n))
+        worst = larger(worst, _pair_error(dp, i, lam_n))
     for i in range(dp.n_box, dp.n, 3):
-        worst = max(worst, box_error(dp.lam[i], dp.w[i], 0.0, np.inf, dp.scale[i]))
-        worst = max(worst, _pair_error(dp, i, dp.lam[i]))
+        worst = larger(worst, box_error(dp.lam[i], dp.w[i], 0.0, np.inf, dp.scale[i]))
+        worst = larger(worst, _pair_error(dp, i, dp.lam[i]))
     return worst

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from engine.bodies.finite import LARGEST
 from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import (
@@ -32,7 +33,7 @@ from engine.solvers.dense_problem import (
 from engine.solvers.linear import copy, solve_general
 from engine.solvers.projection import polygon_sector
 from engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_STALLED, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -284,6 +285,8 @@ def newton(
 ) -> tuple[int, int]:
     """Improve dp.lam; STOPPED_TOLERANCE or STOPPED_STALLED, and steps made.
 
+    A guess whose residual is not finite, or beyond LARGEST, stays: STOPPED_NO_SOLUTION.
+
     Reads   dp.lam   guess
     Writes  dp.lam   the best of all iterates by the residual, never worse than the guess
             dp.w
@@ -294,6 +297,8 @@ def newton(
     alpha = FIRST_SHARE
     merit = write_newton_system(dp, scratch, alpha)
     least = dense_residual(dp)
+    if not least < LARGEST:
+        return STOPPED_NO_SOLUTION, 0
     copy(dp.lam, n, scratch.best)
     status = STOPPED_STALLED
     count = 0

@@ -35,7 +35,7 @@ TINY_DIAGONAL = 1e-300
 
 
 @kernel
-def _larger(worst: float, value: float) -> float:
+def larger(worst: float, value: float) -> float:
     """The larger of two, where NaN beats every number."""
     if value > worst or value != value:
         return value
@@ -63,7 +63,7 @@ def pair_error(problem: Problem, i: int, lam_n: float) -> float:
     lam, w, D = problem.lam, problem.w, problem.diagonal
     kind = problem.friction_kind[0]
     if kind == FRICTION_BOX:
-        return max(bounded_error(problem, i + 1, lam_n), bounded_error(problem, i + 2, lam_n))
+        return larger(bounded_error(problem, i + 1, lam_n), bounded_error(problem, i + 2, lam_n))
     D_t = max(D[i + 1], D[i + 2], TINY_DIAGONAL)
     y1 = D_t * lam[i + 1]
     y2 = D_t * lam[i + 2]
@@ -92,7 +92,7 @@ def _cone_error(problem: Problem, i: int) -> float:
 def contact_errors(problem: Problem, i: int) -> tuple[float, float]:
     """Natural map and Coulomb error of the contact with normal row i, from problem.w."""
     lam, w, D = problem.lam, problem.w, problem.diagonal
-    worst = _larger(box_error(lam[i], w[i], 0.0, np.inf, D[i]), pair_error(problem, i, lam[i]))
+    worst = larger(box_error(lam[i], w[i], 0.0, np.inf, D[i]), pair_error(problem, i, lam[i]))
     return worst, _cone_error(problem, i)
 
 
@@ -104,16 +104,16 @@ def largest_errors(problem: Problem) -> tuple[float, float]:
     worst = 0.0
     first = first_follower(problem)
     for i in range(first):
-        worst = _larger(worst, box_error(lam[i], w[i], problem.lo[i], problem.hi[i], D[i]))
+        worst = larger(worst, box_error(lam[i], w[i], problem.lo[i], problem.hi[i], D[i]))
     for i in range(first, n_box, 3):
         lam_n = lam[problem.normal_row[i]]
-        worst = _larger(worst, bounded_error(problem, i, lam_n))
-        worst = _larger(worst, pair_error(problem, i, lam_n))
+        worst = larger(worst, bounded_error(problem, i, lam_n))
+        worst = larger(worst, pair_error(problem, i, lam_n))
     coulomb = 0.0
     for i in range(n_box, n_rows, 3):
         natural, cone = contact_errors(problem, i)
-        worst = _larger(worst, natural)
-        coulomb = _larger(coulomb, cone)
+        worst = larger(worst, natural)
+        coulomb = larger(coulomb, cone)
     return worst, coulomb
 
 
@@ -138,8 +138,8 @@ def residual_of_contacts(
         for i in range(rows[c], rows[c] + 3):
             problem.w[i] = row_velocity(problem, v, i)
         natural, cone = contact_errors(problem, rows[c])
-        worst = _larger(worst, natural)
-        coulomb = _larger(coulomb, cone)
+        worst = larger(worst, natural)
+        coulomb = larger(coulomb, cone)
     return worst, coulomb
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
+from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.residual import residual, residual_of_contacts
 from engine.solvers.swept import ease_contacts, list_contacts, sweep_all, sweep_listed
 from engine.status import DENSE_FULL
@@ -61,7 +63,9 @@ def choose_method(problem: Problem, dense: Dense) -> int:
 
 @kernel
 def fits(problem: Problem, dense: Dense, method: int) -> bool:
-    """Whether there is memory for a method that holds a matrix."""
+    """Whether there is memory for a method that holds a matrix, or vectors of its own."""
+    if is_iterated(method):
+        return problem.count[0] <= dense.iterates.shape[1]
     if method < ELIMINATION:
         return problem.count[0] <= dense.S.shape[0]
     return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
@@ -79,7 +83,7 @@ def _largest(x: NDArray, n: int) -> float:
 @kernel
 def _verdict(status: int, error: float, largest_b: float) -> int:
     """What the solver says of itself, unless its residual says otherwise."""
-    if error != error:
+    if not error < LARGEST:
         return STOPPED_NO_SOLUTION
     if status == STOPPED_EXACT and error > EXACT * largest_b:
         return STOPPED_STALLED
@@ -157,7 +161,9 @@ def solve(
         report.status[0] |= DENSE_FULL
         method = PGS
     status, iterations = NO_ROOM, 0
-    if method >= GAUSS_SEIDEL:
+    if is_iterated(method):
+        status, iterations = solve_iterated(problem, dense, v, options, method)
+    elif method >= GAUSS_SEIDEL:
         sweeps = options.max_iterations if options.max_iterations > 0 else DENSE_ITERATIONS
         status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
         if options.method == LEMKE and method != LEMKE:

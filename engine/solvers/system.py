@@ -29,7 +29,7 @@ from engine.world.problem import FRICTION_BOX, Problem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# vectors of scratch that a System brings along
+# vectors of scratch that a System brings along; build/capacity.py makes room for as many
 N_VECTORS = 8
 # the last of them holds A lam + b while the residual is measured
 MEASURED = N_VECTORS - 1
@@ -120,6 +120,7 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
         problem.inverse_inertia,
         problem.cfm,
         problem.b,
+        problem.ease,
         problem.lo,
         problem.hi,
         problem.normal_row,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.bodies.finite import LARGEST
 from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, dense_residual, write_velocities
@@ -23,6 +24,7 @@ from engine.solvers.linear import copy
 from engine.solvers.newton import NewtonScratch, newton
 from engine.world.report import (
     STOPPED_MAX_ITERATIONS,
+    STOPPED_NO_SOLUTION,
     STOPPED_STALLED,
     STOPPED_TOLERANCE,
 )
@@ -88,6 +90,9 @@ def solve_in_turns(
         return status, total
     write_velocities(dp)
     error = dense_residual(dp)
+    # numbers beyond any motion, or none: halving them would take for ever
+    if not error < LARGEST:
+        return STOPPED_NO_SOLUTION, total
     best = error
     copy(dp.lam, dp.n, scratch.best)
     goal = 0.5 * best

@@ -115,28 +115,34 @@ def rigid_sum(a: RigidInertia, b: RigidInertia) -> RigidInertia:
 
 
 @kernel
-def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
-    """X^T I X: the inertia of a body from frame B to frame A.
+def rigid_shifted(inertia: RigidInertia, r: Vec3) -> RigidInertia:
+    """The same, felt at an origin from which the old one lies at r: axes stay.
 
-    m stays, h_A = E^T h + m r, and the moments by Steiner's theorem twice, from B's origin to the
-    centre and from there to A's origin, without dividing by the mass:
-    I_A = E^T I E + (2 r.h' + m r.r) 1 - (r h'^T + h' r^T) - m r r^T,  h' = E^T h
+    m stays, h' = h + m r, and the moments by Steiner's theorem twice, from the old origin to the
+    centre and from there to the new one, without dividing by the mass:
+    I' = I + (2 r.h + m r.r) 1 - (r h^T + h r^T) - m r r^T = I + r.g 1 - sym(r g^T),  g = 2 h + m r
     """
+    m, h, moments = inertia
+    g = add_scaled(add(h, h), m, r)
+    x, y, z = r[0] * g[0], r[1] * g[1], r[2] * g[2]
+    shift = (
+        y + z,
+        x + z,
+        x + y,
+        -0.5 * (r[0] * g[1] + g[0] * r[1]),
+        -0.5 * (r[0] * g[2] + g[0] * r[2]),
+        -0.5 * (r[1] * g[2] + g[1] * r[2]),
+    )
+    return m, add_scaled(h, m, r), sym_add(moments, shift)
+
+
+@kernel
+def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
+    """X^T I X: the inertia of a body from frame B to frame A."""
     E, r = X
     m, h, moments = inertia
     T = transposed(E)
-    turned = times_vector(T, h)
-    c = 2.0 * dot(r, turned)
-    shift = (
-        c - 2.0 * r[0] * turned[0],
-        c - 2.0 * r[1] * turned[1],
-        c - 2.0 * r[2] * turned[2],
-        -r[0] * turned[1] - turned[0] * r[1],
-        -r[0] * turned[2] - turned[0] * r[2],
-        -r[1] * turned[2] - turned[1] * r[2],
-    )
-    grown = sym_add(sym_add(sym_turned(T, moments), shift), steiner(m, r))
-    return m, add_scaled(turned, m, r), grown
+    return rigid_shifted((m, times_vector(T, h), sym_turned(T, moments)), r)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Shape pairs that began or ceased to touch: what steps leave for whoever wants to know."""
+"""What began and ceased to touch, and which joints broke: left for whoever wants to know."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from numpy.typing import NDArray
 from engine.bundle import bundle
 
 # columns of Events.who
-EVENT_KIND, EVENT_STEP, EVENT_BODY_A, EVENT_BODY_B, EVENT_SHAPE_A, EVENT_SHAPE_B = range(6)
-N_WHO = 6
+(
+    EVENT_KIND,
+    EVENT_STEP,
+    EVENT_BODY_A,
+    EVENT_BODY_B,
+    EVENT_SHAPE_A,
+    EVENT_SHAPE_B,
+    EVENT_JOINT,
+    N_WHO,
+) = range(8)
 
 # values of EVENT_KIND
-EVENT_BEGIN, EVENT_END = 0, 1
+EVENT_BEGIN, EVENT_END, EVENT_BREAK = 0, 1, 2
 
 # columns of Events.where
 EVENT_TIME, EVENT_POINT, EVENT_NORMAL, EVENT_SPEED = 0, 1, 4, 7
@@ -25,7 +33,7 @@ class Events(NamedTuple):
     """In the order in which they happened; without room (max = 0) nobody asks for them."""
 
     count: NDArray  # (1,) int64        events that wait to be read
-    who: NDArray  # (max, 6) int64      EVENT_KIND ... EVENT_SHAPE_B
+    who: NDArray  # (max, 7) int64      EVENT_KIND ... EVENT_JOINT; -1: none
     where: (
         NDArray  # (max, 8)          s, m, -, m/s  EVENT_TIME ... EVENT_SPEED: point and normal in W
     )

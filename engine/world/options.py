@@ -18,6 +18,11 @@ class SolverMethod(IntEnum):
     PIVOTING = 4
     ELIMINATION = 5
     LEMKE = 6
+    JACOBI = 7
+    NNCG = 8
+    PGS_SM = 9
+    APGD = 10
+    PROXIMAL = 11
 
 
 class Gyroscopic(IntEnum):

@@ -73,7 +73,7 @@ class Lanes(NamedTuple):
 
 @bundle
 class Dense(NamedTuple):
-    """Scratch of the solvers that need A itself; holds up to `cap` rows (cap may be smaller than max)."""
+    """Scratch of the solvers; what needs A itself holds up to `cap` rows (cap may be smaller than max)."""
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
@@ -81,6 +81,7 @@ class Dense(NamedTuple):
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
     basis: NDArray  # (4, t + 1) int64
+    iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
     lanes: Lanes
     graph: Graph  # of the equations, which count against no cap
     equations: Factor

@@ -57,7 +57,7 @@ class State(NamedTuple):
     time: NDArray  # (1,) s
     step: NDArray  # (1,) int64           steps done
     gravity_W: NDArray  # (3,) m/s^2
-    unguarded: NDArray  # (1,) int64      1: velocities were set since the last step, see guard.py
+    unguarded: NDArray  # (1,) int64      1: velocities were set since the last step; more: a step waits for room, see guard.py
     p_WB: NDArray  # (n, 3) m             centre of mass
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass

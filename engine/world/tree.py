@@ -40,6 +40,7 @@ class Tree(NamedTuple):
     q_start: NDArray  # (k + 1,) int64   first coordinate of each node
     v_start: NDArray  # (k + 1,) int64   first rate of each node
     above: NDArray  # (v,) int64         rate next towards the root, -1: none
+    run: NDArray  # (v,) int64           first rate of the unbroken run above one another that ends here
     q_PB0: NDArray  # (k, 4) -           node axes -> parent axes where the coordinate is zero
     anchor_P: NDArray  # (k, 3) m        from the parent's origin, parent axes
     anchor_B: NDArray  # (k, 3) m        from the node's origin, node axes
@@ -68,3 +69,6 @@ class TreeWork(NamedTuple):
     D: NDArray  # (v,) 1/(kg m^2), 1/kg  1/(S . U); 0: this rate moves nothing
     u: NDArray  # (v,) N or N m          what is left of a rate's force
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
+    S_root: (
+        NDArray  # (6, v) -, m       S at the origin of the tree's first node; of no size in a step
+    )

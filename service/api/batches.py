@@ -19,7 +19,14 @@ from service.api.intake import (
     refuse_physics_faults,
 )
 from service.api.negotiation import wanted_format
-from service.api.views import batch_info, batch_url, metric, simulation_infos, simulation_url
+from service.api.views import (
+    batch_info,
+    batch_url,
+    metric,
+    rfc3339,
+    simulation_infos,
+    simulation_url,
+)
 from service.jobs.catalog import Row
 from service.jobs.machine import RunState
 from service.jobs.office import Office
@@ -203,7 +210,7 @@ def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[
                 "error": error.get("message"),
                 "attempt": row["attempt"],
                 "steps": row["step"],
-                "finished_at": row["finished_at"],
+                "finished_at": rfc3339(row["finished_at"]),
                 "link": simulation_url(row["id"]),
             }
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
+from schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from service.api.dependencies import PROBLEMS, TheOffice, TheSettings, refuse_unknown_query
 from service.api.errors import ProblemError
 from service.recordings.formats import FORMATS
@@ -57,6 +58,8 @@ def limits(settings: TheSettings) -> dict[str, Any]:
         "sessions": settings.max_sessions,
         "parallel_runs": settings.workers,
         "timeout_s": settings.default_timeout_s,
+        "dynamics_states": MAX_STATES,
+        "dynamics_numbers": MAX_NUMBERS,
     }
 
 

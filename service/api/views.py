@@ -99,6 +99,13 @@ def moment_or_none(seconds: float | None) -> datetime | None:
     return None if seconds is None else moment(seconds)
 
 
+def rfc3339(seconds: float | None) -> str | None:
+    """A time in UTC as text, to the millisecond, if there is one."""
+    if seconds is None:
+        return None
+    return moment(seconds).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
 def finite(value: float | None) -> float | None:
     """A number JSON can hold."""
     return value if value is not None and math.isfinite(value) else None

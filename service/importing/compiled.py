@@ -254,7 +254,7 @@ def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
             notes.guessed(
                 "start_at_limit",
                 "A joint whose limits exclude 0 starts at the limit nearest to it.",
-                f"joint '{model.joint(joint).name}' at {start:g}",
+                f"joint '{model.joint(joint).name}' at {start:.15g}",
             )
             data.qpos[at] = start
 

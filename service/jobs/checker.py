@@ -1,14 +1,18 @@
-"""Asks a worker process whether the engine accepts a scene, and what a step of it costs.
+"""Asks a worker process: is a scene accepted, what does a step cost, what solves a problem, what
+do algorithms in joint coordinates give.
 
 The service itself loads no physics; faults such as an indefinite inertia are found here.
 """
 
 import threading
+from typing import Any, TypeVar
 
 from service import clock
 from service.jobs import messages as m
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
+
+Answer = TypeVar("Answer", m.Checked, m.Computed, m.Solved)
 
 
 class CheckerBusyError(Exception):
@@ -35,13 +39,16 @@ class Checker:
         within_s: float = 60.0,
     ) -> m.Checked:
         """What the engine says about a scene. Raises CheckerBusyError."""
-        until = clock.monotonic() + within_s
-        if not self._turn.acquire(timeout=within_s):
-            raise CheckerBusyError("other scenes are being checked")
-        try:
-            return self._ask(m.CheckOrder(document, dict(overrides or {}), probe_s), until)
-        finally:
-            self._turn.release()
+        order = m.CheckOrder(document, dict(overrides or {}), probe_s)
+        return self._in_turn(order, m.Checked, within_s)
+
+    def compute(self, order: m.ComputeOrder, *, within_s: float = 60.0) -> m.Computed:
+        """The answer in joint coordinates. Raises CheckerBusyError."""
+        return self._in_turn(order, m.Computed, within_s)
+
+    def solve(self, document: str, *, within_s: float = 60.0) -> m.Solved:
+        """The answer to a complementarity problem. Raises CheckerBusyError."""
+        return self._in_turn(m.SolveOrder(document), m.Solved, within_s)
 
     def close(self) -> None:
         """End the process, also while it is asked."""
@@ -54,7 +61,16 @@ class Checker:
                 self._worker.quit(1.0)
                 self._worker = None
 
-    def _ask(self, order: m.CheckOrder, until: float) -> m.Checked:
+    def _in_turn(self, order: Any, expected: type[Answer], within_s: float) -> Answer:
+        until = clock.monotonic() + within_s
+        if not self._turn.acquire(timeout=within_s):
+            raise CheckerBusyError("others are being served")
+        try:
+            return self._ask(order, expected, until)
+        finally:
+            self._turn.release()
+
+    def _ask(self, order: Any, expected: type[Answer], until: float) -> Answer:
         for _ in range(2):
             left = until - clock.monotonic()
             if left <= 0.0:
@@ -67,10 +83,10 @@ class Checker:
                 # an idle worker may have died long ago: ask a fresh one, once
                 self._drop()
                 continue
-            if isinstance(answer, m.Checked):
+            if isinstance(answer, expected):
                 return answer
             self._drop()
-            raise CheckerBusyError("the scene could not be checked in time")
+            raise CheckerBusyError("no answer in time")
         raise CheckerBusyError("no worker process is ready")
 
     def _ready_worker(self, within_s: float) -> Worker:

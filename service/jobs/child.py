@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene, scene_hash
+from service.jobs import complement
 from service.jobs import messages as m
+from service.jobs.computing import compute
 from service.jobs.machine import RunEvent
 from service.workers import orphans
 
@@ -46,6 +48,10 @@ def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
                 return
             if isinstance(order, m.CheckOrder):
                 pipe.send(check(order, limits.scene))
+            elif isinstance(order, m.ComputeOrder):
+                pipe.send(compute(order, limits.scene))
+            elif isinstance(order, m.SolveOrder):
+                pipe.send(complement.solve(order))
             elif isinstance(order, m.RunOrder):
                 pipe.send(Execution(pipe, order, limits.scene).done())
             # a StopRun may arrive after its run has ended: nothing to stop

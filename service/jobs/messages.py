@@ -35,6 +35,22 @@ class CheckOrder:
 
 
 @dataclass(frozen=True)
+class ComputeOrder:
+    """Compute something in joint coordinates: an operation of `/v1/dynamics` with its arrays."""
+
+    document: str
+    operation: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SolveOrder:
+    """Solve a complementarity problem: a `ComplementarityRequest` as JSON."""
+
+    document: str
+
+
+@dataclass(frozen=True)
 class StopRun:
     """Stop the run: `why` comes back as the outcome (cancelled, timed_out, released)."""
 
@@ -87,3 +103,20 @@ class Checked:
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     seconds_per_step: float | None = None
     total_steps: int = 0
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The answer to a ComputeOrder, or what is wrong with its scene or with its other parts."""
+
+    answer: Mapping[str, Any] | None = None
+    scene_faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A `ComplementarityAnswer`, or the fault for which there is none."""
+
+    answer: Mapping[str, Any] | None = None
+    fault: Mapping[str, Any] | None = None

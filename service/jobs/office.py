@@ -58,6 +58,7 @@ class Office:
         )
         self.runner = Runner(self.queue, options, launcher)
         self.checker = Checker(launcher, limits)
+        self.solver = Checker(launcher, limits)
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Take back what an earlier service left, and begin to work."""
@@ -73,6 +74,7 @@ class Office:
         """Stop working; running runs go back to the queue."""
         self.runner.stop()
         self.checker.close()
+        self.solver.close()
         self._engine.dispose()
         self._lock.close()
 

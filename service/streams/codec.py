@@ -18,7 +18,7 @@ from schemas.frame import (
 
 # what a viewer gets who subscribes to a channel
 CHANNELS: dict[str, frozenset[BlockTag]] = {
-    "poses": frozenset({BlockTag.POSES, BlockTag.GRAB, BlockTag.STATE_HASH}),
+    "poses": frozenset({BlockTag.POSES, BlockTag.ASLEEP, BlockTag.GRAB, BlockTag.STATE_HASH}),
     "contacts": frozenset({BlockTag.CONTACTS}),
     "joints": frozenset({BlockTag.JOINTS}),
     "energy": frozenset({BlockTag.ENERGY}),

@@ -12,6 +12,7 @@ from schemas.frame import (
     FrameFlags,
     FrameHeader,
     Table,
+    asleep_table,
     encode_frame,
     poses_table,
     row_from,
@@ -44,6 +45,8 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
     }
     if "contacts" in channels:
         tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, simulation.contact_table())
+    if simulation.scene.simulation.sleeping.enabled:
+        tables[BlockTag.ASLEEP] = asleep_table(simulation.asleep())
     if "events" in channels:
         happened = simulation.events()
         if len(happened):
@@ -81,6 +84,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "body_names": list(simulation.body_names),
         "poses": simulation.poses().tolist(),
         "velocities": simulation.velocities().tolist(),
+        "asleep": simulation.asleep().tolist(),
         "joint_names": list(simulation.joint_names),
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),

@@ -1,12 +1,12 @@
 import json
 
-from tests.service.api.test_imports import BOB, MODEL
+from tests.service.importing.models import BOB, SWING
 
 
 def model(tmp_path):
     (tmp_path / "bob.obj").write_text(BOB)
     path = tmp_path / "swing.xml"
-    path.write_text(MODEL)
+    path.write_text(SWING)
     return path
 
 

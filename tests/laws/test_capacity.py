@@ -114,3 +114,45 @@ def test_room_that_runs_out_while_sleepers_wake_is_found() -> None:
         hashes.append(sim.state_hash())
     assert len(tight.work.contacts.gap) > used
     assert hashes[0] == hashes[1]
+
+
+def struck(contacts: int, pairs: int, **options: Any) -> Simulation:
+    """A hammer strikes a paddle, which is then looked at again: a wall of cubes is in its way.
+
+    The kick knows one contact; what it makes of the paddle's flight needs room for many.
+    """
+    plate = {"type": "box", "size": [0.02, 1.0, 1.0]}
+    cube = {"type": "box", "size": [0.1, 0.1, 0.1]}
+    bodies = [
+        {"name": "hammer", "mass": 50.0, "position": [-0.5, 0.01, 0.02],
+         "linear_velocity": [300, 0, 0], "shapes": [{"type": "sphere", "radius": 0.05}]},
+        {"name": "paddle", "mass": 0.5, "shapes": [plate]},
+    ]  # fmt: skip
+    for i in range(4):
+        for k in range(4):
+            place = [0.15, 0.2 * (i - 1.5), 0.2 * (k - 1.5)]
+            bodies.append(
+                {"name": f"cube-{i}{k}", "mass": 2.0, "position": place, "shapes": [cube]}
+            )
+    scene = document(bodies, gravity=[0, 0, 0], simulation={"dt": 2e-3, **options})
+    return with_room_for(scene, contacts, pairs)
+
+
+@pytest.mark.parametrize("room", [(4, 16), (4, 4000), (2000, 16)])
+@pytest.mark.parametrize("stabilisation", ["baumgarte", "projection"])
+def test_an_impact_behind_the_kick_that_finds_no_room_is_not_skipped(
+    room: tuple[int, int], stabilisation: str
+) -> None:
+    ample = struck(2000, 4000, stabilisation=stabilisation)
+    tight = struck(*room, stabilisation=stabilisation)
+    for sim in (ample, tight):
+        sim.watch_events()
+    for _ in range(6):
+        ample.advance()
+        tight.advance()
+        assert tight.state_hash() == ample.state_hash()
+    assert tight.events().tobytes() == ample.events().tobytes()
+    assert ample.state.unguarded[0] == 0
+    # the paddle has met the cubes
+    assert ample.velocities()[2:, 0].min() > 1.0
+    assert len(tight.work.contacts.gap) > room[0] or len(tight.collision.sweep.pair_a) > room[1]

@@ -13,7 +13,8 @@ BASE, EDGE, GAP = 10, 0.5, 0.05
 def wall():
     """Rows of boxes, one fewer in each, standing exactly upon each other."""
     box = {"density": 1000.0, "shapes": [{"type": "box", "size": [EDGE] * 3}]}
-    bodies = [{"name": "ground", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1], "offset": 0.0}]}]
+    plane = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0}
+    bodies = [{"name": "ground", "type": "static", "shapes": [plane]}]
     for row in range(BASE):
         for i in range(BASE - row):
             x = (i - (BASE - row - 1) / 2) * (EDGE + GAP)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine import run
+from schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 
 pytestmark = pytest.mark.reference
@@ -161,3 +163,43 @@ def test_bodies_of_a_broken_joint_touch_from_then_on() -> None:
         assert sim.summary()["joints"]["broken"] == []
         sim.advance(1000)
         assert sim.poses()[2, 2] == height
+
+
+def test_a_break_is_an_event() -> None:
+    strength = 2 * 9.81 + 5.0005
+    sim = hung(strength)
+    sim.watch_events()
+    sim.advance(600)
+    broken = sim.broken_joints()[0]
+    events = sim.events()
+    assert list(events["kind"]) == [2]
+    event = events[0]
+    assert (float(event["time"]), int(event["step"])) == (broken["time"], 501)
+    assert [int(event[name]) for name in ("joint", "body_a", "body_b")] == [0, 1, 0]
+    assert [int(event[name]) for name in ("shape_a", "shape_b")] == [-1, -1]
+    # the hook held the stone up, at its origin
+    assert [float(event[name]) for name in ("nx", "ny", "nz")] == pytest.approx([0, 0, 1])
+    assert [float(event[name]) for name in ("px", "py", "pz")] == pytest.approx([0, 0, 0], abs=1e-5)
+    assert float(event["approach_speed"]) == 0.0
+    assert len(sim.events()) == 0
+
+
+def test_breaks_are_recorded_among_contacts_by_name() -> None:
+    """A stone that falls off its hook onto the floor."""
+    stone = {
+        "name": "stone", "mass": 2.0, "position": [0, 0, 0.2],
+        "shapes": [{"type": "sphere", "radius": 0.1}],
+    }  # fmt: skip
+    hook = {
+        "name": "hook", "type": "fixed", "parent": "world", "child": "stone", "breaking_force": 1.0,
+    }  # fmt: skip
+    scene = document(
+        [ground(), stone], [hook], simulation={"dt": 1e-3, "duration": 0.3},
+        record={"channels": ["pose", "events"]},
+    )  # fmt: skip
+    recording, _ = run(load_scene(scene))
+    table = recording.tables()["events"]
+    assert list(table["kind"][:2]) == ["break", "begin"]
+    assert list(table["joint"][:2]) == ["hook", ""]
+    assert list(table["body_a"][:2]) == ["world", "ground"]
+    assert list(table["body_b"][:2]) == ["stone", "stone"]

@@ -7,7 +7,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from schemas.frame import DTYPES, BlockTag, FrameFlags, FrameHeader, FrameKind, encode_frame
+from schemas.frame import (
+    DTYPES,
+    BlockTag,
+    FrameFlags,
+    FrameHeader,
+    FrameKind,
+    asleep_table,
+    encode_frame,
+)
 from tests.web.modules import run_module
 
 # written down once by hand from the layout, so that an error shared by both ends cannot hide:
@@ -49,6 +57,8 @@ def blocks() -> Blocks:
             else:
                 table[name] = random.integers(0, 60_000, field.shape)
         made[tag] = table
+    made[BlockTag.EVENTS]["kind"] = 2
+    made[BlockTag.ASLEEP] = asleep_table(np.array([True, False, True]))
     return made
 
 
@@ -96,6 +106,17 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
     assert frame["grab"]["body"] == grab["body"]
     for name in ("point", "target", "force"):
         np.testing.assert_array_equal(np.float32(frame["grab"][name]), grab[name])
+    event, told = blocks[BlockTag.EVENTS][0], frame["happenings"][0]
+    assert told["kind"] == "break"
+    assert (told["time"], told["step"]) == (event["time"], event["step"])
+    assert told["joint"] == event["joint"]
+    for name, fields in (
+        ("point", "px py pz"), ("normal", "nx ny nz"), ("bodies", "body_a body_b"),
+        ("shapes", "shape_a shape_b"),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(np.float32(told[name]), [event[k] for k in fields.split()])
+    assert np.float32(told["speed"]) == event["approach_speed"]
+    assert frame["asleep"] == [1, 0, 1]
     assert frame["stateHash"] == str(blocks[BlockTag.STATE_HASH][0]["hash"])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.service.importing.models import BOB, SWING
 from tests.web.conftest import ROOT, SOFTWARE_RENDERING
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -34,6 +35,20 @@ FLOATING = {
         {"name": "far", "mass": 1, "position": [0, 2, 0],
          "shapes": [{"type": "sphere", "radius": 0.2}]},
     ],
+}  # fmt: skip
+
+# a stone falls off its hook onto the ground and goes to sleep there
+FALLING = {
+    "version": 1,
+    "name": "falling",
+    "simulation": {"dt": 0.002, "duration": 600, "sleeping": {"enabled": True, "time": 0.2}},
+    "bodies": [
+        {"name": "ground", "type": "static", "shapes": [{"type": "plane", "normal": [0, 0, 1]}]},
+        {"name": "stone", "mass": 1, "position": [0, 0, 0.4],
+         "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]},
+    ],
+    "joints": [{"name": "hook", "type": "fixed", "parent": "world", "child": "stone",
+                "breaking_force": 20}],
 }  # fmt: skip
 
 # keeps the sockets of the page at hand, and what was sent through them
@@ -256,6 +271,23 @@ def test_a_scene_of_ones_own_with_faults_then_grabbed(page: Any, shown: Shown) -
     assert page.evaluate("cardan.pose('near')")[:3] == pytest.approx([0, 0, 0], abs=1e-6)
 
 
+def test_a_robot_with_its_mesh_becomes_a_scene(page: Any, shown: Shown) -> None:
+    shown.open("double-pendulum")
+    page.get_by_role("button", name="Open scene").click()
+    page.get_by_label("Add a ground").check()
+    page.locator("#scene-file").set_input_files(
+        [
+            {"name": "swing.xml", "mimeType": "application/xml", "buffer": SWING.encode()},
+            {"name": "bob.obj", "mimeType": "text/plain", "buffer": BOB.encode()},
+        ]
+    )
+    playwright_api.expect(page.locator("#scene-faults")).to_contain_text("convex hulls")
+    assert '"name": "swing"' in page.locator("#scene-text").input_value()
+    page.get_by_role("button", name="Check and run").click()
+    playwright_api.expect(page.locator("#scene-name")).to_have_text("swing")
+    shown.wait("cardan.shown().time > 0")
+
+
 def test_selecting_in_the_outline_fills_the_inspector(page: Any, shown: Shown) -> None:
     shown.open("slider-crank")
     page.get_by_label("Search bodies and joints").fill("crank")
@@ -353,3 +385,32 @@ def test_keeps_a_picture(page: Any, shown: Shown) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=folder / "page.png")
     assert (folder / "page.png").stat().st_size > 50_000
+
+
+def test_contacts_breaks_and_sleep_are_shown(page: Any, shown: Shown) -> None:
+    made = httpx.post(
+        f"{shown.server}/v1/sessions", json={"scene": FALLING, "paused": True}, timeout=60
+    )
+    made.raise_for_status()
+    session = made.json()["id"]
+    page.goto(f"{shown.server}/#session={session}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.shown().state === 'paused'")
+    listed = page.locator("#happenings li")
+    playwright_api.expect(listed).to_have_text("None yet.")
+    # a push of one step is more than the hook holds
+    shown.post("apply_force", body="stone", force=[0, 0, -100])
+    shown.post("step", n=1)
+    playwright_api.expect(page.locator("#happenings [data-kind=break]")).to_contain_text("hook broke")
+    playwright_api.expect(page.locator("#messages")).to_contain_text("hook broke at 0.002 s")
+    shown.wait("cardan.flashes().break === 1")
+    page.locator("[data-overlay=events]").uncheck()
+    shown.post("step", n=400)
+    shown.wait("cardan.shown().step === 401")
+    touches = page.locator("#happenings [data-kind=begin]").first
+    playwright_api.expect(touches).to_contain_text("stone touches ground")
+    assert page.evaluate("cardan.flashes()") == {"begin": 0, "break": 1}
+    shown.wait("cardan.asleep('stone') && !cardan.asleep('ground')")
+    assert shown.rest("/state")["asleep"] == [False, True]
+    shown.post("apply_impulse", body="stone", impulse=[0, 0, 2])
+    shown.post("step", n=2)
+    shown.wait("!cardan.asleep('stone')")

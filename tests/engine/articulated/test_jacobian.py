@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from engine.articulated.coordinates import advance_coordinates
-from engine.articulated.jacobian import point_drift, write_drifts, write_point_jacobian
+from engine.articulated.jacobian import (
+    point_drift,
+    write_drifts,
+    write_point_jacobian,
+    write_point_jacobian_rate,
+)
 from engine.articulated.places import write_bends, write_places, write_velocities
 from tests.engine.articulated.trees import Case, random_tree
 
@@ -65,3 +70,25 @@ def test_drift_is_the_derivative_of_the_jacobian_times_rates(seed: int) -> None:
     turn, a = point_drift(case.work, node, POINT)
     drift = np.array([*turn, *a])
     assert np.abs(difference - drift).max() < 1e-7 * np.abs(drift).max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rate_of_the_jacobian_is_its_derivative(seed: int) -> None:
+    case = random_tree(seed, 12, floating=seed % 2 == 1)
+    node = len(case.tree.kind) - 1
+    h, ends = 1e-5, []
+    for side in (-1.0, 1.0):
+        q = case.q.copy()
+        advance_coordinates(case.tree, q, case.qd, side * h)
+        ends.append(look(case, q, node))
+    difference = (ends[1] - ends[0]) / (2.0 * h)
+    write_places(case.tree, case.q, case.work)
+    write_velocities(case.tree, case.qd, case.work)
+    rate = np.zeros_like(difference)
+    write_point_jacobian_rate(case.tree, case.work, node, POINT, rate)
+    assert np.abs(difference - rate).max() < 1e-8 * np.abs(rate).max()
+    # exactly: its product with the rates is the point's acceleration while none of them changes
+    write_bends(case.tree, case.qd, case.work)
+    write_drifts(case.tree, case.work)
+    drift = np.concatenate(point_drift(case.work, node, POINT))
+    assert np.abs(rate @ case.qd - drift).max() < 1e-12 * np.abs(drift).max()

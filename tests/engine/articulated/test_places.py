@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.articulated.coordinates import advance_coordinates
-from engine.articulated.places import write_places, write_velocities
+from engine.articulated.places import write_frames, write_places, write_velocities
 from engine.build.capacity import empty_state
 from engine.constraints.frames import joint_frame
 from engine.constraints.joints.coordinates import coordinate
@@ -27,6 +27,20 @@ def test_places_are_products_of_matrices(seed: int) -> None:
     p, R = poses(case, case.q)
     assert np.abs(p - dense.place[:, :3, 3]).max() < 1e-13
     assert np.abs(R - dense.place[:, :3, :3]).max() < 1e-13
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_frames_are_places_without_quaternions(seed: int) -> None:
+    case = random_tree(seed, 12, floating=seed % 2 == 1)
+    p, R = poses(case, case.q)
+    S, arm = case.work.S.copy(), case.work.arm.copy()
+    for array in (case.work.p_WB, case.work.R, case.work.S, case.work.arm):
+        array[:] = np.nan
+    write_frames(case.tree, case.q, case.work)
+    assert np.abs(case.work.p_WB - p).max() < 1e-13
+    assert np.abs(case.work.R.reshape(-1, 3, 3) - R).max() < 1e-13
+    assert np.abs(case.work.S - S).max() < 1e-13
+    assert np.abs(case.work.arm - arm).max() < 1e-13
 
 
 @pytest.mark.parametrize("seed", range(4))

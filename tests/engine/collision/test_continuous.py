@@ -12,7 +12,7 @@ from engine.collision.find_contacts import pose_all
 from engine.world.model import BOX, CAPSULE, CONVEX, SPHERE
 from tests.engine.collision.reference import gap_by_search
 from tests.engine.collision.worlds import Solid, World, about
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import document, ground, simulate
 
 SPEED = 300.0
 BULLETS = {
@@ -257,3 +257,24 @@ def test_the_way_of_a_pair_is_judged_as_by_looking_everywhere(a, b, p, v, wa, wb
     elif least > 0.05:
         # a whole body's width away is no doubt
         raise AssertionError(f"held for near at a distance of {least}")
+
+
+@pytest.mark.parametrize("speed", [1e31, 1e50, 1e160])
+@pytest.mark.parametrize(
+    "contact",
+    [{}, {"impact_time": "exact"}, {"restitution_law": "poisson"}],
+    ids=["step", "exact", "poisson"],
+)
+def test_speeds_beyond_any_motion_end_the_run(contact: dict[str, str], speed: float) -> None:
+    shape = {"type": "box", "size": [0.2, 0.2, 0.2]}
+    bodies = [
+        {"name": f"box-{k}", "mass": 1.0, "position": [0.01 * k, 0, 0.1 + 0.2 * k],
+         "shapes": [shape]}
+        for k in range(4)
+    ]  # fmt: skip
+    sim = simulate(document([ground(), *bodies], simulation={"dt": 2e-3}, contact=contact))
+    sim.advance(3)
+    sim.set_velocity("box-1", [speed, speed, -speed], [speed, 0, speed])
+    assert sim.advance(50) < 50
+    assert sim.failure is not None
+    assert sim.advance(1) == 0

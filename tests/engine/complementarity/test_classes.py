@@ -130,9 +130,10 @@ def test_every_method_slides_as_coulomb_says(method):
     np.testing.assert_allclose(s.w, [0.0, 0.97, 0.0], atol=1e-10)
 
 
-def test_the_relaxation_parts_what_slides():
+@pytest.mark.parametrize("method", ["auto", "apgd", "gauss_seidel"])
+def test_the_relaxation_parts_what_slides(method):
     W, q, mu = sliding_block()
-    s = solve_cone(W, q, mu, law="relaxed", tolerance=1e-12)
+    s = solve_cone(W, q, mu, law="relaxed", method=method, tolerance=1e-12)
     assert s.solved
     assert s.w[0] == pytest.approx(mu[0] * s.w[1])
     assert s.coulomb_error > 0.1
@@ -210,6 +211,7 @@ REFUSED = [
     (lambda: solve_cone(np.eye(3), [1.0] * 3, [0.1], dimension=4), "dimension", "2 or 3"),
     (lambda: solve_cone(np.eye(3), [1.0] * 3, [0.1, 0.2]), "q", "3 entries"),
     (lambda: solve_cone(np.eye(3), [1.0] * 3, [0.1], law="x"), "law", "coulomb"),
+    (lambda: solve_cone(np.eye(3), [1] * 3, [1], law="relaxed", method="nncg"), "method", "law"),
     (lambda: solve_cone(np.eye(3), [1.0] * 3, [0.1], method="lemke"), "method", "boxes"),
     (lambda: solve_lcp(np.eye(1), [1.0], method="magic"), "method", "allowed"),
     (lambda: solve_lcp(np.eye(1), [1.0], guess=[1.0, 2.0]), "guess", "shape"),

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.capacity import dense_arrays, lane_arrays
+from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
+from engine.build.lanes import lane_arrays
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
@@ -217,7 +218,8 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), lane_arrays(cap + 2, cap))
+    lanes = lane_arrays(cap + 2, cap)
+    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), lanes, iterated=cap)
     for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return dense

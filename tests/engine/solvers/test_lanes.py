@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.capacity import lane_arrays
+from engine.build.lanes import lane_arrays
 from engine.solvers.lanes import W, load_lanes
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual

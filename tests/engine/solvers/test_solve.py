@@ -9,7 +9,7 @@ from engine.solvers.solve import solve
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_EXACT, STOPPED_TOLERANCE
+from engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
     GRAVITY,
     H,
@@ -35,11 +35,13 @@ PROBLEMS = {
     "pile that resists turning": lambda kind: pile(8, 10, friction_kind=kind, arms=(0.03, 0.05)),
 }
 KINDS = [FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON]
-# what solves squares in the place of other sets, and must say so
-SQUARE_ONLY = [
+# what solves squares, or the round cone, in the place of other sets, and must say so
+ANOTHER_SET = [
     (SolverMethod.PIVOTING, FRICTION_CONE),
     (SolverMethod.PIVOTING, FRICTION_POLYGON),
     (SolverMethod.LEMKE, FRICTION_CONE),
+    (SolverMethod.APGD, FRICTION_BOX),
+    (SolverMethod.APGD, FRICTION_POLYGON),
 ]
 
 
@@ -57,9 +59,13 @@ def test_every_solver_on_every_problem(name, method, kind):
     problem = PROBLEMS[name](kind)
     report = run(problem, method=method, max_iterations=20000, tolerance=1e-11)
     scale = np.abs(problem.b[: problem.count[0]]).max()
-    may_fail = (method, kind) in SQUARE_ONLY or (method == SolverMethod.PIVOTING and "turn" in name)
+    may_fail = (method, kind) in ANOTHER_SET or (method == SolverMethod.PIVOTING and "turn" in name)
+    slow = method == SolverMethod.JACOBI and "chain" in name
     if may_fail and report.residual[0] > 1e-9:
         assert report.solver_status[0] > 1
+    elif slow and report.residual[0] > 1e-9 * scale:
+        assert report.solver_status[0] == STOPPED_MAX_ITERATIONS
+        assert report.residual[0] <= 1e-4 * scale
     else:
         # the sweep's own estimate of its residual is a lower bound: ten times is left to it
         assert report.residual[0] <= 1e-9 * scale
@@ -76,7 +82,7 @@ def test_same_bits_twice_whatever_the_scratch_held(method, kind):
         friction = problem.normal_row >= 0
         problem.lo[friction] = problem.hi[friction] = fill
         dense, v = dense_scratch(60), velocity_scratch(problem)
-        for array in (dense.factor, dense.S, dense.vectors, v):
+        for array in (dense.factor, dense.S, dense.vectors, dense.iterates, v):
             array[:] = fill
         report = new_report()
         solve(problem, dense, v, solver_options(method, tolerance=1e-9), report)

@@ -13,9 +13,10 @@ from engine.solvers.dense_problem import (
     write_velocities,
 )
 from engine.solvers.gauss_seidel import StoppingRules, iterate
-from engine.solvers.turns import solve_in_turns
+from engine.solvers.newton import newton
+from engine.solvers.turns import SWEEPS_PER_TURN, solve_in_turns
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from engine.world.report import STOPPED_TOLERANCE
+from engine.world.report import STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
 
 PROBLEMS = {
@@ -102,3 +103,16 @@ def test_contradiction_ends_and_is_no_worse_than_its_sweeps():
     assert status != STOPPED_TOLERANCE
     assert error(dp) <= 2.0 + 1e-12
     np.testing.assert_allclose(dp.w[2:], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])
+@pytest.mark.parametrize("size", [1e50, 1e160, np.inf, np.nan])
+def test_numbers_beyond_any_motion_are_no_problem_to_solve(size, kind):
+    """Squares of 1e160 are infinite: turns that halve an infinite error would never end."""
+    dp = dense_problem(pile(10, 20, friction_kind=kind))
+    dp.b[: dp.n] *= size
+    status, count = solve_in_turns(dp, make_turns(dp.n), 500, 1e-10)
+    assert status == STOPPED_NO_SOLUTION
+    assert count <= SWEEPS_PER_TURN
+    dp.lam[: dp.n] = 0.0
+    assert newton(dp, make_turns(dp.n).newton, 500, 1e-10) == (STOPPED_NO_SOLUTION, 0)

@@ -1,5 +1,6 @@
 import io
 import uuid
+from datetime import datetime
 
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -53,6 +54,12 @@ def test_a_grid_becomes_one_table(client):
     assert pyarrow.csv.read_csv(io.BytesIO(csv)).column_names == table.column_names
     rows = client.get(info["links"]["results"], params={"format": "json"}).json()["rows"]
     assert [row["status"] for row in rows] == ["succeeded"] * 6
+    ended = [client.get(row["link"]).json()["finished_at"] for row in rows]
+    for text, when in zip((row["finished_at"] for row in rows), ended, strict=True):
+        assert text.endswith("Z")
+        apart = datetime.fromisoformat(text) - datetime.fromisoformat(when)
+        assert abs(apart.total_seconds()) <= 1e-3
+    assert table["finished_at"].to_pylist() == [row["finished_at"] for row in rows]
 
 
 def test_zip_list_and_the_short_form(client):

@@ -5,24 +5,9 @@ import zipfile
 
 import pytest
 
-pytestmark = pytest.mark.e2e
+from tests.service.importing.models import BOB, SWING
 
-MODEL = """
-<mujoco model="swing">
-  <option timestep="0.002"/>
-  <worldbody>
-    <geom type="plane" size="1 1 1"/>
-    <body name="arm" pos="0 0 1">
-      <joint name="pivot" type="hinge" axis="0 1 0" damping="0.1"/>
-      <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
-      <geom type="mesh" mesh="bob" pos="0.3 0 0"/>
-    </body>
-  </worldbody>
-  <asset><mesh name="bob" file="bob.obj"/></asset>
-  <actuator><position joint="pivot" kp="20"/></actuator>
-</mujoco>
-"""
-BOB = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+pytestmark = pytest.mark.e2e
 
 
 def zipped(files):
@@ -34,7 +19,7 @@ def zipped(files):
 
 
 def test_zip_becomes_a_scene_that_runs(client):
-    body = zipped({"swing/swing.xml": MODEL, "swing/bob.obj": BOB})
+    body = zipped({"swing/swing.xml": SWING, "swing/bob.obj": BOB})
     answer = client.post(
         "/v1/scenes:import", content=body, headers={"Content-Type": "application/zip"}
     )
@@ -53,13 +38,13 @@ def test_zip_becomes_a_scene_that_runs(client):
 
 def test_files_of_a_form_are_the_folder(client):
     files = [
-        ("files", ("swing.xml", MODEL.encode(), "application/xml")),
+        ("files", ("swing.xml", SWING.encode(), "application/xml")),
         ("files", ("bob.obj", BOB.encode(), "application/octet-stream")),
     ]
     answer = client.post("/v1/scenes:import?ground=true", files=files)
     assert answer.status_code == 200, answer.text
     assert len(answer.json()["scene"]["bodies"]) == 3
-    outside = [("files", ("../swing.xml", MODEL.encode(), "application/xml"))]
+    outside = [("files", ("../swing.xml", SWING.encode(), "application/xml"))]
     refused = client.post("/v1/scenes:import", files=outside)
     assert (refused.status_code, refused.json()["code"]) == (422, "path_outside")
 
@@ -69,15 +54,15 @@ def test_refusals_are_problems_with_a_reason(client):
         headers = {"Content-Type": kind}
         return client.post(f"/v1/scenes:import{query}", content=content, headers=headers)
 
-    missing = post(MODEL)
+    missing = post(SWING)
     assert (missing.status_code, missing.json()["code"]) == (422, "import_refused")
     assert missing.json()["errors"][0]["code"] == "file_missing"
     assert post(b"").status_code == 400
     assert post(b"{}", "application/json").status_code == 415
     assert post(b"{}").json()["errors"][0]["code"] == "not_xml"
-    assert post(MODEL, query="?root=loose").status_code == 422
-    assert post(MODEL, query="?rot=free").json()["code"] == "unknown_parameter"
-    key = post(MODEL.replace("<asset>", "<!--").replace("</asset>", "-->"), query="?keyframe=7")
+    assert post(SWING, query="?root=loose").status_code == 422
+    assert post(SWING, query="?rot=free").json()["code"] == "unknown_parameter"
+    key = post(SWING.replace("<asset>", "<!--").replace("</asset>", "-->"), query="?keyframe=7")
     assert key.status_code == 422
     archive = post(b"PK\x03\x04 no archive", "application/zip")
     assert archive.json()["errors"][0]["code"] == "not_an_archive"
@@ -85,7 +70,7 @@ def test_refusals_are_problems_with_a_reason(client):
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../../../../etc/passwd"])
 def test_no_file_of_the_server_is_read(client, path):
-    text = MODEL.replace('file="bob.obj"', f'file="{path}"')
+    text = SWING.replace('file="bob.obj"', f'file="{path}"')
     answer = client.post(
         "/v1/scenes:import", content=text, headers={"Content-Type": "application/xml"}
     )

@@ -85,7 +85,12 @@ def _urdf_folder() -> Path:
 
 def compiled_by_mujoco(path: Path) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """An MJCF model as MuJoCo itself loads it, at its reference configuration."""
-    model = mujoco.MjModel.from_xml_path(str(path))
+    # its warnings would go into a file of the working folder
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    finally:
+        mujoco.set_mju_user_warning(None)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return model, data

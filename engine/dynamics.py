@@ -1,0 +1,300 @@
+"""The door to joint coordinates: algorithms on a scene's tree, for arrays of states.
+
+    arm = Dynamics(load_scene(document))
+    tau = arm.inverse_dynamics(q, qd, qdd)      # (n, nq), (n, nv), (n, nv) -> (n, nv)
+
+One state may be given as one vector; what comes back then has no first axis. SI, radians, W.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.articulated import states
+from engine.build.faults import Faults, SceneError
+from engine.build.rotations import turn
+from engine.build.scene import build
+from engine.build.tree import Start, build_tree, tree_work
+from engine.world.model import DYNAMIC
+from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
+from schemas import Fault, Scene, SceneInvalid
+
+Array = NDArray[np.float64]
+
+MOTIONS = ("fixed", "hinge", "slider", "screw", "ball", "free")
+COORDINATE_NAMES = {"ball": ("w", "x", "y", "z"), "free": ("x", "y", "z", "qw", "qx", "qy", "qz")}
+RATE_NAMES = {"ball": ("wx", "wy", "wz"), "free": ("wx", "wy", "wz", "vx", "vy", "vz")}
+QUATERNION_TOLERANCE = 1e-3
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class StatesInvalid(SceneInvalid):
+    """States do not fit the tree. `errors` says where, by pointers like /q/3/0."""
+
+
+class Coordinate(NamedTuple):
+    """One elementary motion of the tree and its places in q and in qd, qdd, tau."""
+
+    joint: str | None  # None: the six motions of a free body
+    body: str  # the body it leads to
+    motion: str  # hinge, slider, screw, ball, free
+    number: int | None  # which coordinate of the joint; None: none of its own
+    q: tuple[int, int]  # first and last + 1
+    v: tuple[int, int]
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+
+
+class Dynamics:
+    """A scene's bodies as trees in joint coordinates.
+
+    `coordinates` lists the motions in their order. A hinge's or screw's coordinate is an angle, a
+    slider's a way: positive is the child's motion against the parent, 0 where the scene has it. A
+    ball's is a quaternion, child against parent, its rates the angular velocity in the child's
+    axes. A free body's are the place of its centre of mass in W and its quaternion, its rates its
+    angular velocity and the velocity of the centre of mass, both in its own axes.
+
+    Forces are those of the tree: gravity, inertia, tau. Contacts, drives, springs, damping and
+    friction of the scene are not part of it. `outside` names joints that are equations in a
+    simulation (they close a loop, couple joints, are elastic or may break): with any of
+    them inverse and forward dynamics are refused, since the tree alone would answer wrongly.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        """Build the tree; raises SceneError with every fault."""
+        built = build(scene)
+        model, state = built.model, built.state
+        self.body_names, self.joint_names = built.body_names, built.joint_names
+        start = Start(state.p_WB.copy(), state.q_WB.copy())
+        tree, q = build_tree(model.bodies, model.joints, start, lone=True)
+        if not len(q):
+            faults = Faults()
+            faults.add("/bodies", "nothing_moves", "No body of the scene can move.")
+            faults.raise_if_any()
+        self.tree, self.start = tree, q
+        self.outside = tuple(
+            name for name, inner in zip(self.joint_names, tree.inner, strict=True) if not inner
+        )
+        self.coordinates = self._coordinates(tree)
+        self.gravity = scene.gravity
+        self._com_B = model.bodies.com_B
+        self._moving = model.bodies.kind[: len(self.body_names)] == DYNAMIC
+        self._rest = start
+        self._work = tree_work(tree)
+        self._dense: TreeWork | None = None
+        balls = np.isin(tree.kind, (NODE_BALL, NODE_FREE))
+        self._quaternions = tree.q_start[1:][balls] - 4
+
+    def _coordinates(self, tree: Tree) -> tuple[Coordinate, ...]:
+        found = []
+        leads_to = tree.body.copy()
+        for i in range(len(leads_to) - 1, -1, -1):
+            if leads_to[i] < 0:
+                leads_to[i] = leads_to[i + 1]
+        for i, kind in enumerate(tree.kind):
+            if kind == NODE_FIXED:
+                continue
+            motion, joint = MOTIONS[kind], int(tree.joint[i])
+            axis = int(tree.axis[i])
+            found.append(
+                Coordinate(
+                    self.joint_names[joint] if joint >= 0 else None,
+                    self.body_names[leads_to[i]],
+                    motion,
+                    axis if joint >= 0 and axis >= 0 else None,
+                    (int(tree.q_start[i]), int(tree.q_start[i + 1])),
+                    (int(tree.v_start[i]), int(tree.v_start[i + 1])),
+                    COORDINATE_NAMES.get(motion, ("q",)),
+                    RATE_NAMES.get(motion, ("qd",)),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def nq(self) -> int:
+        """Coordinates of a state."""
+        return len(self.start)
+
+    @property
+    def nv(self) -> int:
+        """Rates of a state."""
+        return int(self.tree.v_start[-1])
+
+    # ------------------------------------------------------------------ algorithms
+
+    def inverse_dynamics(self, q: Any, qd: Any = None, qdd: Any = None) -> Array:
+        """Forces tau (n, nv) of the rates [N, N m] that give the accelerations qdd."""
+        self._refuse_outside()
+        (q, qd, qdd), one = self._take(q, qd=qd, qdd=qdd)
+        tau = np.zeros((len(q), self.nv))
+        states.inverse_dynamics_of_states(self.tree, q, qd, qdd, self.gravity, self._work, tau)
+        return tau[0] if one else tau
+
+    def bias_forces(self, q: Any, qd: Any = None) -> Array:
+        """Forces (n, nv) that keep all rates as they are: gravity, centrifugal, Coriolis."""
+        return self.inverse_dynamics(q, qd)
+
+    def forward_dynamics(self, q: Any, qd: Any = None, tau: Any = None) -> Array:
+        """Accelerations qdd (n, nv) under the forces tau of the rates."""
+        self._refuse_outside()
+        (q, qd, tau), one = self._take(q, qd=qd, tau=tau)
+        qdd, wrench = np.zeros((len(q), self.nv)), np.zeros((len(self.tree.kind), 6))
+        states.forward_dynamics_of_states(
+            self.tree, q, qd, tau, wrench, self.gravity, self._work, qdd
+        )
+        return qdd[0] if one else qdd
+
+    def mass_matrix(self, q: Any) -> Array:
+        """H (n, nv, nv): kinetic energy is qd . H qd/2."""
+        (q,), one = self._take(q)
+        H = np.zeros((len(q), self.nv, self.nv))
+        self._dense = self._dense or tree_work(self.tree, dense=True)
+        states.mass_matrices(self.tree, q, self._dense, H)
+        return H[0] if one else H
+
+    def jacobian(self, q: Any, body: str, point: Any = ORIGIN) -> Array:
+        """J (n, 6, nv): angular velocity of a body, then velocity of a point of it, from qd.
+
+        The point is fixed in the body, from its origin, in its axes [m].
+        """
+        (q,), one = self._take(q)
+        J = np.zeros((len(q), 6, self.nv))
+        node, point_B = self._place(body, point)
+        if node >= 0:
+            states.jacobians(self.tree, q, node, point_B, self._work, J)
+        return J[0] if one else J
+
+    def jacobian_rate(self, q: Any, qd: Any, body: str, point: Any = ORIGIN) -> Array:
+        """dJ/dt (n, 6, nv) while the tree moves with qd."""
+        (q, qd), one = self._take(q, qd=qd)
+        rate = np.zeros((len(q), 6, self.nv))
+        node, point_B = self._place(body, point)
+        if node >= 0:
+            states.jacobian_rates(self.tree, q, qd, node, point_B, self._work, rate)
+        return rate[0] if one else rate
+
+    def kinematics(self, q: Any, qd: Any = None) -> dict[str, Array]:
+        """Where all bodies of the scene are, and how they move.
+
+        `position` (n, bodies, 3) and `velocity` of the origins, `orientation` (n, bodies, 4) and
+        `angular_velocity`; bodies that are not dynamic stay where the scene has them.
+        """
+        (q, qd), one = self._take(q, qd=qd)
+        found = np.zeros((len(q), len(self.body_names), 13))
+        for b in np.flatnonzero(~self._moving):
+            found[:, b, :3] = self._rest.p[b] - turn(self._rest.q[b], self._com_B[b])
+            found[:, b, 3:7] = self._rest.q[b]
+        states.kinematics_of_states(self.tree, q, qd, self._com_B, self._work, found)
+        found = found[0] if one else found
+        return {
+            "position": found[..., :3],
+            "orientation": found[..., 3:7],
+            "velocity": found[..., 7:10],
+            "angular_velocity": found[..., 10:],
+        }
+
+    def energy(self, q: Any, qd: Any = None) -> dict[str, Array]:
+        """`kinetic` and `potential` (n,) [J]; the potential is zero at the origin of W."""
+        sums = self._sums(q, qd)
+        return {"kinetic": sums[..., 0], "potential": sums[..., 1]}
+
+    def momentum(self, q: Any, qd: Any = None) -> dict[str, Array]:
+        """`linear` [N s] and `angular` about the origin of W [N m s], both (n, 3)."""
+        sums = self._sums(q, qd)
+        return {"linear": sums[..., 2:5], "angular": sums[..., 5:]}
+
+    def _sums(self, q: Any, qd: Any) -> Array:
+        (q, qd), one = self._take(q, qd=qd)
+        found = np.zeros((len(q), 8))
+        states.sums_of_states(self.tree, q, qd, self.gravity, self._work, found)
+        return found[0] if one else found
+
+    # ------------------------------------------------------------------ what is given
+
+    def _refuse_outside(self) -> None:
+        """Raise SceneError when joints besides the tree carry forces."""
+        if self.outside:
+            raise SceneError(
+                [
+                    Fault(
+                        pointer=f"/joints/{self.joint_names.index(name)}",
+                        code="outside_tree",
+                        message=f"The joint '{name}' is not part of the tree (it closes a loop, "
+                        "couples joints, is elastic or may break), so that joint forces and "
+                        "accelerations do not follow from the tree alone.",
+                        hint="Leave it out, or simulate the scene.",
+                    )
+                    for name in self.outside
+                ]
+            )
+
+    def _place(self, body: str, point: Any) -> tuple[int, tuple[float, float, float]]:
+        """Node of a body (-1: it stands) and a point seen from the node's origin."""
+        if body not in self.body_names:
+            message = f"There is no body '{body}'."
+            raise StatesInvalid([Fault(pointer="/body", code="unknown_body", message=message)])
+        at = np.asarray(point, float)
+        if at.shape != (3,) or not np.isfinite(at).all():
+            message = "A point is three finite numbers."
+            raise StatesInvalid([Fault(pointer="/point", code="wrong_shape", message=message)])
+        number = self.body_names.index(body)
+        x, y, z = (float(c) for c in at - self._com_B[number])
+        return int(self.tree.node[number]), (x, y, z)
+
+    def _take(self, q: Any, **rates: Any) -> tuple[list[Array], bool]:
+        """Arrays (n, ...) of their own, rates that are None as zeros; whether one state was given.
+
+        Raises StatesInvalid with every fault.
+        """
+        faults: list[Fault] = []
+        coordinates = self._rows("q", q, self.nq, faults)
+        n = len(coordinates)
+        found = [coordinates]
+        for name, given in rates.items():
+            rows = (
+                np.zeros((n, self.nv))
+                if given is None
+                else self._rows(name, given, self.nv, faults)
+            )
+            if len(rows) not in (1, n):
+                message = f"{name} has {len(rows)} states, q has {n}."
+                faults.append(
+                    Fault(pointer=f"/{name}", code="wrong_shape", message=message, got=len(rows))
+                )
+                continue
+            found.append(np.ascontiguousarray(np.broadcast_to(rows, (n, self.nv))))
+        if not faults:
+            self._normalise(coordinates, faults)
+        if faults:
+            raise StatesInvalid(faults)
+        return found, np.ndim(q) == 1
+
+    def _rows(self, name: str, given: Any, width: int, faults: list[Fault]) -> Array:
+        """(n, width) finite numbers, a copy."""
+        try:
+            rows = np.atleast_2d(np.array(given, float))
+        except (TypeError, ValueError):
+            rows = np.zeros(0)
+        if rows.ndim != 2 or rows.shape[1] != width:
+            message = f"{name} must be states of {width} numbers each, found {np.shape(rows)}."
+            faults.append(Fault(pointer=f"/{name}", code="wrong_shape", message=message))
+            return np.zeros((1, width))
+        for s, k in np.argwhere(~np.isfinite(rows))[:10]:
+            message = f"{name} must be finite."
+            faults.append(Fault(pointer=f"/{name}/{s}/{k}", code="not_finite", message=message))
+        return rows
+
+    def _normalise(self, q: Array, faults: list[Fault]) -> None:
+        """Quaternions to unit length; those far from it are faults."""
+        for k in self._quaternions:
+            length = np.linalg.norm(q[:, k : k + 4], axis=1)
+            for s in np.flatnonzero(np.abs(length - 1.0) > QUATERNION_TOLERANCE)[:10]:
+                message = (
+                    f"The quaternion [w, x, y, z] has length {length[s]:.6g}; 1 within "
+                    f"{QUATERNION_TOLERANCE} is needed."
+                )
+                faults.append(Fault(pointer=f"/q/{s}/{k}", code="not_normalised", message=message))
+            q[:, k : k + 4] /= np.where(length > 0.0, length, 1.0)[:, None]

@@ -1,0 +1,246 @@
+"""Complementarity problems apart from any scene: what is asked, and what is answered.
+
+With w = A x + b, a row is solved when x lies within its bounds, w = 0 where x is strictly inside,
+w >= 0 on a lower bound, w <= 0 on an upper one. Units are the user's own.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.base import Base, type_tag
+from schemas.quantities import Boolean, Index, NonNegative, Number
+
+MAX_UNKNOWNS = 2_000
+MAX_ENTRIES = 1_000_000
+MAX_ITERATIONS = 100_000
+TIME_LIMIT_S = 30.0
+"""Longer problems are for the Python interface."""
+
+ComplementarityMethod = Literal[
+    "auto",
+    "direct",
+    "lemke",
+    "pivoting",
+    "jacobi",
+    "gauss_seidel",
+    "sor",
+    "pgs_sm",
+    "nncg",
+    "apgd",
+    "proximal",
+]
+
+Numbers = Annotated[list[Number], Field(max_length=MAX_UNKNOWNS)]
+Bounds = Annotated[list[Number | None], Field(max_length=MAX_UNKNOWNS)]
+Row = Annotated[list[Number], Field(max_length=MAX_UNKNOWNS)]
+
+
+class SparseMatrix(Base):
+    """A matrix by its entries; those at the same place are added."""
+
+    rows: Annotated[list[Index], Field(max_length=MAX_ENTRIES)]
+    """Row of each entry, from 0."""
+    columns: Annotated[list[Index], Field(max_length=MAX_ENTRIES)]
+    """Column of each entry, from 0."""
+    values: Annotated[list[Number], Field(max_length=MAX_ENTRIES)]
+    """Value of each entry."""
+
+
+def _list_or_object(value: Any) -> str:
+    return "union:sparse" if isinstance(value, (dict, SparseMatrix)) else "union:rows"
+
+
+Matrix = Annotated[
+    Annotated[list[Row], Tag("union:rows"), Field(max_length=MAX_UNKNOWNS)]
+    | Annotated[SparseMatrix, Tag("union:sparse")],
+    Discriminator(_list_or_object),
+]
+"""Rows of numbers, or an object of rows, columns and values."""
+
+
+class LinearProblem(Base):
+    """A x = b."""
+
+    type: Literal["linear"]
+    """Class of the problem."""
+    A: Matrix
+    """n by n."""
+    b: Numbers
+    """n."""
+
+
+class Lcp(Base):
+    """x >= 0, w = M x + q >= 0, x w = 0."""
+
+    type: Literal["lcp"]
+    """Class of the problem."""
+    M: Matrix
+    """n by n."""
+    q: Numbers
+    """n."""
+
+
+class MixedLcp(Base):
+    """As `lcp`, but x is free and w = 0 in some rows."""
+
+    type: Literal["mixed_lcp"]
+    """Class of the problem."""
+    M: Matrix
+    """n by n."""
+    q: Numbers
+    """n."""
+    equations: Annotated[list[Index], Field(max_length=MAX_UNKNOWNS)]
+    """Rows with w = 0, from 0."""
+
+
+class BoxLcp(Base):
+    """lo <= x <= hi with w = A x + b complementary to it."""
+
+    type: Literal["box_lcp"]
+    """Class of the problem."""
+    A: Matrix
+    """n by n."""
+    b: Numbers
+    """n."""
+    lo: Bounds
+    """n; null: no lower bound."""
+    hi: Bounds
+    """n; null: no upper bound."""
+
+
+class ConeProblem(Base):
+    """Friction contacts: u = W r + q, |r_t| <= mu r_n, the normal first in each block."""
+
+    type: Literal["cone"]
+    """Class of the problem."""
+    W: Matrix
+    """n by n, n the contacts times the dimension."""
+    q: Numbers
+    """n."""
+    mu: Annotated[list[NonNegative], Field(max_length=MAX_UNKNOWNS)]
+    """Coefficient of friction of each contact."""
+    dimension: Literal[2, 3] = 3
+    """Rows of a contact: normal and one or two tangents."""
+    law: Literal["coulomb", "relaxed"] = "coulomb"
+    """`coulomb`: friction opposes sliding; `relaxed`: the convex problem; what slides parts."""
+
+
+class LinearProgram(Base):
+    """Minimise c x with A_ub x <= b_ub, A_eq x = b_eq, lo <= x <= hi."""
+
+    type: Literal["lp"]
+    """Class of the problem."""
+    c: Numbers
+    """n."""
+    A_ub: Matrix | None = None
+    """m by n."""
+    b_ub: Numbers = Field(default_factory=list)
+    """m."""
+    A_eq: Matrix | None = None
+    """k by n."""
+    b_eq: Numbers = Field(default_factory=list)
+    """k."""
+    lo: Bounds | None = None
+    """n; none: 0; null entries: no bound."""
+    hi: Bounds | None = None
+    """n; none: no bounds."""
+
+
+class QuadraticProgram(Base):
+    """Minimise x P x / 2 + c x with A_ub x <= b_ub, A_eq x = b_eq, lo <= x <= hi."""
+
+    type: Literal["qp"]
+    """Class of the problem."""
+    P: Matrix
+    """n by n, symmetric, without negative eigenvalues."""
+    c: Numbers
+    """n."""
+    A_ub: Matrix | None = None
+    """m by n."""
+    b_ub: Numbers = Field(default_factory=list)
+    """m."""
+    A_eq: Matrix | None = None
+    """k by n."""
+    b_eq: Numbers = Field(default_factory=list)
+    """k."""
+    lo: Bounds | None = None
+    """n; none: no bounds."""
+    hi: Bounds | None = None
+    """n; none: no bounds."""
+
+
+AnyProblem = Annotated[
+    Annotated[LinearProblem, Tag("union:linear")]
+    | Annotated[Lcp, Tag("union:lcp")]
+    | Annotated[MixedLcp, Tag("union:mixed_lcp")]
+    | Annotated[BoxLcp, Tag("union:box_lcp")]
+    | Annotated[ConeProblem, Tag("union:cone")]
+    | Annotated[LinearProgram, Tag("union:lp")]
+    | Annotated[QuadraticProgram, Tag("union:qp")],
+    Discriminator(type_tag),
+]
+
+
+class ComplementaritySolver(Base):
+    """How a problem is solved."""
+
+    method: ComplementarityMethod = "auto"
+    """Method; `auto` picks by the problem and says what it picked."""
+    tolerance: NonNegative = 1e-10
+    """Residual at which iterations may stop, as a share of the largest |b| [-]."""
+    max_iterations: Annotated[Index, Field(le=MAX_ITERATIONS)] = 0
+    """Largest number of iterations; 0: the method's own."""
+    relaxation: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, lt=2.0)] = 1.0
+    """Omega of `jacobi` and `sor`, between 0 and 2 [-]."""
+    guess: Numbers | None = None
+    """Where to start (warm start); none: at 0."""
+    history: Boolean = False
+    """Whether the residual of each iteration is returned."""
+
+
+class ComplementarityRequest(Base):
+    """Asks for the solution of one problem."""
+
+    problem: AnyProblem
+    """linear, lcp, mixed_lcp, box_lcp, cone, lp or qp."""
+    solver: ComplementaritySolver = ComplementaritySolver()
+    """How it is solved."""
+
+
+class ProgramAnswer(Base):
+    """What an LP or QP came to."""
+
+    verdict: Literal["optimal", "infeasible", "unbounded", "not_converged"]
+    """Whether x is an optimum, or why there is none."""
+    objective: float | None
+    """x P x / 2 + c x at x."""
+    y_ub: list[float]
+    """Multipliers of A_ub x <= b_ub."""
+    y_eq: list[float]
+    """Multipliers of A_eq x = b_eq."""
+
+
+class ComplementarityAnswer(Base):
+    """A solution, measured by code that no solver shares."""
+
+    x: list[float]
+    """The unknowns."""
+    w: list[float]
+    """A x + b; of `linear` A x - b; of LP and QP that of their optimality conditions."""
+    solved: bool
+    """Whether the method reached what was asked of it."""
+    stopped: Literal["tolerance", "max_iterations", "exact", "stalled", "no_solution"]
+    """Why it stopped."""
+    residual: float | None
+    """Largest distance to the law, in the unit of w; null: not finite."""
+    coulomb_error: float | None
+    """Distance to Coulomb's law as a share of |q|, also where the relaxation was solved."""
+    iterations: Index
+    """Sweeps, steps or pivots."""
+    method: ComplementarityMethod
+    """What ran; never `auto`."""
+    history: list[float | None]
+    """Residual of each iteration, where it was asked for."""
+    program: ProgramAnswer | None = None
+    """Of LP and QP."""

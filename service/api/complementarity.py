@@ -1,0 +1,56 @@
+"""`POST /v1/complementarity`: one problem in, its measured solution out; nothing is stored."""
+
+import functools
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Request
+
+from schemas.complementarity import (
+    TIME_LIMIT_S,
+    ComplementarityAnswer,
+    ComplementarityRequest,
+)
+from schemas.error import Fault
+from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.intake import invalid, read_body, read_request
+from service.jobs.checker import CheckerBusyError
+
+router = APIRouter(
+    prefix="/complementarity",
+    tags=["complementarity"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+# problems under way at one time; the rest waits outside of the thread pool
+_turns = anyio.CapacityLimiter(2)
+
+
+@router.post(
+    "",
+    response_model=ComplementarityAnswer,
+    openapi_extra={"x-body": "ComplementarityRequest"},
+)
+async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
+    """Solve a linear system, LCP, mixed or box LCP, cone problem, LP or QP.
+
+    What has no solution is an answer too: `solved` is false and `stopped` says why.
+    """
+    asked = read_request(ComplementarityRequest, await read_body(request))
+    ask = functools.partial(office.solver.solve, asked.model_dump_json(), within_s=TIME_LIMIT_S)
+    try:
+        found = await anyio.to_thread.run_sync(ask, limiter=_turns)
+    except CheckerBusyError as error:
+        raise ProblemError(
+            503,
+            "engine_not_ready",
+            f"The problem was not solved within {TIME_LIMIT_S:.0f} s: {error}.",
+            retryable=True,
+            headers={"Retry-After": "5"},
+        ) from error
+    if found.fault is not None:
+        raise invalid([Fault.model_validate(found.fault)], "request")
+    return dict(found.answer or {})

@@ -1,0 +1,119 @@
+"""`/v1/dynamics`: algorithms in joint coordinates on a scene, arrays of states in one call."""
+
+import functools
+from typing import Any
+
+import anyio
+import orjson
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from schemas import Fault
+from schemas import dynamics as d
+from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
+from service.api.errors import ProblemError
+from service.api.intake import invalid, located, read_body, read_request, take_scene
+from service.jobs import messages as m
+from service.jobs.checker import CheckerBusyError
+from service.jobs.office import Office
+
+router = APIRouter(
+    prefix="/dynamics",
+    tags=["dynamics"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+# requests under way at one time; the rest waits outside of the thread pool
+_turns = anyio.CapacityLimiter(4)
+
+# what each address takes and answers
+OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
+    "model": (
+        d.DynamicsModelRequest,
+        d.DynamicsModelAnswer,
+        "Names, order and kinds of the coordinates of a scene, and its start.",
+    ),
+    "inverse": (
+        d.InverseDynamicsRequest,
+        d.InverseDynamicsAnswer,
+        "Forces that give accelerations (recursive Newton-Euler).",
+    ),
+    "forward": (
+        d.ForwardDynamicsRequest,
+        d.ForwardDynamicsAnswer,
+        "Accelerations under forces (articulated bodies).",
+    ),
+    "mass-matrix": (
+        d.ConfigurationRequest,
+        d.MassMatrixAnswer,
+        "Joint-space inertia (composite bodies).",
+    ),
+    "bias": (
+        d.MotionRequest,
+        d.BiasForcesAnswer,
+        "Gravity, centrifugal and Coriolis forces of the rates.",
+    ),
+    "jacobian": (
+        d.JacobianRequest,
+        d.JacobianAnswer,
+        "How rates move a point of a body; with rates also its derivative by time.",
+    ),
+    "kinematics": (d.MotionRequest, d.KinematicsAnswer, "Poses and velocities of all bodies."),
+    "energy": (d.MotionRequest, d.EnergyAnswer, "Kinetic and potential energy."),
+    "momentum": (d.MotionRequest, d.MomentumAnswer, "Momentum and angular momentum."),
+}
+
+
+async def answer(operation: str, request: Request, office: Office) -> Response:
+    """Read the request, let the engine compute, write the answer."""
+    model, _, _ = OPERATIONS[operation]
+    asked = read_request(model, await read_body(request))
+    intake = await run_sync(
+        functools.partial(take_scene, asked.scene, office.settings.limits, place="/scene")
+    )
+    order = m.ComputeOrder(
+        intake.text.document, operation, asked.model_dump(exclude={"scene"}, exclude_none=True)
+    )
+    try:
+        computed = await run_sync(office.checker.compute, order, limiter=_turns)
+    except CheckerBusyError as error:
+        raise ProblemError(
+            503,
+            "engine_not_ready",
+            f"This cannot be computed now: {error}.",
+            headers={"Retry-After": "5"},
+        ) from error
+    if computed.scene_faults:
+        faults = [Fault.model_validate(fault) for fault in computed.scene_faults]
+        raise invalid(located(faults, {}, "/scene"))
+    if computed.faults:
+        raise invalid([Fault.model_validate(fault) for fault in computed.faults], "request")
+    body = await run_sync(_written, computed.answer)
+    return Response(body, media_type="application/json")
+
+
+def _written(values: Any) -> bytes:
+    return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _add_route(operation: str) -> None:
+    model, answer_model, text = OPERATIONS[operation]
+
+    async def route(request: Request, office: TheOffice) -> Response:
+        return await answer(operation, request, office)
+
+    router.add_api_route(
+        f"/{operation}",
+        route,
+        methods=["POST"],
+        name=f"dynamics_{operation.replace('-', '_')}",
+        description=text,
+        response_model=answer_model,
+        openapi_extra={"x-body": model.__name__},
+    )
+
+
+for _operation in OPERATIONS:
+    _add_route(_operation)

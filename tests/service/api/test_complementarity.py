@@ -1,0 +1,44 @@
+import pytest
+
+from schemas.complementarity import MAX_UNKNOWNS
+
+pytestmark = pytest.mark.e2e
+LCP = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}
+
+
+def post(client, problem, **solver):
+    return client.post("/v1/complementarity", json={"problem": problem, "solver": solver})
+
+
+def test_a_problem_is_solved_and_measured(client):
+    answer = post(client, LCP)
+    assert answer.status_code == 200, answer.text
+    said = answer.json()
+    assert said["x"] == pytest.approx([4 / 3, 7 / 3])
+    assert said["residual"] < 1e-12
+    assert (said["solved"], said["stopped"], said["method"]) == (True, "exact", "pivoting")
+
+
+@pytest.mark.parametrize(
+    ("problem", "solver", "pointer"),
+    [
+        ({**LCP, "q": [1]}, {}, "/problem/M"),
+        ({**LCP, "q": ["1", 2]}, {}, "/problem/q/0"),
+        ({"type": "ilp"}, {}, "/problem/type"),
+        ({**LCP, "q": [0] * (MAX_UNKNOWNS + 1)}, {}, "/problem/q"),
+        (LCP, {"method": "magic"}, "/solver/method"),
+        (LCP, {"relaxation": 2}, "/solver/relaxation"),
+    ],
+)
+def test_faults_are_problems_with_pointers(client, problem, solver, pointer):
+    answer = post(client, problem, **solver)
+    assert answer.status_code == 422, answer.text
+    body = answer.json()
+    assert body["code"] == "invalid_request"
+    assert pointer in [fault["pointer"] for fault in body["errors"]]
+
+
+def test_it_is_in_the_reference(client):
+    document = client.get("/openapi.json").json()
+    assert "post" in document["paths"]["/v1/complementarity"]
+    assert "ConeProblem" in document["components"]["schemas"]
