@@ -1,1 +1,1 @@
-"""Contact scenes run by this engine and by its peers, side by side: `python -m benchmarks.contacts`."""
+"""Contact scenes, this engine beside its peers: `python -m benchmarks.contacts`."""

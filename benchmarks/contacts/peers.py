@@ -90,8 +90,7 @@ def _scripted(found: list[Peer], missing: list[str]) -> None:
     package = modules / "node_modules" / "@dimforge" / "rapier3d-simd-compat"
     if shutil.which("node") and package.is_dir():
         start = ["node", "--no-liftoff", "--no-wasm-lazy-compilation", str(DRIVERS / "rapier.mjs")]
-        command: Callable[[str, str], Command] = lambda s, out: [*start, s, out, str(modules)]
-        found.append(Peer("Rapier", 32, False, command))
+        found.append(Peer("Rapier", 32, False, lambda s, out: [*start, s, out, str(modules)]))
     else:
         missing.append("Rapier (node, npm install @dimforge/rapier3d-simd-compat)")
 

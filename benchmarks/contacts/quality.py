@@ -1,4 +1,4 @@
-"""What states alone tell of a run: depth, energy, how far bodies went. The same for every engine."""
+"""What states alone tell of a run: depth, energy, how far bodies went; for every engine alike."""
 
 from typing import Any
 
@@ -29,6 +29,7 @@ class Solids:
     """Some shapes of one kind, posed: at (n, 3), turn (n, 3, 3), size (n, 3)."""
 
     def __init__(self, at: Floats, turn: Floats, size: Floats) -> None:
+        """Keep what is given."""
         self.at, self.turn, self.size = at, turn, size
 
     def axis(self) -> Floats:
@@ -105,13 +106,14 @@ class Quality:
     """Figures of states of one scene; a state is (moving bodies, 13): p, q, v, w in W."""
 
     def __init__(self, scene: Scene) -> None:
+        """Of a scene of scenes.py."""
         self.scene, self.bodies = scene, scene["bodies"]
         self.moving = [b for b in self.bodies if not b["fixed"]]
         self.mass = np.array([b["mass"] for b in self.moving])
         self.inertia = np.array([b["inertia"] for b in self.moving])
         self.kind = np.array([b["kind"] for b in self.bodies])
         self.free = np.array([not b["fixed"] for b in self.bodies])
-        self.size = np.array([(list(b["size"]) + [0.0, 0.0])[:3] for b in self.bodies])
+        self.size = np.array([[*b["size"], 0.0, 0.0][:3] for b in self.bodies])
         self.start = np.array([b["pos"] + b["quat"] + b["vel"] + b["angvel"] for b in self.moving])
         self.reach = np.where(
             self.kind == "box",

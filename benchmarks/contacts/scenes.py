@@ -1,8 +1,9 @@
 """The scenes of the comparison as plain data, the same for every engine.
 
-z is up, SI units, quaternions are (w, x, y, z). A body is one shape about its centre of mass: sphere
-[r], box [half extents], capsule [r, half length of the cylinder], its axis along local z. `plane`: a
-static half space z < 0. `window`: the steps over which time, contacts and penetration are taken.
+z is up, SI units, quaternions are (w, x, y, z). A body is one shape about its centre of mass:
+sphere [r], box [half extents], capsule [r, half length of the cylinder], its axis along local z.
+`plane`: a static half space z < 0. `window`: the steps over which time, contacts and penetration
+are taken.
 """
 
 import math
@@ -182,7 +183,7 @@ def write_flat(one: Scene, path: Path) -> None:
         [len(one["bodies"])],
     ]
     for b in one["bodies"]:
-        size = (list(b["size"]) + [0.0, 0.0])[:3]
+        size = [*b["size"], 0.0, 0.0][:3]
         pose = [*b["pos"], *b["quat"], *b["vel"], *b["angvel"]]
         lines.append([int(b["fixed"]), kinds[b["kind"]], *size, *pose, b["mass"], *b["inertia"]])
     text = "\n".join(" ".join(repr(x) for x in line) for line in lines)

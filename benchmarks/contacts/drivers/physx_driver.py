@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sapien
@@ -11,6 +12,13 @@ from sapien import physx
 
 # PhysX's planes and capsules look along x
 UP = [0.5**0.5, 0.0, -(0.5**0.5), 0.0]
+
+
+def write(out: Path, times: list[float], states: list[Any], contacts: list[int]) -> None:
+    """What every driver leaves."""
+    np.array(times).tofile(out / "times.f64")
+    np.array(states, float).tofile(out / "states.f64")
+    np.array(contacts, float).tofile(out / "contacts.f64")
 
 
 def main() -> None:
@@ -70,9 +78,7 @@ def main() -> None:
             states.append(
                 np.concatenate([x.pose.p, x.pose.q, x.linear_velocity, x.angular_velocity])
             )
-    np.array(times).tofile(out / "times.f64")
-    np.array(states, float).tofile(out / "states.f64")
-    np.array(contacts, float).tofile(out / "contacts.f64")
+    write(out, times, states, contacts)
     name = f"PhysX 5 (SAPIEN {sapien.__version__}), float32, TGS with {iterations} iterations\n"
     (out / "about.txt").write_text(name)
 
