@@ -25,8 +25,7 @@ from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
-from engine.stabilisation.stabilise import keep_accounts
-from engine.stabilisation.tangent import write_tangents
+from engine.stabilisation.tangent import count_work, write_tangents
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, StepOptions
 from engine.world.report import (
@@ -45,9 +44,10 @@ NEWTON = int(RestitutionLaw.NEWTON)
 STEP, EXACT = int(ImpactTime.STEP), int(ImpactTime.EXACT)
 BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
-# impacts and flights between them in one step with exact impacts; what is left of the step after
+# impacts and flights between them in one step with exact impacts, and more for every contact there
+# is (a block of balls that lands has hundreds in a millisecond); what is left of the step after
 # them is done as if they were not asked for (a ball that comes to rest bounces without end)
-MOMENTS = 64
+MOMENTS, MOMENTS_PER_CONTACT = 64, 8
 # gaps below these shares of the margin: that of an impact at its moment, those of what it passes on
 CLOSED, TOUCHING = 1e-9, 1e-6
 
@@ -140,7 +140,7 @@ def gather_rows(
     now = clock_ns()
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
     if options.stabilisation != BAUMGARTE:
-        write_tangents(work.rows, model.joints, state, options.time_step)
+        write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem)
     lap(report, PHASE_ASSEMBLE, now)
@@ -177,7 +177,8 @@ def push(
     settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
-    keep_accounts(rows, problem, motion, state)
+    if options.stabilisation != BAUMGARTE:
+        count_work(model, work, state, options, problem)
     lap(told[0], PHASE_APPLY, now)
 
 
@@ -293,7 +294,7 @@ def fly_exactly(
 ) -> bool:
     """A step whose impacts happen when bodies meet: flights that end there, and jumps between them.
 
-    After MOMENTS of them what is left is one flight with impacts in its middle, if at all.
+    After as many as are allowed what is left is one flight with impacts in its middle, if at all.
     False: no room for contacts; the state is then worthless.
 
     Check   tests/references/test_exact_impacts.py
@@ -301,8 +302,10 @@ def fly_exactly(
     left = options.time_step
     reach = reach_now(options)
     state.unguarded[0] = 0
-    for moment in range(MOMENTS + 1):
-        time = EXACT if moment < MOMENTS else STEP
+    moment, most = 0, MOMENTS
+    while True:
+        time = EXACT if moment < most else STEP
+        moment += 1
         t = left
         # what is nowhere meets nothing
         if first_bad_body(model.bodies, state) >= 0:
@@ -311,6 +314,7 @@ def fly_exactly(
             part = part_of_step(options, left, EXACT)
             if not look(model, kind, state, work, collision, part, told[0]):
                 return False
+            most = max(most, MOMENTS + MOMENTS_PER_CONTACT * work.contacts.count[0])
             if strike_here(model, state, work, reach, part, told):
                 continue
             t = first_moment(work.contacts, state, work.motion, reach, left)

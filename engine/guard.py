@@ -64,7 +64,6 @@ def hold_velocities(state: State, motion: Motion) -> None:
             motion.turning[i, k] = 0.0
             motion.jump[i, k] = 0.0
             motion.jump[i, 3 + k] = 0.0
-    motion.damping_power[0] = 0.0
 
 
 @kernel

@@ -84,6 +84,7 @@ def advance(
     if state.unguarded[0] >= STRUCK:
         return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
+    work.positions.gained[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if (
         not counted

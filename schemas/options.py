@@ -91,7 +91,7 @@ class SimulationOptions(Base):
     """`finite`: exp(h w/2) q, exact for constant w; `infinitesimal`: first order."""
     gyroscopic: Literal["implicit", "explicit", "off"] = "implicit"
     """How the torque -w x I w enters a step."""
-    stabilisation: Literal["baumgarte", "split_impulse", "projection"] = "baumgarte"
+    stabilisation: Literal["baumgarte", "split_impulse", "projection"] = "projection"
     """What becomes of position errors: `baumgarte`: velocities take a share of them away;
     `split_impulse`: poses are moved by that share, velocities never know; `projection`: the same
     for stops and contacts, and joints are put in place at the end of every step."""

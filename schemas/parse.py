@@ -10,12 +10,15 @@ LONGEST_INTEGER = 40
 MAX_DEPTH_TEXT = "a scene needs no more than ten levels"
 
 
+Repeated = dict[int, tuple[dict[str, Any], list[str]]]
+"""Objects of a document with keys that stand twice, by identity, and those keys."""
+
+
 def parse_json(data: str | bytes) -> Any:
     """Read JSON text; raises SceneInvalid on a syntax error and on keys that stand twice."""
-    document = read_json(data)
-    faults = duplicate_keys(data)
-    if faults:
-        raise SceneInvalid(faults)
+    document, repeated = _read(data)
+    if repeated:
+        raise SceneInvalid(_repeated_keys(document, repeated))
     return document
 
 
@@ -25,24 +28,17 @@ def read_json(data: str | bytes) -> Any:
     NaN and numbers beyond double precision become floats that are not finite, so that the models
     report them at their place. Raises SceneInvalid with line and column of a syntax error.
     """
-    text = _text(data)
-    try:
-        document = json.loads(text, parse_int=_integer)
-    except json.JSONDecodeError as error:
-        raise _fault(
-            "syntax",
-            f"This is not JSON: {error.msg} in line {error.lineno}, column {error.colno}.",
-            _excerpt(text, error.pos),
-            "Common causes: a comma too many, a missing quote, a comment.",
-        ) from error
-    except RecursionError as error:
-        raise _fault("too_deep", f"The document is nested too deeply; {MAX_DEPTH_TEXT}.") from error
-    return document
+    return _read(data)[0]
 
 
 def duplicate_keys(data: str | bytes) -> list[Fault]:
     """Return one fault for every key that stands twice in one object of valid JSON text."""
-    repeated: dict[int, tuple[dict[str, Any], list[str]]] = {}
+    return _repeated_keys(*_read(data))
+
+
+def _read(data: str | bytes) -> tuple[Any, Repeated]:
+    """Read JSON text once: the document, and what stands twice in it."""
+    repeated: Repeated = {}
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
@@ -52,7 +48,23 @@ def duplicate_keys(data: str | bytes) -> list[Fault]:
             repeated[id(members)] = (members, keys)
         return members
 
-    document = json.loads(_text(data), object_pairs_hook=collect, parse_int=_integer)
+    text = _text(data)
+    try:
+        document = json.loads(text, object_pairs_hook=collect, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        raise _fault(
+            "syntax",
+            f"This is not JSON: {error.msg} in line {error.lineno}, column {error.colno}.",
+            _excerpt(text, error.pos),
+            "Common causes: a comma too many, a missing quote, a comment.",
+        ) from error
+    except RecursionError as error:
+        raise _fault("too_deep", f"The document is nested too deeply; {MAX_DEPTH_TEXT}.") from error
+    return document, repeated
+
+
+def _repeated_keys(document: Any, repeated: Repeated) -> list[Fault]:
+    """One fault for every key that stands twice."""
     if not repeated:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Forces that are not constraints: commanded wrenches, springs, torsion, drag, point gravity."""
+"""Forces that are not constraints: commanded wrenches, springs, torsion, point gravity."""
 
 from __future__ import annotations
 
@@ -171,17 +171,6 @@ def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion
 
 
 @kernel
-def write_drag(forces: Forces, state: State, f: int, motion: Motion) -> None:
-    """-(c1 + c2 |v|) v on the centre of mass."""
-    i = forces.body_a[f]
-    v = load3(state.v_WB_W, i)
-    c = forces.coefficient[f, 0] + forces.coefficient[f, 1] * norm(v)
-    motion.damping_power[0] += c * dot(v, v)
-    for k in range(3):
-        motion.wrench[i, 3 + k] -= c * v[k]
-
-
-@kernel
 def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> None:
     """G m_i m_j / (r^2 + s^2) between every two dynamic bodies (Plummer softening s)."""
     bodies = model.bodies
@@ -226,27 +215,24 @@ def write_applied(model: Model, state: State, f: int, time: float, motion: Motio
 
 @kernel
 def write_forces(model: Model, state: State, time: float, h: float, motion: Motion) -> None:
-    """Sum every force element and commanded wrench of this moment; stiff springs are rows instead.
+    """Sum force elements and commanded wrenches of this moment; stiff springs and drag are rows.
 
     Reads   poses and velocities; time [s] at which targets are taken (the middle of the step);
             h [s] the step
     Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those that are work from
-            outside; motion.damping_power; state.twist
+            outside; state.twist
     Check   tests/engine/bodies/test_forces.py
     """
     motion.wrench[:] = 0.0
     motion.booked[:] = 0.0
-    motion.damping_power[0] = 0.0
     forces = model.forces
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
         if kind in (FORCE_SPRING, FORCE_TORSION):
             write_elastic(forces, state, f, h, motion)
-        elif kind == FORCE_DRAG:
-            write_drag(forces, state, f, motion)
         elif kind == FORCE_POINT_GRAVITY:
             write_point_gravity(model, state, f, motion)
-        else:
+        elif kind != FORCE_DRAG:
             write_applied(model, state, f, time, motion)
     for i in range(state.applied.shape[0]):
         if time < state.applied[i, 6]:

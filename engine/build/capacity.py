@@ -49,15 +49,15 @@ def first_capacity(n_shapes: int) -> int:
 
 
 def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of all joints, stiff force elements, the hand and all contacts."""
+    """Rows of all joints, force elements (drag has three), the hand and all contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
     per_contact = 6 if turning else 3
-    rows = N_SLOTS * len(model.joints.kind) + len(model.forces.kind) + 3
+    rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
     return rows + per_contact * max_contacts
 
 
 def max_groups(model: Model) -> int:
-    """Groups of equations: a joint may have more than six, a stiff element has one."""
+    """Groups of equations: a joint may have more than six, a force element has one."""
     return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
 
 
@@ -108,7 +108,6 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         error=np.zeros(n),
         normal_row=np.zeros(n, np.int64),
         mu=np.zeros(n),
-        steady=np.zeros(n, np.int64),
         lam_warm=np.zeros(n),
         joint_arm=np.zeros((n_joints, 3)),
     )
@@ -167,7 +166,6 @@ def motion_arrays(n: int) -> Motion:
         booked=np.zeros((n, 6)),
         turning=np.zeros((n, 3)),
         scratch=np.zeros((n, 6)),
-        damping_power=np.zeros(1),
         p_start=np.zeros((n, 3)),
         q_start=np.zeros((n, 4)),
         w_start=np.zeros((n, 3)),
@@ -208,14 +206,16 @@ def position_arrays(model: Model, options: StepOptions, n_rows: int, motion: Mot
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
         error=np.zeros((n_joints, N_SLOTS)),
+        place=np.zeros((n_joints, N_SLOTS), np.int64),
         wanted=np.zeros(n_rows),
         problem=problem(),
         islands=island_arrays(problem()),
         report=empty_report(),
         parent=np.zeros(n, np.int64),
         held=np.zeros(n, np.int64),
+        gained=np.zeros(n),
         lost=np.zeros((n, 3)),
-        sums=np.zeros((n, 16)),
+        sums=np.zeros((n, 28)),
     )
 
 
@@ -371,7 +371,6 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         w_flown=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
-        joint_work=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),
         twist=np.zeros(n_forces),
         excluded=np.zeros(0, np.int64),

@@ -12,18 +12,17 @@ import math
 
 from engine.collision.gjk import write_support
 from engine.collision.scratch import MAX_POLYTOPE_POINTS, Pair, Polytope
+from engine.collision.settle import lifted, settled
 from engine.collision.simplex import triangle_weights
 from engine.collision.solid import scale_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import (
     Vec3,
-    add_scaled,
     cross,
     dot,
     load3,
     negate,
     norm,
-    normalised,
     perpendicular,
     scale,
     sub,
@@ -32,10 +31,9 @@ from engine.spatial.vec3 import (
 # The nearest face is the surface when no point lies farther out than this share of the size.
 TOLERANCE = 1e-10
 # With so many vertices the surface is about equally near all around (a ball in a cylinder): from
-# here on only the newest faces are refined, to reach the nearest point of their neighbourhood.
+# here on only the newest faces are refined, to reach the nearest point of their neighbourhood; what
+# is left is for settle.py.
 GLOBAL_POINTS = 192
-# Then the normal is moved downhill, so many times at most.
-SETTLING_STEPS = 100
 # A first figure thinner than this share of the size is filled up with wider points ...
 THIN = 1e-6
 # ... and if none are wider than this, the difference has no volume.
@@ -279,44 +277,6 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
     if vertices > GLOBAL_POINTS:
         return settled(pair, polytope, (least, normal, a, b))
     return (least, normal, a, b)
-
-
-@kernel
-def settled(
-    pair: Pair, polytope: Polytope, found: tuple[float, Vec3, Vec3, Vec3]
-) -> tuple[float, Vec3, Vec3, Vec3]:
-    """The least overlap near a normal, where the surface is about equally near all around.
-
-    Downhill on h(n) = n . w(n) over the unit sphere: its slope is the part of w across n. A step
-    that does not go down is tried shorter; in a valley with an edge that halves what is missing.
-
-    Writes  vertex 0 of the polytope
-    """
-    least, n, a, b = found
-    w = write_support(pair, n, polytope.vertex, 0)
-    pace = 0.25
-    for _ in range(SETTLING_STEPS):
-        across = add_scaled(w, -dot(n, w), n)
-        trial = normalised(add_scaled(n, -pace / (norm(w) + 1e-300), across))
-        x = write_support(pair, trial, polytope.vertex, 0)
-        if dot(trial, x) < least:
-            least = dot(trial, x)
-            n = trial
-            w = x
-            a = lifted(a, n, polytope, 0, 3)
-            b = lifted(b, n, polytope, 0, 6)
-            pace *= 1.5
-        else:
-            pace *= 0.4
-    return (least, n, a, b)
-
-
-@kernel
-def lifted(p: Vec3, n: Vec3, polytope: Polytope, i: int, column: int) -> Vec3:
-    """P moved along n to the plane across n through the point in columns `column` of vertex i."""
-    v = polytope.vertex
-    x = (v[i, column], v[i, column + 1], v[i, column + 2])
-    return add_scaled(p, dot(n, sub(x, p)), n)
 
 
 @kernel

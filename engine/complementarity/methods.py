@@ -159,13 +159,18 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
         allowed = ", ".join(RELAXED)
         raise ProblemError("method", f"'{method}' solves Coulomb's law; the relaxation: {allowed}")
     answer = METHODS[method](problem, rules)
+    residual, history = measure.residual(problem, answer.x), answer.history
+    if rules.history and not len(history):
+        # exact methods have a first and a last residual, and none between
+        start = np.zeros(problem.n) if rules.guess is None else rules.guess
+        history = np.array([measure.residual(problem, start), residual])
     return Solution(
         answer.x,
         measure.velocities(problem, answer.x),
-        measure.residual(problem, answer.x),
+        residual,
         measure.coulomb_error(problem, answer.x),
         answer.stopped,
         answer.iterations,
         answer.method,
-        answer.history,
+        history,
     )

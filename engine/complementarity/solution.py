@@ -61,7 +61,7 @@ class Solution:
     stopped: Stopped
     iterations: int
     method: str  # what ran; never "auto"
-    history: Array  # residual of each iteration, where it was asked for
+    history: Array  # where asked for: residual of each iteration; of exact methods first and last
 
     @property
     def solved(self) -> bool:

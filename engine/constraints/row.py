@@ -31,7 +31,6 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     rows.error[row] = 0.0
     rows.normal_row[row] = -1
     rows.mu[row] = 0.0
-    rows.steady[row] = 0
     rows.lam_warm[row] = 0.0
     return row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.constraints.contact import write_contacts
+from engine.constraints.drag import write_drags
 from engine.constraints.drive import (
     is_free,
     write_damper,
@@ -60,7 +61,7 @@ def write_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """All rows of this step: joints, stiff springs, the hand, then contacts.
+    """All rows of this step: joints, stiff springs, drag, the hand, then contacts.
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
@@ -77,5 +78,6 @@ def write_rows(
         if has_rows(joints, kind, state, j):
             write_joint(model, state, j, rows, h, turning)
     write_elements(rows, state, model.forces, kind, h)
+    write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)
     write_contacts(rows, contacts, state, model.bodies, options)

@@ -87,13 +87,20 @@ def force_element_energy(model: Model, state: State) -> float:
 
 
 @kernel
-def potential_energy(model: Model, state: State) -> float:
-    """Gravity and everything elastic [J]; compliant contacts as at the end of the last step."""
-    total = gravitational_energy(model.bodies, state) + force_element_energy(model, state)
-    total += state.elastic[0]
+def stored_energy(model: Model, state: State) -> float:
+    """Energy of all springs and of point gravity [J]."""
+    total = force_element_energy(model, state)
     for j in range(model.joints.kind.shape[0]):
         total += joint_spring_energy(model.joints, state, j)
     return total
+
+
+@kernel
+def potential_energy(model: Model, state: State) -> float:
+    """Gravity and everything elastic [J]; compliant contacts as at the end of the last step."""
+    return (
+        gravitational_energy(model.bodies, state) + stored_energy(model, state) + state.elastic[0]
+    )
 
 
 @kernel

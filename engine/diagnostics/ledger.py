@@ -23,6 +23,7 @@ from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
+    ROW_DRAG,
     ROW_ELEMENT,
     ROW_FRICTION,
     ROW_GRAB,
@@ -89,6 +90,8 @@ def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> N
         ledger[LEDGER_WORK_IN] -= lam * rows.bias[i]
     elif kind in (ROW_FRICTION, ROW_SPINNING, ROW_ROLLING):
         ledger[LEDGER_FRICTION] -= work
+    elif kind == ROW_DRAG:
+        ledger[LEDGER_DAMPING] -= work
     elif kind == ROW_NORMAL and rows.cfm[i] > 0.0:
         return
     elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
@@ -211,7 +214,6 @@ def book_work(
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried
     book_cushions(rows, problem, contacts, motion, state, h)
-    ledger[LEDGER_DAMPING] += h * motion.damping_power[0]
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             for k in range(3):

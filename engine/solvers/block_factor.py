@@ -208,10 +208,16 @@ def _forward(graph: Graph, factor: Factor, k: int) -> None:
         x[c] = value * inverse[c]
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.x[graph.row[t]]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
         for c in range(n):
             f = sign * x[c]
-            for r in range(NODE_ROWS):
-                y[r] -= f * X[c, r]
+            y0 -= f * X[c, 0]
+            y1 -= f * X[c, 1]
+            y2 -= f * X[c, 2]
+            y3 -= f * X[c, 3]
+            y4 -= f * X[c, 4]
+            y5 -= f * X[c, 5]
+        y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
 
 
 @fast_kernel
@@ -222,11 +228,10 @@ def _backward(graph: Graph, factor: Factor, k: int) -> None:
     C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.x[graph.row[t]]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
         for c in range(n):
-            total = 0.0
-            for r in range(NODE_ROWS):
-                total += X[c, r] * y[r]
-            x[c] -= total
+            total = X[c, 0] * y0 + X[c, 1] * y1 + X[c, 2] * y2
+            x[c] -= total + X[c, 3] * y3 + X[c, 4] * y4 + X[c, 5] * y5
     for c in range(n - 1, -1, -1):
         value = x[c]
         for t in range(c + 1, n):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 from numpy.typing import NDArray
 
 from engine.constraints.frames import has_rows, joint_frame
@@ -11,33 +13,39 @@ from engine.kernel import kernel
 from engine.solvers.block_factor import solve_one, write_factor
 from engine.solvers.elimination import write_sides
 from engine.solvers.forest import write_graph
+from engine.spatial.vec3 import dot, load3
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard
 from engine.world.equations import Graph
-from engine.world.model import BALL, DYNAMIC, Model
-from engine.world.options import SolverMethod
+from engine.world.model import BALL, DYNAMIC, Bodies, Model
+from engine.world.options import SolverMethod, Stabilisation, StepOptions
 from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
 from engine.world.report import Report
 from engine.world.rows import SLOT_LOWER, Rows
 from engine.world.state import State
+from engine.world.workspace import Workspace
 
 ELIMINATION = int(SolverMethod.ELIMINATION)
+PROJECTION = int(Stabilisation.PROJECTION)
 
 # [m or rad] a joint this close is in place
 IN_PLACE = 1e-9
+# [m or rad] errors below this are rounding
+ROUNDING = 1e-13
 # [m or rad] farther than this is gone in more than one pass
 FAR = 0.05
 # a pass that would move bodies this many times what is to be taken away is left out: where a loop
 # lies flat its equations all but contradict each other, and a step later they do not
 LEVER = 300.0
-# the factor is that of half a step before: each pass leaves some percent where bodies whirl
 PASSES = 16
+# from this pass on the factor is that of the present poses
+RENEWED = 2
 
 
 @kernel
 def write_errors(model: Model, state: State, positions: Positions, turning: NDArray) -> None:
-    """positions.error <- C of all equations at the present poses.
+    """positions.error <- C of all equations at the present poses; where their rows stand.
 
     Reads   turning (n, 3): any numbers, no error depends on them
     """
@@ -55,22 +63,25 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
                 positions.error[j, SLOT_LOWER + axis] = q - joints.limit_lower[j, axis]
     for row in range(rows.count[0]):
         positions.error[rows.joint[row], rows.slot[row]] = rows.error[row]
+        positions.place[rows.joint[row], rows.slot[row]] = row
 
 
 @kernel
-def write_wanted(rows: Rows, positions: Positions, share: NDArray, at_once: bool) -> float:
+def write_wanted(
+    rows: Rows, positions: Positions, share: NDArray, at_once: bool, least: float
+) -> float:
     """positions.wanted <- what to take away of every row; the largest of it.
 
-    Reads   share (j,) of the error, unless all is taken away at once
+    Reads   share (j,) of the error, unless all is taken away at once; what is below `least` stays
     """
     largest = 0.0
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
         if is_hard(rows, i):
-            C = positions.error[rows.joint[i], rows.slot[i]]
-            if abs(C) > IN_PLACE:
-                part = 1.0 if at_once else share[rows.joint[i]]
-                positions.wanted[i] = min(max(part * C, -FAR), FAR)
+            part = 1.0 if at_once else share[rows.joint[i]]
+            C = part * positions.error[rows.joint[i], rows.slot[i]]
+            if abs(C) > least:
+                positions.wanted[i] = min(max(C, -FAR), FAR)
                 largest = max(largest, abs(positions.wanted[i]))
     return largest
 
@@ -87,55 +98,91 @@ def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
 
 
 @kernel
-def largest_shift(model: Model, graph: Graph, x: NDArray) -> float:
+def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Positions) -> None:
+    """The factor once more, with J of where poses are now (limits that are equal: as they were)."""
+    now, fresh = positions.problem, positions.rows
+    for i in range(rows.count[1]):
+        now.cfm[i] = problem.cfm[i]
+        source_a, source_b, r = problem.J_a, problem.J_b, i
+        if is_hard(rows, i) and rows.slot[i] < SLOT_LOWER:
+            source_a, source_b = fresh.J_a, fresh.J_b
+            r = positions.place[rows.joint[i], rows.slot[i]]
+        for k in range(6):
+            now.J_a[i, k] = source_a[r, k]
+            now.J_b[i, k] = source_b[r, k]
+    write_factor(now, dense.graph, dense.equations)
+
+
+@kernel
+def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
     """The largest of the six numbers [rad, m] by which a pass would move a body."""
     largest = 0.0
     for k in range(graph.count[0]):
-        if model.bodies.kind[graph.body[k]] == DYNAMIC:
+        if bodies.kind[graph.body[k]] == DYNAMIC:
             for c in range(6):
                 largest = max(largest, abs(x[graph.body_node[k], c]))
     return largest
 
 
 @kernel
-def correct_equations(
-    model: Model,
-    state: State,
-    rows: Rows,
-    problem: Problem,
-    dense: Dense,
-    positions: Positions,
-    report: Report,
-    at_once: bool,
-) -> bool:
-    """Move poses by M^-1 J^T d with A d = -C; False when there are too many loops for that.
+def shift_bodies(
+    bodies: Bodies, state: State, graph: Graph, x: NDArray, positions: Positions
+) -> tuple[float, float]:
+    """Shift all bodies of a graph; returns what they gained [J] and their fastest turn [rad/s].
 
-    `at_once` repeats that with C where poses are now until all joints are in place; else one pass
-    takes away the joints' erp. J, M and the factor of A are those of the kick, half a step before.
+    Writes  poses; positions.lost, gained
+    """
+    total, fastest = 0.0, 0.0
+    for k in range(graph.count[0]):
+        i = graph.body[k]
+        if bodies.kind[i] == DYNAMIC:
+            gained = shift_body(bodies, state, i, x[graph.body_node[k]], positions.lost)
+            positions.gained[i] += gained
+            total += gained
+            w = load3(state.w_WB_W, i)
+            fastest = max(fastest, dot(w, w))
+    return total, sqrt(fastest)
+
+
+@kernel
+def correct_equations(
+    model: Model, state: State, work: Workspace, options: StepOptions, report: Report
+) -> float:
+    """Move poses by M^-1 J^T d with A d = -C, as far as there is room for all loops.
+
+    Projection repeats that with C where poses are now until all joints are in place; else one pass
+    takes away the joints' erp. J, M and the factor of A are those of the kick, half a step before:
+    a pass leaves the share by which bodies have turned since. Where that is not little a third pass
+    has a new factor; where it is so little that nothing is left, nobody looks again.
 
     Reads   report of the solve of this step: which factor there is
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted is what others are left to do
+    Returns what kinetic energies and potentials in gravity gained [J]
     Check   tests/laws/test_stabilisation.py
     """
+    rows, problem, dense, positions = work.rows, work.problem, work.dense, work.positions
     graph, factor = dense.graph, dense.equations
-    ready = False
-    for _ in range(PASSES if at_once else 1):
+    at_once = options.stabilisation == PROJECTION
+    gained = 0.0
+    for n in range(PASSES if at_once else 1):
         write_errors(model, state, positions, positions.lost)
-        wanted = write_wanted(rows, positions, model.joints.erp, at_once)
+        least = ROUNDING if n == 0 else IN_PLACE
+        wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
         if wanted == 0.0:
-            return True
-        if not ready and not has_factor(problem, dense, report):
-            return False
-        ready = True
+            break
+        if n == 0 and not has_factor(problem, dense, report):
+            return 0.0
+        if n >= RENEWED:
+            renew_factor(rows, problem, dense, positions)
         write_sides(graph, positions.wanted, factor.x)
         solve_one(graph, factor)
-        if not largest_shift(model, graph, factor.x) <= LEVER * wanted:
+        shift = largest_shift(model.bodies, graph, factor.x)
+        if not shift <= LEVER * wanted:
             break
-        for k in range(graph.count[0]):
-            i = graph.body[k]
-            if model.bodies.kind[i] == DYNAMIC:
-                shift = factor.x[graph.body_node[k]]
-                shift_body(model.bodies, state, i, shift, positions.lost)
+        more, fastest = shift_bodies(model.bodies, state, graph, factor.x, positions)
+        gained += more
+        if wanted * (options.time_step * fastest + shift) <= 0.5 * IN_PLACE:
+            break
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
-    return True
+    return gained

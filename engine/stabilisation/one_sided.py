@@ -18,8 +18,8 @@ from engine.world.rows import ROW_NORMAL, Rows
 from engine.world.state import State
 from engine.world.workspace import Workspace
 
-# [m or rad] violated by less is not violated
-SLOP = 1e-6
+# violated by less is not violated: stops [m or rad], contacts as a share of their margin
+STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
 
 
 @kernel
@@ -37,20 +37,21 @@ def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
 @kernel
 def _one_sided_error(
     rows: Rows, row: int, model: Model, state: State, options: StepOptions
-) -> tuple[bool, float, float]:
-    """Whether the row is a hard stop or contact; C at the end of the step; what goes of it."""
+) -> tuple[bool, bool, float]:
+    """Whether the row is a hard stop or contact; whether it is violated; what goes of its C."""
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
     if not is_normal and not is_hard_stop(rows, row):
-        return False, 0.0, 0.0
+        return False, False, 0.0
     # the kick was half a step ago; a stop was within reach then, or it has no row
     C = rows.error[row] + 0.5 * options.time_step * row_speed(rows, row, state)
-    if C >= -SLOP:
-        return True, C, max(C, 0.0)
+    slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
+    if C + slop >= 0.0:
+        return True, False, max(C, 0.0)
     share = options.position_erp if is_normal else model.joints.erp[rows.joint[row]]
-    wanted = share * (C + SLOP)
+    wanted = share * (C + slop)
     if is_normal:
         wanted = max(wanted, -options.max_correction_speed * options.time_step)
-    return True, C, wanted
+    return True, True, wanted
 
 
 @kernel
@@ -67,14 +68,14 @@ def gather_violations(
     is_due = False
     r = 0
     for i in range(rows.count[0]):
-        one_sided, C, wanted = _one_sided_error(rows, i, model, state, options)
+        one_sided, is_violated, wanted = _one_sided_error(rows, i, model, state, options)
         if not one_sided and not is_hard(rows, i):
             continue
         _copy_row(problem, i, part, r)
         if one_sided:
             part.lo[r] = 0.0
             part.b[r] = wanted
-            is_due = is_due or C < -SLOP
+            is_due = is_due or is_violated
         else:
             part.b[r] = positions.wanted[i]
             is_due = is_due or positions.wanted[i] != 0.0
@@ -85,7 +86,7 @@ def gather_violations(
 
 
 @kernel
-def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> float:
     """Move poses by M^-1 J^T d where d >= 0 is complementary to A d + C >= 0.
 
     C of one-sided rows is what the step makes of the gap in its middle; of a violation the share
@@ -93,12 +94,13 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
 
     Reads   positions.wanted of the equations: what is left of them
     Writes  state.p_WB, q_WB, w_WB_W; positions
+    Returns what kinetic energies and potentials in gravity gained [J]
     Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
     Check   tests/laws/test_stabilisation.py
     """
     positions, v = work.positions, work.motion.scratch
     if not gather_violations(model, state, work.rows, work.problem, positions, options):
-        return
+        return 0.0
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,
@@ -112,6 +114,8 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
         for k in range(6):
             v[i, k] = 0.0
     body_velocities(positions.problem, v)
+    gained = 0.0
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
-            shift_body(model.bodies, state, i, v[i], positions.lost)
+            gained += shift_body(model.bodies, state, i, v[i], positions.lost)
+    return gained

@@ -1,73 +1,21 @@
-"""Equations without error terms: joints that neither push nor, over time, give or take energy."""
+"""Equations without error terms: tangent where the step ends, and their work is counted."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-from engine.constraints.row import row_speed
+from engine.diagnostics.ledger import mean_row_speed
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, norm
-from engine.world.model import Joints
+from engine.world.model import DYNAMIC, Joints, Model
+from engine.world.options import StepOptions
+from engine.world.problem import Problem
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from engine.world.state import State
+from engine.world.workspace import Motion, Workspace
 
-# share of what is left of a row's speed that a kick takes away: least and most
-LEAST, MOST = 0.1, 0.4
-
-
-@kernel
-def share_taken(e: float, lam: float, account: float) -> float:
-    """Which share of e [m/s or rad/s] to take away, so that the account [J] goes towards 0.
-
-    Taking the share x does the work lam x e/2; lam [N s or N m s] is that of the last step.
-    """
-    work = 0.5 * lam * e
-    if work * account < 0.0:
-        return min(MOST, max(LEAST, -account / work))
-    return LEAST
-
-
-@kernel
-def _reach(rows: Rows, row: int, joints: Joints, state: State) -> float:
-    """Largest second derivative C can have at these angular velocities [m/s^2 or rad/s^2]."""
-    j = rows.joint[row]
-    w_a, w_b = (
-        norm(load3(state.w_WB_W, rows.body_a[row])),
-        norm(load3(state.w_WB_W, rows.body_b[row])),
-    )
-    spin = w_a + w_b
-    linear, angular = 0.0, 0.0
-    for k in range(3):
-        linear += rows.J_b[row, 3 + k] ** 2
-        angular += rows.J_b[row, k] ** 2
-    if linear == 0.0:
-        return spin * spin * sqrt(angular)
-    arms = w_a * norm(load3(joints.anchor_A, j)) + w_b * norm(load3(joints.anchor_B, j))
-    return spin * arms * sqrt(linear)
-
-
-@kernel
-def _write_equation(rows: Rows, row: int, joints: Joints, state: State, h: float) -> None:
-    """The bias of a hard equation, without its error term.
-
-    Between two kicks J v grows by about h d2C/dt2. Tangent where the step ends means
-    J v+ = -h/2 d2C/dt2, and before the kick J v = h/2 d2C/dt2 + e, e the little that the last step
-    left. Were J v+ = -J v, the impulse would do no work at all; then e changes sign for ever. So
-
-        J v+ = -J v + x e
-
-    with a share x that makes the work of this row vanish over time: state.joint_work is what it did
-    so far. Where e is not small (a jolt, a solver that gave up) all of it goes at once.
-    """
-    j, slot = rows.joint[row], rows.slot[row]
-    erp = joints.erp[j]
-    tangent = (rows.bias[row] - erp * rows.error[row] / h) / (1.0 - 0.25 * erp)
-    e = row_speed(rows, row, state) - tangent
-    rows.bias[row] = tangent
-    if abs(e) <= h * _reach(rows, row, joints, state):
-        x = share_taken(e, state.joint_lam[j, slot], state.joint_work[j, slot])
-        rows.bias[row] += (1.0 - x) * e
-        rows.steady[row] = 1
+# [m/s or rad/s] an equation solved worse than that keeps the work of its impulse
+SOLVED = 1e-8
 
 
 @kernel
@@ -83,20 +31,73 @@ def is_hard_stop(rows: Rows, row: int) -> bool:
 
 
 @kernel
-def write_tangents(rows: Rows, joints: Joints, state: State, h: float) -> None:
+def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
     """Take the error terms out of the rows of joints; their poses are corrected after the step.
 
-    A violated stop may not be violated further; a bounce that asks for more stays.
+    Between two kicks J v grows by about h d2C/dt2. Tangent where the step ends means
+    J v+ = -h/2 d2C/dt2, and that is all a hard equation asks for. A violated stop may not be
+    violated further; a bounce that asks for more stays.
 
     Reads   rows as the constraints wrote them
-    Writes  rows.bias, rows.steady of hard equations; rows.bias of violated hard stops
-    Source  decision 0046
+    Writes  rows.bias of hard equations and of violated hard stops
+    Source  decision 0051
     Check   tests/laws/test_stabilisation.py
     """
     for row in range(rows.count[1]):
+        if not is_hard(rows, row) and not is_hard_stop(rows, row):
+            continue
+        erp = rows.share[0] * joints.erp[rows.joint[row]]
+        push = erp * rows.error[row] / h
         if is_hard(rows, row):
-            _write_equation(rows, row, joints, state, h)
-        elif is_hard_stop(rows, row) and rows.error[row] < 0.0:
-            push = joints.erp[rows.joint[row]] * rows.error[row] / h
-            if rows.bias[row] >= push:
-                rows.bias[row] = 0.0
+            rows.bias[row] = (rows.bias[row] - push) / (1.0 - 0.25 * erp)
+        elif rows.error[row] < 0.0 and rows.bias[row] >= push:
+            rows.bias[row] = 0.0
+
+
+@kernel
+def _speeds(motion: Motion, state: State, body: int) -> float:
+    """|w| before and after the kick, added up [rad/s]."""
+    old = motion.velocity_old[body]
+    return norm((old[0], old[1], old[2])) + norm(load3(state.w_WB_W, body))
+
+
+@kernel
+def _reach(rows: Rows, row: int, joints: Joints, motion: Motion, state: State) -> float:
+    """What the second derivative of C may amount to at these speeds [m/s^2 or rad/s^2]."""
+    j = rows.joint[row]
+    w_a = _speeds(motion, state, rows.body_a[row])
+    w_b = _speeds(motion, state, rows.body_b[row])
+    linear, angular = 0.0, 0.0
+    for k in range(3):
+        linear += rows.J_b[row, 3 + k] ** 2
+        angular += rows.J_b[row, k] ** 2
+    if linear == 0.0:
+        return (w_a + w_b) ** 2 * sqrt(angular)
+    arms = w_a * norm(load3(joints.anchor_A, j)) + w_b * norm(load3(joints.anchor_B, j))
+    return (w_a + w_b) * arms * sqrt(linear)
+
+
+@kernel
+def count_work(
+    model: Model, work: Workspace, state: State, options: StepOptions, problem: Problem
+) -> None:
+    """Add the work of every hard equation to what one of its bodies gained.
+
+    Before the kick J v = h/2 d2C/dt2 + e, e what the last step erred, ~ h^2; after it J v+ is
+    tangent. An ideal joint does no work, this one lam (J v + J v+)/2 = lam e/2, which sets.py gives
+    back. Where e is larger than any motion of the bodies explains (a jolt, a command), or sweeps
+    gave up, the loss is real and is not counted.
+
+    Reads   velocities before (work.motion) and after (state) the kick; problem.w of its solve
+    Writes  work.positions.gained (n,) J
+    Check   tests/laws/test_stabilisation.py
+    """
+    rows, motion, h = work.rows, work.motion, options.time_step
+    for i in range(rows.count[1]):
+        if not is_hard(rows, i) or abs(problem.w[i]) > SOLVED:
+            continue
+        e = 2.0 * mean_row_speed(rows, i, motion, state)
+        if abs(e) <= h * _reach(rows, i, model.joints, motion, state):
+            b = rows.body_b[i]
+            body = b if model.bodies.kind[b] == DYNAMIC else rows.body_a[i]
+            work.positions.gained[body] += 0.5 * problem.lam[i] * e

@@ -11,6 +11,7 @@ from engine.bundle import bundle
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9, 10
+ROW_DRAG = 11
 
 # slots of a joint's impulses (state.joint_lam); 0-5 are the equations, of the others there is one
 # per coordinate (one spring in all)
@@ -40,6 +41,5 @@ class Rows(NamedTuple):
     error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated)
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, spinning and rolling, -1 otherwise
     mu: NDArray  # (max,) - or m              share of the normal impulse that bounds such a row
-    steady: NDArray  # (max,) int64           1: an equation whose work is kept in an account
     lam_warm: NDArray  # (max,) N s or N m s  guess
     joint_arm: NDArray  # (j, 3) m            W, from B's centre of mass to its anchor when the rows were written

@@ -68,7 +68,6 @@ class State(NamedTuple):
     joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
     broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole
     twist: NDArray  # (f,) rad            of torsion springs, counted across turns
-    joint_work: NDArray  # (j, 22) J      work of every equation so far, kept near 0 (stabilisation/tangent.py)
     excluded: NDArray  # (e,) int64       ascending keys a * n_bodies + b, a < b: bodies that must not touch, once for each joint that says so
     motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: the scene's own
     motor_max_force: NDArray  # (j, 3)    N or N m  commanded largest force; nan: the scene's own

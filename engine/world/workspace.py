@@ -27,7 +27,6 @@ class Motion(NamedTuple):
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 3)               rad/s^2  dw/dt of free spin in the middle of the step
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
-    damping_power: NDArray  # (1,) W         of drag
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s

@@ -39,8 +39,9 @@ async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
 
     What has no solution is an answer too: `solved` is false and `stopped` says why.
     """
-    asked = read_request(ComplementarityRequest, await read_body(request))
-    ask = functools.partial(office.solver.solve, asked.model_dump_json(), within_s=TIME_LIMIT_S)
+    # matrices are long: other requests are served meanwhile
+    asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
+    ask = functools.partial(office.solver.solve, asked, within_s=TIME_LIMIT_S)
     try:
         found = await anyio.to_thread.run_sync(ask, limiter=_turns)
     except CheckerBusyError as error:
@@ -54,3 +55,8 @@ async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
     if found.fault is not None:
         raise invalid([Fault.model_validate(found.fault)], "request")
     return dict(found.answer or {})
+
+
+def _checked(document: Any) -> str:
+    """The request as JSON. Raises ProblemError 422 with every fault."""
+    return read_request(ComplementarityRequest, document).model_dump_json()

@@ -24,7 +24,7 @@ from schemas import (
 )
 from schemas.error import printable, shown
 from schemas.examples import example_document, example_names
-from schemas.parse import duplicate_keys, parse_json
+from schemas.parse import parse_json
 from schemas.spelling import did_you_mean
 from schemas.translate import translate
 from service.api.errors import ProblemError
@@ -69,13 +69,9 @@ async def read_body(request: Request) -> Any:
 
 def _parse(data: bytes) -> Any:
     try:
-        document = parse_json(data)
-        faults = duplicate_keys(data)
+        return parse_json(data)
     except SceneInvalid as error:
         raise invalid(error.errors) from error
-    if faults:
-        raise invalid(faults)
-    return document
 
 
 def read_request(model: type[Model], document: Any) -> Model:

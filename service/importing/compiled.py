@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 MAX_REPAIRS = 200
 LIGHT = {"maximal": 1e-3, "reduced": 1e-9}
 """Share of its neighbour's mass that a link without mass gets, by formulation [-]."""
+CONSTRAINTS = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
+"""Parts that MuJoCo computes as constraints, which can be switched off all at once."""
 SMALLEST = 1e-8
 """Least mass and moment that is given [kg, kg m^2]."""
 POINT = 1e-12
@@ -38,6 +40,17 @@ class Compiled:
         """Name of an element; one without gets its number."""
         given = getattr(self.model, kind)(index).name
         return str(given) or f"{kind}{index}"
+
+    def is_off(self, part: str) -> bool:
+        """Whether the model switches a part of mechanics off: CONTACT, LIMIT, SPRING, ..."""
+        import mujoco
+
+        flags = int(self.model.opt.disableflags)
+        bits = mujoco.mjtDisableBit
+        off = int(getattr(bits, f"mjDSBL_{part}"))
+        if part in CONSTRAINTS:
+            off |= int(bits.mjDSBL_CONSTRAINT)
+        return bool(flags & off)
 
     def vector(self, values: Any) -> list[float]:
         """A row of an array as numbers of a document; no negative zeros."""

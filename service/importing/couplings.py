@@ -47,7 +47,7 @@ class Couplings:
             mujoco.mjtEq.mjEQ_WELD: self._weld,
             mujoco.mjtEq.mjEQ_JOINT: self._couple,
         }
-        off = model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+        off = self._compiled.is_off("EQUALITY")
         for index in range(0 if off else model.neq):
             where = self._where(index)
             kind = kinds.get(mujoco.mjtEq(int(model.eq_type[index])))

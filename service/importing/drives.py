@@ -46,11 +46,9 @@ class Drive:
 
 def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
     """The drive of each joint that has one; what cannot be a motor is dropped and said."""
-    import mujoco
-
     model = compiled.model
     drives: dict[int, Drive] = {}
-    if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
+    if compiled.is_off("ACTUATION"):
         return drives
     for index in range(model.nu):
         where = f"actuator '{compiled.name('actuator', index)}'"

@@ -41,6 +41,7 @@ class Filters:
     ) -> None:
         """Read the rules of the model."""
         model = compiled.model
+        self._compiled = compiled
         self._model = model
         self._notes = notes
         self._root = {body: link.root for link in links for body in link.bodies}
@@ -58,6 +59,8 @@ class Filters:
     def fields(self) -> dict[int, dict[str, Any]]:
         """`collision_group` and `collision_mask` of each geom that needs them."""
         geoms = range(self._model.ngeom)
+        if self._compiled.is_off("CONTACT"):
+            return {geom: {"collision_group": 0, "collision_mask": 0} for geom in geoms}
         kinds = {geom: self._kind(geom) for geom in geoms}
         classes = self._merged(list(dict.fromkeys(kinds.values())))
         touching = [c for c in classes if any(self._meet(c, d) for d in classes)]
@@ -84,15 +87,13 @@ class Filters:
 
     def _apart_in_model(self, links: list[Link]) -> set[Pair]:
         """Pairs of links (by root) that the model keeps apart: excluded, or parent and child."""
-        import mujoco
-
         model = self._model
         apart = set()
         for signature in model.exclude_signature:
             first, second = int(signature) >> 16, int(signature) & 0xFFFF
             if first in self._root and second in self._root:
                 apart.add(frozenset((self._root[first], self._root[second])))
-        family = not model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+        family = not self._compiled.is_off("FILTERPARENT")
         for a, b in itertools.combinations(links, 2):
             one, other = int(model.body_weldid[a.root]), int(model.body_weldid[b.root])
             if one == other and one != 0:

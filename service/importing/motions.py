@@ -59,17 +59,15 @@ def read_motion(compiled: Compiled, joint: int, notes: Notes) -> Motion:
         armature=float(model.dof_armature[dof]),
     )
     where = f"joint '{motion.name}'"
-    disabled = int(model.opt.disableflags)
-    bits = mujoco.mjtDisableBit
-    if model.dof_damping[dof] and not disabled & int(bits.mjDSBL_DAMPER):
+    if model.dof_damping[dof] and not compiled.is_off("DAMPER"):
         motion.fields["damping"] = float(model.dof_damping[dof])
     if np.any(model.dof_dampingpoly[dof]):
         notes.dropped("damping_polynomial", "Damping is linear in the speed.", where)
-    if model.dof_frictionloss[dof] and not disabled & int(bits.mjDSBL_FRICTIONLOSS):
+    if model.dof_frictionloss[dof] and not compiled.is_off("FRICTIONLOSS"):
         motion.fields["friction"] = float(model.dof_frictionloss[dof])
-    if model.jnt_limited[joint] and not disabled & int(bits.mjDSBL_LIMIT):
+    if model.jnt_limited[joint] and not compiled.is_off("LIMIT"):
         motion.fields["limits"] = _limits(compiled, motion, notes)
-    if not disabled & int(bits.mjDSBL_SPRING):
+    if not compiled.is_off("SPRING"):
         motion.fields |= _spring(compiled, motion, at, notes)
     return motion
 

@@ -20,7 +20,7 @@ def simulation_of(
     import mujoco
 
     option = compiled.model.opt
-    weightless = bool(option.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY))
+    weightless = compiled.is_off("GRAVITY")
     integrator = mujoco.mjtIntegrator(int(option.integrator))
     if integrator != mujoco.mjtIntegrator.mjINT_EULER:
         notes.approximated(

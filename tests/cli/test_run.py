@@ -131,11 +131,10 @@ def test_a_run_that_blows_up_ends_with_3_and_keeps_its_frames(cardan, tmp_path):
         "simulation": {"dt": 0.001, "duration": 1.0},
         "bodies": [{"name": "b", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}],
         "forces": [
-            {"type": "drag", "body": "b", "quadratic": 1e-3},
             {
                 "type": "wrench",
                 "body": "b",
-                "force": {"times": [0, 0.5, 0.501], "values": [[0, 0, 0], [0, 0, 0], [1e20, 0, 0]]},
+                "force": {"times": [0, 0.5, 0.501], "values": [[0, 0, 0], [0, 0, 0], [1e40, 0, 0]]},
             },
         ],
         "record": {"every": 100},
@@ -143,7 +142,7 @@ def test_a_run_that_blows_up_ends_with_3_and_keeps_its_frames(cardan, tmp_path):
     out = tmp_path / "kept.npz"
     result = cardan("run", "-", "-o", out, text=json.dumps(scene))
     assert result.exit_code == 3
-    assert "step 503" in result.stderr
+    assert "step 501" in result.stderr
     steps = to_numpy(load(out).tables["bodies"]["step"])
     assert sorted(set(steps.tolist())) == [0, 100, 200, 300, 400, 500]
 

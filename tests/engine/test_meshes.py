@@ -174,7 +174,9 @@ def test_a_ball_is_pushed_out_of_a_block_and_from_under_a_field() -> None:
     assert sim.poses()[1][2] >= 1.1 - 1e-3
     assert sim.poses()[1][:2] == pytest.approx([0.1, 0.2], abs=1e-9)
     field = {"type": "heightfield", "size": [4, 4], "heights": [[0.0] * 9] * 9}
-    sim = on(fixed(field), body(BRICK, -1.0), **slow)
+    # where a single corner is found at a time, only velocities lift fast
+    options = {"dt": 1 / 240, "stabilisation": "baumgarte"}
+    sim = on(fixed(field), body(BRICK, -1.0), simulation=options, **slow)
     sim.advance(600)
     assert sim.poses()[1][2] == pytest.approx(0.1, abs=1e-3)
 

@@ -121,10 +121,9 @@ def test_the_scene_uses_every_part_of_the_state(saved: list[bytes]) -> None:
             before = start[name]
             if before.shape != array.shape or before.tobytes() != array.tobytes():
                 changed.add(name)
-    # `woken` is only up between a command and the step after it; `joint_work` belongs to the other
-    # ways of stabilisation
+    # `woken` is only up between a command and the step after it
     unused = {name for name, _ in named_arrays(first.state)} - changed
-    assert unused <= {"woken", "joint_work"}
+    assert unused <= {"woken"}
 
 
 def test_whatever_is_disturbed_comes_back(saved: list[bytes]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from engine import Simulation
 from engine.build.capacity import position_arrays
 from engine.stabilisation.equations import write_errors
+from engine.stabilisation.one_sided import CONTACT_SLOP
 from engine.world.options import Stabilisation
 from schemas import load_scene
 from tests.engine.scenes import Document, brick, document, ground, rod, simulate
@@ -49,6 +50,14 @@ def floating(n: int) -> Document:
         for k in range(n - 1)
     ]
     return document(bodies, joints, gravity=[0, 0, 0], simulation={"dt": 0.002})
+
+
+def limp(n: int, joint: str) -> Document:
+    """A chain whose links pass through each other."""
+    scene = chain(n, joint)
+    for body in scene["bodies"]:
+        body["shapes"][0]["collision_mask"] = 0
+    return scene
 
 
 def mixed() -> Document:
@@ -131,9 +140,120 @@ def test_joints_neither_give_nor_take_energy(joint: str) -> None:
         sim = stabilised(chain(3, joint), mode)
         sim.advance(5000)
         drift[mode] = sim.summary()["energy"]["max_relative_drift"]
-    assert drift["projection"] <= 4e-4
-    assert drift["split_impulse"] <= 4e-4
+    assert drift["projection"] <= 1e-5
+    assert drift["split_impulse"] <= 1e-5
     assert drift["baumgarte"] >= 2.0 * drift["projection"]
+
+
+@pytest.mark.parametrize("joint", ["ball", "hinge"])
+@pytest.mark.parametrize("n", [2, 10])
+def test_chains_keep_their_energy_for_ten_seconds(n: int, joint: str) -> None:
+    sim = stabilised(limp(n, joint), "projection")
+    sim.advance(10000)
+    summary = sim.summary()
+    assert summary["energy"]["max_relative_drift"] <= 1e-3
+    assert summary["joints"]["max_position_error"] <= 1e-8
+
+
+def test_joints_of_a_whip_of_a_hundred_links_stay_in_place() -> None:
+    sim = stabilised(limp(100, "hinge"), "projection")
+    fastest = 0.0
+    for _ in range(120):
+        sim.advance(50)
+        fastest = max(fastest, float(np.abs(sim.velocities()[:, 3:]).max()))
+    assert fastest >= 100.0
+    assert sim.summary()["joints"]["max_position_error"] <= 1e-6
+    assert sim.summary()["joints"]["max_angle_error"] <= 1e-6
+
+
+def test_what_floats_keeps_energy_and_both_momenta() -> None:
+    scene = floating(4)
+    for joint in scene["joints"]:
+        joint["anchor"][2] = 0.02
+    sim = stabilised(scene, "projection")
+    # the first steps take what joints do not allow of the velocities they are given
+    sim.advance(5)
+    before, momentum = sim.energy()["total"], sim.momentum()
+    sim.advance(3000)
+    assert sim.energy()["total"] == pytest.approx(before, rel=1e-6)
+    assert np.abs(sim.momentum() - momentum).max() <= 1e-11 * np.abs(momentum).max()
+    assert np.abs(sim.state.momentum_in).max() == 0.0
+
+
+def matrix_of_joint(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
+    """J (rows, 12) of the only joint between bodies 0 and 1, and M^-1 (12, 12)."""
+    rows, n = sim.work.rows, int(sim.work.rows.count[0])
+    M = np.zeros((12, 12))
+    for k in range(2):
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = sim.work.motion.inverse_inertia_W[k]
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = (
+            np.eye(3) * sim.model.bodies.inverse_mass[k]
+        )
+    return np.hstack([rows.J_a[:n], rows.J_b[:n]]), M
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_jolt_takes_is_not_given_back(mode: str) -> None:
+    """A push on one of two bodies at rest: the joint takes what a plastic impact takes."""
+    bodies = [brick("a"), brick("b", position=[0.6, 0, 0])]
+    pin = {"name": "pin", "type": "ball", "parent": "a", "child": "b", "anchor": [0.3, 0, 0]}
+    sim = stabilised(document(bodies, [pin], gravity=[0, 0, 0], simulation={"dt": 1e-3}), mode)
+    sim.advance(1)
+    J, W = matrix_of_joint(sim)
+    sim.apply_impulse("a", [0.0, 3.0, 1.0])
+    v = np.r_[sim.state.w_WB_W[0], sim.state.v_WB_W[0], sim.state.w_WB_W[1], sim.state.v_WB_W[1]]
+    free = 0.5 * v @ np.linalg.inv(W) @ v
+    v = v - W @ J.T @ np.linalg.solve(J @ W @ J.T, J @ v)
+    expected = 0.5 * v @ np.linalg.inv(W) @ v
+    sim.advance(1)
+    assert expected <= 0.8 * free
+    assert sim.energy()["kinetic"] == pytest.approx(expected, rel=1e-2)
+
+
+def between(speed: float) -> Document:
+    """Two bodies that hang between two supports, one of which moves."""
+    links: Document = {"mass": 1.0, "inertia": [0.01, 0.02, 0.02]}
+    bodies = [
+        {"name": "left", "type": "kinematic", "linear_velocity": [speed, 0, 0]},
+        {"name": "a", "position": [0.125, 0, -0.08], "angular_velocity": [2, 0, 0], **links},
+        {"name": "b", "position": [0.375, 0, -0.08], "angular_velocity": [2, 0, 0], **links},
+    ]
+    for body in bodies[1:]:
+        body["linear_velocity"] = [speed, 0.16, 0]
+    joints = [
+        {"name": "first", "type": "ball", "parent": "left", "child": "a", "anchor": [0, 0, 0]},
+        {"name": "knee", "type": "ball", "parent": "a", "child": "b", "anchor": [0.25, 0, -0.16]},
+        {"name": "last", "type": "ball", "parent": "world", "child": "b", "anchor": [0.5, 0, 0]},
+    ]
+    return document(bodies, joints, simulation={"dt": 1e-3})
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.05])
+def test_supports_that_move_apart_are_booked(speed: float) -> None:
+    sim = stabilised(between(speed), "projection")
+    sim.advance(2000)
+    summary = sim.summary()
+    assert summary["energy"]["balance_error"] <= 1e-11
+    assert summary["joints"]["max_position_error"] <= 1e-6
+
+
+def test_a_support_that_moves_is_as_good_as_one_that_rests() -> None:
+    """What hangs on a body in steady motion is scaled about that motion."""
+    found = []
+    for speed in (0.0, 2.0):
+        scene = chain(3, "ball")
+        scene["bodies"].insert(
+            0, {"name": "car", "type": "kinematic", "linear_velocity": [speed, 0, 0]}
+        )
+        scene["joints"][0]["parent"] = "car"
+        for body in scene["bodies"][1:]:
+            body["linear_velocity"] = [speed, 0, 0]
+        sim = stabilised(scene, "projection")
+        sim.advance(1000)
+        assert sim.summary()["energy"]["balance_error"] <= 1e-11
+        assert sim.summary()["momentum"]["max_linear_drift"] <= 1e-10
+        found.append(sim.poses()[1:, :3] - [speed * sim.time, 0, 0])
+    assert found[1] == pytest.approx(found[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -164,8 +284,9 @@ def test_what_is_sunk_rises_without_speed(mode: str) -> None:
     body = {"name": "box", "position": [0, 0, 0.098], "mass": 1.0, "shapes": [box]}
     scene = document([ground(), body], gravity=[0, 0, 0], simulation={"dt": 0.002})
     sim = stabilised(scene, mode)
+    slop = CONTACT_SLOP * sim.options.margin
     sim.advance(1)
-    assert sim.poses()[1, 2] == pytest.approx(0.098 + 0.2 * (0.002 - 1e-6), abs=1e-9)
+    assert sim.poses()[1, 2] == pytest.approx(0.098 + 0.2 * (0.002 - slop), abs=1e-9)
     sim.advance(100)
     assert sim.poses()[1, 2] == pytest.approx(0.1, abs=2e-6)
     assert np.abs(sim.velocities()).max() == 0.0

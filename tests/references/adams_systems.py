@@ -147,7 +147,8 @@ def systems() -> dict[str, System]:
             scene(rod([2.0, 2.0, 0.0], inertia=[0.1, 0.04, 0.1]), *arm),
             o,
             ("Rforce_Body1", "Rtorque_Body1"),
-            dt=WHIP,
+            # at its sharpest turn the curve itself is off by what is asked, whatever the step
+            dt=1.25e-5,
         ),
         "RotSpring_Case01": System(
             scene(rod(out), {**hinge, "spring": {"stiffness": 200.0, "damping": 10.0}}), o

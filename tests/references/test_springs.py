@@ -163,14 +163,6 @@ def test_torsion_spring_swings_as_sine() -> None:
     assert sim.velocities()[0, 5] == pytest.approx(math.cos(20.0), abs=2e-4)
 
 
-def test_drag_slows_as_exponential() -> None:
-    drag = {"type": "drag", "body": "mass", "linear": 1.0}
-    mass = brick("mass", linear_velocity=[3.0, 0, 0])
-    sim = simulate(document([mass], forces=[drag], gravity=[0, 0, 0], simulation={"dt": 1e-4}))
-    sim.advance(20000)
-    assert sim.velocities()[0, 0] == pytest.approx(3.0 * math.exp(-1.0), rel=1e-4)
-
-
 def test_two_bodies_circle_under_point_gravity() -> None:
     gravity = {"type": "point_gravity", "constant": 1.0}
     bodies = [

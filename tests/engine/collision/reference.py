@@ -8,7 +8,6 @@ This holds apart (distance) and overlapping (minus the least depth). Any n gives
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from engine.world.model import (
     BOX,
@@ -23,8 +22,11 @@ from engine.world.model import (
 
 
 def rotation(q):
-    """Matrix of [w, x, y, z]."""
-    return Rotation.from_quat([q[1], q[2], q[3], q[0]]).as_matrix()
+    """Matrix of [w, x, y, z] of any length: v v^T + w^2 1 + 2 w [v] + [v]^2, over its square."""
+    w, x, y, z = q
+    v = np.array([x, y, z])
+    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return (np.outer(v, v) + w * w * np.eye(3) + 2 * w * across + across @ across) / (w * w + v @ v)
 
 
 def reach(solid, d):

@@ -187,3 +187,23 @@ def test_points_lie_half_way_between_the_surfaces(pair):
 def overhang(solid, p):
     """How far p is outside of the solid, seen along the best of many directions [m]."""
     return float((DIRECTIONS @ p - reach(solid, DIRECTIONS)).max())
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.03])
+@pytest.mark.parametrize("length", [1.0, 17.0])
+@pytest.mark.parametrize("kind", [BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX])
+def test_a_small_body_deep_in_a_barrel_leaves_by_the_shortest_way(kind, length, offset):
+    """The barrel's surface is about equally near all around; right to 1e-6 of the small body."""
+    rng = np.random.default_rng(4)
+    for size in (0.01, 0.1):
+        a, b = solid(kind), Solid(CYLINDER, (1.0, length, 0.0))
+        a.size = tuple(size * np.array(SIZES[kind]) / 0.5)
+        if kind == CONVEX:
+            a.points = size * hull_points(1)
+        a.q, b.q = random_quaternion(rng), random_quaternion(rng)
+        a.p = tuple(offset * rng.normal(size=3))
+        contacts = World([a, b], margin=0.0).find()
+        gap, n = contacts["gap"].min(), contacts["normal_W"][0]
+        assert gap == pytest.approx(separation_along(a, b, n), abs=1e-9)
+        best, _ = gap_by_search(a, b, rng, starts=6, rounds=110, samples=80)
+        assert gap >= best - 1e-6 * size

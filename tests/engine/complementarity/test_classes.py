@@ -189,6 +189,8 @@ def test_history_is_kept_on_request_only():
     s = solve_lcp(A, b, method="nncg", history=True)
     assert len(s.history) == s.iterations
     assert s.history[-1] == pytest.approx(s.residual, rel=1e-3, abs=1e-13)
+    exact = solve_lcp(A, b, method="lemke", history=True)
+    assert exact.history[0] > exact.history[1] == exact.residual
 
 
 def test_sparse_matrices_are_taken():

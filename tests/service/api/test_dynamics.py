@@ -62,5 +62,5 @@ def test_faults_point_into_the_request(client):
     bad = {**DROP, "gravity": [0, 0]}
     assert faults("energy", {"scene": bad})[0][0] == "/scene/gravity"
     assert faults("energy", {"scene": "no-such-example"})[0][1] == "unknown_example"
-    answer = client.post("/v1/dynamics/nothing", json={"scene": PENDULUM})
-    assert answer.status_code == 404
+    crowd = {"bodies": [{"name": f"b{i}", "mass": 1, "inertia": [1, 1, 1]} for i in range(300)]}
+    assert faults("mass-matrix", {"scene": crowd}) == [("/q", "limit_exceeded")]

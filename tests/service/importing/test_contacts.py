@@ -138,3 +138,12 @@ def test_more_classes_than_bits_are_said(tmp_path):
     )
     answer = import_path(path, ImportOptions())
     assert "collision_classes" in {note.code for note in answer.report.notes}
+
+
+@pytest.mark.parametrize("flag", ["contact", "constraint"])
+def test_a_model_without_contacts_has_none(tmp_path, flag):
+    path = tmp_path / "model.xml"
+    off = f'<mujoco><option><flag {flag}="disable"/></option>'
+    path.write_text(FRICTIONS.replace("<mujoco>", off))
+    for body in import_path(path).scene["bodies"]:
+        assert [shape["collision_mask"] for shape in body["shapes"]] == [0]

@@ -148,3 +148,20 @@ def test_limits_and_springs_count_from_the_start(tmp_path):
     assert made["limits"]["lower"] == pytest.approx(np.radians(-60) - 0.25)
     assert made["limits"]["upper"] == pytest.approx(np.radians(30) - 0.25)
     assert made["spring"]["rest"] == pytest.approx(np.radians(10) - 0.25)
+
+
+def test_what_a_model_switches_off_is_off(tmp_path):
+    joint = (
+        '<joint name="one" type="hinge" axis="0 1 0" range="-60 30" stiffness="2" damping="1" '
+        'frictionloss="0.1"/>'
+    )
+    flags = (
+        '<option><flag limit="disable" spring="disable" damper="disable" frictionloss="disable" '
+        'gravity="disable" actuation="disable"/></option>'
+        '<actuator><motor joint="one"/></actuator>'
+    )
+    path = tmp_path / "model.xml"
+    path.write_text(WORLD.format(first=joint, second=CASES["hinge"], more=flags))
+    scene = import_path(path).scene
+    assert set(scene["joints"][0]) == {"name", "type", "parent", "child", "anchor", "axis"}
+    assert scene["gravity"] == [0.0, 0.0, 0.0]

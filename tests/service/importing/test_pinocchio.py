@@ -1,17 +1,11 @@
 """The algorithms for trees against Pinocchio's, on robots of others in random states."""
 
 import functools
-from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.articulated.forward import forward_dynamics
-from engine.articulated.inverse import inverse_dynamics
-from engine.articulated.joint_inertia import joint_inertia
-from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
-from engine.world.tree import NODE_HINGE, NODE_SLIDER
+from engine import Dynamics
 from schemas import load_scene
 from schemas.imported import ImportOptions
 from service.importing import import_path
@@ -21,8 +15,8 @@ pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed (extra
 
 # robots whose inertia nothing had to be guessed of
 ROBOTS = ["ur5", "xarm7", "panda", "go2", "talos", "kinova", "double_pendulum"]
-GRAVITY = (0.0, 0.0, -9.81)
 ACCURACY = 1e-10
+STATES = 5
 
 
 class Pair:
@@ -31,19 +25,14 @@ class Pair:
     def __init__(self, name: str) -> None:
         path = robot_path(f"urdf/{name}")
         self.answer = import_path(path, ImportOptions())
-        scene = load_scene(self.answer.scene)
-        built = build(scene)
-        start = Start(built.state.p_WB, built.state.q_WB)
-        self.tree, self.q = build_tree(built.model.bodies, built.model.joints, start)
-        self.work = tree_work(self.tree, dense=True)
-        moving = [i for i, kind in enumerate(self.tree.kind) if kind in (NODE_HINGE, NODE_SLIDER)]
-        self.joints = [scene.joints[int(self.tree.joint[i])].name for i in moving]
-        assert len(self.joints) == len(self.q) == int(self.tree.v_start[-1])
+        self.tree = Dynamics(load_scene(self.answer.scene))
+        self.joints = [coordinate.joint for coordinate in self.tree.coordinates]
+        assert {coordinate.motion for coordinate in self.tree.coordinates} <= {"hinge", "slider"}
         self.other = pin.buildModelFromUrdf(str(path))
         self.data = self.other.createData()
         found = [self.other.joints[self.other.getJointId(name)] for name in self.joints]
         self.rates = np.array([joint.idx_v for joint in found])
-        assert len(set(self.rates)) == self.other.nv == len(self.joints)
+        assert len(set(self.rates)) == self.other.nv == self.tree.nv
         self.start = self.start_of_model()
 
     def start_of_model(self) -> np.ndarray:
@@ -56,17 +45,15 @@ class Pair:
                     start[joint] = float(value.removeprefix(" at "))
         return np.array([start[name] for name in self.joints])
 
-    def state(self, seed: int) -> tuple[np.ndarray, Any, np.ndarray]:
-        """A random state: coordinates of both, and rates."""
+    def states(self, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Random coordinates, rates, and forces or accelerations, (states, nv) each."""
         rng = np.random.default_rng(seed)
-        q = rng.uniform(-1.5, 1.5, len(self.joints))
-        turned = np.zeros(self.other.nv)
-        turned[self.rates] = q + self.start
-        return (
-            q,
-            pin.integrate(self.other, pin.neutral(self.other), turned),
-            rng.normal(size=len(q)),
-        )
+        q = rng.uniform(-1.5, 1.5, (STATES, self.tree.nv))
+        return q, rng.normal(size=q.shape), rng.normal(size=q.shape)
+
+    def place(self, q: np.ndarray) -> np.ndarray:
+        """Pinocchio's coordinates: a joint without limits has a cosine and a sine."""
+        return pin.integrate(self.other, pin.neutral(self.other), self.to_other(q + self.start))
 
     def to_other(self, values: np.ndarray) -> np.ndarray:
         out = np.zeros(self.other.nv)
@@ -86,35 +73,56 @@ def relative(found: np.ndarray, wanted: np.ndarray) -> float:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_inverse_dynamics_are_pinocchios(name):
     robot = pair(name)
-    for seed in range(5):
-        q, q_other, qd = robot.state(seed)
-        qdd = np.random.default_rng(100 + seed).normal(size=len(q))
-        tau = np.zeros(len(q))
-        inverse_dynamics(robot.tree, q, qd, qdd, GRAVITY, robot.work, tau)
-        wanted = pin.rnea(robot.other, robot.data, q_other, robot.to_other(qd), robot.to_other(qdd))
-        assert relative(tau, wanted[robot.rates]) < ACCURACY
+    q, qd, qdd = robot.states(1)
+    tau = robot.tree.inverse_dynamics(q, qd, qdd)
+    for k in range(STATES):
+        wanted = pin.rnea(
+            robot.other,
+            robot.data,
+            robot.place(q[k]),
+            robot.to_other(qd[k]),
+            robot.to_other(qdd[k]),
+        )
+        assert relative(tau[k], wanted[robot.rates]) < ACCURACY
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_joint_inertia_is_pinocchios(name):
+def test_mass_matrices_are_pinocchios(name):
     robot = pair(name)
-    for seed in range(5):
-        q, q_other, _ = robot.state(seed)
-        joint_inertia(robot.tree, q, robot.work)
-        H = np.tril(robot.work.H) + np.tril(robot.work.H, -1).T
-        wanted = np.triu(pin.crba(robot.other, robot.data, q_other))
+    q, _, _ = robot.states(2)
+    H = robot.tree.mass_matrix(q)
+    for k in range(STATES):
+        wanted = np.triu(pin.crba(robot.other, robot.data, robot.place(q[k])))
         wanted = wanted + np.triu(wanted, 1).T
-        assert relative(H, wanted[np.ix_(robot.rates, robot.rates)]) < ACCURACY
+        assert relative(H[k], wanted[np.ix_(robot.rates, robot.rates)]) < ACCURACY
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_forward_dynamics_are_pinocchios(name):
     robot = pair(name)
-    for seed in range(5):
-        q, q_other, qd = robot.state(seed)
-        tau = np.random.default_rng(200 + seed).normal(size=len(q))
-        qdd = np.zeros(len(q))
-        wrench = np.zeros((len(robot.tree.kind), 6))
-        forward_dynamics(robot.tree, q, qd, tau, wrench, GRAVITY, robot.work, qdd)
-        wanted = pin.aba(robot.other, robot.data, q_other, robot.to_other(qd), robot.to_other(tau))
-        assert relative(qdd, wanted[robot.rates]) < ACCURACY
+    q, qd, tau = robot.states(3)
+    qdd = robot.tree.forward_dynamics(q, qd, tau)
+    for k in range(STATES):
+        wanted = pin.aba(
+            robot.other,
+            robot.data,
+            robot.place(q[k]),
+            robot.to_other(qd[k]),
+            robot.to_other(tau[k]),
+        )
+        assert relative(qdd[k], wanted[robot.rates]) < ACCURACY
+
+
+@pytest.mark.parametrize("name", [*ROBOTS, "allegro", "anymal", "hyq", "icub", "pr2", "tiago"])
+def test_links_stand_where_pinocchio_puts_them(name):
+    robot = pair(name)
+    start = robot.place(np.zeros(robot.tree.nv))
+    pin.framesForwardKinematics(robot.other, robot.data, start)
+    bodies = [b for b in robot.answer.scene["bodies"] if robot.other.existFrame(b["name"])]
+    assert len(bodies) >= robot.tree.nv - len(bodies)
+    for body in bodies:
+        place = robot.data.oMf[robot.other.getFrameId(body["name"])]
+        assert np.allclose(body["position"], place.translation, rtol=0, atol=1e-9)
+        turn = pin.Quaternion(place.rotation).coeffs()[[3, 0, 1, 2]]
+        found = np.array(body.get("orientation", [1.0, 0.0, 0.0, 0.0]))
+        assert abs(abs(found @ turn) - 1.0) < 1e-12

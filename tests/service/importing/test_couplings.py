@@ -1,0 +1,171 @@
+"""Loops, gears, ropes, springs, and weight that is taken off: beside MuJoCo's own."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from engine import Simulation
+from schemas import load_scene
+from service.importing import import_path
+
+SWINGS = """
+<mujoco><option timestep="0.0002"/><worldbody>
+  <body name="a" pos="0 0 1"><joint name="one" type="{kinds[0]}" axis="0 1 0"/>
+    <inertial pos="0.2 0 0" mass="1" diaginertia="0.02 0.02 0.02"/>
+    <site name="tip_a" pos="0.4 0 0"/></body>
+  <body name="b" pos="1 0 1"><joint name="two" type="{kinds[1]}" axis="0 1 0"/>
+    <inertial pos="-0.2 0 0.05" mass="2" diaginertia="0.03 0.03 0.03"/>
+    <site name="tip_b" pos="-0.3 0 0"/>{inside}</body>
+</worldbody>{more}</mujoco>
+"""
+
+
+def model_of(tmp_path, more="", kinds=("hinge", "hinge"), inside=""):
+    text = SWINGS.format(more=more, kinds=kinds, inside=inside)
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    return import_path(path), text
+
+
+def codes(answer):
+    return {(note.kind, note.code) for note in answer.report.notes}
+
+
+def positions_after(answer, text, seconds=0.4, steps=4000):
+    document = {**answer.scene, "simulation": {"dt": seconds / steps}}
+    simulation = Simulation(load_scene(document))
+    simulation.advance(steps)
+    assert simulation.failure is None
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
+    mujoco.mj_forward(model, data)
+    index = [simulation.body_names.index(name) for name in ("a", "b")]
+    return simulation.poses()[index], np.hstack([data.xpos[1:3], data.xquat[1:3]])
+
+
+def test_connect_closes_a_loop(tmp_path):
+    more = '<equality><connect name="link" body1="a" body2="b" anchor="0.5 0 0"/></equality>'
+    answer, text = model_of(tmp_path, more)
+    loop = answer.scene["joints"][-1]
+    assert (loop["type"], loop["name"]) == ("ball", "link")
+    assert loop["anchor"] == pytest.approx([0.5, 0, 1])
+    found, wanted = positions_after(answer, text)
+    # the closed chain a - b cannot move at all but by giving way: MuJoCo's constraint is soft
+    assert np.abs(found - wanted).max() < 5e-2
+
+
+def test_weld_fixes(tmp_path):
+    more = '<equality><weld name="glue" body1="a" body2="b"/></equality>'
+    answer, _ = model_of(tmp_path, more)
+    assert answer.scene["joints"][-1]["type"] == "fixed"
+    simulation = Simulation(load_scene(answer.scene))
+    before = simulation.poses().copy()
+    simulation.advance(200)
+    assert np.abs(simulation.poses() - before).max() < 1e-6
+
+
+def test_joints_on_the_ground_are_geared(tmp_path):
+    more = '<equality><joint joint1="one" joint2="two" polycoef="0 -1.5 0 0 0"/></equality>'
+    answer, text = model_of(tmp_path, more)
+    gear = answer.scene["joints"][-1]
+    assert (gear["type"], gear["parent"], gear["child"]) == ("gear", "b", "a")
+    assert gear["ratio"] == -1.5
+    found, wanted = positions_after(answer, text)
+    assert np.abs(wanted[:, 3:] - [1, 0, 0, 0]).max() > 0.1, "nothing turned"
+    # MuJoCo's coupling is soft
+    assert np.abs(found - wanted).max() < 1e-2
+
+
+def test_slider_and_hinge_are_a_rack(tmp_path):
+    more = '<equality><joint joint1="one" joint2="two" polycoef="0 0.1 0 0 0"/></equality>'
+    answer, _ = model_of(tmp_path, more, kinds=("slide", "hinge"))
+    rack = answer.scene["joints"][-1]
+    assert (rack["type"], rack["parent"], rack["child"], rack["ratio"]) == ("rack", "b", "a", 0.1)
+    simulation = Simulation(load_scene(answer.scene))
+    simulation.advance(500)
+    poses = simulation.poses()
+    way = poses[simulation.body_names.index("a"), 1]
+    turn = poses[simulation.body_names.index("b"), 3:]
+    angle = 2 * np.arctan2(turn[2], turn[0])
+    assert abs(angle) > 0.05
+    assert way == pytest.approx(0.1 * angle, abs=1e-5)
+
+
+def test_a_single_coupled_joint_is_locked(tmp_path):
+    more = '<equality><joint joint1="one" polycoef="0.2 0 0 0 0"/></equality>'
+    answer, _ = model_of(tmp_path, more)
+    assert answer.scene["joints"][0]["limits"] == {"lower": 0.2, "upper": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ('<equality><joint joint1="one" joint2="in" polycoef="0 1 0 0 0"/></equality>', "coupling"),
+        (
+            '<equality><joint joint1="one" joint2="two" polycoef="0 1 2 0 0"/></equality>',
+            "coupling",
+        ),
+        ('<equality><weld body1="a" body2="b" active="false"/></equality>', "inactive_equality"),
+        ('<tendon><fixed name="t"><joint joint="one" coef="1"/></fixed></tendon>', "tendon"),
+        (
+            '<tendon><fixed name="t"><joint joint="one" coef="1"/></fixed></tendon>'
+            '<actuator><motor tendon="t"/></actuator>',
+            "actuator",
+        ),
+        ("<option density='1000'/>", "fluid"),
+    ],
+)
+def test_what_has_no_place_is_dropped_and_said(tmp_path, more, code):
+    inner = (
+        '<body name="c"><joint name="in" axis="0 1 0"/>'
+        '<inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.1"/></body>'
+    )
+    answer, _ = model_of(tmp_path, more, inside=inner)
+    assert ("dropped", code) in codes(answer)
+    assert [joint["type"] for joint in answer.scene["joints"]] == ["hinge"] * 3
+
+
+SITES = '<site site="tip_a"/><site site="tip_b"/></spatial></tendon>'
+
+
+def test_a_spring_between_sites_pulls(tmp_path):
+    spring = '<spatial name="s" stiffness="30" damping="0.5" springlength="0.2">'
+    answer, text = model_of(tmp_path, f"<tendon>{spring}{SITES}")
+    made = answer.scene["forces"][0]
+    assert (made["type"], made["stiffness"], made["rest"]) == ("spring", 30.0, 0.2)
+    found, wanted = positions_after(answer, text)
+    assert np.abs(found - wanted).max() < 1e-3
+
+
+def test_a_rope_between_sites_holds(tmp_path):
+    rope = '<spatial name="r" limited="true" range="0 0.32">'
+    answer, _ = model_of(tmp_path, f"<tendon>{rope}{SITES}")
+    made = answer.scene["joints"][-1]
+    assert (made["type"], made["limits"]) == ("distance", {"upper": 0.32})
+    simulation = Simulation(load_scene(answer.scene))
+    index = [simulation.body_names.index(name) for name in ("a", "b")]
+    longest = 0.0
+    for _ in range(100):
+        simulation.advance(20)
+        ends = []
+        for pose, site in zip(simulation.poses()[index], (0.4, -0.3), strict=True):
+            out = np.zeros(3)
+            mujoco.mju_rotVecQuat(out, np.array([site, 0.0, 0.0]), pose[3:])
+            ends.append(pose[:3] + out)
+        longest = max(longest, float(np.linalg.norm(ends[1] - ends[0])))
+    assert 0.319 < longest < 0.3201
+
+
+def test_compensated_weight_does_not_fall(tmp_path):
+    text = SWINGS.format(more="", kinds=("hinge", "hinge"), inside="")
+    text = text.replace(
+        "</worldbody>",
+        '<body name="c" pos="0 3 1" gravcomp="1"><freejoint/><geom size="0.1"/></body></worldbody>',
+    )
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    simulation = Simulation(load_scene(import_path(path).scene))
+    simulation.advance(500)
+    at = simulation.body_names.index("c")
+    assert simulation.poses()[at, :3] == pytest.approx([0, 3, 1], abs=1e-9)
