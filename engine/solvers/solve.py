@@ -30,9 +30,11 @@ SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 
-# sweeps where the options leave the number to the method: of a guess, of none
+# sweeps where the options leave the number to the method: of contacts with a guess, without one,
+# and of boxes alone
 PGS_ITERATIONS = 15
 COLD_ITERATIONS = 150
+BOX_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
@@ -91,9 +93,11 @@ def _verdict(status: int, error: float, largest_b: float) -> int:
 
 
 @kernel
-def sweep_rules(options: SolverOptions, method: int, is_warm: bool) -> Rules:
+def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: bool) -> Rules:
     """How long sweeps go on, and their relaxation."""
-    sweeps = PGS_ITERATIONS if is_warm else COLD_ITERATIONS
+    sweeps = BOX_ITERATIONS
+    if n_contacts > 0:
+        sweeps = PGS_ITERATIONS if is_warm else COLD_ITERATIONS
     sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
     return sweeps, options.tolerance, options.relaxation if method == SOR else 1.0
 
@@ -123,7 +127,7 @@ def solve_swept(
                 problem.lam[i] = 0.0
     method = SOR if options.method == SOR else PGS
     is_warm = ease_contacts(problem, lanes.listed, n)
-    rules = sweep_rules(options, method, is_warm)
+    rules = sweep_rules(options, method, n, is_warm)
     status, iterations = sweep_listed(problem, lanes, n, v, rules)
     report.method[0] = method
     report.iterations[0] = iterations
@@ -171,8 +175,8 @@ def solve(
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
         lanes = dense.lanes
-        is_warm = ease_contacts(problem, lanes.listed, list_contacts(problem, lanes))
-        rules = sweep_rules(options, method, is_warm)
+        n = list_contacts(problem, lanes)
+        rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
         status, iterations = sweep_all(problem, lanes, v, rules)
     report.method[0] = method
     report.iterations[0] = iterations

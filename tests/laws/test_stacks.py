@@ -20,7 +20,8 @@ def wall():
             x = (i - (BASE - row - 1) / 2) * (EDGE + GAP)
             at = [x, 0.0, EDGE * (row + 0.5)]
             bodies.append({"name": f"b{row}-{i}", "position": at, **box})
-    return load_scene({"simulation": {"dt": 1 / 240, "duration": 2.5}, "bodies": bodies})
+    simulation = {"dt": 1 / 240, "duration": 2.5, "stabilisation": "baumgarte"}
+    return load_scene({"simulation": simulation, "bodies": bodies})
 
 
 def test_a_wall_comes_to_rest_where_it_was_built():
