@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.tree import nearest_above, tree_work, unbroken_runs
+from engine.articulated.arrays import nearest_above, tree_work, unbroken_runs
 from engine.world.tree import NODE_COORDINATES, NODE_FREE, NODE_HINGE, NODE_RATES, Tree, TreeWork
 
 Array = NDArray[np.float64]

@@ -74,7 +74,8 @@ def draw_convergence(axes: Axes, problem: dict[str, Any], lines: Sequence[str]) 
             y = np.array([tolerance for _, tolerance in found["curve"]])
         if len(x):
             axes.loglog(x, np.maximum(y, 1e-10), label=line, color=COLOURS[line])
-    axes.set(title=f"{problem['name']} ({problem['contacts']} contacts)", ylim=(1e-9, 10.0))
+    axes.set(ylim=(1e-9, 10.0))
+    axes.set_title(f"{problem['name']}\n{problem['contacts']} contacts", fontsize=8)
 
 
 def convergence(figure: Figure, report: dict[str, Any]) -> None:

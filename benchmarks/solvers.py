@@ -40,7 +40,7 @@ LINES = {
     "APGD on cones": ("relaxed", "apgd", 1.0),
 }
 # iterations at most, by unknowns; and of the Newton method, whose steps are dear
-MOST = ((3_000, 10_000), (20_000, 1_500), (10**9, 600))
+MOST = ((3_000, 10_000), (20_000, 1_500), (10**9, 400))
 MOST_NEWTON = ((5_000, 20_000), (10**9, 0))
 
 

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.articulated import states
+from engine.articulated.arrays import tree_work
 from engine.build.faults import Faults, SceneError
 from engine.build.rotations import turn
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
+from engine.build.tree import Start, build_tree
 from engine.world.model import DYNAMIC
 from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
 from schemas import Fault, Scene, SceneInvalid

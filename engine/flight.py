@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.articulated.flight import (
+    arrive,
+    fly_to_kick,
+    keep_coordinates,
+    leave_kick,
+    return_coordinates,
+)
+from engine.articulated.kick import bend_trees, book_supports, predict_trees
+from engine.articulated.reactions import write_reactions
 from engine.assembly.assemble import assemble
 from engine.bodies.finite import first_bad_body
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
+from engine.closing import close_loops
 from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
@@ -38,7 +48,7 @@ from engine.world.report import (
     Report,
 )
 from engine.world.state import State
-from engine.world.workspace import Motion, Workspace
+from engine.world.workspace import Workspace
 
 NEWTON = int(RestitutionLaw.NEWTON)
 STEP, EXACT = int(ImpactTime.STEP), int(ImpactTime.EXACT)
@@ -66,6 +76,8 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
     return StepOptions(
         time_step=h,
         share=options.share * h / options.time_step,
+        integrator=options.integrator,
+        integrator_tolerance=options.integrator_tolerance,
         orientation_update=options.orientation_update,
         gyroscopic=options.gyroscopic,
         stabilisation=options.stabilisation,
@@ -84,8 +96,10 @@ def part_of_step(options: StepOptions, h: float, impact_time: int) -> StepOption
 
 
 @kernel
-def keep_start(state: State, motion: Motion) -> None:
+def keep_start(state: State, work: Workspace) -> None:
     """Remember poses and spins so that the step can be undone."""
+    motion = work.motion
+    keep_coordinates(state, work.tree)
     for i in range(state.p_WB.shape[0]):
         store3(motion.p_start, i, load3(state.p_WB, i))
         store4(motion.q_start, i, load4(state.q_WB, i))
@@ -95,8 +109,10 @@ def keep_start(state: State, motion: Motion) -> None:
 
 
 @kernel
-def undo(state: State, motion: Motion) -> None:
+def undo(state: State, work: Workspace) -> None:
     """Take poses and spins back to where the step began."""
+    motion = work.motion
+    return_coordinates(state, work.tree)
     for i in range(state.p_WB.shape[0]):
         store3(state.p_WB, i, load3(motion.p_start, i))
         store4(state.q_WB, i, load4(motion.q_start, i))
@@ -125,6 +141,8 @@ def look(
     now = lap(report, PHASE_NARROW, now)
     write_world_inertia(model.bodies, state, work.motion, options)
     predict_velocity(model, state, work.motion, options)
+    bend_trees(model.tree, work.tree, state, work.motion)
+    predict_trees(model.tree, work.tree, state, work.motion, options.time_step)
     lap(report, PHASE_ROWS, now)
     return True
 
@@ -142,7 +160,7 @@ def gather_rows(
     if options.stabilisation != BAUMGARTE:
         write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
-    assemble(model.bodies, work.rows, work.motion, work.problem)
+    assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
     lap(report, PHASE_ASSEMBLE, now)
 
 
@@ -177,6 +195,8 @@ def push(
     settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
+    book_supports(problem, state, motion, options.time_step)
+    write_reactions(problem, model.joints, state, motion, options.time_step)
     if options.stabilisation != BAUMGARTE:
         count_work(model, work, state, options, problem)
     lap(told[0], PHASE_APPLY, now)
@@ -234,6 +254,10 @@ def land(
     if not guard_struck(model, kind, state, work, collision, options, told):
         return False
     advance_poses(model.bodies, state, 0.5 * options.time_step, options)
+    h = 0.5 * options.time_step
+    height = leave_kick(model.tree, work.tree, state, h)
+    close_loops(model, state, work)
+    arrive(model.tree, work.tree, state, h, height)
     return True
 
 
@@ -258,6 +282,7 @@ def fly(
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
     now = clock_ns()
     advance_poses(model.bodies, state, 0.5 * h, options)
+    fly_to_kick(model.tree, work.tree, state, 0.5 * h)
     lap(report, PHASE_MOVE, now)
     # what is nowhere touches nothing: the step ends here, and says so
     if first_bad_body(model.bodies, state) >= 0:
@@ -348,6 +373,6 @@ def fly_with_strikes(
         half = 0.5 * options.time_step
         reach = Reach(half, 0.0, 0.0, options.restitution_threshold, 0.0)
         strike_here(model, state, work, reach, options, told)
-        keep_start(state, work.motion)
+        keep_start(state, work)
         state.unguarded[0] = 0
     return fly(model, kind, state, work, collision, options, told)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.articulated.exchange import prepare
+from engine.articulated.kick import book_supports, hold_trees
 from engine.assembly.assemble import assemble
 from engine.bodies.finite import first_bad_body
 from engine.bodies.point import point_velocity
@@ -62,6 +64,7 @@ def hold_velocities(state: State, motion: Motion) -> None:
             motion.booked[i, k] = 0.0
             motion.booked[i, 3 + k] = 0.0
             motion.turning[i, k] = 0.0
+            motion.turning[i, 3 + k] = 0.0
             motion.jump[i, k] = 0.0
             motion.jump[i, 3 + k] = 0.0
 
@@ -145,8 +148,10 @@ def strike(
         return False
     write_world_inertia(bodies, state, motion, options)
     hold_velocities(state, motion)
+    prepare(model.tree, state, work.tree)
+    hold_trees(state, work.tree)
     write_impact_rows(model, state, work.contacts, rows, options, motion.turning)
-    assemble(bodies, rows, motion, problem)
+    assemble(bodies, rows, motion, problem, work.dense)
     inverse_mass, solver = bodies.inverse_mass, options.solver
     solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
     apply_impulses(bodies, rows, problem, motion, state)
@@ -154,6 +159,7 @@ def strike(
     settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_row_impulses(model, rows, problem, state)
+    book_supports(problem, state, motion, 0.0)
     return True
 
 

@@ -19,13 +19,14 @@ from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
+from engine.integrators import run_smooth
 from engine.kernel import SOURCE_HASH
 from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import run as run_steps
-from engine.world.options import ImpactTime, SolverMethod
+from engine.world.options import ImpactTime, Integrator, SolverMethod
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
@@ -141,16 +142,7 @@ class Simulation(Steered, Queried):
             if exact:
                 self._take_events()
                 saved, told = self.snapshot(), list(self._event_parts)
-            did = run_steps(
-                self.model,
-                self.state,
-                self.work,
-                self.collision,
-                self.options,
-                min(n - done, EXACT_BATCH) if exact else n - done,
-                self.report,
-                self._events,
-            )
+            did = self._run(min(n - done, EXACT_BATCH) if exact else n - done)
             status = int(self.report.status[0])
             if status & (CONTACTS_FULL | PAIRS_FULL):
                 if exact:
@@ -176,6 +168,13 @@ class Simulation(Steered, Queried):
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
         }
         return done
+
+    def _run(self, n: int) -> int:
+        """Up to n steps, by the integrator of the scene."""
+        model, state, work, options = self.model, self.state, self.work, self.options
+        if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            return run_smooth(model, state, work, options, n, self.report)
+        return run_steps(model, state, work, self.collision, options, n, self.report, self._events)
 
     # ------------------------------------------------------------------ looking
 

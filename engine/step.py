@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.articulated.exchange import prepare
 from engine.bodies.finite import first_bad_body
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
@@ -42,6 +43,7 @@ from engine.guard import STRUCK, guard_first_flight
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
 from engine.kernel import clock_ns, kernel
+from engine.settling import settle_trees
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
@@ -82,17 +84,20 @@ def advance(
     if first_bad_body(model.bodies, state) >= 0:
         return True
     if state.unguarded[0] >= STRUCK:
+        prepare(model.tree, state, work.tree)
         return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
     work.positions.gained[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
+    if state.unguarded[0] == 1:
+        settle_trees(model, state, work.tree)
     if (
         not counted
         and state.unguarded[0] == 1
         and not guard_first_flight(model, kind, state, work, collision, options, told)
     ):
         return False
-    keep_start(state, work.motion)
+    keep_start(state, work)
     if counted:
         start_sums(work.impacts)
     if options.impact_time == EXACT:
@@ -102,7 +107,7 @@ def advance(
     else:
         done = fly(model, kind, state, work, collision, options, told)
     if not done and state.unguarded[0] < STRUCK:
-        undo(state, work.motion)
+        undo(state, work)
     elif counted:
         show(work.rows, work.problem, work.contacts, work.impacts)
         show_record(work.impacts, report)

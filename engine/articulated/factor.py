@@ -116,6 +116,15 @@ def follow(tree: Tree, work: TreeWork, i: int, a: Spatial, qdd: NDArray) -> None
 
 
 @kernel
+def respond_part(tree: Tree, work: TreeWork, begin: int, end: int, qdd: NDArray) -> None:
+    """`respond` for the nodes begin ... end - 1: one or more whole trees."""
+    for i in range(end - 1, begin - 1, -1):
+        pass_down(tree, work, i)
+    for i in range(begin, end):
+        follow(tree, work, i, carried(tree, work.A, i, work), qdd)
+
+
+@kernel
 def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
     """H^-1 (u + sum of T^T F): what forces on nodes and rates do to rates and nodes.
 
@@ -125,11 +134,7 @@ def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
     Writes  qdd (v,); work.A (k, 6) of the nodes; work.F and u are spent
     Check   tests/engine/articulated/test_identities.py
     """
-    n = tree.kind.shape[0]
-    for i in range(n - 1, -1, -1):
-        pass_down(tree, work, i)
-    for i in range(n):
-        follow(tree, work, i, carried(tree, work.A, i, work), qdd)
+    respond_part(tree, work, 0, tree.kind.shape[0], qdd)
 
 
 @kernel

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
+from engine.articulated.rows import diagonal_in_trees
 from engine.kernel import kernel
 from engine.world.model import Bodies
-from engine.world.problem import Problem
+from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
 from engine.world.workspace import Motion
 
 
 @kernel
-def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem) -> None:
+def clear_row(MJ: NDArray) -> None:
+    """M^-1 J^T of a body of a tree, which does not move by itself: see articulated/rows.py."""
+    for k in range(6):
+        MJ[k] = 0.0
+
+
+@kernel
+def product(J: NDArray, MJ: NDArray) -> float:
+    """J M^-1 J^T of one body."""
+    total = 0.0
+    for k in range(6):
+        total += J[k] * MJ[k]
+    return total
+
+
+@kernel
+def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense) -> None:
     """M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
+    Bodies of trees are in the diagonal only: their part of A is made of paths, articulated/rows.py.
     The problem shares J, cfm, lo, hi, normal_row and mu with the rows; only what depends on masses
     and velocities is written here.
 
-    Writes  problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
+    Reads   the factor of trees
+    Writes  paths.path, path_tree (scratch)
+            problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
     Check   tests/engine/test_assembly.py
     """
     n_rows = rows.count[0]
+    tree = problem.mobility.tree
     problem.count[0] = n_rows
     problem.count[1] = rows.count[1]
     free = motion.velocity_free
@@ -40,6 +63,13 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem) -> No
             diagonal += J_a[3 + k] * MJ_a[3 + k] + J_b[3 + k] * MJ_b[3 + k]
             speed += J_a[k] * free[a, k] + J_b[k] * free[b, k]
             speed += J_a[3 + k] * free[a, 3 + k] + J_b[3 + k] * free[b, 3 + k]
+        if tree.node[a] >= 0:
+            clear_row(MJ_a)
+        if tree.node[b] >= 0:
+            clear_row(MJ_b)
+        if tree.node[a] >= 0 or tree.node[b] >= 0:
+            diagonal = rows.cfm[i] + product(J_a, MJ_a) + product(J_b, MJ_b)
+            diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
         problem.diagonal[i] = diagonal
         problem.b[i] = speed
         problem.lam[i] = rows.lam_warm[i]

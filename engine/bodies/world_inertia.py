@@ -20,11 +20,13 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
     """I^-1 in W, R I_B^-1 R^T (zero for bodies that cannot move), and how free spin turns.
 
-    Writes  motion.inverse_inertia_W (n, 3, 3); motion.turning (n, 3): dw/dt between kicks
+    Writes  motion.inverse_inertia_W (n, 3, 3); motion.turning (n, 6): how velocities change
+            between kicks (of bodies by themselves; see articulated/kick.py for trees)
     Check   tests/engine/bodies/test_inertia.py
     """
     for i in range(bodies.kind.shape[0]):
-        store3(motion.turning, i, (0.0, 0.0, 0.0))
+        for k in range(6):
+            motion.turning[i, k] = 0.0
         if bodies.kind[i] == DYNAMIC:
             if options.gyroscopic == IMPLICIT:
                 store3(motion.turning, i, free_turning(bodies, state, i))

@@ -63,6 +63,7 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
         inertia_B=np.zeros((n, 3, 3)),
         inverse_inertia_B=np.zeros((n, 3, 3)),
         com_B=np.zeros((n, 3)),
+        node=np.full(n, -1),
     )
     for i, body in enumerate(scene.bodies):
         bodies.kind[i] = BODY_KINDS[body.type]

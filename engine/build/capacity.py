@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
 from engine.world.contacts import Contacts
@@ -26,6 +27,7 @@ from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
 from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
+from engine.world.tree import Mobility
 from engine.world.workspace import Motion, Workspace
 
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
@@ -39,8 +41,8 @@ LEMKE_ROWS = 512
 
 def has_strikes(options: StepOptions) -> bool:
     """Whether impacts act apart from the kick: then they need room."""
-    law, time = options.restitution_law, options.impact_time
-    return law != RestitutionLaw.NEWTON or time == ImpactTime.EXACT
+    by_law = options.restitution_law != RestitutionLaw.NEWTON
+    return by_law or options.impact_time == ImpactTime.EXACT
 
 
 def first_capacity(n_shapes: int) -> int:
@@ -51,9 +53,8 @@ def first_capacity(n_shapes: int) -> int:
 def max_rows(model: Model, max_contacts: int) -> int:
     """Rows of all joints, force elements (drag has three), the hand and all contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
-    per_contact = 6 if turning else 3
     rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
-    return rows + per_contact * max_contacts
+    return rows + (6 if turning else 3) * max_contacts
 
 
 def max_groups(model: Model) -> int:
@@ -113,7 +114,9 @@ def row_arrays(n: int, n_joints: int) -> Rows:
     )
 
 
-def problem_of(rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion) -> Problem:
+def problem_of(
+    rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion, mobility: Mobility
+) -> Problem:
     """A problem that shares what the rows, bodies and their motion already hold."""
     n = len(rows.bias)
     return Problem(
@@ -137,6 +140,7 @@ def problem_of(rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Mo
         friction_kind=np.array(friction, np.int64),
         lam=np.zeros(n),
         w=np.zeros(n),
+        mobility=mobility,
     )
 
 
@@ -164,7 +168,7 @@ def motion_arrays(n: int) -> Motion:
         inverse_inertia_W=np.zeros((n, 3, 3)),
         wrench=np.zeros((n, 6)),
         booked=np.zeros((n, 6)),
-        turning=np.zeros((n, 3)),
+        turning=np.zeros((n, 6)),
         scratch=np.zeros((n, 6)),
         p_start=np.zeros((n, 3)),
         q_start=np.zeros((n, 4)),
@@ -191,17 +195,16 @@ def empty_report() -> Report:
     )
 
 
-def position_arrays(model: Model, options: StepOptions, n_rows: int, motion: Motion) -> Positions:
-    """Room to correct positions: that many rows in the step, their equations once more.
-
-    None where a scene corrects velocities only.
-    """
+def position_arrays(
+    model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
+) -> Positions:
+    """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
         n, n_joints, n_rows = 0, 0, 0
 
     def problem() -> Problem:
-        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion)
+        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion, mobility)
 
     return Positions(
         rows=row_arrays(N_SLOTS * n_joints, 0),
@@ -255,11 +258,15 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0) -> Dense:
+def dense_arrays(
+    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0, rates: int = 0
+) -> Dense:
     """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
 
     iterated   rows of iterations that need vectors of their own
+    rates      of the largest tree, 0 for none
     """
+    paths = cap if rates > 0 else 0
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -267,6 +274,8 @@ def dense_arrays(cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),
+        path=np.zeros((paths, 2, rates)),
+        path_tree=np.zeros((paths, 2), np.int64),
         iterates=np.zeros((N_VECTORS, iterated)),
         lanes=lanes,
         graph=graph,
@@ -290,17 +299,20 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     apart = has_strikes(options)
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
-    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
+    rates = largest_tree(model.tree)
+    cap = min(DENSE_ROWS_ON_REQUEST if asked or rates > 0 else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
-    part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion)
+    mobility = Mobility(model.tree, tree_work(model.tree))
+    part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
     struck = n_rows + 3 * max_contacts if apart else 0
-    impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion)
+    impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
+    loop_rows = row_arrays(most_equations(model.tree), 0)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction, model.bodies, motion),
+        problem=problem_of(rows, friction, model.bodies, motion, mobility),
         islands=island_arrays(part),
         dense=dense_arrays(
             cap,
@@ -308,12 +320,16 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
             graph,
             lane_arrays(n, at_once // 3),
             at_once * iterated,
+            rates,
         ),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
-        positions=position_arrays(model, options, n_rows, motion),
+        positions=position_arrays(model, options, n_rows, motion, mobility),
         motion=motion,
+        tree=mobility.work,
+        loop_rows=loop_rows,
+        loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
 
 
@@ -387,6 +403,8 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),
         woken=np.zeros(1, np.int64),
+        tree_q=np.zeros(0),
+        tree_qd=np.zeros(0),
         contacts=contact_cache(max_contacts),
         resting=contact_cache(max_contacts),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from engine.build.faults import Faults
+from engine.build.reduced import check_reduced
 from engine.world.options import (
     Gyroscopic,
     ImpactTime,
+    Integrator,
     OrientationUpdate,
     RestitutionLaw,
     SleepOptions,
@@ -47,14 +49,12 @@ def automatic_margin(smallest: float) -> float:
 def check_options(scene: Scene, faults: Faults) -> None:
     """Note choices that are not computed yet."""
     simulation = scene.simulation
-    if simulation.formulation != "maximal":
-        faults.missing(
-            "/simulation/formulation", f"the formulation '{simulation.formulation}'", "maximal"
-        )
-    if simulation.integrator != "semi_implicit_euler":
+    if simulation.formulation == "reduced":
+        check_reduced(scene, faults)
+    elif simulation.integrator != "semi_implicit_euler":
         faults.missing(
             "/simulation/integrator",
-            f"the integrator '{simulation.integrator}'",
+            f"the integrator '{simulation.integrator}' with the formulation 'maximal'",
             "semi_implicit_euler",
         )
     method = simulation.solver.method
@@ -78,10 +78,14 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
     stabilisation = Stabilisation[simulation.stabilisation.upper()]
+    if simulation.formulation == "reduced":
+        stabilisation = Stabilisation.BAUMGARTE
     by_velocity = stabilisation == Stabilisation.BAUMGARTE
     return StepOptions(
         time_step=float(simulation.dt),
         share=1.0,
+        integrator=int(Integrator[simulation.integrator.upper()]),
+        integrator_tolerance=float(simulation.integrator_tolerance),
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
         stabilisation=int(stabilisation),

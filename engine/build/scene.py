@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.articulated.arrays import no_tree
 from engine.build.bodies import build_bodies, initial_motion
 from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
@@ -16,8 +17,10 @@ from engine.build.joints import build_joints
 from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
+from engine.build.reduced import check_smooth
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
+from engine.build.tree import Start, build_tree
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.state import State
@@ -77,10 +80,19 @@ def build(scene: Scene) -> Built:
     write_joint_masses(joints, bodies)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     faults.raise_if_any()
-    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes)
+    tree, tree_q = no_tree(len(bodies.kind), len(joints.kind)), np.zeros(0)
+    if scene.simulation.formulation == "reduced":
+        smooth = scene.simulation.integrator != "semi_implicit_euler"
+        tree, tree_q = build_tree(bodies, joints, Start(p, q), lone=smooth)
+    bodies = bodies._replace(node=tree.node)
+    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree)
+    if scene.simulation.integrator != "semi_implicit_euler":
+        check_smooth(scene, model, faults)
+        faults.raise_if_any()
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
+    state = state._replace(tree_q=tree_q, tree_qd=np.zeros(int(tree.v_start[-1])))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

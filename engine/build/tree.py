@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.articulated.arrays import as_arrays
 from engine.build.rotations import inverse, product, turn
 from engine.world.model import (
     BALL,
@@ -26,15 +27,12 @@ from engine.world.model import (
 )
 from engine.world.tree import (
     NODE_BALL,
-    NODE_COORDINATES,
     NODE_FIXED,
     NODE_FREE,
     NODE_HINGE,
-    NODE_RATES,
     NODE_SCREW,
     NODE_SLIDER,
     Tree,
-    TreeWork,
 )
 
 Array = NDArray[np.float64]
@@ -198,28 +196,6 @@ class Forest:
             self.grow(self.add_joint(j, standing))
 
 
-def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rate next towards the root of every rate, -1 for none."""
-    above = np.arange(int(v_start[-1])) - 1
-    last = np.full(len(parent) + 1, -1)  # the last rate of each node or, if it has none, above it
-    for i, up in enumerate(parent):
-        first, end = int(v_start[i]), int(v_start[i + 1])
-        before = last[up] if up >= 0 else -1
-        if end > first:
-            above[first] = before
-        last[i] = end - 1 if end > first else before
-    return above
-
-
-def unbroken_runs(above: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first rate of the run k, k + 1, ... that ends at each rate, each above the next."""
-    run = np.arange(len(above))
-    for k in range(1, len(above)):
-        if above[k] == k - 1:
-            run[k] = run[k - 1]
-    return run
-
-
 def build_tree(
     bodies: Bodies, joints: Joints, start: Start, lone: bool = False
 ) -> tuple[Tree, Array]:
@@ -236,7 +212,7 @@ def build_tree(
     for body in range(len(bodies.kind)):
         if not forest.is_known(body) and (lone or forest.at.get(body)):
             forest.add_root(body)
-    tree = as_arrays(forest)
+    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner)
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])
@@ -245,68 +221,3 @@ def build_tree(
         elif kind == NODE_FREE:
             q[k : k + 3], q[k + 3 : k + 7] = start.p[body], start.q[body]
     return tree, q
-
-
-def as_arrays(forest: Forest) -> Tree:
-    """Nodes as arrays."""
-    rows, n = forest.rows, len(forest.rows)
-
-    def whole(name: str) -> NDArray[np.int64]:
-        return np.array([row[name] for row in rows], np.int64).reshape(n)
-
-    def real(name: str, *shape: int) -> Array:
-        return np.array([row[name] for row in rows], np.float64).reshape(n, *shape)
-
-    kind, parent = whole("kind"), whole("parent")
-    starts = [
-        np.concatenate([[0], np.cumsum([size[k] for k in kind])]).astype(np.int64)
-        for size in (NODE_COORDINATES, NODE_RATES)
-    ]
-    above = nearest_above(starts[1], parent)
-    return Tree(
-        kind=kind,
-        parent=parent,
-        body=whole("body"),
-        node=forest.node.astype(np.int64),
-        joint=whole("joint"),
-        axis=whole("axis"),
-        tree=whole("tree"),
-        inner=forest.inner,
-        start=np.array([first for first, _ in forest.roots] + [n], np.int64),
-        floating=np.array([free for _, free in forest.roots], np.int64),
-        q_start=starts[0],
-        v_start=starts[1],
-        above=above,
-        run=unbroken_runs(above),
-        q_PB0=real("q_PB0", 4),
-        anchor_P=real("anchor_P", 3),
-        anchor_B=real("anchor_B", 3),
-        axis_B=real("axis_B", 3),
-        lead=real("lead"),
-        mass=real("mass"),
-        inertia_B=real("inertia_B", 6),
-    )
-
-
-def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
-    """Scratch for a tree; `dense`: with room for H."""
-    k, v = len(tree.kind), int(tree.v_start[-1])
-    size = v if dense else 0
-    return TreeWork(
-        q_WB=np.zeros((k, 4)),
-        R=np.zeros((k, 9)),
-        p_WB=np.zeros((k, 3)),
-        arm=np.zeros((k, 3)),
-        S=np.zeros((v, 6)),
-        V=np.zeros((k, 6)),
-        A=np.zeros((k, 6)),
-        bend=np.zeros((k, 6)),
-        F=np.zeros((k, 6)),
-        I_W=np.zeros((k, 6)),
-        IA=np.zeros((k, 21)),
-        U=np.zeros((v, 6)),
-        D=np.zeros(v),
-        u=np.zeros(v),
-        H=np.zeros((size, size)),
-        S_root=np.zeros((size, 6)),
-    )

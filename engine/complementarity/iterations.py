@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.articulated.arrays import no_mobility
 from engine.complementarity.problem import Array, Complementarity
 from engine.complementarity.solution import STOPPED, Answer, Rules
 from engine.solvers.apgd import apgd
@@ -75,6 +76,7 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         friction_kind=np.array([FRICTION_CONE, 3], np.int64),
         lam=rows.spread(guess),
         w=np.zeros(n),
+        mobility=no_mobility(),
     )
     history = np.full(iterations if rules.history else 0, np.nan)
     return System(view, matrix, nothing, np.zeros((N_VECTORS, n)), history), rows

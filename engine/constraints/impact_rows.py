@@ -24,7 +24,7 @@ def write_impact_rows(
     options: StepOptions,
     turning: NDArray,
 ) -> None:
-    """Equations of all joints as J v+ = 0, then the contacts as in every step.
+    """Equations of all joints outside trees as J v+ = 0, then the contacts as in every step.
 
     Motors, springs, friction of joints and soft stops are left out: without duration they pass no
     impulse. A hard stop that an impact runs a joint against stops it in the kick that follows.
@@ -35,6 +35,8 @@ def write_impact_rows(
     rows.count[0] = 0
     for j in range(model.joints.kind.shape[0]):
         if not has_rows(model.joints, kind, state, j):
+            continue
+        if model.tree.inner[j] == 1:
             continue
         frame = joint_frame(model.joints, state, j)
         write_equations(rows, state, model.joints, j, frame, options.time_step, turning)

@@ -80,13 +80,14 @@ def set_equation(
         bias = h/2 curvature + erp/h (C - h^2/8 curvature)
 
     Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities [m/s^2 or rad/s^2];
-            k = (h, erp, cfm); turning (n, 3) rad/s^2: how free spin changes w on the way
+            k = (h, erp, cfm); turning (n, 6) rad/s^2, m/s^2: how
+            velocities change on the way by themselves
     Source  decision 0003
     Check   tests/engine/constraints/test_rows.py, tests/laws/test_energy.py
     """
     h, erp, cfm = k
     a, b = rows.body_a[row], rows.body_b[row]
-    for i in range(3):
+    for i in range(6):
         curvature += rows.J_a[row, i] * turning[a, i] + rows.J_b[row, i] * turning[b, i]
     rows.error[row] = error
     rows.bias[row] = 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)

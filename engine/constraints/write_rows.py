@@ -29,8 +29,23 @@ from engine.world.state import State
 
 
 @kernel
+def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
+    """Take the share of the error out of equations: loops of trees are closed by coordinates.
+
+    bias = h/2 curvature + erp/h (C - h^2/8 curvature) becomes h/2 curvature: see closing.py, and
+    set_equation.
+    """
+    per_step = erp / h
+    for row in range(first, rows.count[0]):
+        bent = rows.bias[row] - per_step * rows.error[row]
+        rows.bias[row] = bent / (1.0 - 0.25 * h * per_step)
+
+
+@kernel
 def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turning: NDArray) -> None:
     """The rows of one joint: equations, then limits, motor and damper of each axis, then the rest.
+
+    A joint inside a tree has no equations.
 
     Writes  rows, state.joint_q[j]
     """
@@ -38,7 +53,13 @@ def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turnin
     kind = joints.kind[j]
     frame = joint_frame(joints, state, j)
     store3(rows.joint_arm, j, frame.arm_b)
-    write_equations(rows, state, joints, j, frame, h, turning)
+    if model.tree.inner[j] == 0:
+        first = rows.count[0]
+        write_equations(rows, state, joints, j, frame, h, turning)
+        node = model.bodies.node
+        closes = node[frame.body_a] >= 0 or node[frame.body_b] >= 0
+        if closes and joints.cfm[j] == 0.0:
+            leave_errors(rows, first, h, rows.share[0] * joints.erp[j])
     if kind == BALL:
         write_ball_limits(rows, state, joints, j, frame, h)
     for axis in range(n_coordinates(kind)):
@@ -65,8 +86,8 @@ def write_rows(
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
-    Reads   poses and velocities in the middle of the step, contacts; turning (n, 3) rad/s^2: how
-            free spin changes angular velocities between kicks
+    Reads   poses and velocities in the middle of the step, contacts; turning (n, 6) rad/s^2,
+            m/s^2: how velocities change by themselves between kicks
     Writes  rows, state.joint_q
     Check   tests/engine/constraints/test_rows.py
     """

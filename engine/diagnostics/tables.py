@@ -69,7 +69,7 @@ def write_joint_forces(
     out: NDArray,
     drive: NDArray,
 ) -> None:
-    """Forces of the last step, from its rows: impulses over h.
+    """Forces of the last step, from its rows: impulses over h; of trees from their motion.
 
     The reaction is what equations, stops and springs do to the child, moved to the anchor. A joint
     that is broken, or broke in this step, has none.
@@ -80,6 +80,12 @@ def write_joint_forces(
     """
     out[:] = 0.0
     drive[:] = 0.0
+    mobility = problem.mobility
+    for j in range(joints.kind.shape[0]):
+        if mobility.tree.inner[j] == 1:
+            for k in range(3):
+                out[j, k] = mobility.work.reaction[j, 3 + k]
+                out[j, 3 + k] = mobility.work.reaction[j, k]
     for i in range(rows.count[1]):
         j = rows.joint[i]
         if j < 0 or is_broken(state, j):

@@ -58,9 +58,9 @@ def advance_orientation(
 
 @kernel
 def advance_poses(bodies: Bodies, state: State, h: float, options: StepOptions) -> None:
-    """p += h v, and orientations likewise, for a time without any force."""
+    """p += h v, and orientations likewise, for a time without any force; not of trees."""
     for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] != STATIC:
+        if bodies.kind[i] != STATIC and bodies.node[i] < 0:
             for k in range(3):
                 state.p_WB[i, k] += h * state.v_WB_W[i, k]
             advance_orientation(bodies, state, i, h, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.articulated.kick import kick_trees
 from engine.bodies.resting import rests
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
@@ -18,7 +19,7 @@ def apply_impulses(
 ) -> None:
     """Velocities after the kick.
 
-    Writes  state.v_WB_W, w_WB_W
+    Writes  state.v_WB_W, w_WB_W, tree_qd
     Check   tests/engine/test_assembly.py
     """
     v = motion.scratch
@@ -33,10 +34,11 @@ def apply_impulses(
                 v[a, k] += problem.MJ_a[i, k] * lam
                 v[b, k] += problem.MJ_b[i, k] * lam
     for i in range(bodies.kind.shape[0]):
-        if bodies.kind[i] == DYNAMIC:
+        if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
             for k in range(3):
                 state.w_WB_W[i, k] = v[i, k]
                 state.v_WB_W[i, k] = v[i, 3 + k]
+    kick_trees(problem, state)
 
 
 @kernel

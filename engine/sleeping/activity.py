@@ -43,6 +43,7 @@ def as_active(model: Model, activity: NDArray) -> Model:
             bodies.inertia_B,
             bodies.inverse_inertia_B,
             bodies.com_B,
+            bodies.node,
         ),
         model.shapes,
         model.materials,
@@ -50,4 +51,5 @@ def as_active(model: Model, activity: NDArray) -> Model:
         model.targets,
         model.forces,
         model.meshes,
+        model.tree,
     )

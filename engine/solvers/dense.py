@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import has_trees
 from engine.kernel import kernel
 from engine.solvers.dense_problem import (
     DenseProblem,
@@ -15,6 +16,7 @@ from engine.solvers.forest import count_equations, write_graph
 from engine.solvers.gauss_seidel import StoppingRules, iterate
 from engine.solvers.linear import Factor, copy
 from engine.solvers.newton import NewtonScratch, newton
+from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
 from engine.solvers.pivoting import Pivots, pivoting
 from engine.solvers.polyhedral import most_variables, solve_polyhedral
 from engine.solvers.turns import SWEEPS_PER_TURN, TurnScratch, solve_in_turns
@@ -122,9 +124,15 @@ def solve_dense(
     Check   tests/engine/solvers/test_solve.py
     """
     eliminate = method >= ELIMINATION and count_equations(problem) > 0
-    if eliminate and not write_graph(problem, dense.graph):
+    on_trees = has_trees(problem)
+    if on_trees and problem.count[0] > dense.path.shape[0]:
         return NO_ROOM, 0, method
-    dp = reduce_problem(problem, dense, eliminate)
+    if eliminate and not on_trees and not write_graph(problem, dense.graph):
+        return NO_ROOM, 0, method
+    if on_trees:
+        dp = reduce_on_trees(problem, dense, eliminate)
+    else:
+        dp = reduce_problem(problem, dense, eliminate)
     project_guess(dp)
     if method == LEMKE and not fits_lemke(dp, dense):
         method = ELIMINATION
@@ -136,5 +144,8 @@ def solve_dense(
         status, count = _solve_friction(dp, dense, max_iterations, tolerance)
     else:
         status, count = pivoting(dp, _pivots(dense))
-    restore_solution(problem, dense, dp, eliminate)
+    if on_trees:
+        restore_on_trees(problem, dense, dp)
+    else:
+        restore_solution(problem, dense, dp, eliminate)
     return status, count, method

@@ -45,7 +45,7 @@ def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
 
 
 @kernel
-def _write_bounds(problem: Problem, dense: Dense, m: int) -> None:
+def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
     """b and the bounds of the rows order[0:m], as they stand in the problem."""
     order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
     n_equations = problem.count[0] - m
@@ -182,7 +182,7 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
-def _silence(problem: Problem, dense: Dense, m: int) -> None:
+def silence(problem: Problem, dense: Dense, m: int) -> None:
     """What the equations decide alone is left to rounding in S: there it must not push."""
     S = dense.S
     for r in range(m):
@@ -206,7 +206,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
     """
     order = dense.indices[0]
     m = write_rest(problem, eliminate, order)
-    _write_bounds(problem, dense, m)
+    write_bounds(problem, dense, m)
     graph, factor = dense.graph, dense.equations
     if not eliminate:
         write_matrix(problem, order, m, dense.S, dense.indices[1:3])
@@ -218,7 +218,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             for r in range(m):
                 dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
             _write_complement(problem, dense, m)
-            _silence(problem, dense, m)
+            silence(problem, dense, m)
     return DenseProblem(
         dense.S,
         dense.vectors[0],

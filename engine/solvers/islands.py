@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.world.options import SolverOptions
     from engine.world.problem import Dense, Lanes, Problem
     from engine.world.report import Report
+    from engine.world.tree import Tree
 
 
 @kernel
@@ -42,6 +43,19 @@ def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int)
 
 
 @kernel
+def join_trees(tree: Tree, parent: NDArray) -> None:
+    """The bodies of a tree belong together, rows or not."""
+    first, which = -1, -1
+    for i in range(tree.kind.shape[0]):
+        if tree.body[i] < 0:
+            continue
+        if tree.tree[i] != which:
+            first, which = tree.body[i], tree.tree[i]
+        else:
+            join(parent, first, tree.body[i])
+
+
+@kernel
 def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> int:
     """Sort rows by island; returns the number of islands.
 
@@ -58,6 +72,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
         _join_row(problem, inverse_mass, islands, i)
     for i in range(n_box, n_rows, 3):
         _join_row(problem, inverse_mass, islands, i)
+    join_trees(problem.mobility.tree, islands.parent)
     for k in range(islands.number.shape[0]):
         islands.number[k] = -1
         islands.boxes[k] = 0

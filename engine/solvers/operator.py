@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import tree_velocities
 from engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
             v[b, k] = 0.0
     for i in range(problem.count[0]):
         add_impulse(problem, i, x[i], v)
+    tree_velocities(problem, x, v)
 
 
 @kernel

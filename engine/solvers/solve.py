@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.articulated.rows import has_trees
 from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
@@ -11,6 +12,7 @@ from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.residual import residual, residual_of_contacts
 from engine.solvers.swept import ease_contacts, list_contacts, sweep_all, sweep_listed
+from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_CONE
@@ -40,6 +42,8 @@ DENSE_ITERATIONS = 500
 SMALL_ROWS = 192
 # rows beside equations up to which their dense problem stays within some milliseconds
 REST_ROWS = 180
+# rows, equations among them, up to which problems with trees are solved by their matrix
+TREE_ROWS = 400
 # largest residual, as a share of the largest |b|, of what calls itself exact
 EXACT = 1e-8
 
@@ -53,6 +57,9 @@ def choose_method(problem: Problem, dense: Dense) -> int:
     and cubed.
     """
     n_rows, n_box = problem.count[0], problem.count[1]
+    if has_trees(problem):
+        small = n_rows == n_box or n_rows <= TREE_ROWS
+        return ELIMINATION if small and n_rows <= dense.path.shape[0] else PGS
     rest = n_rows - count_equations(problem)
     if rest > dense.S.shape[0]:
         return PGS
@@ -68,7 +75,7 @@ def fits(problem: Problem, dense: Dense, method: int) -> bool:
     """Whether there is memory for a method that holds a matrix, or vectors of its own."""
     if is_iterated(method):
         return problem.count[0] <= dense.iterates.shape[1]
-    if method < ELIMINATION:
+    if method < ELIMINATION or has_trees(problem):
         return problem.count[0] <= dense.S.shape[0]
     return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
 
@@ -105,7 +112,9 @@ def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: b
 @kernel
 def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) -> bool:
     """Whether an island of n_rows rows, n_box of them boxes, is contacts to be swept in place."""
-    if n_box > 0 or n_rows <= SMALL_ROWS or problem.friction_kind[0] != FRICTION_CONE:
+    if n_box > 0 or n_rows <= SMALL_ROWS or has_trees(problem):
+        return False
+    if problem.friction_kind[0] != FRICTION_CONE:
         return False
     return options.method in (AUTO, PGS, SOR)
 
@@ -174,10 +183,14 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        lanes = dense.lanes
-        n = list_contacts(problem, lanes)
-        rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
-        status, iterations = sweep_all(problem, lanes, v, rules)
+        if has_trees(problem):
+            sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
+            status, iterations = tree_sweeps(problem, v, sweeps, options.tolerance)
+        else:
+            lanes = dense.lanes
+            n = list_contacts(problem, lanes)
+            rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
+            status, iterations = sweep_all(problem, lanes, v, rules)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)

@@ -128,6 +128,7 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
         problem.friction_kind,
         problem.lam,
         w,
+        problem.mobility,
     )
 
 

@@ -47,7 +47,7 @@ RENEWED = 2
 def write_errors(model: Model, state: State, positions: Positions, turning: NDArray) -> None:
     """positions.error <- C of all equations at the present poses; where their rows stand.
 
-    Reads   turning (n, 3): any numbers, no error depends on them
+    Reads   turning (n, 6): any numbers, no error depends on them
     """
     joints, rows, kind = model.joints, positions.rows, model.bodies.kind
     rows.count[0] = 0
@@ -165,7 +165,7 @@ def correct_equations(
     at_once = options.stabilisation == PROJECTION
     gained = 0.0
     for n in range(PASSES if at_once else 1):
-        write_errors(model, state, positions, positions.lost)
+        write_errors(model, state, positions, work.motion.turning)
         least = ROUNDING if n == 0 else IN_PLACE
         wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
         if wanted == 0.0:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from engine.bundle import bundle
+from engine.world.tree import Tree
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a dynamic body that is left alone; only in Motion.activity
@@ -42,6 +43,7 @@ class Bodies(NamedTuple):
     )
     inverse_inertia_B: NDArray  # (n, 3, 3) 1/(kg m^2)  0 unless dynamic
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
+    node: NDArray  # (n,) int64                 its node in Tree, -1: it moves by itself
 
 
 @bundle
@@ -209,3 +211,4 @@ class Model(NamedTuple):
     targets: Targets
     forces: Forces
     meshes: Meshes
+    tree: Tree

@@ -48,6 +48,16 @@ class Stabilisation(IntEnum):
     PROJECTION = 2
 
 
+class Integrator(IntEnum):
+    """How time is stepped."""
+
+    SEMI_IMPLICIT_EULER = 0
+    IMPLICIT_MIDPOINT = 1
+    RK4 = 2
+    DOP853 = 3
+    RADAU = 4
+
+
 class RestitutionLaw(IntEnum):
     """What bodies do when they meet."""
 
@@ -90,6 +100,8 @@ class StepOptions(NamedTuple):
 
     time_step: float  # s
     share: float  # -            of the scene's step: 1, or less for a part of it
+    integrator: int  # Integrator
+    integrator_tolerance: float  # -  local error of the adaptive ones, relative
     orientation_update: int  # OrientationUpdate
     gyroscopic: int  # Gyroscopic
     stabilisation: int  # Stabilisation

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engine.bundle import bundle
 from engine.world.equations import Factor, Graph
+from engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 
@@ -51,6 +52,7 @@ class Problem(NamedTuple):
     friction_kind: NDArray  # (2,) int64     FRICTION_BOX ...; vertices of the polygon
     lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
     w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
+    mobility: Mobility  # M^-1 of bodies of trees, which share their rates
 
 
 @bundle
@@ -81,6 +83,8 @@ class Dense(NamedTuple):
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
     basis: NDArray  # (4, t + 1) int64
+    path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
+    path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
     iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
     lanes: Lanes
     graph: Graph  # of the equations, which count against no cap

@@ -90,5 +90,7 @@ class State(NamedTuple):
     woken: (
         NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
     )
+    tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
+    tree_qd: NDArray  # (v,) m/s or rad/s their rates
     contacts: ContactCache
     resting: ContactCache  # of bodies that sleep, handed back when they wake

@@ -14,6 +14,11 @@ NODE_FIXED, NODE_HINGE, NODE_SLIDER, NODE_SCREW, NODE_BALL, NODE_FREE = range(6)
 NODE_COORDINATES = (0, 1, 1, 1, 4, 7)
 NODE_RATES = (0, 1, 1, 1, 3, 6)
 
+# columns of TreeWork.kept, of a tree before it flies: kinetic energy; momentum; angular momentum
+# about the centre of mass of a floating tree, about the origin of W of one on the ground; mass and
+# centre of mass
+KEPT_ENERGY, KEPT_LINEAR, KEPT_ANGULAR, KEPT_MASS, KEPT_CENTRE, N_KEPT = 0, 1, 4, 7, 8, 11
+
 
 @bundle
 class Tree(NamedTuple):
@@ -30,7 +35,7 @@ class Tree(NamedTuple):
     kind: NDArray  # (k,) int64          NODE_...
     parent: NDArray  # (k,) int64        node, -1: the ground
     body: NDArray  # (k,) int64          -1: massless
-    node: NDArray  # (n,) int64          node of each body, -1: of no tree; the world included
+    node: NDArray  # (n,) int64          Bodies.node
     joint: NDArray  # (k,) int64         joint of the scene, -1: none (free root)
     axis: NDArray  # (k,) int64          coordinate of that joint, -1: none of its own
     tree: NDArray  # (k,) int64          which tree it is part of
@@ -68,7 +73,25 @@ class TreeWork(NamedTuple):
     U: NDArray  # (v, 6) kg m^2, kg     articulated inertia times S
     D: NDArray  # (v,) 1/(kg m^2), 1/kg  1/(S . U); 0: this rate moves nothing
     u: NDArray  # (v,) N or N m          what is left of a rate's force
+    qdd: NDArray  # (v,) 1/s^2           changes of the rates, unit of each per s
+    mean: NDArray  # (v,) 1/s            rates in the middle of a part of a flight
+    free: NDArray  # (v,) 1/s            rates where forces alone would lead
+    touched: NDArray  # (t,) int64       1: forces on this tree wait for an answer; else 0
+    reaction: (
+        NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
+    )
+    kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
+    q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
+    qd_start: NDArray  # (v,) 1/s        rates likewise
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
     S_root: (
         NDArray  # (6, v) -, m       S at the origin of the tree's first node; of no size in a step
     )
+
+
+@bundle
+class Mobility(NamedTuple):
+    """What makes bodies of trees heavy: M^-1 of bodies that hang on one another."""
+
+    tree: Tree
+    work: TreeWork

@@ -13,6 +13,7 @@ from engine.world.islands import Islands
 from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
+from engine.world.tree import TreeWork
 
 
 @bundle
@@ -25,7 +26,7 @@ class Motion(NamedTuple):
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
-    turning: NDArray  # (n, 3)               rad/s^2  dw/dt of free spin in the middle of the step
+    turning: NDArray  # (n, 6)               rad/s^2, m/s^2  how a flight bends: free spin, and joints of trees
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
@@ -48,3 +49,6 @@ class Workspace(NamedTuple):
     positions: Positions
     motion: Motion
     impacts: Impacts
+    tree: TreeWork
+    loop_rows: Rows  # equations of the loops of trees where a step ends
+    loops: Problem

@@ -72,13 +72,17 @@ def test_origin_and_centre_of_mass_are_told_apart() -> None:
 def test_what_is_not_there_is_refused_by_name_all_at_once() -> None:
     scene = document(
         [ground(), brick("stone", position=[0, 0, 1])],
-        simulation={"formulation": "reduced", "integrator": "rk4"},
+        simulation={
+            "formulation": "reduced",
+            "gyroscopic": "off",
+            "orientation_update": "infinitesimal",
+        },
     )
     with pytest.raises(SceneError) as caught:
         simulate(scene)
     assert [fault.pointer for fault in caught.value.errors] == [
-        "/simulation/formulation",
-        "/simulation/integrator",
+        "/simulation/gyroscopic",
+        "/simulation/orientation_update",
     ]
     assert all("Available" in (fault.hint or "") for fault in caught.value.errors)
 

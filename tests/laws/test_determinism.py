@@ -23,7 +23,7 @@ def poison(sim: Simulation) -> None:
     work = sim.work
     parts = [work.motion, work.rows, work.contacts, work.problem, sim.collision]
     parts += [work.dense, work.dense.graph, work.dense.equations]
-    parts += [work.impacts, work.impacts.problem]
+    parts += [work.impacts, work.impacts.problem, work.tree]
     for part in parts:
         for name, array in zip(part._fields, part, strict=True):
             if name in KEPT or not isinstance(array, np.ndarray):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.articulated.arrays import tree_work
 from engine.articulated.factor import write_inertias
 from engine.articulated.inverse import inverse_dynamics
 from engine.articulated.places import write_places, write_velocities
 from engine.articulated.sums import kinetic_energy, momentum
-from engine.build.tree import tree_work
 from engine.spatial import plucker
 from engine.world.tree import NODE_HINGE
 from tests.engine.articulated.trees import GRAVITY, Case, random_tree

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.articulated.arrays import tree_work
 from engine.articulated.factor import respond
 from engine.articulated.forward import forward_dynamics
 from engine.articulated.inverse import inverse_dynamics
 from engine.articulated.joint_inertia import factorise, joint_inertia, multiply, solve
-from engine.build.tree import tree_work
 from tests.engine.articulated.projection import project
 from tests.engine.articulated.trees import GRAVITY, KINDS, Case, random_tree
 

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.articulated.arrays import tree_work
 from engine.build.scene import build
-from engine.build.tree import Start, build_tree, tree_work
+from engine.build.tree import Start, build_tree
 from engine.world.model import Model
 from engine.world.tree import NODE_BALL, NODE_FREE, Tree, TreeWork
 from schemas import load_scene

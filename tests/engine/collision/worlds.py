@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from engine.articulated.arrays import no_tree
 from engine.build.capacity import contact_arrays, empty_report, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
@@ -196,7 +197,9 @@ class World:
         kind = np.array([DYNAMIC if s.dynamic else STATIC for s in self.solids] + [STATIC])
         zeros, tensor = np.zeros(n + 1), np.zeros((n + 1, 3, 3))
         inverse_mass = np.where(kind == DYNAMIC, 1.0, 0.0)
-        bodies = Bodies(kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)))
+        bodies = Bodies(
+            kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)), np.full(n + 1, -1)
+        )
         shapes, meshes = build_shapes(self.solids)
         self.model = Model(
             bodies,
@@ -211,6 +214,7 @@ class World:
             TargetTable().arrays(),
             empty_forces(0, n),
             meshes,
+            no_tree(n + 1, 0),
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.articulated.arrays import no_mobility
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
 from engine.build.lanes import lane_arrays
@@ -55,6 +56,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         friction_kind=np.array([friction_kind, DIRECTIONS]),
         lam=np.zeros(cap),
         w=np.full(cap, nan),
+        mobility=no_mobility(),
     )
 
 
@@ -273,4 +275,5 @@ def solver_options(method=SolverMethod.AUTO, **changes):
 
 def copy_problem(problem):
     """Independent copy."""
-    return Problem(*(field.copy() for field in problem))
+    copies = (field.copy() if isinstance(field, np.ndarray) else field for field in problem)
+    return Problem(*copies)

@@ -186,3 +186,36 @@ def test_packages_may_lie_elsewhere(tmp_path):
     found = import_path(model, ImportOptions(), (tmp_path / "there",))
     assert len(found.scene["bodies"][0]["shapes"]) == 1
     assert Folder(tmp_path / "here").find("package://arm/link.obj", tmp_path / "here") is None
+
+
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+ <asset><created>2026-01-01T00:00:00</created><modified>2026-01-01T00:00:00</modified>
+  <unit name="meter" meter="1"/><up_axis>Z_UP</up_axis></asset>
+ <library_geometries><geometry id="g"><mesh>
+  <source id="p"><float_array id="a" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array>
+   <technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/>
+    <param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common>
+  </source>
+  <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+  <triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+   <p>0 2 1 0 1 3 1 2 3 0 3 2</p></triangles>
+ </mesh></geometry></library_geometries>
+ <library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node>
+ </visual_scene></library_visual_scenes>
+ <scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>
+"""
+
+
+def test_collada_meshes_are_read(tmp_path):
+    (tmp_path / "r.urdf").write_text(robot("link.dae"))
+    (tmp_path / "link.dae").write_text(COLLADA)
+    (shape,) = import_path(tmp_path / "r.urdf").scene["bodies"][0]["shapes"]
+    assert len(shape["points"]) == 4
+    assert np.ptp(np.array(shape["points"]), axis=0).max() > 0.9
+    entity = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>'
+    for text in ("no mesh at all", "<COLLADA/>", COLLADA.replace("<COLLADA", f"{entity}<COLLADA")):
+        (tmp_path / "link.dae").write_text(text)
+        broken = import_path(tmp_path / "r.urdf")
+        assert "mesh_format" in {note.code for note in broken.report.notes}

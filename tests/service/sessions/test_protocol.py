@@ -80,11 +80,11 @@ def test_a_wrong_request_gets_a_problem(
 
 
 def test_a_scene_the_engine_refuses_is_a_problem_with_pointers(service: Service):
-    overrides = {"/simulation/formulation": "reduced"}
+    overrides = {"/simulation/integrator": "dop853"}
     answer = service.http.post("/sessions", json={"scene": SCENE, "overrides": overrides})
     assert answer.status_code == 422
     fault = answer.json()["errors"][0]
-    assert fault["pointer"] == "/overrides/~1simulation~1formulation"
+    assert fault["pointer"] == "/overrides/~1simulation~1integrator"
     assert fault["message"]
 
 

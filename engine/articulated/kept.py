@@ -1,0 +1,197 @@
+"""What a tree keeps while nothing but its joints acts on it: energy, and if it floats, momenta."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.articulated.places import load_matrix, write_velocities
+from engine.articulated.sums import kinetic_energy, momentum
+from engine.articulated.vectors import load_sym
+from engine.kernel import kernel
+from engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import transposed
+from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
+from engine.world.state import State
+from engine.world.tree import (
+    KEPT_ANGULAR,
+    KEPT_CENTRE,
+    KEPT_ENERGY,
+    KEPT_LINEAR,
+    KEPT_MASS,
+    Tree,
+    TreeWork,
+)
+
+# a flight that changes speeds by more than this share does not know where it goes: they stay then
+WILD = 0.1
+
+
+@kernel
+def centre_of(tree: Tree, work: TreeWork, t: int) -> tuple[float, Vec3]:
+    """Mass and centre of mass of tree t."""
+    mass, centre = 0.0, ZERO3
+    for i in range(tree.start[t], tree.start[t + 1]):
+        mass += tree.mass[i]
+        centre = add_scaled(centre, tree.mass[i], load3(work.p_WB, i))
+    return mass, scale(1.0 / mass, centre)
+
+
+@kernel
+def three(x: NDArray, t: int, k: int) -> Vec3:
+    """x[t, k : k + 3]."""
+    return (x[t, k], x[t, k + 1], x[t, k + 2])
+
+
+@kernel
+def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
+    """x[t, k : k + 3] = a."""
+    x[t, k], x[t, k + 1], x[t, k + 2] = a
+
+
+@kernel
+def remember(tree: Tree, work: TreeWork) -> None:
+    """What every tree will keep: of the nodes' velocities, where they are.
+
+    Reads   work.V, I_W, p_WB
+    Writes  work.kept
+    """
+    kept = work.kept
+    for t in range(tree.floating.shape[0]):
+        begin, end = tree.start[t], tree.start[t + 1]
+        mass, centre = centre_of(tree, work, t)
+        origin = centre if tree.floating[t] == 1 else ZERO3
+        L, P = momentum(tree, work, begin, end, origin)
+        kept[t, KEPT_ENERGY] = kinetic_energy(tree, work, begin, end)
+        kept[t, KEPT_MASS] = mass
+        put_three(kept, t, KEPT_LINEAR, P)
+        put_three(kept, t, KEPT_ANGULAR, L)
+        put_three(kept, t, KEPT_CENTRE, centre)
+
+
+@kernel
+def move_nodes(tree: Tree, work: TreeWork, t: int, shift: Vec3, q: NDArray) -> None:
+    """Shift a floating tree as a whole."""
+    k = tree.q_start[tree.start[t]]
+    for c in range(3):
+        q[k + c] += shift[c]
+        work.arm[tree.start[t], c] += shift[c]
+        for i in range(tree.start[t], tree.start[t + 1]):
+            work.p_WB[i, c] += shift[c]
+
+
+@kernel
+def inertia_about(tree: Tree, work: TreeWork, t: int, centre: Vec3) -> Sym3:
+    """Moments of tree t, as if rigid, about a point."""
+    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for i in range(tree.start[t], tree.start[t + 1]):
+        arm = sub(load3(work.p_WB, i), centre)
+        total = sym_add(total, sym_add(load_sym(work.I_W, i), steiner(tree.mass[i], arm)))
+    return total
+
+
+@kernel
+def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArray) -> None:
+    """Give a floating tree as a whole a change (w, v at its root) of its velocity."""
+    back = transposed(load_matrix(work.R, tree.start[t]))
+    w, v = times_vector(back, w), times_vector(back, v)
+    k = tree.v_start[tree.start[t]]
+    for c in range(3):
+        qd[k + c] += w[c]
+        qd[k + 3 + c] += v[c]
+
+
+@kernel
+def stretch(wanted: float, found: float) -> float:
+    """By how much speeds are to be multiplied for an energy `wanted` instead of `found`."""
+    if not (found > 0.0 and wanted > 0.0):
+        return 1.0
+    factor = math.sqrt(wanted / found)
+    return factor if abs(factor - 1.0) < WILD else 1.0
+
+
+@kernel
+def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+    """Momentum and angular momentum of a floating tree as remembered, then its energy.
+
+    The tree as a whole turns and moves as if it were rigid to carry what is missing of its momenta;
+    that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
+
+    Reads   work.V, places, inertias
+    Writes  qd
+    """
+    kept, root = work.kept, tree.start[t]
+    begin, end = root, tree.start[t + 1]
+    mass, centre = centre_of(tree, work, t)
+    moments = inertia_about(tree, work, t, centre)
+    inverse = sym_inverse(moments)
+    L, P = momentum(tree, work, begin, end, centre)
+    L_kept, P_kept = three(kept, t, KEPT_ANGULAR), three(kept, t, KEPT_LINEAR)
+    arm = sub(load3(work.p_WB, root), centre)
+    # as a whole: before, and what it should be
+    w_old, v_old = sym_times(inverse, L), scale(1.0 / mass, P)
+    w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
+    as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
+    as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
+    inner = kinetic_energy(tree, work, begin, end) - as_whole_old
+    factor = stretch(kept[t, KEPT_ENERGY] - as_whole, inner)
+    # rates of the root: V_root - V_whole is stretched, V_whole replaced
+    V_w = (work.V[root, 0], work.V[root, 1], work.V[root, 2])
+    V_v = (work.V[root, 3], work.V[root, 4], work.V[root, 5])
+    at_root_old = add(v_old, cross(w_old, arm))
+    at_root = add(v, cross(w, arm))
+    new_w = add_scaled(w, factor, sub(V_w, w_old))
+    new_v = add_scaled(at_root, factor, sub(V_v, at_root_old))
+    change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
+    for k in range(tree.v_start[root] + 6, tree.v_start[end]):
+        qd[k] *= factor
+
+
+@kernel
+def keep(tree: Tree, work: TreeWork, state: State, h: float) -> None:
+    """After a flight for a time h: give back what its error took of energy and momenta.
+
+    A tree in free flight follows a geodesic of its kinetic energy, and how fast it does makes no
+    other curve: so its speeds may be stretched for the energy it had. A floating tree has its
+    centre of mass where it must be, and its momenta, to rounding.
+
+    Reads   places and inertias at the end of the flight; work.kept
+    Writes  state.tree_q (place of floating roots), tree_qd; work.V of the result
+    Check   tests/laws/test_reduced.py
+    """
+    qd, kept = state.tree_qd, work.kept
+    write_velocities(tree, qd, work)
+    for t in range(tree.floating.shape[0]):
+        begin, end = tree.start[t], tree.start[t + 1]
+        if tree.floating[t] == 1:
+            way = scale(h / kept[t, KEPT_MASS], three(kept, t, KEPT_LINEAR))
+            wanted = add(three(kept, t, KEPT_CENTRE), way)
+            shift = sub(wanted, centre_of(tree, work, t)[1])
+            move_nodes(tree, work, t, shift, state.tree_q)
+            keep_floating(tree, work, t, qd)
+        else:
+            factor = stretch(kept[t, KEPT_ENERGY], kinetic_energy(tree, work, begin, end))
+            for k in range(tree.v_start[begin], tree.v_start[end]):
+                qd[k] *= factor
+    write_velocities(tree, qd, work)
+
+
+@kernel
+def book_flight(tree: Tree, work: TreeWork, state: State) -> float:
+    """Energy a flight has put in [J]; what the ground gave trees that stand on it is booked.
+
+    Reads   work.V, I_W, p_WB, kept
+    Writes  state.momentum_in
+    """
+    error = 0.0
+    for t in range(tree.floating.shape[0]):
+        begin, end = tree.start[t], tree.start[t + 1]
+        error += kinetic_energy(tree, work, begin, end) - work.kept[t, KEPT_ENERGY]
+        if tree.floating[t] == 0:
+            L, P = momentum(tree, work, begin, end, ZERO3)
+            for k in range(3):
+                state.momentum_in[k] += P[k] - work.kept[t, KEPT_LINEAR + k]
+                state.momentum_in[3 + k] += L[k] - work.kept[t, KEPT_ANGULAR + k]
+    return error

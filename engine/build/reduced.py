@@ -1,0 +1,81 @@
+"""What of a scene is not computed in reduced coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.build.faults import Faults
+from engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, MOTOR_POSITION, MOTOR_VELOCITY, Model
+from schemas import Scene
+
+# solvers that know that bodies of a tree move together
+METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")
+
+
+def check_reduced(scene: Scene, faults: Faults) -> None:
+    """Note every choice of a scene that needs the other formulation."""
+    simulation, contact = scene.simulation, scene.simulation.contact
+    asked: list[tuple[str, str, tuple[str, ...]]] = [
+        ("/simulation/gyroscopic", simulation.gyroscopic, ("implicit",)),
+        ("/simulation/orientation_update", simulation.orientation_update, ("finite",)),
+        ("/simulation/contact/restitution_law", contact.restitution_law, ("newton",)),
+        ("/simulation/contact/impact_time", contact.impact_time, ("step",)),
+        ("/simulation/solver/method", simulation.solver.method, METHODS),
+    ]
+    if "stabilisation" in simulation.model_fields_set:
+        asked.append(("/simulation/stabilisation", simulation.stabilisation, ("baumgarte",)))
+    for pointer, value, available in asked:
+        if value not in available:
+            name = pointer.rsplit("/", 1)[1]
+            what = f"`{name}` '{value}' with the formulation 'reduced'"
+            faults.missing(pointer, what, ", ".join(available))
+    if simulation.sleeping.enabled:
+        what = "sleeping with the formulation 'reduced'"
+        faults.missing("/simulation/sleeping/enabled", what, "false")
+
+
+def may_touch(model: Model) -> tuple[int, int] | None:
+    """The first two bodies that may collide, or none."""
+    shapes, kind = model.shapes, model.bodies.kind
+    body, n_bodies = shapes.body, len(kind) - 1
+    excluded = set(model.joints.excluded.tolist())
+    for i in range(len(body)):
+        others = np.arange(i + 1, len(body))
+        meets = (shapes.group[i] & shapes.mask[others] != 0) & (
+            shapes.group[others] & shapes.mask[i] != 0
+        )
+        moves = (kind[body[i]] == DYNAMIC) | (kind[body[others]] == DYNAMIC)
+        for k in others[meets & moves & (body[others] != body[i])]:
+            a, b = sorted((int(body[i]), int(body[k])))
+            if a * n_bodies + b not in excluded:
+                return a, b
+    return None
+
+
+def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
+    """Note everything that jumps: an integrator of smooth motion does not compute it."""
+    name = scene.simulation.integrator
+    instead = "semi_implicit_euler for scenes with it"
+    joints = model.joints
+    servo = (joints.motor_kind == MOTOR_POSITION) & ~joints.motor_stiffness.any(axis=2)
+    servo &= joints.motor_damping == 0.0
+    for j in range(len(joints.kind)):
+        drives = joints.motor_kind[j] == MOTOR_VELOCITY
+        jumps = {
+            "limits": bool(joints.limit_on[j].any()),
+            "motor": bool((drives | servo[j]).any()) and joints.motor_kind[j].max() > MOTOR_NONE,
+            "friction": joints.friction[j] > 0.0,
+            "cfm": joints.cfm[j] > 0.0,
+            "breaking_force": bool(np.isfinite(joints.breaking_force[j])),
+        }
+        for field, found in jumps.items():
+            if found:
+                what = f"`{field}` of this kind with the integrator '{name}'"
+                faults.missing(f"/joints/{j}/{field}", what, instead)
+    for i in np.flatnonzero(model.bodies.kind == KINEMATIC):
+        faults.missing(f"/bodies/{i}/type", f"a kinematic body with '{name}'", instead)
+    pair = may_touch(model)
+    if pair is not None:
+        names = [scene.bodies[k].name for k in pair]
+        what = f"contact (of '{names[0]}' and '{names[1]}') with the integrator '{name}'"
+        faults.missing("/simulation/integrator", what, instead)

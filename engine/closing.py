@@ -1,0 +1,129 @@
+"""Loops of trees are closed at the end of each step: coordinates move until their equations hold.
+
+Velocities take position errors away at a share per step, which is too slow where a mechanism passes
+a singular place: with an error C the bars of a flat parallelogram part by C over next to nothing,
+and go on as another mechanism. So the coordinates are corrected as well, Gauss-Newton in the metric
+of the masses:
+
+    A d = -C,   q <- q + H^-1 J^T d       with J, A and C where the step ends
+
+The kinetic energy, and what floats its momenta, are given back afterwards with all that the flight
+missed (articulated/kept.py).
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.articulated.coordinates import advance_coordinates
+from engine.articulated.exchange import clear_forces, prepare, show_poses
+from engine.articulated.factor import respond
+from engine.articulated.kept import centre_of, put_three, three
+from engine.articulated.kick import has_loops
+from engine.articulated.places import write_places
+from engine.articulated.rows import diagonal_in_trees, push_node
+from engine.constraints.frames import has_rows, joint_frame
+from engine.constraints.joints.equations import write_equations
+from engine.kernel import kernel
+from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
+from engine.spatial.vec3 import add, sub
+from engine.world.model import Model
+from engine.world.problem import Problem
+from engine.world.state import State
+from engine.world.tree import KEPT_CENTRE, Tree, TreeWork
+from engine.world.workspace import Workspace
+
+# m or rad: errors that are let be, and looks at what is left
+CLOSED, PASSES = 1e-12, 2
+# a correction so many times the error is the work of a singular place, and left out
+LEVER = 300.0
+
+
+@kernel
+def write_loops(model: Model, state: State, work: Workspace) -> float:
+    """Equations of all loops where poses are now; returns the largest error.
+
+    Writes  work.loop_rows, loops
+    """
+    rows, problem = work.loop_rows, work.loops
+    tree = model.tree
+    rows.count[0] = 0
+    rows.share[0] = 1.0
+    for j in range(tree.inner.shape[0]):
+        if tree.inner[j] == 0 and has_rows(model.joints, model.bodies.kind, state, j):
+            frame = joint_frame(model.joints, state, j)
+            write_equations(rows, state, model.joints, j, frame, 1.0, work.motion.turning)
+    n, largest = 0, 0.0
+    for i in range(rows.count[0]):
+        a, b = rows.body_a[i], rows.body_b[i]
+        # an equation with compliance is a spring; one between lone bodies is left to velocities
+        if rows.cfm[i] > 0.0 or (tree.node[a] < 0 and tree.node[b] < 0):
+            continue
+        rows.body_a[n], rows.body_b[n] = a, b
+        for k in range(6):
+            rows.J_a[n, k], rows.J_b[n, k] = rows.J_a[i, k], rows.J_b[i, k]
+            problem.MJ_a[n, k], problem.MJ_b[n, k] = 0.0, 0.0
+        problem.b[n] = rows.error[i]
+        problem.cfm[n], problem.lo[n], problem.hi[n] = 0.0, -math.inf, math.inf
+        problem.normal_row[n] = -1
+        problem.diagonal[n] = diagonal_in_trees(problem, n, work.dense.path, work.dense.path_tree)
+        largest = max(largest, abs(rows.error[i]))
+        n += 1
+    problem.count[0], problem.count[1] = n, n
+    return largest
+
+
+@kernel
+def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
+    """work.mean <- H^-1 J^T d of the answer d; returns the largest of it."""
+    clear_forces(tree, work)
+    for i in range(problem.count[0]):
+        a, b = problem.body_a[i], problem.body_b[i]
+        if tree.node[a] >= 0:
+            push_node(tree, work, a, problem.J_a, i, problem.lam[i])
+        if tree.node[b] >= 0:
+            push_node(tree, work, b, problem.J_b, i, problem.lam[i])
+    respond(tree, work, work.mean)
+    largest = 0.0
+    for k in range(work.mean.shape[0]):
+        largest = max(largest, abs(work.mean[k]))
+    return largest
+
+
+@kernel
+def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
+    """kept centres += sign * the centres of mass now: corrections move what hangs on the ground."""
+    for t in range(tree.floating.shape[0]):
+        centre = centre_of(tree, work, t)[1]
+        old = three(work.kept, t, KEPT_CENTRE)
+        new = add(old, centre) if sign > 0.0 else sub(old, centre)
+        put_three(work.kept, t, KEPT_CENTRE, new)
+
+
+@kernel
+def close_loops(model: Model, state: State, work: Workspace) -> None:
+    """Close all loops of trees, as far as coordinates can.
+
+    Reads   state.tree_q at the end of the step; work.tree.kept of the flight there
+    Writes  state.tree_q, poses of bodies of trees; work.tree
+    Check   tests/references/test_mechanisms.py, tests/laws/test_reduced.py
+    """
+    tree, scratch, problem = model.tree, work.tree, work.loops
+    if not has_loops(tree):
+        return
+    for k in range(PASSES):
+        prepare(tree, state, scratch)
+        show_poses(tree, scratch, state)
+        if k == 0:
+            move_centres(tree, scratch, -1.0)
+        largest = write_loops(model, state, work)
+        fits = problem.count[0] <= work.dense.path.shape[0]
+        if not largest > CLOSED or not fits:
+            break
+        dp = reduce_on_trees(problem, work.dense, True)
+        restore_on_trees(problem, work.dense, dp)
+        if not write_shift(tree, scratch, problem) <= LEVER * largest:
+            break
+        advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)
+    write_places(tree, state.tree_q, scratch)
+    move_centres(tree, scratch, 1.0)

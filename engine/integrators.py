@@ -1,0 +1,121 @@
+"""Integrators for smooth motion in joint coordinates: of order 2, 4, and as accurate as asked.
+
+Each step starts a chart of its own, so that orientations stay on the unit quaternions, and knows
+nothing of the one before: the same steps give the same bits however a run is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, Radau
+
+from engine.smooth import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
+from engine.world.model import Model
+from engine.world.options import Integrator, StepOptions
+from engine.world.report import Report
+from engine.world.state import State
+from engine.world.workspace import Workspace
+
+Array = NDArray[np.float64]
+Field = Callable[[float, Array], Array]
+
+# steps of the fixed point of the implicit midpoint, and of Newton's method where that fails
+LOOKS, NEWTON_STEPS = 30, 20
+# share of the largest rate of change to which a midpoint is solved
+SOLVED = 1e-14
+
+
+def rk4(field: Field, t: float, x: Array, h: float) -> Array:
+    """The classic Runge-Kutta step of order 4, in the chart."""
+    k1 = field(t, x)
+    k2 = field(t + 0.5 * h, x + 0.5 * h * k1)
+    k3 = field(t + 0.5 * h, x + 0.5 * h * k2)
+    k4 = field(t + h, x + h * k3)
+    return x + h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
+
+
+def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
+    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; a fixed point, or Newton where stiff."""
+    middle = t + 0.5 * h
+    rate = field(t, x)
+    for _ in range(LOOKS):
+        new = field(middle, x + 0.5 * h * rate)
+        change = np.abs(new - rate).max()
+        rate = new
+        if change <= SOLVED * np.abs(rate).max():
+            return x + h * rate
+    for _ in range(NEWTON_STEPS):
+        off = field(middle, x + 0.5 * h * rate) - rate
+        if np.abs(off).max() <= 1e2 * SOLVED * np.abs(rate).max():
+            break
+        rate = rate + np.linalg.solve(np.eye(len(x)) - slope(field, middle, x, rate, h), off)
+    return x + h * rate
+
+
+def slope(field: Field, t: float, x: Array, rate: Array, h: float) -> Array:
+    """Derivative of f(t, x + h/2 rate) by the rate, by central differences."""
+    n = len(x)
+    found = np.empty((n, n))
+    for k in range(n):
+        e = np.zeros(n)
+        e[k] = 1e-6 * max(1.0, abs(rate[k]))
+        up, down = (field(t, x + 0.5 * h * (rate + side * e)) for side in (1.0, -1.0))
+        found[:, k] = (up - down) / (2.0 * e[k])
+    return found
+
+
+def adaptive(method: Any, tolerance: float) -> Callable[[Field, float, Array, float], Array]:
+    """A step of SciPy's integrators over the grid of the recording."""
+
+    def step(field: Field, t: float, x: Array, h: float) -> Array:
+        solver = method(field, t, x, t + h, rtol=max(tolerance, 3e-14), atol=tolerance)
+        while solver.status == "running":
+            solver.step()
+        result: Array = solver.y if solver.status == "finished" else np.full(len(x), np.nan)
+        return result
+
+    return step
+
+
+def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Array]:
+    """The step that the options ask for."""
+    if options.integrator == Integrator.RK4:
+        return rk4
+    if options.integrator == Integrator.IMPLICIT_MIDPOINT:
+        return implicit_midpoint
+    method = DOP853 if options.integrator == Integrator.DOP853 else Radau
+    return adaptive(method, options.integrator_tolerance)
+
+
+def run_smooth(
+    model: Model, state: State, work: Workspace, options: StepOptions, n: int, report: Report
+) -> int:
+    """Up to n steps; stops early when a value is not finite. Returns how many were done.
+
+    Writes  state, report; work is scratch
+    Check   tests/laws/test_integrators.py
+    """
+    advance, h = stepper(options), options.time_step
+    # rows for no step in particular: see smooth.write_smooth_forces
+    instant = options._replace(time_step=1.0, share=1e-30)
+    begin_smooth(model, state, work)
+    v = len(state.tree_qd)
+    for done in range(n):
+        base = state.tree_q.copy()
+        x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
+
+        def field(t: float, x: Array, base: Array = base) -> Array:
+            out = np.zeros(len(x))
+            smooth_rates(model, state, work, instant, base, t, np.ascontiguousarray(x), out)
+            return out
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            end = advance(field, float(state.time[0]), x, h)
+        end_smooth(model, state, work, options, base, end, report)
+        if report.bad_body[0] >= 0:
+            return done + 1
+    return n

@@ -1,0 +1,47 @@
+"""Two codes that share nothing measure the same distance to the law."""
+
+import numpy as np
+import pytest
+
+from engine.complementarity import problem
+from engine.complementarity.measure import box_map, coulomb_error, residual
+from engine.solvers.operator import dense_matrix
+from engine.solvers.residual import residual as residual_of_kernels
+from tests.engine.solvers.problems import chain, dense_scratch, pile, velocity_scratch
+
+
+def plain(asked):
+    """A problem of bodies as a plain one."""
+    n, n_box = asked.count
+    dense = dense_scratch(n)
+    dense_matrix(asked, dense)
+    lo, hi = asked.lo[:n_box], asked.hi[:n_box]
+    return problem(dense.S[:n, :n].copy(), asked.b[:n], lo, hi, asked.mu[n_box + 1 : n : 3])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contacts_are_measured_alike(seed):
+    asked = pile(12, 20, seed=seed)
+    n = asked.count[0]
+    asked.lam[:n] = np.random.default_rng(seed).normal(size=n)
+    _, theirs = residual_of_kernels(asked, velocity_scratch(asked))
+    assert residual(plain(asked), asked.lam[:n]) == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_are_measured_alike(seed):
+    asked = chain(4, seed=seed)
+    n = asked.count[0]
+    asked.lam[:n] = np.random.default_rng(seed).normal(size=n)
+    theirs, _ = residual_of_kernels(asked, velocity_scratch(asked))
+    assert box_map(plain(asked), asked.lam[:n]).max() == pytest.approx(theirs, rel=1e-10)
+
+
+def test_the_published_error_by_hand():
+    """One contact that slides the wrong way: r - P_K(r - u - mu |u_t| n), all numbers on paper."""
+    asked = problem(np.eye(3), [0.0, 1.0, 0.0], mu=[0.5])
+    r = np.array([1.0, 0.0, 0.0])
+    # u = (1, 1, 0), with the correction (1.5, 1, 0); r - that = (-0.5, -1, 0), nearest (0, 0, 0)
+    assert coulomb_error(asked, r) == pytest.approx(1.0)
+    scaled = coulomb_error(asked, r, scaled=True)
+    assert scaled == pytest.approx(1.0)

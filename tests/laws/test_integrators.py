@@ -1,0 +1,108 @@
+"""Integrators of smooth motion: their order, on the manifold, and the laws they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.build.faults import SceneError
+from tests.engine.scenes import Document, brick, document, rod, simulate
+from tests.references.mechanism_scenes import four_bars, governor, table
+
+pytestmark = pytest.mark.law
+
+
+def figure() -> Document:
+    """Bricks that tumble on balls and hinges, one of them on a spring: quaternions everywhere."""
+    bodies = [brick(f"b{i}", position=[0.5 * i, 0.0, 0.0]) for i in range(3)]
+    bodies[0] |= {"angular_velocity": [2.0, -1.0, 3.0], "linear_velocity": [0.3, 0.0, 1.0]}
+    joints = [
+        {"type": "ball", "name": "j0", "parent": "b0", "child": "b1", "anchor": [0.25, 0, 0.1]},
+        {"type": "hinge", "name": "j1", "parent": "b1", "child": "b2", "anchor": [0.75, 0, 0.1]},
+    ]
+    joints[1] |= {"axis": [0, 0.6, 0.8], "damping": 0.1}
+    spring = {"type": "spring", "parent": "world", "child": "b2", "anchor": [1, 0, 1]}
+    spring |= {"anchor2": [1, 0, 0], "stiffness": 20.0, "damping": 0.3}
+    return document(bodies, joints, forces=[spring])
+
+
+def end_of(scene: Document, integrator: str, dt: float, seconds: float, **more: Any) -> np.ndarray:
+    options = {"formulation": "reduced", "integrator": integrator, "dt": dt, **more}
+    sim = simulate(scene | {"simulation": options})
+    sim.advance(round(seconds / dt))
+    assert sim.failure is None
+    return np.concatenate([sim.poses().ravel(), sim.velocities().ravel()])
+
+
+@pytest.fixture(scope="module")
+def known() -> np.ndarray:
+    return end_of(figure(), "dop853", 0.04, 0.4, integrator_tolerance=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "dt"),
+    [("rk4", 4, 0.02), ("implicit_midpoint", 2, 0.02), ("semi_implicit_euler", 2, 0.005)],
+)
+def test_order(known: np.ndarray, integrator: str, order: int, dt: float) -> None:
+    errors = [np.abs(end_of(figure(), integrator, h, 0.4) - known).max() for h in (dt, 0.5 * dt)]
+    assert np.log2(errors[0] / errors[1]) > order - 0.3
+
+
+def test_adaptive_ones_agree(known: np.ndarray) -> None:
+    assert np.abs(end_of(figure(), "dop853", 0.1, 0.4) - known).max() < 1e-8
+    assert np.abs(end_of(figure(), "radau", 0.1, 0.4) - known).max() < 1e-7
+
+
+def test_the_ledger_of_an_integrator() -> None:
+    options = {"formulation": "reduced", "integrator": "dop853", "dt": 0.02}
+    sim = simulate(figure() | {"simulation": options})
+    sim.advance(20)
+    summary = sim.summary()
+    assert summary["energy"]["dissipated_damping"] > 0.01
+    assert summary["energy"]["max_relative_drift"] < 1e-8
+    assert summary["momentum"]["max_linear_drift"] < 1e-7
+    resumed = simulate(figure() | {"simulation": options})
+    resumed.advance(7)
+    saved = resumed.snapshot()
+    again = simulate(figure() | {"simulation": options})
+    again.restore(saved)
+    again.advance(13)
+    assert again.state_hash() == sim.state_hash()
+
+
+@pytest.mark.reference
+def test_a02_redundant_loops_to_1e_6() -> None:
+    known = table("A02_N2_exact.csv")
+    at = int(np.argmin(np.abs(known["t"] - 1.0)))
+    sim = simulate(four_bars(2, integrator="dop853", dt=0.05))
+    sim.advance(20)
+    assert abs(2.0 * sim.poses()[0, 0] - known["B0x"][at]) < 1e-6
+    assert abs(2.0 * sim.poses()[0, 2] - known["B0y"][at]) < 1e-6
+
+
+@pytest.mark.reference
+def test_a05_stiff_governor_to_1e_6() -> None:
+    known = table("A05_flyball_omega2pi.csv")
+    at = int(np.argmin(np.abs(known["t"] - 0.1)))
+    sim = simulate(governor(2.0 * np.pi, integrator="radau", dt=0.05, integrator_tolerance=1e-9))
+    sim.advance(2)
+    assert abs(sim.poses()[1, 2] - known["s_m"][at]) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"limits": {"lower": -1.0, "upper": 1.0}}, "/joints/0/limits"),
+        ({"friction": 1.0}, "/joints/0/friction"),
+        ({"motor": {"type": "velocity", "target": 1.0, "max_force": 1.0}}, "/joints/0/motor"),
+    ],
+)
+def test_what_jumps_is_refused(change: Document, pointer: str) -> None:
+    joint = {"type": "hinge", "name": "j", "parent": "world", "child": "r", "anchor": [0, 0, 0]}
+    scene = document([rod("r", [0, 0, 0], 0.4)], [joint | {"axis": [0, 1, 0]} | change])
+    scene["simulation"] = {"formulation": "reduced", "integrator": "rk4"}
+    with pytest.raises(SceneError) as caught:
+        simulate(scene)
+    assert pointer in [fault.pointer for fault in caught.value.errors]
