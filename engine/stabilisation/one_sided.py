@@ -42,8 +42,10 @@ def _one_sided_error(
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
     if not is_normal and not is_hard_stop(rows, row):
         return False, False, 0.0
-    # the kick was half a step ago; a stop was within reach then, or it has no row
-    C = rows.error[row] + 0.5 * options.time_step * row_speed(rows, row, state)
+    # the kick was half a step ago, or half of the last part of one between exact impacts; a stop
+    # was within reach then, or it has no row
+    h = rows.share[0] * options.time_step
+    C = rows.error[row] + 0.5 * h * row_speed(rows, row, state)
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
     if C + slop >= 0.0:
         return True, False, max(C, 0.0)

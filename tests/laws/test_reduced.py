@@ -125,14 +125,19 @@ def difference(name: str, dt: float, seconds: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("name", "seconds"),
-    [("double-pendulum", 0.3), ("slider-crank", 0.1), ("heavy-top", 0.1), ("ragdoll", 0.1)],
+    ("name", "seconds", "fall"),
+    # second order: a quarter for half the step; the damped ragdoll differs at first order
+    [
+        ("double-pendulum", 0.3, 3.0),
+        ("slider-crank", 0.1, 3.0),
+        ("heavy-top", 0.1, 3.0),
+        ("ragdoll", 0.1, 1.9),
+    ],
 )
-def test_both_formulations_converge_to_each_other(name: str, seconds: float) -> None:
+def test_both_formulations_converge_to_each_other(name: str, seconds: float, fall: float) -> None:
     apart = [difference(name, dt, seconds) for dt in (1e-3, 5e-4, 2.5e-4)]
-    # second order: a quarter for half the step; what is measured is the end of a slope
-    assert apart[1] < apart[0] / 3.0
-    assert apart[2] < apart[1] / 3.0
+    assert apart[1] < apart[0] / fall
+    assert apart[2] < apart[1] / fall
     assert apart[2] < 2e-5
 
 

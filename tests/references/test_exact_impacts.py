@@ -165,6 +165,22 @@ def test_a_ball_between_two_walls() -> None:
     assert sim.energy()["kinetic"] == pytest.approx(0.5 * 0.5 * 900, rel=1e-12)
 
 
+def test_balls_that_meet_in_parts_of_steps_are_not_pushed_apart() -> None:
+    """What is corrected after a step knows how long its last part was."""
+    rng = np.random.default_rng(0)
+    bodies = [ground(material="steel")]
+    for k in range(8):
+        at = 0.21 * np.array([k % 2, k // 2 % 2, 1 + k // 4]) + rng.uniform(-0.004, 0.004, 3)
+        bodies.append(ball(f"ball-{k}", at.tolist(), [0, 0, 0]))
+    contact = {"impact_time": "exact", "restitution_threshold": 1e-6}
+    scene = document(bodies, materials=steel(), simulation={"dt": 1e-3}, contact=contact)
+    sim = simulate(scene)
+    first = sim.energy()["total"]
+    sim.advance(220)
+    assert sim.energy()["total"] == pytest.approx(first, rel=1e-10)
+    assert np.abs(sim.velocities()[1:, :2]).max() > 0.01
+
+
 def test_bouncing_without_end_falls_back_to_stepping() -> None:
     """Without a threshold a ball bounces infinitely often in 4.06 s; then it lies."""
     sim = falling("newton", "exact", 0.8, 1.0, contact={"restitution_threshold": 0.0})
