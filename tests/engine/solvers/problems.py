@@ -245,10 +245,7 @@ def reduced(problem):
 
 def velocity_scratch(problem):
     """Scratch for the velocities of all bodies."""
-    n = problem.count[0]
-    return np.full(
-        (max(problem.body_a[:n].max(initial=0), problem.body_b[:n].max(initial=0)) + 1, 6), np.nan
-    )
+    return np.full((len(problem.inverse_mass), 6), np.nan)
 
 
 def new_report():
