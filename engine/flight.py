@@ -41,6 +41,7 @@ from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, Step
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
+    PHASE_MOVE,
     PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
@@ -279,8 +280,10 @@ def fly(
     """
     h, report = options.time_step, told[0]
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
+    now = clock_ns()
     advance_poses(model.bodies, state, 0.5 * h, options)
     fly_to_kick(model.tree, work.tree, state, 0.5 * h)
+    lap(report, PHASE_MOVE, now)
     # what is nowhere touches nothing: the step ends here, and says so
     if first_bad_body(model.bodies, state) >= 0:
         return True

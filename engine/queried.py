@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.capacity import contact_arrays, event_arrays
+from engine.build.capacity import contact_arrays
+from engine.build.events import event_arrays
 from engine.collision.queries import cast_rays, closest_shapes
 from engine.collision.scratch import MAX_CLUSTERS, CollisionScratch
 from engine.world.events import (

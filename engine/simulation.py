@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import carry, empty_report, event_arrays, grown_cache, workspace
+from engine.build.capacity import carry, empty_report, grown_cache, workspace
+from engine.build.events import event_arrays
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch

@@ -8,9 +8,9 @@ import numpy as np
 
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
+from engine.build.lanes import lane_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
-from engine.world.events import N_WHERE, N_WHO, Events
 from engine.world.impacts import N_RECORD, Impacts
 from engine.world.islands import Islands
 from engine.world.model import Bodies, Model
@@ -22,7 +22,7 @@ from engine.world.options import (
     StepOptions,
 )
 from engine.world.positions import Positions
-from engine.world.problem import FRICTION_POLYGON, Dense, Problem
+from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
 from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
@@ -101,6 +101,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         J_a=np.zeros((n, 6)),
         J_b=np.zeros((n, 6)),
         bias=np.zeros(n),
+        ease=np.zeros(n),
         cfm=np.zeros(n),
         lo=np.zeros(n),
         hi=np.zeros(n),
@@ -130,6 +131,7 @@ def problem_of(
         inverse_inertia=motion.inverse_inertia_W,
         cfm=rows.cfm,
         b=np.zeros(n),
+        ease=rows.ease,
         lo=rows.lo,
         hi=rows.hi,
         normal_row=rows.normal_row,
@@ -255,11 +257,12 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
     return min(LEMKE_ROWS, per_row * n_rows)
 
 
-def dense_arrays(cap: int, lemke: int, graph: Graph, iterated: int = 0, rates: int = 0) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, a graph.
+def dense_arrays(
+    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0, rates: int = 0
+) -> Dense:
+    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
 
-    iterated   rows of iterations that need vectors of their own
-    rates      of the largest tree, 0 for none
+    iterated: rows of iterations that need vectors of their own; rates: of the largest tree
     """
     paths = cap if rates > 0 else 0
     return Dense(
@@ -272,6 +275,7 @@ def dense_arrays(cap: int, lemke: int, graph: Graph, iterated: int = 0, rates: i
         path=np.zeros((paths, 2, rates)),
         path_tree=np.zeros((paths, 2), np.int64),
         iterates=np.zeros((N_VECTORS, iterated)),
+        lanes=lanes,
         graph=graph,
         equations=factor_arrays(graph),
     )
@@ -280,12 +284,13 @@ def dense_arrays(cap: int, lemke: int, graph: Graph, iterated: int = 0, rates: i
 def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
     """Everything a step needs beside model and state."""
     n = len(model.bodies.kind)
-    asked = options.solver.method in (
+    dense_ways = (
         SolverMethod.PIVOTING,
         SolverMethod.GAUSS_SEIDEL,
         SolverMethod.LEMKE,
         SolverMethod.PROXIMAL,
     )
+    asked = options.solver.method in dense_ways
     iterated = SolverMethod.JACOBI <= options.solver.method <= SolverMethod.APGD
     rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
     friction = (options.friction_kind, options.directions)
@@ -293,6 +298,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     apart = has_strikes(options)
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
+    lemke, lanes = lemke_rows(at_once, options), lane_arrays(n, at_once // 3)
     rates = largest_tree(model.tree)
     cap = min(DENSE_ROWS_ON_REQUEST if asked or rates > 0 else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
@@ -308,7 +314,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         rows=rows,
         problem=problem_of(rows, friction, model.bodies, motion, mobility),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke_rows(at_once, options), graph, at_once * iterated, rates),
+        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, rates),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
@@ -332,11 +338,6 @@ def contact_cache(max_contacts: int) -> ContactCache:
         point_W=np.zeros((max_contacts, 3)),
         normal_W=np.zeros((max_contacts, 3)),
     )
-
-
-def event_arrays(n: int) -> Events:
-    """Room for n events; 0: nobody asks for them."""
-    return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:

@@ -16,7 +16,8 @@ from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_tree import find_pairs_tree
-from engine.collision.manifold import frame_of
+from engine.collision.hit import hit_of_points
+from engine.collision.manifold import NEAREST_FEATURE, frame_of
 from engine.collision.material import write_surfaces
 from engine.collision.mesh_contacts import write_mesh_contacts
 from engine.collision.motion import closing_reach, load3_at, point_velocity
@@ -27,6 +28,7 @@ from engine.collision.scratch import (
     CENTRE,
     KIND,
     POSITION,
+    RADIUS,
     TURNING,
     VELOCITY,
     CollisionScratch,
@@ -37,6 +39,7 @@ from engine.collision.sort_pairs import sort_pairs
 from engine.kernel import clock_ns, kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
+    Vec3,
     add,
     add_scaled,
     dot,
@@ -49,7 +52,7 @@ from engine.spatial.vec3 import (
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
-from engine.world.model import MESH, PLANE, Bodies, Model, Shapes
+from engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from engine.world.options import StepOptions
 from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
@@ -101,6 +104,62 @@ def find_pairs(
 
 
 @kernel
+def keep_point(
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    point: tuple[Vec3, Vec3, float, int],
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> bool:
+    """Append a contact if its gap may close within the step; beyond the capacity it is counted.
+
+    point = (half way between the surfaces, normal from i to j, gap, feature); reach = (margin, h)
+    """
+    i, j = ij
+    p, n, gap, feature = point
+    margin, h = reach
+    if gap > margin:
+        v_i, v_j = point_velocity(scratch.solids, i, p), point_velocity(scratch.solids, j, p)
+        if gap > margin - dot(n, sub(v_j, v_i)) * h:
+            return False
+    c = contacts.count[0]
+    if c < len(contacts.gap):
+        contacts.shape_a[c] = i
+        contacts.shape_b[c] = j
+        contacts.gap[c] = gap
+        contacts.struck[c] = 0
+        contacts.feature[c] = feature
+        store3(contacts.point_W, c, p)
+        store3(contacts.normal_W, c, n)
+        contacts.count[0] = c + 1
+    else:
+        contacts.dropped[0] += 1
+    return True
+
+
+@kernel
+def write_sphere_contact(
+    shapes: Shapes,
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> None:
+    """The contact of two spheres, if there is one: centres and radii are all that counts."""
+    i, j = ij
+    solids = scratch.solids
+    c = load3_at(solids, i, POSITION)
+    d = sub(load3_at(solids, j, POSITION), c)
+    r_i, r_j = solids[i, RADIUS], solids[j, RADIUS]
+    gap, n, p = hit_of_points((0.0, 0.0, 0.0), d, r_i, r_j, (0.0, 0.0, 1.0))
+    before, dropped = contacts.count[0], contacts.dropped[0]
+    kept = keep_point(scratch, ij, (add(c, p), n, gap, NEAREST_FEATURE), reach, contacts)
+    if kept and gap > reach[0] and not comes_within(shapes, scratch, ij, i, reach[0], reach[1]):
+        contacts.count[0] = before
+        contacts.dropped[0] = dropped
+
+
+@kernel
 def write_contacts(
     shapes: Shapes,
     scratch: CollisionScratch,
@@ -117,6 +176,9 @@ def write_contacts(
     """
     i, j = ij
     solids = scratch.solids
+    if shapes.kind[i] == SPHERE and shapes.kind[j] == SPHERE:
+        write_sphere_contact(shapes, scratch, ij, (margin, h), contacts)
+        return
     # side 0 has the smaller kind
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
@@ -137,21 +199,9 @@ def write_contacts(
         x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
         z, gap = patch.candidate[chosen, 2], patch.candidate[chosen, 3]
         p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
-        closing = -dot(n_ij, sub(point_velocity(solids, j, p), point_velocity(solids, i, p)))
-        if gap <= margin + max(0.0, closing) * h:
+        point = (p, n_ij, gap, patch.feature[chosen])
+        if keep_point(scratch, ij, point, (margin, h), contacts):
             least = min(least, gap)
-            c = contacts.count[0]
-            if c < len(contacts.gap):
-                contacts.shape_a[c] = i
-                contacts.shape_b[c] = j
-                contacts.gap[c] = gap
-                contacts.struck[c] = 0
-                contacts.feature[c] = patch.feature[chosen]
-                store3(contacts.point_W, c, p)
-                store3(contacts.normal_W, c, n_ij)
-                contacts.count[0] = c + 1
-            else:
-                contacts.dropped[0] += 1
     # far, and met only by a plane of its normal: what passes by must not be stopped there
     if margin < least < math.inf and not comes_within(shapes, scratch, ij, first, margin, h):
         contacts.count[0] = before

@@ -33,6 +33,7 @@ PARALLEL = 0.03
 NEARLY_FACE = 0.999
 # Corner number of the nearest points themselves.
 NEAREST = SIDE - 1
+NEAREST_FEATURE = (NEAREST << 13) | NEAREST
 
 
 @kernel
@@ -321,7 +322,6 @@ def add_nearest(pair: Pair, hit: Hit, count: int, patch: Patch) -> int:
         _, t1, t2 = frame_of(n)
         z = dot(n, point)
         heights = (z - 0.5 * gap, z + 0.5 * gap)
-        feature = feature_number(0, 0, NEAREST, NEAREST)
-        put_candidate(patch, count, dot(t1, point), dot(t2, point), heights, feature)
+        put_candidate(patch, count, dot(t1, point), dot(t2, point), heights, NEAREST_FEATURE)
         count += 1
     return count

@@ -50,6 +50,9 @@ def find_points(
     hit = nearest(pair, limit, simplex, polytope)
     if not hit[0] <= limit:
         return (0, hit[1])
+    if kind_of(pair, 0) == SPHERE:
+        # touches in one point, whatever the other side is
+        return (choose_four(patch, add_nearest(pair, hit, 0, patch), scale_of(pair), limit), hit[1])
     hit, count = write_candidates(pair, faces, hit, limit, patch)
     slack = CERTAIN * scale_of(pair)
     if (

@@ -68,6 +68,7 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         inverse_inertia=np.zeros((0, 3, 3)),
         cfm=np.zeros(0),
         b=rows.spread(problem.b),
+        ease=np.zeros(0),
         lo=lo,
         hi=hi,
         normal_row=normal,

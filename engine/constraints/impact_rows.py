@@ -45,3 +45,4 @@ def write_impact_rows(
     write_contacts(rows, contacts, state, model.bodies, options)
     for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0
+        rows.ease[row] = 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.bodies.partition import first_of, join, separate
 from engine.kernel import kernel
 from engine.solvers.operator import copy_geometry
-from engine.solvers.solve import solve
+from engine.solvers.solve import is_swept, solve, solve_swept
 from engine.world.report import STOPPED_EXACT
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from engine.world.islands import Islands
     from engine.world.options import SolverOptions
-    from engine.world.problem import Dense, Problem
+    from engine.world.problem import Dense, Lanes, Problem
     from engine.world.report import Report
     from engine.world.tree import Tree
 
@@ -32,6 +32,14 @@ def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
     if inverse_mass[problem.body_b[i]] > 0.0:
         return problem.body_b[i]
     return inverse_mass.shape[0] - 1
+
+
+@kernel
+def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int) -> None:
+    """The bodies of row i are of one island."""
+    a, b = problem.body_a[i], problem.body_b[i]
+    if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
+        join(islands.parent, a, b)
 
 
 @kernel
@@ -60,10 +68,10 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     """
     n_rows, n_box = problem.count[0], problem.count[1]
     separate(islands.parent)
-    for i in range(n_rows):
-        a, b = problem.body_a[i], problem.body_b[i]
-        if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
-            join(islands.parent, a, b)
+    for i in range(n_box):
+        _join_row(problem, inverse_mass, islands, i)
+    for i in range(n_box, n_rows, 3):
+        _join_row(problem, inverse_mass, islands, i)
     join_trees(problem.mobility.tree, islands.parent)
     for k in range(islands.number.shape[0]):
         islands.number[k] = -1
@@ -72,6 +80,11 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     n = 0
     # for now `place` is the island of the row
     for i in range(n_rows):
+        if i > n_box and (i - n_box) % 3 > 0:
+            # of one contact
+            islands.place[i] = islands.place[i - 1]
+            islands.start[islands.place[i] + 1] += 1
+            continue
         first = first_of(islands.parent, _body_of(problem, inverse_mass, i))
         if islands.number[first] < 0:
             islands.number[first] = n
@@ -110,6 +123,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
         copy_geometry(problem, i, part, r)
         part.cfm[r] = problem.cfm[i]
         part.b[r] = problem.b[i]
+        part.ease[r] = problem.ease[i]
         part.lo[r] = problem.lo[i]
         part.hi[r] = problem.hi[i]
         normal = problem.normal_row[i]
@@ -126,6 +140,15 @@ def scatter(islands: Islands, k: int, problem: Problem) -> None:
         i = islands.order[start + r]
         problem.lam[i] = islands.part.lam[r]
         problem.w[i] = islands.part.w[r]
+
+
+@kernel
+def list_rows(islands: Islands, k: int, lanes: Lanes) -> int:
+    """The contacts of island k, which has no box rows; returns how many."""
+    n = (islands.start[k + 1] - islands.start[k]) // 3
+    for c in range(n):
+        lanes.listed[c] = islands.order[islands.start[k] + 3 * c]
+    return n
 
 
 @kernel
@@ -148,12 +171,18 @@ def _solve_each(
     method, status, iterations = 0, STOPPED_EXACT, 0
     residual, coulomb_error = 0.0, 0.0
     for k in range(islands.count[0]):
-        gather(problem, islands, k)
-        solve(islands.part, dense, v, options, report)
-        scatter(islands, k, problem)
+        size = islands.start[k + 1] - islands.start[k]
+        if is_swept(problem, size, islands.boxes[k], options):
+            solve_swept(
+                problem, dense.lanes, list_rows(islands, k, dense.lanes), v, options, report
+            )
+        else:
+            gather(problem, islands, k)
+            solve(islands.part, dense, v, options, report)
+            scatter(islands, k, problem)
         report.methods[0] |= 1 << report.method[0]
-        if islands.part.count[0] > largest:
-            largest = islands.part.count[0]
+        if size > largest:
+            largest = size
             method = report.method[0]
         if _rank(report.solver_status[0]) > _rank(status):
             status = report.solver_status[0]

@@ -40,6 +40,17 @@ def first_follower(problem: Problem) -> int:
 
 
 @kernel
+def add_impulse(problem: Problem, i: int, x: float, v: NDArray) -> None:
+    """v += M^-1 J_i^T x."""
+    if x != 0.0:
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        for k in range(6):
+            v[a, k] += problem.MJ_a[i, k] * x
+            v[b, k] += problem.MJ_b[i, k] * x
+
+
+@kernel
 def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
     """v = M^-1 J^T x for impulses x (>= n_rows,).
 
@@ -52,12 +63,7 @@ def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
             v[a, k] = 0.0
             v[b, k] = 0.0
     for i in range(problem.count[0]):
-        if x[i] != 0.0:
-            a = problem.body_a[i]
-            b = problem.body_b[i]
-            for k in range(6):
-                v[a, k] += problem.MJ_a[i, k] * x[i]
-                v[b, k] += problem.MJ_b[i, k] * x[i]
+        add_impulse(problem, i, x[i], v)
     tree_velocities(problem, x, v)
 
 

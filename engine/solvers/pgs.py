@@ -56,23 +56,33 @@ def _coupling(problem: Problem, i: int, j: int) -> float:
 
 
 @kernel
+def write_block(problem: Problem, i: int) -> None:
+    """Steps and couplings of the contact or follower block with first row i."""
+    D, step = problem.diagonal, problem.w
+    problem.lo[i + 1] = _coupling(problem, i + 1, i)
+    problem.lo[i + 2] = _coupling(problem, i + 2, i)
+    c = _coupling(problem, i + 2, i + 1)
+    problem.hi[i + 1] = c
+    step[i] = _inverse(D[i])
+    if problem.friction_kind[0] != FRICTION_BOX:
+        step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
+        step[i + 2] = step[i + 1]
+    else:
+        step[i + 1] = _inverse(D[i + 1])
+        step[i + 2] = _inverse(D[i + 2])
+
+
+@kernel
 def write_steps(problem: Problem) -> None:
     """Steps and couplings of every row, where the table above says.
 
     The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
-    D, step = problem.diagonal, problem.w
-    n_rows = problem.count[0]
-    for i in range(n_rows):
-        step[i] = _inverse(D[i])
-    for i in range(first_follower(problem), n_rows, 3):
-        problem.lo[i + 1] = _coupling(problem, i + 1, i)
-        problem.lo[i + 2] = _coupling(problem, i + 2, i)
-        c = _coupling(problem, i + 2, i + 1)
-        problem.hi[i + 1] = c
-        if problem.friction_kind[0] != FRICTION_BOX:
-            step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
-            step[i + 2] = step[i + 1]
+    first = first_follower(problem)
+    for i in range(first):
+        problem.w[i] = _inverse(problem.diagonal[i])
+    for i in range(first, problem.count[0], 3):
+        write_block(problem, i)
 
 
 @kernel
@@ -80,6 +90,13 @@ def _project_tangents(problem: Problem, i: int, radius: float) -> None:
     """Move lam of the rows i + 1, i + 2 into the friction set of a radius."""
     lam, kind = problem.lam, problem.friction_kind
     lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
+
+
+@kernel
+def project_contact(problem: Problem, i: int) -> None:
+    """Move the guess of the contact with normal row i into its set."""
+    problem.lam[i] = max(problem.lam[i], 0.0)
+    _project_tangents(problem, i, problem.mu[i + 1] * problem.lam[i])
 
 
 @kernel
@@ -91,8 +108,7 @@ def project_impulses(problem: Problem) -> None:
     for i in range(first):
         lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
     for i in range(n_box, n_rows, 3):
-        lam[i] = max(lam[i], 0.0)
-        _project_tangents(problem, i, mu[i + 1] * lam[i])
+        project_contact(problem, i)
     for i in range(first, n_box, 3):
         lam_n = lam[problem.normal_row[i]]
         lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)
@@ -188,33 +204,37 @@ def _finish_block(
 
 
 @fast_kernel
+def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
+    """The contact with normal row i, friction on the disk or polygon; returns D |change|."""
+    lam, step, coupling = problem.lam, problem.w, problem.lo
+    a = problem.body_a[i]
+    b = problem.body_b[i]
+    v_a = _load(v, a)
+    v_b = _load(v, b)
+    w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+    x = lam[i] - omega * step[i] * w0
+    x = 0.0 if x < 0.0 else x
+    d0 = x - lam[i]
+    scale = omega * step[i + 1]
+    y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
+    y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
+    radius = problem.mu[i + 1] * x
+    if problem.friction_kind[0] == FRICTION_POLYGON:
+        y1, y2 = project_polygon(y1, y2, radius, problem.friction_kind[1])
+    else:
+        y1, y2 = project_disk(y1, y2, radius)
+    d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+    _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+    _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+    return change
+
+
+@fast_kernel
 def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
     """All contacts once, friction on the disk or polygon; returns the largest D |change|."""
-    lam, step, coupling = problem.lam, problem.w, problem.lo
-    polygon = problem.friction_kind[0] == FRICTION_POLYGON
-    directions = problem.friction_kind[1]
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
-        a = problem.body_a[i]
-        b = problem.body_b[i]
-        v_a = _load(v, a)
-        v_b = _load(v, b)
-        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
-        x = lam[i] - omega * step[i] * w0
-        x = 0.0 if x < 0.0 else x
-        d0 = x - lam[i]
-        scale = omega * step[i + 1]
-        y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
-        y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
-        radius = problem.mu[i + 1] * x
-        if polygon:
-            y1, y2 = project_polygon(y1, y2, radius, directions)
-        else:
-            y1, y2 = project_disk(y1, y2, radius)
-        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
-        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
-        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
-        largest = max(largest, change)
+        largest = max(largest, sweep_cone(problem, v, i, omega))
     return largest
 
 

@@ -10,18 +10,20 @@ from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
-from engine.solvers.pgs import pgs
-from engine.solvers.residual import residual
+from engine.solvers.residual import residual, residual_of_contacts
+from engine.solvers.swept import ease_contacts, list_contacts, sweep_all, sweep_listed
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
+from engine.world.problem import FRICTION_CONE
 from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from engine.solvers.swept import Rules
     from engine.world.options import SolverOptions
-    from engine.world.problem import Dense, Problem
+    from engine.world.problem import Dense, Lanes, Problem
     from engine.world.report import Report
 
 AUTO = int(SolverMethod.AUTO)
@@ -30,8 +32,11 @@ SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 
-# sweeps where the options leave the number to the method
-PGS_ITERATIONS = 50
+# sweeps where the options leave the number to the method: of contacts with a guess, without one,
+# and of boxes alone
+PGS_ITERATIONS = 15
+COLD_ITERATIONS = 150
+BOX_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
@@ -95,6 +100,51 @@ def _verdict(status: int, error: float, largest_b: float) -> int:
 
 
 @kernel
+def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: bool) -> Rules:
+    """How long sweeps go on, and their relaxation."""
+    sweeps = BOX_ITERATIONS
+    if n_contacts > 0:
+        sweeps = PGS_ITERATIONS if is_warm else COLD_ITERATIONS
+    sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
+    return sweeps, options.tolerance, options.relaxation if method == SOR else 1.0
+
+
+@kernel
+def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) -> bool:
+    """Whether an island of n_rows rows, n_box of them boxes, is contacts to be swept in place."""
+    if n_box > 0 or n_rows <= SMALL_ROWS or has_trees(problem):
+        return False
+    if problem.friction_kind[0] != FRICTION_CONE:
+        return False
+    return options.method in (AUTO, PGS, SOR)
+
+
+@kernel
+def solve_swept(
+    problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, report: Report
+) -> None:
+    """Solve an island that is the n contacts listed in lanes, where they stand.
+
+    The same bits as `solve` for a problem of these contacts alone.
+
+    Writes  as solve
+    Check   tests/laws/test_islands.py
+    """
+    if options.warm_start == 0:
+        for c in range(n):
+            for i in range(lanes.listed[c], lanes.listed[c] + 3):
+                problem.lam[i] = 0.0
+    method = SOR if options.method == SOR else PGS
+    is_warm = ease_contacts(problem, lanes.listed, n)
+    rules = sweep_rules(options, method, n, is_warm)
+    status, iterations = sweep_listed(problem, lanes, n, v, rules)
+    report.method[0] = method
+    report.iterations[0] = iterations
+    report.residual[0], report.coulomb_error[0] = residual_of_contacts(problem, v, lanes.listed, n)
+    report.solver_status[0] = status
+
+
+@kernel
 def solve(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
@@ -133,12 +183,14 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        sweeps = options.max_iterations if options.max_iterations > 0 else PGS_ITERATIONS
-        relaxation = options.relaxation if method == SOR else 1.0
         if has_trees(problem):
+            sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
             status, iterations = tree_sweeps(problem, v, sweeps, options.tolerance)
         else:
-            status, iterations = pgs(problem, v, sweeps, options.tolerance, relaxation)
+            lanes = dense.lanes
+            n = list_contacts(problem, lanes)
+            rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
+            status, iterations = sweep_all(problem, lanes, v, rules)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)

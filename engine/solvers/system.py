@@ -120,6 +120,7 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
         problem.inverse_inertia,
         problem.cfm,
         problem.b,
+        problem.ease,
         problem.lo,
         problem.hi,
         problem.normal_row,

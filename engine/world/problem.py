@@ -44,6 +44,7 @@ class Problem(NamedTuple):
     inverse_inertia: NDArray  # (n_bodies + 1, 3, 3) 1/(kg m^2)  W, about each centre of mass
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
+    ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py
     lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
@@ -52,6 +53,24 @@ class Problem(NamedTuple):
     lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
     w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
     mobility: Mobility  # M^-1 of bodies of trees, which share their rates
+
+
+@bundle
+class Lanes(NamedTuple):
+    """Contacts of a Problem in groups of eight that share no body, see solvers/lanes.py."""
+
+    count: NDArray  # (3,) int64         groups, contacts without a colour, lanes of a group
+    data: NDArray  # (groups * 504,)     numbers of the contacts of each group, unit of the rows
+    body_a: NDArray  # (lanes,) int64    bodies of the contact of a lane; the world: of none
+    body_b: NDArray  # (lanes,) int64
+    listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
+    row: NDArray  # (lanes,) int64       its normal row, -1: none
+    colour: NDArray  # (contacts,) int64
+    start: NDArray  # (63,) int64        first free lane of each colour
+    taken: NDArray  # (n,) int64         bits of the colours at each body
+    rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
+    sides: NDArray  # (96,) rad/s, m/s   velocities of the sixteen bodies of a group
+    worst: NDArray  # (8,) m/s           largest change of each lane in a sweep
 
 
 @bundle
@@ -67,5 +86,6 @@ class Dense(NamedTuple):
     path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
     path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
     iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
+    lanes: Lanes
     graph: Graph  # of the equations, which count against no cap
     equations: Factor

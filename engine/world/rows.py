@@ -34,6 +34,7 @@ class Rows(NamedTuple):
     J_a: NDArray  # (max, 6) m, -             W, about A's centre of mass
     J_b: NDArray  # (max, 6) m, -
     bias: NDArray  # (max,) m/s or rad/s
+    ease: NDArray  # (max,) m/s               by how much a standing contact's bias may be milder
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s

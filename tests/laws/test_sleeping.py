@@ -246,7 +246,8 @@ def test_waking_starts_from_the_impulses_bodies_rested_on() -> None:
         assert sim.solver_report()["contacts"] == 12
         return float(np.abs(sim.velocities()).max())
 
-    assert jolt(forget=False) < 1e-6
+    # a swept contact that stands starts from 0.997 of its impulse
+    assert jolt(forget=False) < 1e-4
     assert jolt(forget=True) > 1e-3, "or the impulses are not what keeps it quiet"
 
 

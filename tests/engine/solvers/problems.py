@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.articulated.arrays import no_mobility
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
+from engine.build.lanes import lane_arrays
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
@@ -47,6 +48,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         inverse_inertia=np.zeros((cap + 2, 3, 3)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
+        ease=np.zeros(cap),
         lo=np.full(cap, nan),
         hi=np.full(cap, nan),
         normal_row=np.full(cap, -1),
@@ -218,8 +220,9 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), iterated=cap)
-    for field in (*dense[:-2], *dense.graph, *dense.equations):
+    lanes = lane_arrays(cap + 2, cap)
+    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), lanes, iterated=cap)
+    for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return dense
 
@@ -242,10 +245,7 @@ def reduced(problem):
 
 def velocity_scratch(problem):
     """Scratch for the velocities of all bodies."""
-    n = problem.count[0]
-    return np.full(
-        (max(problem.body_a[:n].max(initial=0), problem.body_b[:n].max(initial=0)) + 1, 6), np.nan
-    )
+    return np.full((len(problem.inverse_mass), 6), np.nan)
 
 
 def new_report():

@@ -1,0 +1,109 @@
+"""Projected Gauss-Seidel as it is done in a step: eight contacts at a time where they allow it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.kernel import kernel
+from engine.solvers.coloured import push_lanes, sweep_lanes
+from engine.solvers.lanes import load_lanes, store_lanes
+from engine.solvers.operator import add_impulse
+from engine.solvers.pgs import pgs, sweep_cone
+from engine.world.problem import FRICTION_CONE
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Lanes, Problem
+
+# most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
+Rules = tuple[int, float, float]
+
+# Share of its last impulse that a standing contact starts from: what swings dies out.
+KEPT = 0.997
+
+
+@kernel
+def list_contacts(problem: Problem, lanes: Lanes) -> int:
+    """All contacts of the problem; returns how many."""
+    n = 0
+    for i in range(problem.count[1], problem.count[0], 3):
+        lanes.listed[n] = i
+        n += 1
+    return n
+
+
+@kernel
+def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
+    """Milder corrections and guesses for contacts that stand; whether any contact has a guess.
+
+    Writes  problem.b, problem.lam of the contacts with normal rows rows[0:n]
+    Source  decision 0065
+    """
+    is_warm = False
+    for c in range(n):
+        i = rows[c]
+        is_warm = is_warm or problem.lam[i] != 0.0
+        if problem.ease[i] != 0.0:
+            problem.b[i] += problem.ease[i]
+            for k in range(3):
+                problem.lam[i + k] *= KEPT
+    return is_warm
+
+
+@kernel
+def start_velocities(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
+    """v = M^-1 J^T lam of the n listed contacts.
+
+    Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, where lanes without a contact lie
+    """
+    world = problem.inverse_mass.shape[0] - 1
+    for k in range(6):
+        v[world, k] = 0.0
+    for c in range(n):
+        a, b = problem.body_a[lanes.listed[c]], problem.body_b[lanes.listed[c]]
+        for k in range(6):
+            v[a, k] = 0.0
+            v[b, k] = 0.0
+    push_lanes(lanes, v)
+    for r in range(lanes.count[1]):
+        for i in range(lanes.rest[r], lanes.rest[r] + 3):
+            add_impulse(problem, i, problem.lam[i], v)
+
+
+@kernel
+def sweep_listed(
+    problem: Problem, lanes: Lanes, n: int, v: NDArray, rules: Rules
+) -> tuple[int, int]:
+    """Sweep the n listed contacts, which share no body with other rows; STOPPED_..., sweeps.
+
+    Writes  problem.lam; lanes, v and what pgs writes: scratch
+    Check   tests/engine/solvers/test_lanes.py
+    """
+    max_iterations, tolerance, relaxation = rules
+    load_lanes(problem, lanes, n)
+    start_velocities(problem, lanes, n, v)
+    status, done = STOPPED_MAX_ITERATIONS, max_iterations
+    for k in range(max_iterations):
+        change = sweep_lanes(lanes, v, relaxation)
+        for r in range(lanes.count[1]):
+            change = max(change, sweep_cone(problem, v, lanes.rest[r], relaxation))
+        if change <= tolerance:
+            status, done = STOPPED_TOLERANCE, k + 1
+            break
+    store_lanes(problem, lanes)
+    return status, done
+
+
+@kernel
+def sweep_all(problem: Problem, lanes: Lanes, v: NDArray, rules: Rules) -> tuple[int, int]:
+    """As pgs, contacts in the order of their colours; STOPPED_..., sweeps.
+
+    Boxes beside them, squares, polygons and contacts that resist turning are left to pgs.
+
+    Writes  problem.lam; lanes, v and what pgs writes: scratch
+    """
+    if problem.count[1] == 0 and problem.friction_kind[0] == FRICTION_CONE:
+        return sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+    return pgs(problem, v, rules[0], rules[1], rules[2])

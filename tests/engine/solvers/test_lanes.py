@@ -1,0 +1,77 @@
+"""Eight contacts at a time: the colours are apart, and a sweep is a sweep in another order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.build.lanes import lane_arrays
+from engine.solvers.lanes import W, load_lanes
+from engine.solvers.pgs import pgs
+from engine.solvers.residual import residual
+from engine.solvers.swept import list_contacts, sweep_all
+from engine.world.report import STOPPED_TOLERANCE
+from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
+
+PILES = {"pile": lambda: pile(15, 60), "tower": lambda: tower(5, push=0.3)}
+
+
+def garbage_lanes(problem):
+    """Room for all contacts, full of nonsense."""
+    lanes = lane_arrays(len(problem.inverse_mass), int(np.diff(problem.count[::-1])[0]) // 3)
+    for field in lanes:
+        field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
+    return lanes
+
+
+def in_order(problem, normals):
+    """The same problem with its contacts in the order of these normal rows."""
+    order = np.concatenate([np.arange(i, i + 3) for i in normals])
+    other = copy_problem(problem)
+    for name in ("body_a", "body_b", "J_a", "J_b", "MJ_a", "MJ_b", "diagonal", "cfm", "b", "mu"):
+        getattr(other, name)[: len(order)] = getattr(problem, name)[order]
+    other.lam[: len(order)] = problem.lam[order]
+    return other
+
+
+@pytest.mark.parametrize("name", PILES)
+def test_no_group_moves_a_body_twice(name):
+    problem = PILES[name]()
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    assert lanes.count[1] == 0
+    used = lanes.row[: W * lanes.count[0]]
+    contacts = np.arange(problem.count[1], problem.count[0], 3)
+    assert sorted(used[used >= 0]) == list(contacts)
+    for group in used.reshape(-1, W):
+        rows = group[group >= 0]
+        bodies = np.concatenate([problem.body_a[rows], problem.body_b[rows]])
+        bodies = bodies[problem.inverse_mass[bodies] > 0.0]
+        assert len(set(bodies)) == len(bodies)
+
+
+@pytest.mark.parametrize("name", PILES)
+@pytest.mark.parametrize("sweeps", [1, 4])
+def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
+    problem = PILES[name]()
+    problem.lam[: problem.count[0]] = np.random.default_rng(0).normal(size=problem.count[0])
+    coloured, lanes = copy_problem(problem), garbage_lanes(problem)
+    sweep_all(coloured, lanes, velocity_scratch(problem), (sweeps, -1.0, 1.2))
+    order = lanes.row[: W * lanes.count[0]]
+    order = order[order >= 0]
+    plain = in_order(problem, order)
+    pgs(plain, velocity_scratch(problem), sweeps, -1.0, 1.2)
+    found = in_order(coloured, order)
+    n = problem.count[0]
+    np.testing.assert_allclose(found.lam[:n], plain.lam[:n], rtol=1e-11, atol=1e-12)
+
+
+def test_contacts_without_a_colour_are_swept_one_by_one():
+    """A hundred contacts of two bodies: more than there are colours."""
+    problem = pile(2, 100)
+    lanes = garbage_lanes(problem)
+    rules = (20_000, 1e-12, 1.0)
+    status, _ = sweep_all(problem, lanes, velocity_scratch(problem), rules)
+    assert status == STOPPED_TOLERANCE
+    assert lanes.count[1] > 0
+    assert residual(problem, velocity_scratch(problem))[0] < 1e-9
