@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 from engine.dynamics import Dynamics
 from engine.kernel import is_complete, mark_complete
 from engine.linking import Progress, watched
 from engine.simulation import Simulation
 from schemas import load_scene
+
+
+# what one process may compile while another compiles the other: about half of the work each
+Share = Literal["steps", "rest"]
 
 
 def tiny_scene() -> dict[str, Any]:
@@ -79,23 +83,37 @@ def solve_plain_problems() -> None:
         solve_lcp(W, q, method=method)
 
 
-def warmup(progress: Progress | None = None) -> float:
+def move_smoothly() -> None:
+    """What integrators of smooth motion and commands to trees call."""
+    scene = tiny_scene()
+    del scene["bodies"][0]
+    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4"}
+    simulation = Simulation(load_scene(scene))
+    simulation.advance(1)
+    simulation.apply_impulse("rod", [0, 0, 1])
+
+
+def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
     """Compile (or load from the cache) every kernel; returns the seconds it took.
 
     progress(done, total, what) is called whenever a kernel is compiled, and once at the end with
     done = total. Loading a complete cache takes well under a second and reports only the end.
+    With a `share`, only its kernels are compiled, and the cache is not called complete.
     """
     began = time.perf_counter()
     tell = progress if progress is not None else quietly
     with watched(tell) as total:
-        simulation = Simulation(load_scene(tiny_scene()))
-        simulation.advance(2)
-        use_everything(simulation)
-        if not is_complete():
-            compute_everything(Dynamics(simulation.scene))
+        if share != "rest":
+            simulation = Simulation(load_scene(tiny_scene()))
+            simulation.advance(2)
+            use_everything(simulation)
+        if share != "steps" and not is_complete():
+            compute_everything(Dynamics(load_scene(tiny_scene())))
             solve_plain_problems()
-    mark_complete()
-    tell(total, total, "ready")
+            move_smoothly()
+    if share is None:
+        mark_complete()
+        tell(total, total, "ready")
     return time.perf_counter() - began
 
 

@@ -155,10 +155,10 @@ def examples(
 @app.command()
 def warmup(as_json: Json = False) -> None:
     """Compile every kernel now, so that nothing waits later."""
-    import engine
+    from service.cli.compiling import compile_kernels
 
     with console.progress_bar("Compiling kernels", shown=not as_json, lines=True) as tell:
-        seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
+        seconds = compile_kernels(lambda done, total, what: tell(done / max(total, 1), what))
     if as_json:
         console.print_json({"seconds": seconds})
     else:

@@ -124,13 +124,13 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    import engine
     from engine.kernel import CACHE_FOLDER
+    from service.cli.compiling import compile_kernels
 
     def tell(done: int, total: int, what: str) -> None:
         pipe.send((done, total, what, str(CACHE_FOLDER)))
 
-    engine.warmup(tell)
+    compile_kernels(tell)
 
 
 def _check_free(settings: Settings) -> None:

@@ -201,6 +201,17 @@ with event.install_recorder(COMPILE_EVENT) as recorder:
         simulation.restore(simulation.snapshot())
         simulation.advance(2)
         simulation.momentum()
+    scene = json.loads(example_text("double-pendulum"))
+    scene["simulation"]["formulation"] = "reduced"
+    for integrator in ("semi_implicit_euler", "implicit_midpoint", "rk4", "dop853", "radau"):
+        scene["simulation"]["integrator"] = integrator
+        simulation = Simulation(load_scene(scene))
+        simulation.advance(2)
+        simulation.set_velocity("lower", [0, 0, 1], [0, 0, 0])
+        simulation.joint_table()
+        simulation.summary()
+        simulation.restore(simulation.snapshot())
+        simulation.advance(1)
 kernels = [k for k in gc.get_objects() if type(k) is Kernel]
 print(json.dumps({
     "late": [e.data["dispatcher"].py_func.__name__ for _, e in recorder.buffer],

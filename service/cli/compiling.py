@@ -1,0 +1,38 @@
+"""The kernels, compiled by two processes where there are two cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+
+Tell = Callable[[int, int, str], None]
+
+
+def compile_kernels(tell: Tell) -> float:
+    """Compile or load every kernel; returns the seconds it took.
+
+    tell(done, total, what) as in `engine.warmup`. What the second process did not manage is
+    compiled here.
+    """
+    import engine
+    from engine.kernel import cache_is_writable, is_complete
+
+    began = time.perf_counter()
+    if not is_complete() and cache_is_writable() and (os.cpu_count() or 1) > 1:
+        other = multiprocessing.get_context("spawn").Process(target=_compile_rest, daemon=True)
+        other.start()
+        engine.warmup(tell, "steps")
+        other.join()
+    engine.warmup(tell)
+    return time.perf_counter() - began
+
+
+def _compile_rest() -> None:
+    # Ctrl+C belongs to the parent, which then ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import engine
+
+    engine.warmup(share="rest")
