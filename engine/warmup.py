@@ -11,7 +11,6 @@ from engine.linking import Progress, watched
 from engine.simulation import Simulation
 from schemas import load_scene
 
-
 # what one process may compile while another compiles the other: about half of the work each
 Share = Literal["steps", "rest"]
 
