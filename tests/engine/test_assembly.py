@@ -12,7 +12,10 @@ from schemas.examples import example_document
 
 
 def after_some_steps(name: str, steps: int) -> Simulation:
-    simulation = Simulation(load_scene(example_document(name)))
+    scene = example_document(name)
+    # the others change velocities once more, after the kick
+    scene.setdefault("simulation", {})["stabilisation"] = "baumgarte"
+    simulation = Simulation(load_scene(scene))
     simulation.advance(steps)
     return simulation
 

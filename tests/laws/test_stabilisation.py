@@ -272,7 +272,9 @@ def test_what_is_apart_comes_together(mode: str) -> None:
     assert sim.solver_report()["joint_position_error"] <= 5e-3
     projecting = sim.options._replace(stabilisation=int(Stabilisation.PROJECTION))
     rows = len(sim.work.rows.bias)
-    positions = position_arrays(sim.model, projecting, rows, sim.work.motion)
+    positions = position_arrays(
+        sim.model, projecting, rows, sim.work.motion, sim.work.problem.mobility
+    )
     write_errors(sim.model, sim.state, positions, positions.lost)
     left = np.abs(positions.rows.error[: positions.rows.count[0]]).max()
     assert left <= (2e-9 if mode == "projection" else 1e-4)
