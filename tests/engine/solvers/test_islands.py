@@ -27,6 +27,7 @@ ROWS = [
     name
     for name in Problem._fields
     if name not in ("count", "friction_kind", "body_a", "body_b", "inverse_mass", "inverse_inertia")
+    and name != "mobility"
 ]
 
 
