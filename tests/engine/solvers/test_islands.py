@@ -82,11 +82,13 @@ def new_islands(problem):
     islands = island_arrays(copy_problem(problem))
     for field in (*islands[:-1], *islands.part):
         if field is not islands.part.inverse_mass and field is not islands.part.inverse_inertia:
-            field[...] = 7 if field.dtype.kind == "i" else np.nan
+            if isinstance(field, np.ndarray):
+                field[...] = 7 if field.dtype.kind == "i" else np.nan
     return islands
 
 
 def run(problem, inverse_mass, cap=400, **options):
+    problem = problem._replace(inverse_mass=inverse_mass)
     report, islands = new_report(), new_islands(problem)
     v = np.full((len(inverse_mass), 6), np.nan)
     options = solver_options(**options)
