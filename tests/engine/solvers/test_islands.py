@@ -81,9 +81,9 @@ def new_islands(problem):
     """Scratch full of nonsense, but for what it knows of the bodies."""
     islands = island_arrays(copy_problem(problem))
     for field in (*islands[:-1], *islands.part):
-        if field is not islands.part.inverse_mass and field is not islands.part.inverse_inertia:
-            if isinstance(field, np.ndarray):
-                field[...] = 7 if field.dtype.kind == "i" else np.nan
+        known = (islands.part.inverse_mass, islands.part.inverse_inertia, islands.part.mobility)
+        if not any(field is one for one in known):
+            field[...] = 7 if field.dtype.kind == "i" else np.nan
     return islands
 
 
