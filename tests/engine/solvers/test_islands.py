@@ -27,6 +27,7 @@ ROWS = [
     name
     for name in Problem._fields
     if name not in ("count", "friction_kind", "body_a", "body_b", "inverse_mass", "inverse_inertia")
+    and name != "mobility"
 ]
 
 
@@ -80,12 +81,14 @@ def new_islands(problem):
     """Scratch full of nonsense, but for what it knows of the bodies."""
     islands = island_arrays(copy_problem(problem))
     for field in (*islands[:-1], *islands.part):
-        if field is not islands.part.inverse_mass and field is not islands.part.inverse_inertia:
+        known = (islands.part.inverse_mass, islands.part.inverse_inertia, islands.part.mobility)
+        if not any(field is one for one in known):
             field[...] = 7 if field.dtype.kind == "i" else np.nan
     return islands
 
 
 def run(problem, inverse_mass, cap=400, **options):
+    problem = problem._replace(inverse_mass=inverse_mass)
     report, islands = new_report(), new_islands(problem)
     v = np.full((len(inverse_mass), 6), np.nan)
     options = solver_options(**options)
