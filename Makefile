@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
-        bench bench-contacts verify solvers lock image-steps image-lint clean
+        bench bench-contacts algorithms formulations verify solvers lock image-steps image-lint clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -100,6 +100,12 @@ bench: setup-test ## every figure of the README, in one run
 
 bench-contacts: setup-test ## contact scenes beside the peers that are installed, in one run
 	@$(BIN)/python -m benchmarks.contacts
+
+algorithms: setup-test ## RNEA, CRBA and ABA per call, beside the peers that are installed
+	@$(BIN)/python -m benchmarks.algorithms
+
+formulations: setup-test ## both formulations: drift and price against links and loops
+	@$(BIN)/python -m benchmarks.formulations
 
 verify: setup-test ## everything with a published or exact answer: asked and reached, with plots
 	@$(BIN)/python -m benchmarks.verify
