@@ -66,7 +66,9 @@ def test_readme_targets_and_commands_exist() -> None:
     commands = set(re.findall(r"\bcardan ([a-z]+) ", readme))
     source = text_of(Path("service/cli/app.py"))
     assert {"run"} <= commands
-    assert [name for name in commands if f"\ndef {name}(" not in source] == []
+    # a command whose name is a word of Python's has an underscore behind it
+    unknown = [name for name in commands if not re.search(rf"\ndef {name}_?\(", source)]
+    assert unknown == []
 
 
 def test_every_decision_is_listed() -> None:
