@@ -248,11 +248,11 @@ class _Watch(event.Listener):  # type: ignore[misc]
 
 
 @contextmanager
-def watched(progress: Progress) -> Iterator[int]:
-    """Report every kernel that is compiled inside the block; yields how many there are at most.
+def watched(progress: Progress) -> Iterator[None]:
+    """Report every kernel that is compiled inside the block.
 
     done stays below total inside the block: whoever opened it knows when it is over.
     """
     watch = _Watch(progress)
     with event.install_listener(COMPILE_EVENT, watch), event.install_listener(LINK_EVENT, watch):
-        yield max(Kernel.count, 1)
+        yield
