@@ -81,7 +81,10 @@ def test_every_joint_twice_changes_no_velocity(contacts):
         v = velocity_scratch(problem)
         assert residual(problem, v)[0] < 1e-12
         bodies.append(v)
-    np.testing.assert_allclose(bodies[0], bodies[1], atol=1e-10)
+    # the bodies are the same; the rows, and room for as many bodies, are not
+    few, many = bodies
+    assert np.isfinite(few[:5]).all()
+    np.testing.assert_allclose(few, many[: len(few)], atol=1e-10)
 
 
 def test_dependent_equation_has_no_impulse():
