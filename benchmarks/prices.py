@@ -46,7 +46,7 @@ def hanging_chain(stabilisation: str) -> dict[str, Any]:
         {"name": f"j{k}", "type": "ball", "parent": a, "child": b, "anchor": [k, 0, 0]}
         for k, (a, b) in enumerate(zip(["world", *names], names, strict=False))
     ]
-    simulation = {"dt": 1e-3, "duration": 1e3, "stabilisation": stabilisation}
+    simulation = {"dt": 1e-3, "duration": 10, "stabilisation": stabilisation}
     return {"simulation": simulation, "bodies": bodies, "joints": joints}
 
 
