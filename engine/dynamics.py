@@ -266,7 +266,8 @@ class Dynamics:
                     Fault(pointer=f"/{name}", code="wrong_shape", message=message, got=len(rows))
                 )
                 continue
-            found.append(np.ascontiguousarray(np.broadcast_to(rows, (n, self.nv))))
+            # a copy: what broadcasting shares cannot be written to, a type of its own to kernels
+            found.append(np.array(np.broadcast_to(rows, (n, self.nv)), order="C"))
         if not faults:
             self._normalise(coordinates, faults)
         if faults:
