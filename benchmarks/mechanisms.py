@@ -90,6 +90,8 @@ class Sketch:
             axis=np.zeros(n, np.int64),
             tree=np.zeros(n, np.int64),
             inner=np.zeros(0, np.int64),
+            silent=np.zeros(0, np.int64),
+            stopped=np.zeros(0, np.int64),
             start=np.array([0, n]),
             floating=np.array([int(kind[0] == NODE_FREE)]),
             q_start=starts[0],

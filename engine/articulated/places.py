@@ -10,7 +10,15 @@ from engine.articulated.vectors import add6, load6, rate_of_node, store6
 from engine.kernel import kernel
 from engine.spatial.mat3 import times_vector
 from engine.spatial.plucker import Spatial, times_matrix
-from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, store4, unit
+from engine.spatial.quaternion import (
+    IDENTITY,
+    Quaternion,
+    load4,
+    multiply,
+    nearly_unit,
+    store4,
+    unit,
+)
 from engine.spatial.rotation import Mat3, matrix
 from engine.spatial.vec3 import (
     ZERO3,
@@ -178,6 +186,16 @@ def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None
 
 
 @kernel
+def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
+    """Pose of node i from its parent's, and what its rates do."""
+    parent = tree.parent[i]
+    q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
+    q_WB = nearly_unit(multiply(q_WP, joint_turn(tree, q, i)))
+    store4(work.q_WB, i, q_WB)
+    attach_node(tree, q, i, matrix(q_WB), work)
+
+
+@kernel
 def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
     """Poses of all nodes, and what their rates do.
 
@@ -185,11 +203,7 @@ def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
     Check   tests/engine/articulated/test_places.py
     """
     for i in range(tree.kind.shape[0]):
-        parent = tree.parent[i]
-        q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
-        q_WB = unit(multiply(q_WP, joint_turn(tree, q, i)))
-        store4(work.q_WB, i, q_WB)
-        attach_node(tree, q, i, matrix(q_WB), work)
+        place_node(tree, q, i, work)
 
 
 @kernel
@@ -217,15 +231,21 @@ def carried(tree: Tree, X: NDArray, i: int, work: TreeWork) -> Spatial:
 
 
 @kernel
+def move_node(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
+    """V of node i: V = V_parent + S qd, where the node's origin is."""
+    store6(work.V, i, add6(carried(tree, work.V, i, work), rate_of_node(tree, work.S, qd, i)))
+
+
+@kernel
 def write_velocities(tree: Tree, qd: NDArray, work: TreeWork) -> None:
-    """V of all nodes: V = V_parent + S qd, where the node's origin is.
+    """V of all nodes.
 
     Reads   work.arm, S
     Writes  work.V
     Check   tests/engine/articulated/test_places.py
     """
     for i in range(tree.kind.shape[0]):
-        store6(work.V, i, add6(carried(tree, work.V, i, work), rate_of_node(tree, work.S, qd, i)))
+        move_node(tree, qd, i, work)
 
 
 @kernel
