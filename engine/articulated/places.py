@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import NDArray
 
 from engine.articulated.vectors import add6, load6, rate_of_node, store6
@@ -19,7 +17,7 @@ from engine.spatial.quaternion import (
     store4,
     unit,
 )
-from engine.spatial.rotation import Mat3, matrix
+from engine.spatial.rotation import Mat3, matrix, sine_cosine
 from engine.spatial.vec3 import (
     ZERO3,
     Vec3,
@@ -49,9 +47,8 @@ def joint_turn(tree: Tree, q: NDArray, i: int) -> Quaternion:
     kind, k = tree.kind[i], tree.q_start[i]
     turn = load4(tree.q_PB0, i)
     if kind in (NODE_HINGE, NODE_SCREW):
-        half = 0.5 * q[k]
-        s, axis = math.sin(half), load3(tree.axis_B, i)
-        return multiply(turn, (math.cos(half), s * axis[0], s * axis[1], s * axis[2]))
+        (s, c), axis = sine_cosine(0.5 * q[k]), load3(tree.axis_B, i)
+        return multiply(turn, (c, s * axis[0], s * axis[1], s * axis[2]))
     if kind == NODE_BALL:
         return multiply(turn, (q[k], q[k + 1], q[k + 2], q[k + 3]))
     if kind == NODE_FREE:
@@ -65,7 +62,7 @@ def turned_about(s: Vec3, angle: float) -> Mat3:
 
     Source  Rodrigues 1840
     """
-    c, n = math.cos(angle), math.sin(angle)
+    n, c = sine_cosine(angle)
     x, y, z = (1.0 - c) * s[0], (1.0 - c) * s[1], (1.0 - c) * s[2]
     xy, xz, yz = x * s[1], x * s[2], y * s[2]
     a, b, d = n * s[0], n * s[1], n * s[2]
