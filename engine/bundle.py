@@ -9,6 +9,7 @@ writes to a bundle after it is made, so what was loaded once stays valid (decisi
 from __future__ import annotations
 
 import hashlib
+import inspect
 from typing import Any, TypeVar
 
 import numba
@@ -16,8 +17,12 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel.models import DataModel
 from numba.core.imputils import lower_builtin, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, register_model, type_callable, typeof_impl, unbox
+from numba.core.typing.templates import (
+    AttributeTemplate,
+    infer_getattr,
+    make_callable_template,
+)
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 T = TypeVar("T")
 
@@ -177,6 +182,16 @@ def mark_arguments(module: Any) -> None:
                 argument.attributes.align = ALIGNMENT
 
 
+_constructors: dict[type, Any] = {}  # of bundle classes: what a call of the class is to Numba
+_typeof_other_class = typeof_impl.dispatch(type)
+
+
+@typeof_impl.register(type)
+def _typeof_class(value: type, c: Any) -> Any:
+    """A bundle class makes bundles in kernels too; Numba alone would take it for a named tuple."""
+    return _constructors.get(value) or _typeof_other_class(value, c)
+
+
 def bundle(cls: type[T]) -> type[T]:
     """Make kernels pass a named tuple class by reference; Python sees it unchanged."""
     if numba.config.DISABLE_JIT:
@@ -186,12 +201,13 @@ def bundle(cls: type[T]) -> type[T]:
     def _typeof(value: Any, c: Any) -> BundleType:
         return BundleType(cls, tuple(typeof_impl(member, c) for member in value))
 
-    @type_callable(cls)
-    def _typer(context: Any) -> Any:
-        def typed(*members: Any) -> BundleType:
-            return BundleType(cls, tuple(map(types.unliteral, members)))
+    named = inspect.signature(cls)
 
-        return typed
+    def typed(*members: Any, **by_name: Any) -> BundleType:
+        given = named.bind(*members, **by_name).args
+        return BundleType(cls, tuple(map(types.unliteral, given)))
 
+    typed.pysig = named
+    _constructors[cls] = types.Function(make_callable_template(cls, typed))
     lower_builtin(cls, types.VarArg(types.Any))(_make)
     return cls
