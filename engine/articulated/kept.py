@@ -159,11 +159,12 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     The tree as a whole turns and moves as if it were rigid to carry what is missing of its momenta;
     that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
 
-    Reads   work.V, places, inertias, found
-    Writes  qd
+    Reads   work.V, places, inertias
+    Writes  qd; work.found as it was
     """
     kept, found, root = work.kept, work.found, tree.start[t]
-    mass, centre = found[t, KEPT_MASS], three(kept, t, KEPT_CENTRE)
+    write_sums(tree, work, t, found)
+    mass, centre = found[t, KEPT_MASS], three(found, t, KEPT_CENTRE)
     inverse = sym_inverse(inertia_about(tree, work, t, centre))
     L, P = three(found, t, KEPT_ANGULAR), three(found, t, KEPT_LINEAR)
     L_kept, P_kept = three(kept, t, KEPT_ANGULAR), three(kept, t, KEPT_LINEAR)
@@ -219,14 +220,13 @@ def keep(tree: Tree, work: TreeWork, state: State, h: float) -> None:
     """
     qd, kept, found = state.tree_qd, work.kept, work.found
     for t in range(tree.floating.shape[0]):
-        write_sums(tree, work, t, found)
         if tree.floating[t] == 0:
+            write_sums(tree, work, t, found)
             stretch_tree(tree, work, t, qd)
             continue
         way = scale(h / kept[t, KEPT_MASS], three(kept, t, KEPT_LINEAR))
-        put_three(kept, t, KEPT_CENTRE, add(three(kept, t, KEPT_CENTRE), way))
-        shift = sub(three(kept, t, KEPT_CENTRE), three(found, t, KEPT_CENTRE))
-        move_nodes(tree, work, t, shift, state.tree_q)
+        wanted = add(three(kept, t, KEPT_CENTRE), way)
+        move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
         keep_floating(tree, work, t, qd)
         for i in range(tree.start[t], tree.start[t + 1]):
             move_node(tree, qd, i, work)
