@@ -265,8 +265,7 @@ def dense_arrays(
     iterated: rows of iterations that need vectors of their own
     """
     rates = largest_tree(tree)
-    paths = cap if rates > 0 else 0
-    owners = len(tree.floating) + len(tree.node) if rates > 0 else 0
+    paths, owners = (cap, len(tree.floating) + len(tree.node)) if rates > 0 else (0, 0)
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -302,8 +301,8 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
     lemke, lanes = lemke_rows(at_once, options), lane_arrays(n, at_once // 3)
-    on_trees = len(model.tree.kind) > 0
-    cap = min(DENSE_ROWS_ON_REQUEST if asked or on_trees else DENSE_ROWS, at_once)
+    asked |= len(model.tree.kind) > 0
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
     mobility = Mobility(model.tree, tree_work(model.tree))
     part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
