@@ -260,10 +260,7 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
 def dense_arrays(
     cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int, tree: Tree
 ) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
-
-    iterated: rows of iterations that need vectors of their own
-    """
+    """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
     rates = largest_tree(tree)
     paths, owners = (cap, len(tree.floating) + len(tree.node)) if rates > 0 else (0, 0)
     return Dense(
