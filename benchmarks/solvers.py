@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import solver_scenes
 from benchmarks.machine import describe, single_threaded
 from benchmarks.solver_problems import Named, piles, published
 from engine.complementarity import Complementarity, Rules, Solution, solve
@@ -39,7 +40,7 @@ LINES = {
     "APGD on cones": ("relaxed", "apgd", 1.0),
 }
 # iterations at most, by unknowns; and of the Newton method, whose steps are dear
-MOST = ((3_000, 10_000), (20_000, 1_500), (10**9, 400))
+MOST = ((7_000, 50_000), (20_000, 10_000), (10**9, 2_500))
 MOST_NEWTON = ((5_000, 20_000), (10**9, 0))
 
 
@@ -171,6 +172,9 @@ def study(wanted: list[str]) -> int:
             report["problems"].append(measure(named))
         if not wanted:
             FILE.write_text(json.dumps(report, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not wanted:
+        report["scenes"] = solver_scenes.study()
+        FILE.write_text(json.dumps(report, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

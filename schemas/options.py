@@ -41,8 +41,8 @@ class SolverOptions(Base):
     substeps: Annotated[Count, Field(le=100)] = 4
     """Pieces of a step that `small_steps` does one after the other."""
     frequency: Positive | None = None
-    """Of the soft contacts and stops of `small_steps`; none: a quarter of the rate of its substeps,
-    which is also the most that counts [Hz]."""
+    """Of soft contacts and stops of `small_steps`, at most a quarter of the rate of its substeps;
+    none: an eighth [Hz]."""
     damping_ratio: Positive = 10.0
     """Of the soft contacts and stops of `small_steps` [-]."""
 

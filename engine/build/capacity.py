@@ -9,6 +9,7 @@ import numpy as np
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.build.motion import motion_arrays
 from engine.build.substeps import substep_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
@@ -157,26 +158,6 @@ def island_arrays(part: Problem) -> Islands:
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
         part=part,
-    )
-
-
-def motion_arrays(n: int) -> Motion:
-    """Motion of n bodies, the world included."""
-    return Motion(
-        velocity_old=np.zeros((n, 6)),
-        velocity_free=np.zeros((n, 6)),
-        jump=np.zeros((n, 6)),
-        inverse_inertia_W=np.zeros((n, 3, 3)),
-        wrench=np.zeros((n, 6)),
-        booked=np.zeros((n, 6)),
-        turning=np.zeros((n, 6)),
-        scratch=np.zeros((n, 6)),
-        p_start=np.zeros((n, 3)),
-        q_start=np.zeros((n, 4)),
-        w_start=np.zeros((n, 3)),
-        activity=np.zeros(n, np.int64),
-        L_start=np.zeros((n, 3)),
-        flown_start=np.zeros((n, 3)),
     )
 
 

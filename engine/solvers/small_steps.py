@@ -117,17 +117,6 @@ def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n:
 
 
 @kernel
-def sweeps_of(problem: Problem, options: SolverOptions) -> int:
-    """Sweeps of a substep, as many again when it is relaxed; more where nothing has a guess."""
-    if options.max_iterations > 0:
-        return max(1, options.max_iterations // (2 * options.substeps))
-    for i in range(problem.count[0]):
-        if problem.lam[i] != 0.0:
-            return 1
-    return max(1, int(options.tolerance)) if problem.count[0] > problem.count[1] else 1
-
-
-@kernel
 def start_bodies(steps: Substeps) -> None:
     """No impulse yet."""
     steps.v[:] = 0.0
@@ -198,7 +187,6 @@ def aim_row(rows: Rows, steps: Substeps, i: int, soft: Softness, moment: Moment,
         set_row(steps, i, steps.aim[i], 0.0, number)
     else:
         steps.aim[i] = 0.0
-        part.lam[i] *= soft.kept
         push = soft.rate * C
         if rows.kind[i] == ROW_NORMAL:
             push = max(push, -soft.fastest)
@@ -326,7 +314,7 @@ def take_substeps(work: Workspace, options: StepOptions) -> int:
     n = solver.substeps
     soft = softness_of(options)
     rebounds = start_rows(rows, problem, work.motion, steps, n)
-    sweeps = sweeps_of(problem, solver)
+    sweeps = max(1, solver.max_iterations // (2 * n))
     start_bodies(steps)
     in_lanes = fits_lanes(steps)
     if in_lanes:

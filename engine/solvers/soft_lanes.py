@@ -82,15 +82,10 @@ def displaced(c: NDArray, u: NDArray, l: int) -> float:
 
 @fast_kernel
 def aim_group(
-    c: NDArray,
-    s: NDArray,
-    u: NDArray,
-    soft: tuple[float, float, float, float],
-    moment: Moment,
-    width: int,
+    c: NDArray, s: NDArray, u: NDArray, soft: tuple[float, float, float], moment: Moment, width: int
 ) -> None:
     """One group of aim_lanes, whose sides are displaced by u."""
-    h, rate, kept, fastest = soft
+    h, rate, fastest = soft
     number, time, reach, counted = moment
     for l in range(width):
         gap = s[l + W * GAP] + time * s[l + W * SPEED] + reach * s[l + W * GAIN]
@@ -107,7 +102,6 @@ def aim_group(
             c[l + W * (BIAS + r)] = s[l + W * (SPEED + r)] + number * s[l + W * (GAIN + r)]
         for r in range(3):
             s[l + W * (TOTAL + r)] += counted * c[l + W * (LAM + r)]
-        c[l + W * LAM] *= 1.0 if is_open else kept
 
 
 @fast_kernel
@@ -117,7 +111,7 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
     Writes  lanes.data, steps.lanes
     """
     u, width = lanes.sides, lanes.count[2]
-    scalars = (soft.h, soft.rate, soft.kept, soft.fastest)
+    scalars = (soft.h, soft.rate, soft.fastest)
     # it is W; that it is small tells the compiler that no index wraps round
     if width > 2 * W:
         return

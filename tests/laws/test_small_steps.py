@@ -41,7 +41,7 @@ def test_a_tower_stands_and_the_books_close():
     start = simulation.poses()[:, :3]
     simulation.advance(simulation.total_steps)
     assert np.linalg.norm(simulation.poses()[:, :3] - start, axis=1).max() < 3e-3
-    assert simulation.solver_report()["max_penetration"] < 3e-4
+    assert simulation.solver_report()["max_penetration"] < 4e-4
     scale = simulation.summary()["energy"]
     # energies of 1e5 J, and almost nothing moves
     error = scale["balance_error"] * scale["max_kinetic"] / scale["initial"]
