@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.solvers.soft_lanes import N_SOFT
+from engine.solvers.lanes import LAYER, SHARED, W
+from engine.solvers.soft_lanes import BLOCK
 from engine.world.options import SolverMethod, StepOptions
 from engine.world.problem import Lanes, Problem
 from engine.world.substeps import Substeps
@@ -16,6 +17,8 @@ def substep_arrays(problem: Problem, options: StepOptions, lanes: Lanes) -> Subs
     """Room for the rows of a problem in substeps, where they are asked for."""
     asked = options.solver.method == SolverMethod.SMALL_STEPS
     n_bodies, n = (len(problem.inverse_mass), len(problem.b)) if asked else (0, 0)
+    groups = len(lanes.body_a) // W
+    layers = (len(lanes.data) - groups * SHARED) // LAYER if asked else 0
     own: dict[str, Any] = {k: np.zeros(n) for k in ("cfm", "b", "lo", "hi", "lam", "w")}
     return Substeps(
         part=problem._replace(**own),
@@ -24,7 +27,7 @@ def substep_arrays(problem: Problem, options: StepOptions, lanes: Lanes) -> Subs
         aim=np.zeros(n),
         speed=np.zeros(n),
         gain=np.zeros(n),
-        lanes=np.zeros(N_SOFT * len(lanes.row) * asked),
+        lanes=np.zeros(BLOCK * layers),
         v=np.zeros((n_bodies, 6)),
         moved=np.zeros((n_bodies, 6)),
         shift=np.zeros((n_bodies, 6)),

@@ -363,8 +363,8 @@ def solve_small_steps(
     """Impulses of the step by substeps, and how far they lead from its flight.
 
     Reads   work.rows, problem (b, the guess lam), motion
-    Writes  problem.lam, problem.w; work.substeps; dense.lanes, islands and motion.scratch are
-            scratch; report as islands.solve_islands
+    Writes  problem.lam, problem.w; work.substeps; motion.scratch = M^-1 J^T lam; dense.lanes and
+            islands are scratch; report as islands.solve_islands
     Source  Macklin et al. 2019, "Small Steps in Physics Simulation"; Catto 2024, "Solver2D"
     Check   tests/engine/solvers/test_small_steps.py, tests/laws/test_small_steps.py
     """
@@ -377,6 +377,7 @@ def solve_small_steps(
     report.iterations[0] = 0
     report.residual[0], report.coulomb_error[0] = 0.0, 0.0
     report.solver_status[0] = STOPPED_EXACT
+    work.motion.scratch[:] = 0.0
     if n_rows == 0:
         start_bodies(work.substeps)
         return

@@ -1,7 +1,7 @@
 """Contacts in lanes (lanes.py) as soft rows of substeps (small_steps.py).
 
-Beside the numbers of lanes.py each contact has these; field f of lane l of group g stands at
-g W N_SOFT + f W + l:
+Beside the numbers of lanes.py each contact has these; layers of all groups follow one another, and
+field f of lane l of layer k stands at k BLOCK + f W + l:
 
     SPEED      J v before the kick; tangents: with the speed of the surfaces
     GAIN       J (v_free - v) of one substep
@@ -18,8 +18,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
-from engine.solvers.coloured import SIDE_A, SIDE_B, load_sides
-from engine.solvers.lanes import AXES, BIAS, CFM, GROUP, LAM, SCALES, STEPS, TURN_A, TURN_B, W
+from engine.solvers.coloured import COMMON, SIDE_A, SIDE_B, load_common, load_sides
+from engine.solvers.lanes import (
+    AXES,
+    BIAS,
+    CFM,
+    LAM,
+    LAYER,
+    POINTS,
+    SCALES,
+    SHARED,
+    STEPS,
+    TURN_A,
+    TURN_B,
+    W,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,39 +52,60 @@ Moment = tuple[float, float, float, float]
 
 
 @kernel
+def write_soft_point(
+    rows: Rows, steps: Substeps, i: int, D: float, compliance: float, at: int
+) -> None:
+    """Numbers of the contact with normal row i, -1: of nothing, from steps.lanes[at] on."""
+    out = steps.lanes
+    for f in range(N_SOFT):
+        out[at + W * f] = 0.0
+    if i < 0:
+        return
+    for r in range(3):
+        belt = rows.bias[i + r] if r > 0 else 0.0
+        out[at + W * (SPEED + r)] = steps.speed[i + r] + belt
+        out[at + W * (GAIN + r)] = steps.gain[i + r]
+    gamma = D * compliance
+    out[at + W * GAP] = rows.error[i]
+    out[at + W * SOFT] = gamma
+    out[at + W * HARD_STEP] = 1.0 / D if D > 0.0 else 0.0
+    out[at + W * SOFT_STEP] = 1.0 / (D + gamma) if D > 0.0 else 0.0
+    out[at + W * REBOUND] = rows.rebound[i]
+
+
+@kernel
+def layers_of(lanes: Lanes, g: int) -> int:
+    """How many layers group g has."""
+    return (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
+
+
+@kernel
 def write_soft_lanes(rows: Rows, steps: Substeps, lanes: Lanes, soft: Softness) -> None:
     """Numbers of all contacts in lanes.
 
     Writes  steps.lanes
     """
-    out = steps.lanes
-    for lane in range(W * lanes.count[0]):
-        at = lane // W * BLOCK + lane % W
-        for f in range(N_SOFT):
-            out[at + W * f] = 0.0
-        i = lanes.row[lane]
-        if i < 0:
-            continue
-        for r in range(3):
-            out[at + W * (SPEED + r)] = steps.speed[i + r]
-            out[at + W * (GAIN + r)] = steps.gain[i + r]
-            if r > 0:
-                out[at + W * (SPEED + r)] += rows.bias[i + r]
-        D = lanes.data[lane // W * GROUP + lane % W + W * SCALES]
-        gamma = D * soft.compliance
-        out[at + W * GAP] = rows.error[i]
-        out[at + W * SOFT] = gamma
-        out[at + W * HARD_STEP] = 1.0 / D if D > 0.0 else 0.0
-        out[at + W * SOFT_STEP] = 1.0 / (D + gamma) if D > 0.0 else 0.0
-        out[at + W * REBOUND] = rows.rebound[i]
+    layer = 0
+    for g in range(lanes.count[0]):
+        layers = layers_of(lanes, g)
+        for l in range(W):
+            is_point = True
+            for p in range(layers):
+                i = lanes.row[(g * W + l) * POINTS + p] if is_point else -1
+                is_point = i >= 0
+                D = lanes.data[lanes.begin[g] + SHARED + p * LAYER + W * SCALES + l]
+                at = (layer + p) * BLOCK + l
+                write_soft_point(rows, steps, i, D, soft.compliance, at)
+        layer += layers
 
 
 @fast_kernel
 def displaced(c: NDArray, u: NDArray, l: int) -> float:
     """J y of the normal of lane l for displacements y of both sides."""
-    linear = c[l + W * AXES] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
-    linear += c[l + W * (AXES + 1)] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
-    linear += c[l + W * (AXES + 2)] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
+    n = l + (COMMON + W * AXES)
+    linear = u[n] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
+    linear += u[n + W] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
+    linear += u[n + 2 * W] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
     turn = c[l + W * TURN_A] * u[l + SIDE_A] + c[l + W * TURN_B] * u[l + SIDE_B]
     turn += c[l + W * (TURN_A + 1)] * u[l + (SIDE_A + W)]
     turn += c[l + W * (TURN_B + 1)] * u[l + (SIDE_B + W)]
@@ -81,10 +115,10 @@ def displaced(c: NDArray, u: NDArray, l: int) -> float:
 
 
 @fast_kernel
-def aim_group(
+def aim_layer(
     c: NDArray, s: NDArray, u: NDArray, soft: tuple[float, float, float], moment: Moment, width: int
 ) -> None:
-    """One group of aim_lanes, whose sides are displaced by u."""
+    """One layer of aim_lanes, whose sides are displaced by u."""
     h, rate, fastest = soft
     number, time, reach, counted = moment
     for l in range(width):
@@ -115,18 +149,24 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
     # it is W; that it is small tells the compiler that no index wraps round
     if width > 2 * W:
         return
+    of = 0
     for g in range(lanes.count[0]):
         a = lanes.body_a[g * W : g * W + W]
         b = lanes.body_b[g * W : g * W + W]
         load_sides(steps.moved, a, b, u, width)
-        c = lanes.data[g * GROUP : g * GROUP + GROUP]
-        s = steps.lanes[g * BLOCK : g * BLOCK + BLOCK]
-        aim_group(c, s, u, scalars, moment, width)
+        at = lanes.begin[g]
+        load_common(lanes.data[at : at + SHARED], u, width)
+        at += SHARED
+        while at < lanes.begin[g + 1]:
+            s = steps.lanes[of : of + BLOCK]
+            aim_layer(lanes.data[at : at + LAYER], s, u, scalars, moment, width)
+            at += LAYER
+            of += BLOCK
 
 
 @fast_kernel
-def relax_group(c: NDArray, s: NDArray, number: float, rebounds: bool, width: int) -> None:
-    """One group of relax_lanes."""
+def relax_layer(c: NDArray, s: NDArray, number: float, rebounds: bool, width: int) -> None:
+    """One layer of relax_lanes."""
     for l in range(width):
         aim = s[l + W * AIM] if s[l + W * AIM] > 0.0 else 0.0
         struck = rebounds and s[l + W * REBOUND] > 0.0
@@ -146,10 +186,14 @@ def relax_lanes(steps: Substeps, lanes: Lanes, number: float, rebounds: bool) ->
     width = lanes.count[2]
     if width > 2 * W:
         return
+    of = 0
     for g in range(lanes.count[0]):
-        c = lanes.data[g * GROUP : g * GROUP + GROUP]
-        s = steps.lanes[g * BLOCK : g * BLOCK + BLOCK]
-        relax_group(c, s, number, rebounds, width)
+        at = lanes.begin[g] + SHARED
+        while at < lanes.begin[g + 1]:
+            s = steps.lanes[of : of + BLOCK]
+            relax_layer(lanes.data[at : at + LAYER], s, number, rebounds, width)
+            at += LAYER
+            of += BLOCK
 
 
 @kernel
@@ -158,10 +202,16 @@ def store_totals(steps: Substeps, lanes: Lanes, lam: NDArray) -> None:
 
     Writes  lam of their rows
     """
-    for lane in range(W * lanes.count[0]):
-        i = lanes.row[lane]
-        if i >= 0:
-            at = lane // W * GROUP + lane % W + W * LAM
-            of = lane // W * BLOCK + lane % W + W * TOTAL
-            for r in range(3):
-                lam[i + r] = steps.lanes[of + W * r] + lanes.data[at + W * r]
+    layer = 0
+    for g in range(lanes.count[0]):
+        layers = layers_of(lanes, g)
+        for l in range(W):
+            for p in range(layers):
+                i = lanes.row[(g * W + l) * POINTS + p]
+                if i < 0:
+                    break
+                at = lanes.begin[g] + SHARED + p * LAYER + W * LAM + l
+                of = (layer + p) * BLOCK + W * TOTAL + l
+                for r in range(3):
+                    lam[i + r] = steps.lanes[of + W * r] + lanes.data[at + W * r]
+        layer += layers
