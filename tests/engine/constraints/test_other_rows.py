@@ -108,7 +108,7 @@ def test_force_elements(kind: str) -> None:
         return float(elongation(forces, state, 0))
 
     rows.count[:] = 0
-    write_elements(rows, state, forces, sim.model.bodies.kind, 1e-3)
+    write_elements(rows, state, forces, sim.model.bodies.kind, 1e-3, sim.work.motion.turning)
     assert rows.count[0] == 1
     speed = row_speed(rows, 0, state)
     ahead, behind = (at(sim, s * D, extension) for s in (1.0, -1.0))
