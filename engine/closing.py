@@ -20,7 +20,7 @@ from engine.articulated.exchange import clear_forces, prepare, show_poses, show_
 from engine.articulated.factor import respond
 from engine.articulated.kept import centre_of, put_three, three
 from engine.articulated.kick import has_loops
-from engine.articulated.places import write_places, write_velocities
+from engine.articulated.places import write_velocities
 from engine.articulated.rows import diagonal_in_trees, push_node
 from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.equations import write_equations

@@ -35,9 +35,7 @@ def test_a01_pendulum() -> None:
     ("n", "formulation", "seconds"),
     [(2, "maximal", 10.0), (2, "reduced", 10.0), (40, "maximal", 20.0), (40, "reduced", 1.5)],
 )
-def test_a02_four_bars_pass_their_singular_places(
-    n: int, formulation: str, seconds: float
-) -> None:
+def test_a02_four_bars_pass_their_singular_places(n: int, formulation: str, seconds: float) -> None:
     known = table(f"A02_N{n}_exact.csv")
     known = known[known["t"] <= seconds + 1e-9]
     found, sim = follow(four_bars(n, formulation=formulation), known["t"], "up0")
