@@ -126,6 +126,6 @@ def test_what_jumps_is_refused(change: Document, pointer: str) -> None:
 
 def test_the_hand_is_refused_by_name() -> None:
     sim = simulate(figure() | {"simulation": {"formulation": "reduced", "integrator": "rk4"}})
-    with pytest.raises(ValueError, match="'grab' needs semi_implicit_euler.*'rk4'"):
+    with pytest.raises(ValueError, match=r"'grab' needs semi_implicit_euler.*'rk4'"):
         sim.grab("b0", [0, 0, 0])
     assert sim.grab_state() is None
