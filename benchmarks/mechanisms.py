@@ -90,6 +90,7 @@ class Sketch:
             axis=np.zeros(n, np.int64),
             tree=np.zeros(n, np.int64),
             inner=np.zeros(0, np.int64),
+            tied=np.full(1, -1),
             silent=np.zeros(0, np.int64),
             stopped=np.zeros(0, np.int64),
             start=np.array([0, n]),

@@ -32,8 +32,11 @@ from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
+from engine.loop_energy import count_loop_work, finish_loops
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
+from engine.solvers.small_steps import solve_small_steps
+from engine.solvers.solve import SMALL_STEPS
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.stabilisation.tangent import count_work, write_tangents
@@ -159,7 +162,7 @@ def gather_rows(
     """
     now = clock_ns()
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
-    if options.stabilisation != BAUMGARTE:
+    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
@@ -180,15 +183,18 @@ def push(
     """
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     now = clock_ns()
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        told[0],
-    )
+    if options.solver.method == SMALL_STEPS:
+        solve_small_steps(bodies, work, options, told[0])
+    else:
+        solve_islands(
+            problem,
+            bodies.inverse_mass,
+            work.islands,
+            work.dense,
+            motion.scratch,
+            options.solver,
+            told[0],
+        )
     now = lap(told[0], PHASE_SOLVE, now)
     apply_impulses(bodies, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
@@ -200,6 +206,7 @@ def push(
     book_supports(problem, state, motion, options.time_step)
     if work.tree.asked[0] == 1:
         write_reactions(problem, model.joints, state, motion, options.time_step)
+    count_loop_work(model.tree, work.tree, rows, problem, motion, state)
     if options.stabilisation != BAUMGARTE:
         count_work(model, work, state, options, problem)
     lap(told[0], PHASE_APPLY, now)
@@ -259,8 +266,9 @@ def land(
     now, h = clock_ns(), 0.5 * options.time_step
     advance_poses(model.bodies, state, h, options)
     height = leave_kick(model.tree, work.tree, state, h)
-    close_loops(model, state, work)
+    closed = close_loops(model, state, work)
     arrive(model.tree, work.tree, state, h, height)
+    finish_loops(model.tree, state, work, closed)
     lap(told[0], PHASE_MOVE, now)
     return True
 

@@ -44,6 +44,7 @@ def as_arrays(
     roots: list[tuple[int, int]],
     node: NDArray[np.int64],
     inner: NDArray[np.int64],
+    tied: NDArray[np.int64],
 ) -> Tree:
     """Nodes as arrays; roots: first node of each tree and whether it floats."""
     n = len(rows)
@@ -71,6 +72,7 @@ def as_arrays(
         inner=inner,
         silent=np.zeros(len(inner), np.int64),
         stopped=np.full(len(inner), -1),
+        tied=tied,
         start=np.array([first for first, _ in roots] + [n], np.int64),
         floating=np.array([free for _, free in roots], np.int64),
         q_start=starts[0],
@@ -89,7 +91,8 @@ def as_arrays(
 
 def no_tree(n_bodies: int, n_joints: int) -> Tree:
     """No tree at all: every body (the world included) moves by itself."""
-    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64))
+    none = np.zeros(0, np.int64)
+    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64), none)
 
 
 def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
@@ -122,6 +125,7 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         kept=np.zeros((len(tree.floating), N_KEPT)),
         found=np.zeros((len(tree.floating), N_KEPT)),
         asked=np.ones(1, np.int64),
+        loop_work=np.zeros(len(tree.floating)),
         q_start=np.zeros(int(tree.q_start[-1])),
         qd_start=np.zeros(v),
         H=np.zeros((size, size)),

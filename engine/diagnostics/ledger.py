@@ -230,13 +230,23 @@ def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
 def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
     """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
 
-    h d ((1 - theta) J v + theta J v+) speed,  speed = (J v + J v+)/2 the mean of the step
+    h d ((1 - theta) J v + theta J v+ + ahead) speed,  speed = (J v + J v+)/2 the mean of the
+    step; ahead of a force element's line, see element.write_elements
     """
     damping, inverse_mass = damper_of(model, rows, i)
     theta = implicit_share(h * damping * inverse_mass)
     before = row_speed_before(rows, i, motion)
     after = 2.0 * speed - before
-    return h * damping * ((1.0 - theta) * before + theta * after) * speed
+    return h * damping * ((1.0 - theta) * before + theta * after + rows.error[i]) * speed
+
+
+@kernel
+def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
+    """Work of what the solver left of a spring's row [J].
+
+    Its spring and damper give the impulse at which w = 0; lam is w/cfm more.
+    """
+    return problem.w[i] / rows.cfm[i] * speed if rows.cfm[i] > 0.0 else 0.0
 
 
 @kernel
@@ -264,6 +274,7 @@ def book_work(
             speed = mean_row_speed(rows, i, motion, state)
             if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
                 ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
+                ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, i, speed)
             else:
                 book_row(rows, i, speed, lam, ledger)
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)

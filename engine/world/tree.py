@@ -44,6 +44,7 @@ class Tree(NamedTuple):
         NDArray  # (j,) int64        1: and nothing else either: no stop, motor, friction, spring
     )
     stopped: NDArray  # (j,) int64       its node, where stops of one coordinate are all it has; -1: others
+    tied: NDArray  # (t,) int64          first of the trees that equations tie to it and to nothing that moves; -1: none
     start: NDArray  # (t + 1,) int64     first node of each tree
     floating: NDArray  # (t,) int64      1: its root is free; 0: it stands on the ground
     q_start: NDArray  # (k + 1,) int64   first coordinate of each node
@@ -90,6 +91,7 @@ class TreeWork(NamedTuple):
     kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
     found: NDArray  # (t, 11) J, kg m/s ...  the same where it ends
     asked: NDArray  # (1,) int64        1: reactions of this step are wanted, it is the last one of a call
+    loop_work: NDArray  # (t,) J         what equations of loops did in the kick, at the first of tied trees
     q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
     qd_start: NDArray  # (v,) 1/s        rates likewise
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
