@@ -129,6 +129,8 @@ def problem_of(
         diagonal=np.zeros(n),
         inverse_mass=bodies.inverse_mass,
         inverse_inertia=motion.inverse_inertia_W,
+        velocity_old=motion.velocity_old,
+        velocity_free=motion.velocity_free,
         cfm=rows.cfm,
         b=np.zeros(n),
         ease=rows.ease,
@@ -191,6 +193,8 @@ def empty_report() -> Report:
         residual=np.zeros(1),
         coulomb_error=np.zeros(1),
         phase_ns=np.zeros(N_PHASES + 1, np.int64),
+        timed_steps=np.zeros(1, np.int64),
+        watched=np.zeros(1, np.int64),
     )
 
 

@@ -10,13 +10,19 @@ from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
-from engine.solvers.residual import residual, residual_of_contacts
+from engine.solvers.residual import largest_errors, residual, residual_of_contacts
+from engine.solvers.standing import stands
 from engine.solvers.swept import ease_contacts, list_contacts, sweep_all, sweep_listed
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_CONE
-from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
+from engine.world.report import (
+    STOPPED_EXACT,
+    STOPPED_NO_SOLUTION,
+    STOPPED_STALLED,
+    STOPPED_TOLERANCE,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +37,7 @@ PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
+PROXIMAL = int(SolverMethod.PROXIMAL)
 
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
@@ -173,6 +180,11 @@ def solve(
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
+    report.method[0] = method
+    if method in (ELIMINATION, PROXIMAL) and stands(problem, v, options.tolerance):
+        report.residual[0], report.coulomb_error[0] = largest_errors(problem)
+        report.solver_status[0] = STOPPED_TOLERANCE
+        return
     status, iterations = NO_ROOM, 0
     if is_iterated(method):
         status, iterations = solve_iterated(problem, dense, v, options, method)

@@ -57,6 +57,19 @@ def _one_sided_error(
 
 
 @kernel
+def is_any_due(
+    model: Model, state: State, rows: Rows, positions: Positions, options: StepOptions
+) -> bool:
+    """Whether a stop or contact is violated, or something of the equations is left."""
+    for i in range(rows.count[0]):
+        one_sided, is_violated, _ = _one_sided_error(rows, i, model, state, options)
+        left = not one_sided and is_hard(rows, i) and positions.wanted[i] != 0.0
+        if is_violated or left:
+            return True
+    return False
+
+
+@kernel
 def gather_violations(
     model: Model,
     state: State,
@@ -64,27 +77,23 @@ def gather_violations(
     problem: Problem,
     positions: Positions,
     options: StepOptions,
-) -> bool:
-    """positions.problem <- equations, hard stops and normals; whether anything is to be done."""
+) -> None:
+    """positions.problem <- equations, hard stops and normals."""
     part = positions.problem
-    is_due = False
     r = 0
     for i in range(rows.count[0]):
-        one_sided, is_violated, wanted = _one_sided_error(rows, i, model, state, options)
+        one_sided, _, wanted = _one_sided_error(rows, i, model, state, options)
         if not one_sided and not is_hard(rows, i):
             continue
         _copy_row(problem, i, part, r)
         if one_sided:
             part.lo[r] = 0.0
             part.b[r] = wanted
-            is_due = is_due or is_violated
         else:
             part.b[r] = positions.wanted[i]
-            is_due = is_due or positions.wanted[i] != 0.0
         r += 1
     part.count[0] = r
     part.count[1] = r
-    return is_due
 
 
 @kernel
@@ -101,8 +110,9 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
     Check   tests/laws/test_stabilisation.py
     """
     positions, v = work.positions, work.motion.scratch
-    if not gather_violations(model, state, work.rows, work.problem, positions, options):
+    if not is_any_due(model, state, work.rows, positions, options):
         return 0.0
+    gather_violations(model, state, work.rows, work.problem, positions, options)
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,

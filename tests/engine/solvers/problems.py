@@ -46,6 +46,8 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         diagonal=np.full(cap, nan),
         inverse_mass=np.zeros(cap + 2),
         inverse_inertia=np.zeros((cap + 2, 3, 3)),
+        velocity_old=np.zeros((cap + 2, 6)),
+        velocity_free=np.zeros((cap + 2, 6)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
         ease=np.zeros(cap),
@@ -99,7 +101,8 @@ def put_contact(problem, i, bodies, pair, contact, mu):
 
 
 def add_free_velocity(problem, v_free):
-    """b += J v_free."""
+    """b += J v_free of bodies that were at rest."""
+    problem.velocity_free[: len(v_free)] = v_free
     for i in range(problem.count[0]):
         problem.b[i] += problem.J_a[i] @ v_free[problem.body_a[i]]
         problem.b[i] += problem.J_b[i] @ v_free[problem.body_b[i]]
@@ -261,6 +264,8 @@ def new_report():
         residual=np.full(1, np.nan),
         coulomb_error=np.full(1, np.nan),
         phase_ns=np.zeros(8, np.int64),
+        timed_steps=np.zeros(1, np.int64),
+        watched=np.zeros(1, np.int64),
     )
 
 
