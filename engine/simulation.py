@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import carry, empty_report, grown_cache, workspace
+from engine.build.capacity import carry, grown_cache, workspace
 from engine.build.events import event_arrays
+from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch

@@ -9,6 +9,7 @@ import numpy as np
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.build.report import empty_report
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.impacts import N_RECORD, Impacts
@@ -23,7 +24,6 @@ from engine.world.options import (
 )
 from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
-from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_LEDGER, ContactCache, State
 from engine.world.tree import Mobility
@@ -177,24 +177,6 @@ def motion_arrays(n: int) -> Motion:
         activity=np.zeros(n, np.int64),
         L_start=np.zeros((n, 3)),
         flown_start=np.zeros((n, 3)),
-    )
-
-
-def empty_report() -> Report:
-    """A report of nothing."""
-    return Report(
-        status=np.zeros(1, np.int64),
-        bad_body=np.full(1, -1, np.int64),
-        islands=np.zeros(1, np.int64),
-        method=np.zeros(1, np.int64),
-        methods=np.zeros(1, np.int64),
-        solver_status=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        coulomb_error=np.zeros(1),
-        phase_ns=np.zeros(N_PHASES + 1, np.int64),
-        timed_steps=np.zeros(1, np.int64),
-        watched=np.zeros(1, np.int64),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.build.capacity import empty_report
+from engine.build.report import empty_report
 from engine.simulation import Simulation
 from engine.stopwatch import TIMED_EVERY, lap, look_at_clock, watch_step
 from engine.world.report import PHASE_SOLVE
