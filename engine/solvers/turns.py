@@ -134,6 +134,8 @@ def solve_in_turns(
     polished = polish_guess(dp, scratch, tolerance)
     if dense_residual(dp) <= tolerance:
         return STOPPED_TOLERANCE, polished
+    best = dense_residual(dp)
+    copy(dp.lam, dp.n, scratch.best)
     sweeps = min(SWEEPS_PER_TURN, max_iterations)
     status, total = iterate(dp, 1.0, StoppingRules(sweeps, tolerance, -1.0))
     total += polished
@@ -144,9 +146,10 @@ def solve_in_turns(
     # numbers beyond any motion, or none: halving them would take for ever
     if not error < LARGEST:
         return STOPPED_NO_SOLUTION, total
-    best = error
-    copy(dp.lam, dp.n, scratch.best)
-    goal = 0.5 * best
+    if not best <= error:
+        best = error
+        copy(dp.lam, dp.n, scratch.best)
+    goal = 0.5 * error
     waited = 0
     alpha = FIRST_ALPHA
     status = STOPPED_MAX_ITERATIONS
@@ -168,8 +171,8 @@ def solve_in_turns(
             best = error
             copy(dp.lam, dp.n, scratch.best)
         waited += 1
-        if best <= goal:
-            goal = 0.5 * best
+        if error <= goal:
+            goal = 0.5 * error
             waited = 0
         elif waited >= PATIENCE:
             status = STOPPED_STALLED
