@@ -9,6 +9,7 @@ writes to a bundle after it is made, so what was loaded once stays valid (decisi
 from __future__ import annotations
 
 import hashlib
+import inspect
 from typing import Any, TypeVar
 
 import numba
@@ -16,12 +17,17 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel.models import DataModel
 from numba.core.imputils import lower_builtin, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, register_model, type_callable, typeof_impl, unbox
+from numba.core.typing.templates import (
+    AttributeTemplate,
+    infer_getattr,
+    make_callable_template,
+)
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 T = TypeVar("T")
 
 BYTE, WORD = ir.IntType(8), ir.IntType(64)
+BIT = ir.IntType(1)
 ALIGNMENT = 8  # bytes, of every member
 
 
@@ -41,7 +47,8 @@ class BundleType(types.Type):  # type: ignore[misc]
         """Its name is short: types are compared by it, and symbols are made of it."""
         self.instance_class = cls
         self.members = dict(zip(cls._fields, members, strict=True))  # type: ignore[attr-defined]
-        what = f"{cls.__module__}.{cls.__qualname__}({', '.join(map(str, members))})"
+        typed = ", ".join(f"{name}: {member}" for name, member in self.members.items())
+        what = f"{cls.__module__}.{cls.__qualname__}({typed})"
         super().__init__(f"{cls.__name__}_{hashlib.sha256(what.encode()).hexdigest()[:12]}")
 
 
@@ -147,23 +154,44 @@ def _make(context: Any, builder: Any, signature: Any, values: Any) -> Any:
 def _unbox(bundle_type: BundleType, obj: Any, c: Any) -> NativeValue:
     model = c.context.data_model_manager[bundle_type]
     room = model.room(c.builder)
-    failed = cgutils.alloca_once_value(c.builder, cgutils.false_bit)
-    _unbox_into(room, model, obj, c, failed)
-    return NativeValue(room, is_error=c.builder.load(failed))
+    address = c.builder.bitcast(room, BYTE.as_pointer())
+    return NativeValue(room, is_error=c.builder.call(_unboxer(bundle_type, c), [obj, address]))
 
 
-def _unbox_into(room: Any, model: BundleModel, obj: Any, c: Any, failed: Any) -> None:
-    """Fill a block from a tuple of Python's."""
+def _unboxer(member_type: Any, c: Any) -> Any:
+    """Function (object, address) -> failed, that writes a member of a bundle; one per type.
+
+    Workspaces have hundreds of arrays: inline, reading them would be most of an entry.
+    """
+    model = c.context.data_model_manager[member_type]
+    # not a BundlePointer: this one is written to
+    signature = ir.FunctionType(BIT, [c.pyapi.pyobj, BYTE.as_pointer()])
+    function = cgutils.get_or_insert_function(c.builder.module, signature, f"unbox.{member_type}")
+    if function.is_declaration:
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        inner = c._replace(builder=builder, pyapi=c.context.get_python_api(builder))
+        obj, address = function.args
+        if isinstance(model, BundleModel):
+            failed = _unbox_members(model, obj, address, inner)
+        else:
+            native = inner.unbox(member_type, obj)
+            value = model.as_data(builder, native.value)
+            builder.store(value, builder.bitcast(address, value.type.as_pointer()))
+            failed = native.is_error
+        builder.ret(failed)
+    return function
+
+
+def _unbox_members(model: BundleModel, obj: Any, address: Any, c: Any) -> Any:
+    """Fill a block from a tuple of Python's; whether that failed."""
+    failed = cgutils.false_bit
     for index, (name, member_type) in enumerate(model.fe_type.members.items()):
         item = c.pyapi.tuple_getitem(obj, index)
-        inner, address = model.member(c.builder, room, name)
-        if isinstance(inner, BundleModel):
-            place = c.builder.bitcast(address, inner.pointer)
-            _unbox_into(place, inner, item, c, failed)
-            continue
-        native = c.unbox(member_type, item)
-        c.builder.store(inner.as_data(c.builder, native.value), address)
-        c.builder.store(c.builder.or_(c.builder.load(failed), native.is_error), failed)
+        place = c.builder.bitcast(model.member(c.builder, address, name)[1], BYTE.as_pointer())
+        failed = c.builder.or_(failed, c.builder.call(_unboxer(member_type, c), [item, place]))
+    return failed
 
 
 def mark_arguments(module: Any) -> None:
@@ -177,6 +205,16 @@ def mark_arguments(module: Any) -> None:
                 argument.attributes.align = ALIGNMENT
 
 
+_constructors: dict[type, Any] = {}  # of bundle classes: what a call of the class is to Numba
+_typeof_other_class = typeof_impl.dispatch(type)
+
+
+@typeof_impl.register(type)
+def _typeof_class(value: type, c: Any) -> Any:
+    """A bundle class makes bundles in kernels too; Numba alone would take it for a named tuple."""
+    return _constructors.get(value) or _typeof_other_class(value, c)
+
+
 def bundle(cls: type[T]) -> type[T]:
     """Make kernels pass a named tuple class by reference; Python sees it unchanged."""
     if numba.config.DISABLE_JIT:
@@ -186,12 +224,13 @@ def bundle(cls: type[T]) -> type[T]:
     def _typeof(value: Any, c: Any) -> BundleType:
         return BundleType(cls, tuple(typeof_impl(member, c) for member in value))
 
-    @type_callable(cls)
-    def _typer(context: Any) -> Any:
-        def typed(*members: Any) -> BundleType:
-            return BundleType(cls, tuple(map(types.unliteral, members)))
+    named = inspect.signature(cls)
 
-        return typed
+    def typed(*members: Any, **by_name: Any) -> BundleType:
+        given = named.bind(*members, **by_name).args
+        return BundleType(cls, tuple(map(types.unliteral, given)))
 
+    typed.pysig = named
+    _constructors[cls] = types.Function(make_callable_template(cls, typed))
     lower_builtin(cls, types.VarArg(types.Any))(_make)
     return cls

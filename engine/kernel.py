@@ -19,19 +19,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from engine.sources import source_hash
+
 F = TypeVar("F")
-
-ENGINE = Path(__file__).parent
-
-
-def source_hash(root: Path = ENGINE) -> str:
-    """SHA-256 (hex, 16 digits) of all sources below a folder and of what compiles them."""
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
-    digest.update(f"{numba.__version__} {sys.version}".encode())
-    return digest.hexdigest()[:16]
 
 
 def cache_folder() -> Path:

@@ -22,8 +22,10 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from engine.bundle import mark_arguments
+from engine.parts import PartStore
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
 
 # kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
 COMPILE_EVENT, LINK_EVENT = "numba:compile", "cardan:link"
@@ -50,39 +52,100 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 class Part(_Library):
     """The IR of one kernel, for linking only."""
 
+    origin: tuple[str, str, tuple[Any, ...]]  # module, qualified name, types of arguments
+    bitcode = b""
+    callees: list[Any]  # parts
+    can_be_kept = True
+
     @property
     def codegen(self) -> _NoExecutable:
         """What `get_executable` writes the environment to."""
         return _NoExecutable()
 
     def finalize(self) -> None:
-        """Nothing is optimised or emitted here."""
+        """Take what is called of Numba's own libraries inside; nothing is emitted here."""
+        module = self._final_module
+        own = names_of(module)
+        self.callees = []
+        for library in dict.fromkeys(self._linking_libraries):
+            if is_part(library):
+                self.callees.append(library)
+            else:
+                # it brings its callees along, but only where something already calls it
+                self._reload_init.update(library._reload_init)
+                module.link_in(library._get_module_for_linking(), preserve=True)
+        hide_all_but(module, own)
+        addresses = any(g.name.startswith(ADDRESS_PREFIX) for g in module.global_variables)
+        named = all(is_of_a_module(*callee.origin[:2]) for callee in self.callees)
+        self.can_be_kept = named and not (addresses or self._reload_init)
+        self.bitcode = module.as_bitcode()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """A part has no machine code."""
+        """A part has no machine code; whoever asks is done with it."""
+        self._ensure_finalized()
         return 0
 
     def _get_module_for_linking(self) -> Any:
-        """The IR as it was lowered; its functions stay external until an entry hides them."""
-        return self._final_module
+        """The IR as it was lowered, to be linked in once."""
+        return llvm.parse_bitcode(self.bitcode)
+
+
+def kept_part(codegen: Any, fndesc: Any, callees: list[Any], bitcode: bytes) -> Part:
+    """A part as another process lowered it."""
+    part = Part(codegen, fndesc.qualname)
+    part.origin = (fndesc.modname, fndesc.qualname, fndesc.argtypes)
+    part.callees, part.bitcode = callees, bitcode
+    part._finalized = True
+    return part
+
+
+def names_of(module: Any) -> set[str]:
+    """What a module defines."""
+    functions = {f.name for f in module.functions if not f.is_declaration}
+    return functions | {g.name for g in module.global_variables}
+
+
+def hide_all_but(module: Any, names: set[str]) -> None:
+    """Make functions and environments that were linked in the module's own."""
+    for function in module.functions:
+        if not function.is_declaration and function.name not in names:
+            function.linkage = "internal"
+    for variable in module.global_variables:
+        if variable.name.startswith(ENVIRONMENT_PREFIX) and variable.name not in names:
+            variable.linkage = "internal"
+
+
+def is_part(library: Any) -> bool:
+    """Whether a library is a kernel of ours."""
+    return isinstance(library, Part)
+
+
+def in_one(modules: list[Any]) -> list[Any]:
+    """All modules in one, if there are any.
+
+    Linking looks through both modules: neighbours are joined in pairs, so each is looked through
+    log2(n) times and not n.
+    """
+    while len(modules) > 1:
+        for one, other in zip(modules[::2], modules[1::2], strict=False):
+            one.link_in(other)
+        modules = modules[::2]
+    return modules
 
 
 def needed_libraries(library: Any) -> list[Any]:
-    """All libraries below this one: parts first, then Numba's own.
-
-    Numba's bring their callees along, but are linked in only where something already calls them.
-    """
+    """All libraries below this one: parts first, then Numba's own."""
     parts: dict[Any, None] = {}
     others: dict[Any, None] = {}
     waiting = list(library._linking_libraries)
     while waiting:
         next_library = waiting.pop()
-        if not isinstance(next_library, Part):
+        if not is_part(next_library):
             others[next_library] = None
         elif next_library not in parts:
             parts[next_library] = None
-            waiting.extend(next_library._linking_libraries)
+            waiting.extend(next_library.callees)
     return [*parts, *others]
 
 
@@ -93,17 +156,17 @@ class Entry(_Library):
         """Link all parts, hide them, optimise once, emit machine code."""
         self._raise_if_finalized()
         module = self._final_module
-        own = {f.name for f in module.functions if not f.is_declaration}
-        environments = {g.name for g in module.global_variables}
-        for library in needed_libraries(self):
+        own = names_of(module)
+        libraries = needed_libraries(self)
+        for library in libraries:
             self._reload_init.update(library._reload_init)
-            module.link_in(library._get_module_for_linking(), preserve=True)
-        for function in module.functions:
-            if not function.is_declaration and function.name not in own:
-                function.linkage = "internal"
-        for variable in module.global_variables:
-            if variable.name.startswith(ENVIRONMENT_PREFIX) and variable.name not in environments:
-                variable.linkage = "internal"
+        parts = [library._get_module_for_linking() for library in libraries if is_part(library)]
+        for linked in in_one(parts):
+            module.link_in(linked)
+        for library in libraries:
+            if not is_part(library):
+                module.link_in(library._get_module_for_linking(), preserve=True)
+        hide_all_but(module, own)
         with event.trigger_event(LINK_EVENT, data={"name": self.name}):
             self._optimize_final_module()
             module.verify()
@@ -125,9 +188,22 @@ class _LibraryCompiler(Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """The usual passes; the library is there before they need one."""
         state = self.state
+        name_by_module(state.func_id)
         state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return list(super().define_pipelines())
+
+
+def name_by_module(function: Any) -> None:
+    """Name a function of a module the same in every process; Numba counts what it compiles."""
+    if is_of_a_module(function.modname, function.func_qualname):
+        function.unique_id = 0
+        function.unique_name = f"{function.func_qualname}$0"
+
+
+def is_of_a_module(module: str, qualname: str) -> bool:
+    """Whether a function can be told by its names from all others of the engine."""
+    return module.startswith(f"{__package__}.") and "<locals>" not in qualname
 
 
 class EntryCompiler(_LibraryCompiler):
@@ -138,6 +214,13 @@ class PartCompiler(_LibraryCompiler):
     """For kernels called from kernels."""
 
     library_class = Part
+
+    def define_pipelines(self) -> list[Any]:
+        """The part knows what it is."""
+        pipelines = super().define_pipelines()
+        state = self.state
+        state.library.origin = (state.func_id.modname, state.func_id.func_qualname, state.args)
+        return pipelines
 
 
 class FolderLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
@@ -197,6 +280,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._cache = None
         inner = dict(options, no_cpython_wrapper=True, no_cfunc_wrapper=True)
         self.part = CPUDispatcher(py_func, targetoptions=inner, pipeline_class=PartCompiler)
+        if is_of_a_module(py_func.__module__, py_func.__qualname__):
+            self.part._cache = PartStore(FolderLocator.folder.parent / "parts", py_func, kept_part)
 
     def enable_caching(self) -> None:
         """Keep machine code in the folder; where it cannot be written, do without."""

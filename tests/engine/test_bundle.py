@@ -90,6 +90,14 @@ def test_a_bundle_made_in_a_kernel_holds_what_it_was_given() -> None:
     assert make_and_read(sample()) == sum(i / 2 + 7 * (4 - i) for i in range(4))
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_bundle_made_in_a_kernel_has_the_type_of_one_from_outside() -> None:
+    outer = sample()
+    part = exchanged.part  # type: ignore[attr-defined]
+    part.compile((numba.typeof(outer.inner), numba.typeof(outer.k)))
+    assert part.nopython_signatures[0].return_type == numba.typeof(outer)
+
+
 def test_two_classes_with_the_same_members_are_two_types() -> None:
     one, other = (
         BundleType(Inner, (numba.float64, numba.int64)),

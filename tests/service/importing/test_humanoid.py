@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Dynamics, SceneError, Simulation
+from engine import Dynamics, Simulation
 from schemas import load_scene
 from schemas.imported import ImportOptions
 from service.importing import import_path
@@ -148,10 +148,7 @@ def test_simulated_humanoid_follows_mujoco(tmp_path):
     path.write_text(text)
     document = import_path(path, ImportOptions(formulation="reduced")).scene
     document["simulation"] |= {"integrator": "rk4", "dt": STEP, "duration": SECONDS}
-    try:
-        simulation = Simulation(load_scene(document))
-    except SceneError as error:
-        pytest.skip(f"this version of the engine has no such integrator: {error}")
+    simulation = Simulation(load_scene(document))
     simulation.advance(round(SECONDS / STEP))
     assert simulation.failure is None
     model, data = flown_by_mujoco(text)

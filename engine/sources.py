@@ -1,0 +1,73 @@
+"""What compiled code depends on: source files, and what reads them."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from functools import cache
+from pathlib import Path
+
+import numba
+
+ENGINE = Path(__file__).parent
+
+
+def source_hash(root: Path = ENGINE) -> str:
+    """SHA-256 (hex, 16 digits) of all sources below a folder and of what compiles them."""
+    return hash_of(sorted(root.rglob("*.py")), root)
+
+
+def hash_of(paths: list[Path], root: Path) -> str:
+    """SHA-256 (hex, 16 digits) of files, of their places below `root` and of what compiles them."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    digest.update(f"{numba.__version__} {sys.version}".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def file_of(module: str, root: Path) -> Path | None:
+    """The source of a module, given by its full name, of the package at `root`; None: no such."""
+    package, *below = module.split(".")
+    if package != root.name:
+        return None
+    for path in (root.joinpath(*below, "__init__.py"), root.joinpath(*below).with_suffix(".py")):
+        if path.exists():
+            return path
+    return None
+
+
+@cache
+def imported_files(path: Path, root: Path) -> tuple[Path, ...]:
+    """Files of the package at `root` that a file imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    found = (file_of(name, root) for name in names)
+    return tuple(sorted({file for file in found if file is not None}))
+
+
+@cache
+def dependency_hash(module: str, root: Path = ENGINE) -> str:
+    """Hash of a module of the package at `root` and of all it imports, directly or not.
+
+    Code of a module cannot change without it: whatever a kernel calls or reads is imported.
+    """
+    first = file_of(module, root)
+    if first is None:
+        raise ValueError(f"{module} is no module of {root.name}")
+    known: set[Path] = set()
+    waiting = [first]
+    while waiting:
+        path = waiting.pop()
+        if path not in known:
+            known.add(path)
+            waiting.extend(imported_files(path, root))
+    return hash_of(sorted(known), root)

@@ -1,0 +1,137 @@
+"""Parts of compiled code: found again by another process, and only while they are true."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from engine import sources
+
+ROOT = Path(__file__).parents[2]
+
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+# ---------------------------------------------------------------------- what a module depends on
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Top imports middle imports bottom; aside stands alone."""
+    root = tmp_path / "house"
+    (root / "room").mkdir(parents=True)
+    (root / "__init__.py").write_text("from house import top, aside\n")
+    (root / "top.py").write_text("import math\n\nfrom house.room import middle\n")
+    (root / "room" / "__init__.py").write_text("")
+    (root / "room" / "middle.py").write_text(
+        "def f():\n    from house.room.bottom import x\n    return x\n"
+    )
+    (root / "room" / "bottom.py").write_text("x = 1\n")
+    (root / "aside.py").write_text("y = 1\n")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("edited", "changed"),
+    [
+        ("room/bottom.py", {"house.top", "house.room.middle", "house.room.bottom"}),
+        ("room/middle.py", {"house.top", "house.room.middle"}),
+        ("room/__init__.py", {"house.top"}),  # nothing is read from it but by who names it
+        ("top.py", {"house.top"}),
+        ("aside.py", {"house.aside"}),
+    ],
+)
+def test_an_edit_changes_the_hash_of_what_imports_it(
+    package: Path, tmp_path: Path, edited: str, changed: set[str]
+) -> None:
+    modules = ["house.top", "house.room.middle", "house.room.bottom", "house.aside"]
+    before = {module: sources.dependency_hash(module, package) for module in modules}
+    copy = tmp_path / "again" / "house"
+    shutil.copytree(package, copy)
+    assert before == {module: sources.dependency_hash(module, copy) for module in modules}
+    other = tmp_path / "other" / "house"
+    shutil.copytree(package, other)
+    (other / edited).write_text((other / edited).read_text() + "# another\n")
+    after = {module: sources.dependency_hash(module, other) for module in modules}
+    assert {module for module in modules if before[module] != after[module]} == changed
+
+
+def test_a_module_of_another_package_has_no_hash(package: Path) -> None:
+    with pytest.raises(ValueError, match=r"json.* no module of house"):
+        sources.dependency_hash("json.decoder", package)
+
+
+# ---------------------------------------------------------------------- kept parts
+
+SOLVE = """
+import gc, hashlib, json, re
+from numba.core import event
+from engine.complementarity import solve_lcp
+from engine.linking import COMPILE_EVENT, Kernel
+
+with event.install_recorder(COMPILE_EVENT) as recorder:
+    found = solve_lcp([[2.0, 0.1], [0.1, 2.0]], [-1.0, 0.5], method="lemke")
+kernels = [k for k in gc.get_objects() if type(k) is Kernel and k.signatures]
+code = {k.__name__: re.sub(r"v[0-9]+B|[0-9]+_name", "", text)
+        for k in kernels for text in k.inspect_asm().values()}
+functions = [e.data["dispatcher"].py_func for _, e in recorder.buffer]
+lowered = {f.__name__ for f in functions if f.__module__.startswith("engine.")}
+print(json.dumps({
+    "z": [value.hex() for value in found.x.tolist()],
+    "entries": sorted(code),
+    "parts": sorted(lowered - set(code)),
+    "code": hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest(),
+}))
+"""
+
+
+def solve(cache: Path) -> dict:
+    """What a fresh interpreter compiles to solve a problem, without machine code from before."""
+    for folder in cache.glob("*"):
+        if folder.name != "parts":
+            shutil.rmtree(folder)
+    found = subprocess.run(
+        [sys.executable, "-c", SOLVE],
+        cwd=ROOT,
+        env=os.environ | {"CARDAN_KERNEL_CACHE": str(cache), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+@compiled
+def test_kept_parts_are_not_lowered_again_and_become_the_same_code(tmp_path: Path) -> None:
+    first = solve(tmp_path)
+    assert first["parts"]
+    again = solve(tmp_path)
+    assert again["parts"] == []
+    assert again["entries"] == first["entries"]
+    assert again["z"] == first["z"]
+    assert again["code"] == first["code"]
+
+
+@compiled
+def test_a_damaged_part_is_lowered_again(tmp_path: Path) -> None:
+    first = solve(tmp_path)
+    kept = sorted(path for path in (tmp_path / "parts").rglob("*") if path.is_file())
+    assert len(kept) >= len(first["parts"])
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:-1])
+    again = solve(tmp_path)
+    assert again["parts"] == first["parts"]
+    assert again["z"] == first["z"]
+
+
+@compiled
+def test_where_nothing_can_be_kept_parts_are_lowered(tmp_path: Path) -> None:
+    (tmp_path / "parts").write_text("in the way")
+    assert solve(tmp_path)["parts"]
+    assert (tmp_path / "parts").read_text() == "in the way"
