@@ -179,7 +179,7 @@ def push(
         told[0],
     )
     now = lap(told[0], PHASE_SOLVE, now)
-    apply_impulses(bodies, rows, problem, motion, state)
+    apply_impulses(bodies, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
     keep_impulses(rows, problem, work.contacts, state)
     time = state.time[0] + 0.5 * options.time_step

@@ -154,7 +154,7 @@ def strike(
     assemble(bodies, rows, motion, problem, work.dense)
     inverse_mass, solver = bodies.inverse_mass, options.solver
     solve_islands(problem, inverse_mass, work.islands, work.dense, motion.scratch, solver, report)
-    apply_impulses(bodies, rows, problem, motion, state)
+    apply_impulses(bodies, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)
     book_work(model, rows, problem, work.contacts, motion, state, options)

@@ -14,10 +14,12 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.forces import implicit_share
+from engine.bodies.point import point_velocity
 from engine.constraints.drive import spring_part
 from engine.constraints.joints.coordinates import is_length
 from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, sub
 from engine.world.contacts import Contacts
 from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from engine.world.options import StepOptions
@@ -29,11 +31,9 @@ from engine.world.rows import (
     ROW_GRAB,
     ROW_LIMIT,
     ROW_MOTOR,
-    ROW_NORMAL,
     ROW_ROLLING,
     ROW_SPINNING,
     ROW_SPRING,
-    ROW_TANGENT,
     SLOT_SPRING,
     Rows,
 )
@@ -75,29 +75,85 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 @kernel
 def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
-    """Book lam times the mean speed of row i, which is no spring.
+    """Book lam times the mean speed of row i, which is no spring and no contact's.
 
-    A stop or contact that takes energy is an impact, one that gives energy pushes bodies out of
-    each other (correction).
+    A stop that takes energy is an impact, one that gives energy pushes bodies apart (correction).
     """
     kind = rows.kind[i]
     work = lam * speed
     if kind in (ROW_MOTOR, ROW_GRAB):
         ledger[LEDGER_WORK_IN] += work
-    elif kind == ROW_TANGENT:
-        # its bias is how fast surfaces run over their bodies, which drives what lies on them
-        ledger[LEDGER_FRICTION] -= work + lam * rows.bias[i]
-        ledger[LEDGER_WORK_IN] -= lam * rows.bias[i]
     elif kind in (ROW_FRICTION, ROW_SPINNING, ROW_ROLLING):
         ledger[LEDGER_FRICTION] -= work
     elif kind == ROW_DRAG:
         ledger[LEDGER_DAMPING] -= work
-    elif kind == ROW_NORMAL and rows.cfm[i] > 0.0:
-        return
-    elif kind in (ROW_NORMAL, ROW_LIMIT) and work < 0.0:
+    elif kind == ROW_LIMIT and work < 0.0:
         ledger[LEDGER_IMPACT] -= work
     else:
         ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def velocity_of(motion: Motion, state: State, body: int, arm: Vec3) -> Vec3:
+    """Velocity [m/s] of a point of a body, the mean of before and after the kick."""
+    old, jump = motion.velocity_old[body], motion.jump[body]
+    w, v = state.w_WB_W[body], state.v_WB_W[body]
+    turn = (old[0] + jump[0] + w[0], old[1] + jump[1] + w[1], old[2] + jump[2] + w[2])
+    move = (old[3] + jump[3] + v[0], old[4] + jump[4] + v[1], old[5] + jump[5] + v[2])
+    return scale(0.5, add(move, cross(turn, arm)))
+
+
+@kernel
+def book_contact(
+    bodies: Bodies,
+    contacts: Contacts,
+    c: int,
+    pushes: tuple[Vec3, float],
+    motion: Motion,
+    state: State,
+) -> None:
+    """Book the work of one contact, as lam (J v + J v+)/2 over its three rows.
+
+    A normal that takes energy is an impact, one that gives energy pushes bodies out of each other
+    (correction); that of a compliant contact is booked by book_cushions. What the tangents do on
+    surfaces that run over their bodies drives what lies on them.
+
+    Reads   pushes   impulse on B [N s], and the share of it along the normal
+    Writes  state.ledger
+    """
+    ledger = state.ledger
+    push, along = pushes
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
+    v_a = velocity_of(motion, state, a, sub(p, load3(state.p_WB, a)))
+    v_b = velocity_of(motion, state, b, sub(p, load3(state.p_WB, b)))
+    v = sub(v_b, v_a)
+    across = add_scaled(push, -along, n)
+    belt = dot(across, load3(contacts.belt_W, c))
+    ledger[LEDGER_FRICTION] -= dot(across, v) + belt
+    ledger[LEDGER_WORK_IN] -= belt
+    work = along * dot(n, v)
+    if contacts.compliance[c] == 0.0:
+        if work < 0.0:
+            ledger[LEDGER_IMPACT] -= work
+        else:
+            ledger[LEDGER_CORRECTION] += work
+    # what moves in a given way was carried by somebody
+    if bodies.kind[a] != DYNAMIC:
+        ledger[LEDGER_WORK_IN] += dot(push, point_velocity(state, a, p))
+    if bodies.kind[b] != DYNAMIC:
+        ledger[LEDGER_WORK_IN] -= dot(push, point_velocity(state, b, p))
+
+
+@kernel
+def push_of(rows: Rows, problem: Problem, i: int) -> Vec3:
+    """Impulse on B [N s] of the contact with normal row i."""
+    lam, J = problem.lam, rows.J_b
+    return (
+        lam[i] * J[i, 3] + lam[i + 1] * J[i + 1, 3] + lam[i + 2] * J[i + 2, 3],
+        lam[i] * J[i, 4] + lam[i + 1] * J[i + 1, 4] + lam[i + 2] * J[i + 2, 4],
+        lam[i] * J[i, 5] + lam[i + 1] * J[i + 1, 5] + lam[i + 2] * J[i + 2, 5],
+    )
 
 
 @kernel
@@ -202,7 +258,7 @@ def book_work(
     h = options.time_step
     bodies = model.bodies
     ledger = state.ledger
-    for i in range(problem.count[0]):
+    for i in range(problem.count[1]):
         lam = problem.lam[i]
         if lam != 0.0:
             speed = mean_row_speed(rows, i, motion, state)
@@ -213,6 +269,10 @@ def book_work(
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
             carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
             ledger[LEDGER_WORK_IN] -= lam * carried
+    for i in range(problem.count[1], problem.count[0], 3):
+        if problem.lam[i] != 0.0:
+            pushes = (push_of(rows, problem, i), problem.lam[i])
+            book_contact(bodies, contacts, rows.slot[i], pushes, motion, state)
     book_cushions(rows, problem, contacts, motion, state, h)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
@@ -250,7 +310,7 @@ def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) 
     """
     bodies, joints = model.bodies, model.joints
     sums = state.momentum_in
-    for i in range(problem.count[0]):
+    for i in range(problem.count[1]):
         lam = problem.lam[i]
         a, b = rows.body_a[i], rows.body_b[i]
         supported = pushes_against_world(joints, rows.joint[i])
@@ -260,6 +320,15 @@ def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) 
             add_external(sums, rows.J_a, i, a, state, lam)
         if bodies.kind[b] == DYNAMIC:
             add_external(sums, rows.J_b, i, b, state, lam)
+    for i in range(problem.count[1], problem.count[0], 3):
+        a, b = rows.body_a[i], rows.body_b[i]
+        if problem.lam[i] == 0.0 or bodies.kind[a] == bodies.kind[b]:
+            continue
+        for row in range(i, i + 3):
+            if bodies.kind[a] == DYNAMIC:
+                add_external(sums, rows.J_a, row, a, state, problem.lam[row])
+            if bodies.kind[b] == DYNAMIC:
+                add_external(sums, rows.J_b, row, b, state, problem.lam[row])
 
 
 @kernel

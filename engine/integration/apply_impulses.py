@@ -14,30 +14,19 @@ from engine.world.workspace import Motion
 
 
 @kernel
-def apply_impulses(
-    bodies: Bodies, rows: Rows, problem: Problem, motion: Motion, state: State
-) -> None:
+def apply_impulses(bodies: Bodies, problem: Problem, motion: Motion, state: State) -> None:
     """Velocities after the kick.
 
+    Reads   motion.scratch, where solve_islands left M^-1 J^T lam
     Writes  state.v_WB_W, w_WB_W, tree_qd
     Check   tests/engine/test_assembly.py
     """
-    v = motion.scratch
-    for i in range(v.shape[0]):
-        for k in range(6):
-            v[i, k] = motion.velocity_free[i, k]
-    for i in range(problem.count[0]):
-        lam = problem.lam[i]
-        if lam != 0.0:
-            a, b = rows.body_a[i], rows.body_b[i]
-            for k in range(6):
-                v[a, k] += problem.MJ_a[i, k] * lam
-                v[b, k] += problem.MJ_b[i, k] * lam
+    free, v = motion.velocity_free, motion.scratch
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
             for k in range(3):
-                state.w_WB_W[i, k] = v[i, k]
-                state.v_WB_W[i, k] = v[i, 3 + k]
+                state.w_WB_W[i, k] = free[i, k] + v[i, k]
+                state.v_WB_W[i, k] = free[i, 3 + k] + v[i, 3 + k]
     kick_trees(problem, state)
 
 

@@ -1,4 +1,4 @@
-"""A projected Gauss-Seidel sweep over groups of eight contacts (lanes.py), friction on the disk.
+"""A projected Gauss-Seidel sweep over groups of eight pairs (lanes.py), friction on the disk.
 
 What pgs.sweep_cones does to one contact is done here to eight at once, in the same arithmetic: the
 loops over lanes have no branches and touch no index but their own, so that they become vector
@@ -16,13 +16,15 @@ from engine.solvers.lanes import (
     BIAS,
     CFM,
     COUPLING,
-    GROUP,
     LAM,
+    LAYER,
     MASSES,
     MU,
+    N_SHARED,
     PUSH_A,
     PUSH_B,
     SCALES,
+    SHARED,
     STEPS,
     TURN_A,
     TURN_B,
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 
     from engine.world.problem import Lanes
 
-# places in the scratch of one group: six velocities of either side
-SIDE_A, SIDE_B = 0, 6 * W
+# places in the scratch of one group: six velocities of either side, what its pairs have in common
+SIDE_A, SIDE_B, COMMON = 0, 6 * W, 12 * W
+N_SIDES = COMMON + SHARED
 
 
 @fast_kernel
@@ -47,6 +50,14 @@ def load_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray, width: int) -> No
         for k in range(6):
             u[SIDE_A + k * W + l] = x[k]
             u[SIDE_B + k * W + l] = y[k]
+
+
+@fast_kernel
+def load_common(s: NDArray, u: NDArray, width: int) -> None:
+    """What the pairs of a group have in common beside them."""
+    for l in range(width):
+        for k in range(N_SHARED):
+            u[l + (COMMON + k * W)] = s[l + k * W]
 
 
 @fast_kernel
@@ -62,41 +73,41 @@ def store_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray, width: int) -> N
 
 @fast_kernel
 def along(c: NDArray, u: NDArray, r: int, l: int) -> float:
-    """J v of row r of lane l."""
+    """J v + bias of row r of lane l."""
     f = W * 3 * r + l
-    linear = c[f + W * AXES] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
-    linear += c[f + W * (AXES + 1)] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
-    linear += c[f + W * (AXES + 2)] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
+    linear = u[f + (COMMON + W * AXES)] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
+    linear += u[f + (COMMON + W * (AXES + 1))] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
+    linear += u[f + (COMMON + W * (AXES + 2))] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
     turn = c[f + W * TURN_A] * u[l + SIDE_A] + c[f + W * TURN_B] * u[l + SIDE_B]
     turn += c[f + W * (TURN_A + 1)] * u[l + (SIDE_A + W)]
     turn += c[f + W * (TURN_B + 1)] * u[l + (SIDE_B + W)]
     turn += c[f + W * (TURN_A + 2)] * u[l + (SIDE_A + 2 * W)]
     turn += c[f + W * (TURN_B + 2)] * u[l + (SIDE_B + 2 * W)]
-    e = W * r + l
-    return linear + turn + c[e + W * BIAS] + c[e + W * CFM] * c[e + W * LAM]
+    return linear + turn + c[W * r + l + W * BIAS]
 
 
 @fast_kernel
 def push(c: NDArray, u: NDArray, k: int, l: int, d: tuple[float, float, float]) -> None:
     """Velocities along world axis k of both sides, by the changes d of the three impulses."""
     f = W * k + l
-    kick = c[f] * d[0] + c[f + 3 * W] * d[1] + c[f + 6 * W] * d[2]
-    u[f + (SIDE_A + 3 * W)] -= c[W * MASSES + l] * kick
-    u[f + (SIDE_B + 3 * W)] += c[W * (MASSES + 1) + l] * kick
+    kick = u[f + COMMON] * d[0] + u[f + (COMMON + 3 * W)] * d[1] + u[f + (COMMON + 6 * W)] * d[2]
+    u[f + (SIDE_A + 3 * W)] -= u[l + (COMMON + W * MASSES)] * kick
+    u[f + (SIDE_B + 3 * W)] += u[l + (COMMON + W * (MASSES + 1))] * kick
     p, q = f + W * PUSH_A, f + W * PUSH_B
     u[f + SIDE_A] += c[p] * d[0] + c[p + 3 * W] * d[1] + c[p + 6 * W] * d[2]
     u[f + SIDE_B] += c[q] * d[0] + c[q + 3 * W] * d[1] + c[q + 6 * W] * d[2]
 
 
 @fast_kernel
-def sweep_group(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int) -> None:
-    """One group: normals, then both tangents within mu times the new normal impulse.
+def sweep_layer(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int) -> None:
+    """One point of each pair: normals, then both tangents within mu times the new normal impulse.
 
     Writes  c (impulses), u (12 W velocities), worst (W,): largest D |change| of a lane so far
     """
     for l in range(width):
         old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
         w0, w1, w2 = along(c, u, 0, l), along(c, u, 1, l), along(c, u, 2, l)
+        w0 += c[W * CFM + l] * old0
         x = old0 - omega * c[W * STEPS + l] * w0
         x = x if x > 0.0 else 0.0
         d0 = x - old0
@@ -125,8 +136,8 @@ def sweep_group(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int
 
 
 @fast_kernel
-def push_group(c: NDArray, u: NDArray, width: int) -> None:
-    """Velocities by all impulses of a group."""
+def push_layer(c: NDArray, u: NDArray, width: int) -> None:
+    """Velocities by all impulses of a layer."""
     for l in range(width):
         d = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
         push(c, u, 0, l, d)
@@ -145,7 +156,12 @@ def push_lanes(lanes: Lanes, v: NDArray) -> None:
         a = lanes.body_a[g * W : g * W + W]
         b = lanes.body_b[g * W : g * W + W]
         load_sides(v, a, b, u, width)
-        push_group(data[g * GROUP : g * GROUP + GROUP], u, width)
+        at = lanes.begin[g]
+        load_common(data[at : at + SHARED], u, width)
+        at += SHARED
+        while at < lanes.begin[g + 1]:
+            push_layer(data[at : at + LAYER], u, width)
+            at += LAYER
         store_sides(v, a, b, u, width)
 
 
@@ -167,9 +183,13 @@ def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
     for g in range(lanes.count[0]):
         a = lanes.body_a[g * W : g * W + W]
         b = lanes.body_b[g * W : g * W + W]
-        c = data[g * GROUP : g * GROUP + GROUP]
         load_sides(v, a, b, u, width)
-        sweep_group(c, u, worst, omega, width)
+        at = lanes.begin[g]
+        load_common(data[at : at + SHARED], u, width)
+        at += SHARED
+        while at < lanes.begin[g + 1]:
+            sweep_layer(data[at : at + LAYER], u, worst, omega, width)
+            at += LAYER
         store_sides(v, a, b, u, width)
     largest = 0.0
     for l in range(width):

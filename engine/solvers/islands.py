@@ -134,12 +134,13 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
 
 @kernel
 def scatter(islands: Islands, k: int, problem: Problem) -> None:
-    """problem.lam, problem.w <- the answer of island k."""
+    """problem.lam, w, ease <- the answer of island k."""
     start = islands.start[k]
     for r in range(islands.start[k + 1] - start):
         i = islands.order[start + r]
         problem.lam[i] = islands.part.lam[r]
         problem.w[i] = islands.part.w[r]
+        problem.ease[i] = islands.part.ease[r]
 
 
 @kernel
@@ -215,7 +216,8 @@ def solve_islands(
     One island is solved where it stands, more are gathered one after the other.
 
     Reads   as solvers/solve.py; inverse_mass as find_islands
-    Writes  problem.lam, problem.w; islands, dense and v are scratch
+    Writes  problem.lam, problem.w; islands and dense are scratch
+            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam, but of bodies of trees
             report: islands; method of the island with most rows; methods, a bit for each that was
             used; worst solver_status, residual and coulomb_error; iterations of all together
     Source  decision 0040
@@ -223,6 +225,7 @@ def solve_islands(
     """
     n = find_islands(problem, inverse_mass, islands)
     report.islands[0] = n
+    v[:] = 0.0
     if n <= 1:
         solve(problem, dense, v, options, report)
         if n == 1:

@@ -1,20 +1,24 @@
-"""Contacts in groups of eight that share no moving body: swept eight at a time.
+"""Contacts in groups of eight pairs that share no moving body: swept eight at a time.
 
-Contacts are coloured, greedily in their order: one that shares a body an impulse moves with another
-never has its colour. Contacts of a colour fill groups of W lanes; what is left of a group is a
-contact of nothing with nothing. So a sweep over the groups is a Gauss-Seidel sweep in another
-order, and every operation works on W contacts at once. Contacts whose bodies have no colour left
-stay in the problem and are swept one by one.
+Contacts that follow one another between the same bodies with the same axes are a pair, of up to
+POINTS of them. Pairs are coloured, greedily in their order: one that shares a body an impulse moves
+with another never has its colour. Pairs of a colour, those of most points first, fill groups of W
+lanes; what is left of a group is a pair of nothing with nothing. So a sweep over the groups, and
+over the points of each, is a Gauss-Seidel sweep in another order; every operation works on W
+contacts at once, and bodies are read and written once for all points of a pair. Contacts whose
+bodies have no colour left stay in the problem and are swept one by one.
 
-Group g is `data[g G : (g + 1) G]`, G = W N_FIELDS; field f of lane l stands at f W + l:
+Group g is data[begin[g] : begin[g + 1]]: what its pairs have in common, then a layer for each of
+its points. Field f of lane l stands at f W + l from there:
 
     AXES      n, t1, t2            linear part of J_b; that of J_a is its negative
+    MASSES    1/m_a, 1/m_b
+
     TURN_A    of the three rows    angular part of J_a;   PUSH_A  I_a^-1 of it
     TURN_B    likewise of J_b;     PUSH_B
-    MASSES    1/m_a, 1/m_b
     STEPS     1/D_n, and 1 over the larger eigenvalue of the tangents' block
     COUPLING  A[t1, n], A[t2, n]
-    BIAS, CFM, LAM                 of the three rows
+    BIAS, LAM of the three rows;   CFM  of the normal
     MU
     SCALES    D_n, larger diagonal of the tangents: impulses times these are velocities
 """
@@ -31,11 +35,11 @@ if TYPE_CHECKING:
 
     from engine.world.problem import Lanes, Problem
 
-W = 8
-AXES, TURN_A, TURN_B, PUSH_A, PUSH_B, MASSES = 0, 9, 18, 27, 36, 45
-STEPS, COUPLING, BIAS, CFM, LAM, MU, SCALES = 47, 49, 51, 54, 57, 60, 61
-N_FIELDS = 63
-GROUP = W * N_FIELDS
+W, POINTS = 8, 4
+AXES, MASSES, N_SHARED = 0, 9, 11
+TURN_A, TURN_B, PUSH_A, PUSH_B = 0, 9, 18, 27
+STEPS, COUPLING, BIAS, LAM, CFM, MU, SCALES, N_FIELDS = 36, 38, 40, 43, 46, 47, 48, 50
+SHARED, LAYER = W * N_SHARED, W * N_FIELDS
 
 # bits of an int64 that are colours
 COLOURS = 62
@@ -51,30 +55,59 @@ def colour_of(taken: int) -> int:
 
 
 @kernel
-def colour_contacts(problem: Problem, lanes: Lanes, n: int) -> None:
-    """A colour for each of the n listed contacts, and how many contacts have each.
+def is_same_pair(problem: Problem, i: int, j: int) -> bool:
+    """Whether the contacts with normal rows i and j are between the same bodies, axes alike."""
+    if problem.body_a[i] != problem.body_a[j] or problem.body_b[i] != problem.body_b[j]:
+        return False
+    for k in range(3, 6):
+        # the second tangent follows from these two
+        if problem.J_b[i, k] != problem.J_b[j, k] or problem.J_b[i + 1, k] != problem.J_b[j + 1, k]:
+            return False
+    return True
 
-    Writes  lanes.taken, colour, start (contacts of each colour), rest, count
+
+@kernel
+def find_pairs(problem: Problem, lanes: Lanes, n: int) -> int:
+    """Where the pairs of the n listed contacts begin; returns how many pairs there are.
+
+    Writes  lanes.first (pairs + 1), taken = 0 of all bodies of these contacts
     """
-    mass, taken = problem.inverse_mass, lanes.taken
+    pairs = 0
     for c in range(n):
         i = lanes.listed[c]
-        taken[problem.body_a[i]] = 0
-        taken[problem.body_b[i]] = 0
-    for colour in range(COLOURS + 1):
-        lanes.start[colour] = 0
+        has_room = c > 0 and c < lanes.first[pairs - 1] + POINTS
+        if has_room and is_same_pair(problem, lanes.listed[c - 1], i):
+            continue
+        lanes.taken[problem.body_a[i]] = 0
+        lanes.taken[problem.body_b[i]] = 0
+        lanes.first[pairs] = c
+        pairs += 1
+    lanes.first[pairs] = n
+    return pairs
+
+
+@kernel
+def colour_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
+    """A colour for each pair, and how many pairs of each number of points every colour has.
+
+    Writes  lanes.taken, key (colour POINTS + POINTS - points), start, rest, count
+    """
+    mass, taken, start = problem.inverse_mass, lanes.taken, lanes.start
+    start[:] = 0
     n_rest = 0
-    for c in range(n):
-        i = lanes.listed[c]
-        a, b = problem.body_a[i], problem.body_b[i]
+    for p in range(pairs):
+        first, end = lanes.first[p], lanes.first[p + 1]
+        a, b = problem.body_a[lanes.listed[first]], problem.body_b[lanes.listed[first]]
         moves_a, moves_b = mass[a] > 0.0, mass[b] > 0.0
         colour = colour_of((taken[a] if moves_a else 0) | (taken[b] if moves_b else 0))
-        lanes.colour[c] = colour
-        lanes.start[colour] += 1
+        key = colour * POINTS + POINTS - (end - first)
+        lanes.key[p] = key
         if colour == COLOURS:
-            lanes.rest[n_rest] = i
-            n_rest += 1
+            for c in range(first, end):
+                lanes.rest[n_rest] = lanes.listed[c]
+                n_rest += 1
             continue
+        start[key] += 1
         if moves_a:
             taken[a] |= 1 << colour
         if moves_b:
@@ -83,67 +116,93 @@ def colour_contacts(problem: Problem, lanes: Lanes, n: int) -> None:
 
 
 @kernel
-def place_contacts(problem: Problem, lanes: Lanes, n: int) -> None:
-    """A lane for each coloured contact; what is left of a colour's last group is of nothing.
+def place_groups(problem: Problem, lanes: Lanes) -> None:
+    """Where the lanes of each key start, and how many layers each group has.
 
-    Writes  lanes.start, row, body_a, body_b, count
+    Reads   lanes.start   pairs of each key
+    Writes  lanes.start   their first lane
+            lanes.begin, count; row, body_a, body_b of lanes of nothing
     """
-    groups = 0
+    world = problem.inverse_mass.shape[0] - 1
+    groups, at = 0, 0
+    lanes.begin[0] = 0
     for colour in range(COLOURS):
-        size = lanes.start[colour]
-        lanes.start[colour] = groups * W
-        for lane in range(groups * W + size, (groups * W + size + W - 1) // W * W):
-            lanes.row[lane] = -1
-            lanes.body_a[lane] = problem.inverse_mass.shape[0] - 1
-            lanes.body_b[lane] = problem.inverse_mass.shape[0] - 1
-        groups += (size + W - 1) // W
+        lane = groups * W
+        for key in range(colour * POINTS, (colour + 1) * POINTS):
+            size = lanes.start[key]
+            lanes.start[key] = lane
+            lane += size
+            # the widest of the group that its first lane belongs to; later ones have no more points
+            while groups * W < lane:
+                at += SHARED + (POINTS - key % POINTS) * LAYER
+                groups += 1
+                lanes.begin[groups] = at
+        for rest in range(lane, groups * W):
+            lanes.body_a[rest] = world
+            lanes.body_b[rest] = world
+            lanes.row[rest * POINTS] = -1
     lanes.count[0] = groups
-    for c in range(n):
-        colour = lanes.colour[c]
-        if colour < COLOURS:
-            i, lane = lanes.listed[c], lanes.start[colour]
-            lanes.start[colour] = lane + 1
-            lanes.row[lane] = i
-            lanes.body_a[lane] = problem.body_a[i]
-            lanes.body_b[lane] = problem.body_b[i]
 
 
 @kernel
-def has_lanes(lanes: Lanes, n: int) -> bool:
-    """Whether there is room for n contacts, whatever their colours.
+def place_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
+    """A lane for each coloured pair.
 
-    A colour leaves less than one group unused.
+    Writes  lanes.start, row, body_a, body_b
     """
-    return n > 0 and n + W * COLOURS <= lanes.row.shape[0]
+    for p in range(pairs):
+        key = lanes.key[p]
+        if key >= COLOURS * POINTS:
+            continue
+        lane = lanes.start[key]
+        lanes.start[key] = lane + 1
+        first = lanes.first[p]
+        points = lanes.first[p + 1] - first
+        i = lanes.listed[first]
+        lanes.body_a[lane] = problem.body_a[i]
+        lanes.body_b[lane] = problem.body_b[i]
+        for k in range(points):
+            lanes.row[lane * POINTS + k] = lanes.listed[first + k]
+        if points < POINTS:
+            lanes.row[lane * POINTS + points] = -1
 
 
 @kernel
-def write_lane(problem: Problem, i: int, data: NDArray, at: int) -> bool:
+def write_shared(problem: Problem, i: int, data: NDArray, at: int) -> None:
+    """What the points of the pair of the contact with normal row i have in common."""
+    for r in range(3):
+        for k in range(3):
+            data[at + W * (AXES + 3 * r + k)] = problem.J_b[i + r, 3 + k]
+    data[at + W * MASSES] = problem.inverse_mass[problem.body_a[i]]
+    data[at + W * (MASSES + 1)] = problem.inverse_mass[problem.body_b[i]]
+
+
+@kernel
+def write_point(problem: Problem, i: int, first: int, data: NDArray, at: int) -> bool:
     """The contact with normal row i into a lane; False if its rows are no point contact's.
 
-    Reads   steps and couplings where pgs.write_block left them
+    Reads   steps and couplings where pgs.write_block left them; first: of the pair's first contact
     """
-    a, b = problem.body_a[i], problem.body_b[i]
-    mass_a, mass_b = problem.inverse_mass[a], problem.inverse_mass[b]
-    is_contact = True
+    mass_a = problem.inverse_mass[problem.body_a[i]]
+    mass_b = problem.inverse_mass[problem.body_b[i]]
+    is_contact = problem.cfm[i + 1] == 0.0 and problem.cfm[i + 2] == 0.0
     for r in range(3):
         J_a, J_b = problem.J_a[i + r], problem.J_b[i + r]
         MJ_a, MJ_b = problem.MJ_a[i + r], problem.MJ_b[i + r]
+        axis = problem.J_b[first + r]
         for k in range(3):
             f = at + W * (3 * r + k)
-            data[f] = J_b[3 + k]
             data[f + W * TURN_A] = J_a[k]
             data[f + W * TURN_B] = J_b[k]
             data[f + W * PUSH_A] = MJ_a[k]
             data[f + W * PUSH_B] = MJ_b[k]
             is_contact = is_contact and J_a[3 + k] == -J_b[3 + k]
+            is_contact = is_contact and J_b[3 + k] == axis[3 + k]
             is_contact = is_contact and MJ_a[3 + k] == mass_a * J_a[3 + k]
             is_contact = is_contact and MJ_b[3 + k] == mass_b * J_b[3 + k]
         data[at + W * (BIAS + r)] = problem.b[i + r]
-        data[at + W * (CFM + r)] = problem.cfm[i + r]
         data[at + W * (LAM + r)] = problem.lam[i + r]
-    data[at + W * MASSES] = mass_a
-    data[at + W * (MASSES + 1)] = mass_b
+    data[at + W * CFM] = problem.cfm[i]
     data[at + W * STEPS] = problem.w[i]
     data[at + W * (STEPS + 1)] = problem.w[i + 1]
     data[at + W * COUPLING] = problem.lo[i + 1]
@@ -155,37 +214,57 @@ def write_lane(problem: Problem, i: int, data: NDArray, at: int) -> bool:
 
 
 @kernel
-def fill_lanes(problem: Problem, lanes: Lanes) -> bool:
-    """Numbers of all contacts into their lanes; False if one is no point contact."""
+def clear_lane(data: NDArray, at: int, fields: int) -> None:
+    """Nothing in a lane."""
+    for f in range(fields):
+        data[at + W * f] = 0.0
+
+
+@kernel
+def fill_lane(problem: Problem, lanes: Lanes, g: int, l: int) -> bool:
+    """Numbers of one pair into its lane; False if a contact of it is no point contact."""
+    lane, at, end = g * W + l, lanes.begin[g] + l, lanes.begin[g + 1]
+    first = lanes.row[lane * POINTS]
     is_contact = True
-    for lane in range(W * lanes.count[0]):
-        at = lane // W * GROUP + lane % W
-        i = lanes.row[lane]
+    if first >= 0:
+        write_shared(problem, first, lanes.data, at)
+    else:
+        clear_lane(lanes.data, at, N_SHARED)
+    at += SHARED
+    p = 0
+    while at < end:
+        i = lanes.row[lane * POINTS + p] if p >= 0 else -1
         if i >= 0:
             project_contact(problem, i)
             write_block(problem, i)
-            is_contact = write_lane(problem, i, lanes.data, at) and is_contact
+            is_contact = write_point(problem, i, first, lanes.data, at) and is_contact
+            p += 1
         else:
-            for f in range(N_FIELDS):
-                lanes.data[at + W * f] = 0.0
+            clear_lane(lanes.data, at, N_FIELDS)
+            p = -1
+        at += LAYER
     return is_contact
 
 
 @kernel
 def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
-    """Colour the n listed contacts and copy them into lanes, or leave all of them to `rest`.
+    """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
 
     Reads   lanes.listed
     Writes  lanes; problem.lam into its set; scratch of the problem as pgs.write_steps
     Check   tests/engine/solvers/test_lanes.py
     """
     lanes.count[0] = 0
+    lanes.count[1] = 0
     lanes.count[2] = W
-    coloured = has_lanes(lanes, n)
-    if coloured:
-        colour_contacts(problem, lanes, n)
-        place_contacts(problem, lanes, n)
-        coloured = fill_lanes(problem, lanes)
+    pairs = find_pairs(problem, lanes, n)
+    colour_pairs(problem, lanes, pairs)
+    place_groups(problem, lanes)
+    place_pairs(problem, lanes, pairs)
+    coloured = True
+    for g in range(lanes.count[0]):
+        for l in range(W):
+            coloured = fill_lane(problem, lanes, g, l) and coloured
     if not coloured:
         lanes.count[0] = 0
         lanes.count[1] = n
@@ -198,11 +277,17 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
 
 @kernel
 def store_lanes(problem: Problem, lanes: Lanes) -> None:
-    """Impulses of the lanes back into problem.lam."""
-    for lane in range(W * lanes.count[0]):
-        i = lanes.row[lane]
-        if i >= 0:
-            at = lane // W * GROUP + lane % W + W * LAM
-            problem.lam[i] = lanes.data[at]
-            problem.lam[i + 1] = lanes.data[at + W]
-            problem.lam[i + 2] = lanes.data[at + 2 * W]
+    """Impulses of the lanes back into problem.lam, what stands for their biases into problem.w."""
+    for g in range(lanes.count[0]):
+        for l in range(W):
+            at = lanes.begin[g] + SHARED + l
+            row = (g * W + l) * POINTS
+            layers = (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
+            for p in range(layers):
+                i = lanes.row[row + p]
+                if i < 0:
+                    break
+                for r in range(3):
+                    problem.lam[i + r] = lanes.data[at + W * (LAM + r)]
+                    problem.w[i + r] = lanes.data[at + W * (BIAS + r)]
+                at += LAYER

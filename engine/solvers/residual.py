@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.kernel import kernel
-from engine.solvers.operator import add_impulse, body_velocities, first_follower, row_velocity
+from engine.solvers.operator import body_velocities, first_follower, row_velocity
 from engine.solvers.projection import clamp, project_cone, project_pair
 from engine.world.problem import FRICTION_BOX
 
@@ -112,32 +112,6 @@ def largest_errors(problem: Problem) -> tuple[float, float]:
     coulomb = 0.0
     for i in range(n_box, n_rows, 3):
         natural, cone = contact_errors(problem, i)
-        worst = larger(worst, natural)
-        coulomb = larger(coulomb, cone)
-    return worst, coulomb
-
-
-@kernel
-def residual_of_contacts(
-    problem: Problem, v: NDArray, rows: NDArray, n: int
-) -> tuple[float, float]:
-    """As residual, for an island that is the contacts with normal rows rows[0:n].
-
-    Writes  problem.w of these contacts; v (n_bodies + 1, 6) scratch
-    """
-    for c in range(n):
-        a, b = problem.body_a[rows[c]], problem.body_b[rows[c]]
-        for k in range(6):
-            v[a, k] = 0.0
-            v[b, k] = 0.0
-    for c in range(n):
-        for i in range(rows[c], rows[c] + 3):
-            add_impulse(problem, i, problem.lam[i], v)
-    worst, coulomb = 0.0, 0.0
-    for c in range(n):
-        for i in range(rows[c], rows[c] + 3):
-            problem.w[i] = row_velocity(problem, v, i)
-        natural, cone = contact_errors(problem, rows[c])
         worst = larger(worst, natural)
         coulomb = larger(coulomb, cone)
     return worst, coulomb

@@ -10,9 +10,10 @@ from engine.kernel import kernel
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
-from engine.solvers.residual import largest_errors, residual, residual_of_contacts
+from engine.solvers.pgs import pgs
+from engine.solvers.residual import largest_errors, residual
 from engine.solvers.standing import stands
-from engine.solvers.swept import ease_contacts, list_contacts, sweep_all, sweep_listed
+from engine.solvers.swept import ease_contacts, list_contacts, measure_listed, sweep_listed
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
@@ -127,6 +128,14 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
 
 
 @kernel
+def are_listed(problem: Problem) -> bool:
+    """Whether a problem is contacts alone, which are swept in lanes."""
+    if problem.count[1] > 0 or has_trees(problem):
+        return False
+    return bool(problem.friction_kind[0] == FRICTION_CONE)
+
+
+@kernel
 def solve_swept(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
@@ -147,8 +156,21 @@ def solve_swept(
     status, iterations = sweep_listed(problem, lanes, n, v, rules)
     report.method[0] = method
     report.iterations[0] = iterations
-    report.residual[0], report.coulomb_error[0] = residual_of_contacts(problem, v, lanes.listed, n)
-    report.solver_status[0] = status
+    report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, n, v)
+    report.solver_status[0] = _verdict(status, report.residual[0], 0.0)
+
+
+@kernel
+def _sweep(
+    problem: Problem, lanes: Lanes, v: NDArray, options: SolverOptions, method: int
+) -> tuple[int, int]:
+    """Sweeps of what is no plain list of contacts; STOPPED_..., iterations."""
+    if has_trees(problem):
+        sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
+        return tree_sweeps(problem, v, sweeps, options.tolerance)
+    n = list_contacts(problem, lanes)
+    rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
+    return pgs(problem, v, rules[0], rules[1], rules[2])
 
 
 @kernel
@@ -195,14 +217,11 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        if has_trees(problem):
-            sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
-            status, iterations = tree_sweeps(problem, v, sweeps, options.tolerance)
-        else:
-            lanes = dense.lanes
-            n = list_contacts(problem, lanes)
-            rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
-            status, iterations = sweep_all(problem, lanes, v, rules)
+        if are_listed(problem) and not has_trees(problem):
+            n = list_contacts(problem, dense.lanes)
+            solve_swept(problem, dense.lanes, n, v, options, report)
+            return
+        status, iterations = _sweep(problem, dense.lanes, v, options, method)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)

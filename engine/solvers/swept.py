@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
 from engine.solvers.coloured import push_lanes, sweep_lanes
+from engine.solvers.lane_errors import measure_lanes
 from engine.solvers.lanes import load_lanes, store_lanes
-from engine.solvers.operator import add_impulse
+from engine.solvers.operator import add_impulse, row_velocity
 from engine.solvers.pgs import pgs, sweep_cone
-from engine.world.problem import FRICTION_CONE
+from engine.solvers.residual import contact_errors, larger
+from engine.world.problem import EASED, FRICTION_CONE
 from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
@@ -38,17 +40,18 @@ def list_contacts(problem: Problem, lanes: Lanes) -> int:
 def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
     """Milder corrections and guesses for contacts that stand; whether any contact has a guess.
 
-    Writes  problem.b, problem.lam of the contacts with normal rows rows[0:n]
+    Writes  problem.b, lam, ease (EASED) of the contacts with normal rows rows[0:n]
     Source  decision 0065
     """
     is_warm = False
     for c in range(n):
         i = rows[c]
         is_warm = is_warm or problem.lam[i] != 0.0
-        if problem.ease[i] != 0.0:
+        if problem.ease[i] != 0.0 and problem.ease[i] != EASED:
             problem.b[i] += problem.ease[i]
             for k in range(3):
                 problem.lam[i + k] *= KEPT
+        problem.ease[i] = EASED
     return is_warm
 
 
@@ -78,7 +81,7 @@ def sweep_listed(
 ) -> tuple[int, int]:
     """Sweep the n listed contacts, which share no body with other rows; STOPPED_..., sweeps.
 
-    Writes  problem.lam; lanes, v and what pgs writes: scratch
+    Writes  lanes.data, problem.lam of lanes.rest; v and what pgs writes: scratch
     Check   tests/engine/solvers/test_lanes.py
     """
     max_iterations, tolerance, relaxation = rules
@@ -92,8 +95,26 @@ def sweep_listed(
         if change <= tolerance:
             status, done = STOPPED_TOLERANCE, k + 1
             break
-    store_lanes(problem, lanes)
     return status, done
+
+
+@kernel
+def measure_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> tuple[float, float]:
+    """Largest natural map and Coulomb error of the n listed contacts that were swept.
+
+    Writes  problem.lam, problem.w of these contacts; lanes scratch
+            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam of the bodies of these contacts
+    Check   tests/engine/solvers/test_lanes.py
+    """
+    start_velocities(problem, lanes, n, v)
+    worst, coulomb = measure_lanes(lanes, v)
+    store_lanes(problem, lanes)
+    for r in range(lanes.count[1]):
+        for i in range(lanes.rest[r], lanes.rest[r] + 3):
+            problem.w[i] = row_velocity(problem, v, i)
+        natural, cone = contact_errors(problem, lanes.rest[r])
+        worst, coulomb = larger(worst, natural), larger(coulomb, cone)
+    return worst, coulomb
 
 
 @kernel
@@ -105,5 +126,7 @@ def sweep_all(problem: Problem, lanes: Lanes, v: NDArray, rules: Rules) -> tuple
     Writes  problem.lam; lanes, v and what pgs writes: scratch
     """
     if problem.count[1] == 0 and problem.friction_kind[0] == FRICTION_CONE:
-        return sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+        found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+        store_lanes(problem, lanes)
+        return found
     return pgs(problem, v, rules[0], rules[1], rules[2])

@@ -11,12 +11,14 @@ from engine.solvers.operator import body_velocities, copy_geometry
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard, is_hard_stop
 from engine.world.model import DYNAMIC, Model
-from engine.world.options import StepOptions
+from engine.world.options import ImpactTime, StepOptions
 from engine.world.positions import Positions
-from engine.world.problem import Problem
+from engine.world.problem import EASED, Problem
 from engine.world.rows import ROW_NORMAL, Rows
 from engine.world.state import State
 from engine.world.workspace import Workspace
+
+EXACT = int(ImpactTime.EXACT)
 
 # violated by less is not violated: stops [m or rad], contacts as a share of their margin
 STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
@@ -38,8 +40,13 @@ def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
 def _one_sided_error(
     rows: Rows, row: int, model: Model, state: State, options: StepOptions
 ) -> tuple[bool, bool, float]:
-    """Whether the row is a hard stop or contact; whether it is violated; what goes of its C."""
+    """Whether the row is a hard stop or contact; whether it is violated; what goes of its C.
+
+    Contacts that were swept have been corrected in the kick.
+    """
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
+    if is_normal and rows.ease[row] == EASED and options.impact_time != EXACT:
+        return False, False, 0.0
     if not is_normal and not is_hard_stop(rows, row):
         return False, False, 0.0
     # the kick was half a step ago, or half of the last part of one between exact impacts; a stop
@@ -57,14 +64,15 @@ def _one_sided_error(
 
 
 @kernel
-def is_any_due(
+def is_anything_due(
     model: Model, state: State, rows: Rows, positions: Positions, options: StepOptions
 ) -> bool:
-    """Whether a stop or contact is violated, or something of the equations is left."""
+    """Whether an equation, a stop or a contact is violated."""
     for i in range(rows.count[0]):
-        one_sided, is_violated, _ = _one_sided_error(rows, i, model, state, options)
-        left = not one_sided and is_hard(rows, i) and positions.wanted[i] != 0.0
-        if is_violated or left:
+        if is_hard(rows, i) and positions.wanted[i] != 0.0:
+            return True
+        # of three rows of a contact only the normal can be
+        if _one_sided_error(rows, i, model, state, options)[1]:
             return True
     return False
 
@@ -110,7 +118,7 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
     Check   tests/laws/test_stabilisation.py
     """
     positions, v = work.positions, work.motion.scratch
-    if not is_any_due(model, state, work.rows, positions, options):
+    if not is_anything_due(model, state, work.rows, positions, options):
         return 0.0
     gather_violations(model, state, work.rows, work.problem, positions, options)
     solve_islands(

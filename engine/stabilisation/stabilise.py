@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.diagnostics.energy import stored_energy
 from engine.kernel import kernel
 from engine.stabilisation.equations import correct_equations
-from engine.stabilisation.one_sided import correct_violations
+from engine.stabilisation.one_sided import correct_violations, is_anything_due
 from engine.stabilisation.sets import return_energy, return_momentum
 from engine.world.model import Model
 from engine.world.options import StepOptions
@@ -30,6 +30,8 @@ def stabilise(
     """
     rows, positions, bodies = work.rows, work.positions, model.bodies
     if rows.count[0] == 0:
+        return
+    if rows.count[1] == 0 and not is_anything_due(model, state, rows, positions, options):
         return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0

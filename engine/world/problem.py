@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from engine.world.equations import Factor, Graph
 from engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
+# problem.ease of contacts that were swept: whatever there was is in b
+EASED = math.inf
 
 
 @bundle
@@ -46,7 +49,7 @@ class Problem(NamedTuple):
     velocity_free: NDArray  # (n_bodies + 1, 6) rad/s, m/s  where forces alone would lead
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py
+    ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py; out: EASED where they did
     lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
@@ -59,20 +62,22 @@ class Problem(NamedTuple):
 
 @bundle
 class Lanes(NamedTuple):
-    """Contacts of a Problem in groups of eight that share no body, see solvers/lanes.py."""
+    """Contacts of a Problem in groups of eight pairs that share no body, see solvers/lanes.py."""
 
     count: NDArray  # (3,) int64         groups, contacts without a colour, lanes of a group
-    data: NDArray  # (groups * 504,)     numbers of the contacts of each group, unit of the rows
-    body_a: NDArray  # (lanes,) int64    bodies of the contact of a lane; the world: of none
+    data: NDArray  # (88 groups + 400 layers,)  numbers of the contacts of each group, unit of the rows
+    begin: NDArray  # (groups + 1,) int64  where each group begins in data, then the end
+    body_a: NDArray  # (lanes,) int64    bodies of the pair of a lane; the world: of none
     body_b: NDArray  # (lanes,) int64
     listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
-    row: NDArray  # (lanes,) int64       its normal row, -1: none
-    colour: NDArray  # (contacts,) int64
-    start: NDArray  # (63,) int64        first free lane of each colour
+    first: NDArray  # (contacts + 1,) int64  place in listed of the first contact of each pair, then the end
+    key: NDArray  # (contacts,) int64    colour and number of points of each pair
+    row: NDArray  # (4 lanes,) int64     normal rows of the points of a lane, then -1
+    start: NDArray  # (248,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
     sides: NDArray  # (96,) rad/s, m/s   velocities of the sixteen bodies of a group
-    worst: NDArray  # (8,) m/s           largest change of each lane in a sweep
+    worst: NDArray  # (16,) m/s          largest change of each lane in a sweep; two errors of each
 
 
 @bundle

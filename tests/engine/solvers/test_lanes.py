@@ -1,4 +1,4 @@
-"""Eight contacts at a time: the colours are apart, and a sweep is a sweep in another order."""
+"""Eight pairs at a time: the colours are apart, and a sweep is a sweep in another order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from engine.build.lanes import lane_arrays
-from engine.solvers.lanes import W, load_lanes
+from engine.solvers.lanes import LAYER, POINTS, SHARED, W, load_lanes
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
-from engine.solvers.swept import list_contacts, sweep_all
+from engine.solvers.swept import list_contacts, measure_listed, sweep_all, sweep_listed
 from engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
 
@@ -22,6 +22,18 @@ def garbage_lanes(problem):
     for field in lanes:
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return lanes
+
+
+def placed(lanes):
+    """Normal rows of every layer of every group, (W,) each, -1: none."""
+    found = []
+    rows = lanes.row.reshape(-1, W, POINTS)
+    for g in range(lanes.count[0]):
+        layers = (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
+        ended = np.cumsum(rows[g] < 0, axis=1) > 0
+        ended[:, 1:] |= ended[:, :-1]
+        found += [np.where(ended[:, p], -1, rows[g, :, p]) for p in range(layers)]
+    return np.array(found)
 
 
 def in_order(problem, normals):
@@ -40,10 +52,10 @@ def test_no_group_moves_a_body_twice(name):
     lanes = garbage_lanes(problem)
     load_lanes(problem, lanes, list_contacts(problem, lanes))
     assert lanes.count[1] == 0
-    used = lanes.row[: W * lanes.count[0]]
+    used = placed(lanes)
     contacts = np.arange(problem.count[1], problem.count[0], 3)
     assert sorted(used[used >= 0]) == list(contacts)
-    for group in used.reshape(-1, W):
+    for group in used:
         rows = group[group >= 0]
         bodies = np.concatenate([problem.body_a[rows], problem.body_b[rows]])
         bodies = bodies[problem.inverse_mass[bodies] > 0.0]
@@ -57,7 +69,7 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
     problem.lam[: problem.count[0]] = np.random.default_rng(0).normal(size=problem.count[0])
     coloured, lanes = copy_problem(problem), garbage_lanes(problem)
     sweep_all(coloured, lanes, velocity_scratch(problem), (sweeps, -1.0, 1.2))
-    order = lanes.row[: W * lanes.count[0]]
+    order = placed(lanes)
     order = order[order >= 0]
     plain = in_order(problem, order)
     pgs(plain, velocity_scratch(problem), sweeps, -1.0, 1.2)
@@ -66,8 +78,32 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
     np.testing.assert_allclose(found.lam[:n], plain.lam[:n], rtol=1e-11, atol=1e-12)
 
 
+def test_points_of_a_pair_share_a_lane():
+    """Boxes upon each other meet in four points: as many layers."""
+    problem = tower(5, push=0.3)
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    first = placed(lanes)[:POINTS, 0]
+    assert list(first - first[0]) == [0, 3, 6, 9]
+
+
+@pytest.mark.parametrize("name", PILES)
+def test_errors_of_lanes_are_those_of_the_problem(name):
+    problem = PILES[name]()
+    n = problem.count[0]
+    lanes, v = garbage_lanes(problem), velocity_scratch(problem)
+    listed = list_contacts(problem, lanes)
+    sweep_listed(problem, lanes, listed, v, (3, -1.0, 1.0))
+    found = measure_listed(problem, lanes, listed, v)
+    w, speeds = problem.w[:n].copy(), v.copy()
+    assert found == pytest.approx(residual(problem, v), rel=1e-11)
+    np.testing.assert_allclose(w, problem.w[:n], rtol=1e-11, atol=1e-11)
+    moved = problem.inverse_mass > 0.0
+    np.testing.assert_allclose(speeds[moved], v[moved], rtol=1e-11, atol=1e-12)
+
+
 def test_contacts_without_a_colour_are_swept_one_by_one():
-    """A hundred contacts of two bodies: more than there are colours."""
+    """A hundred contacts of two bodies, no two alike: more than there are colours."""
     problem = pile(2, 100)
     lanes = garbage_lanes(problem)
     rules = (20_000, 1e-12, 1.0)

@@ -1,0 +1,110 @@
+"""How far the impulses of lanes are from the law: solvers/residual.py, eight contacts at a time.
+
+The velocities are summed anew from the impulses; then each contact is measured by its natural map
+and, on the round cone, with De Saxce's correction, in the same formulas.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.kernel import fast_kernel
+from engine.solvers.coloured import along, load_common, load_sides
+from engine.solvers.lanes import BIAS, CFM, LAM, LAYER, MU, SCALES, SHARED, W
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Lanes
+
+
+@fast_kernel
+def natural_error(
+    y: tuple[float, float, float], w: tuple[float, float, float], radius: float
+) -> tuple[float, float]:
+    """Natural maps of a normal, y = D lam, and of its tangents within a radius."""
+    z = y[0] - w[0]
+    z = z if z > 0.0 else 0.0
+    x1, x2 = y[1] - w[1], y[2] - w[2]
+    squared = x1 * x1 + x2 * x2
+    outside = squared > radius * radius
+    share = radius / sqrt(squared if outside else 1.0)
+    share = share if outside else 1.0
+    e1, e2 = y[1] - share * x1, y[2] - share * x2
+    return abs(y[0] - z), sqrt(e1 * e1 + e2 * e2)
+
+
+@fast_kernel
+def cone_error(y: tuple[float, float, float], w: tuple[float, float, float], mu: float) -> float:
+    """| y - P_K(y - u) |,  u = (w_n + mu |w_t|, w_t), see projection.project_cone."""
+    n = y[0] - w[0] - mu * sqrt(w[1] * w[1] + w[2] * w[2])
+    x1, x2 = y[1] - w[1], y[2] - w[2]
+    length = sqrt(x1 * x1 + x2 * x2)
+    inside = length <= mu * n
+    at_tip = mu * length <= -n
+    on = (n + mu * length) / (1.0 + mu * mu)
+    on = on if not at_tip else 0.0
+    share = mu * on / (length if length > 0.0 else 1.0)
+    on = on if not inside else n
+    share = share if not inside else 1.0
+    e0, e1, e2 = y[0] - on, y[1] - share * x1, y[2] - share * x2
+    return sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+
+
+@fast_kernel
+def measure_layer(c: NDArray, u: NDArray, worst: NDArray, width: int) -> None:
+    """One point of each pair.
+
+    Writes  c: w in the place of the biases; worst (2 W,): the largest errors of each lane so far
+    """
+    for l in range(width):
+        lam = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
+        w0 = along(c, u, 0, l) + c[W * CFM + l] * lam[0]
+        w = (w0, along(c, u, 1, l), along(c, u, 2, l))
+        D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], c[W * MU + l]
+        D_c = D if D_t < D else D_t
+        y = (D * lam[0], D_t * lam[1], D_t * lam[2])
+        pressed = lam[0] if lam[0] > 0.0 else 0.0
+        normal, tangents = natural_error(y, w, D_t * mu * pressed)
+        cone = cone_error((D_c * lam[0], D_c * lam[1], D_c * lam[2]), w, mu)
+        natural = normal if normal > tangents else tangents
+        # NaN beats every number, and all three have the same
+        natural = natural if natural == natural else cone
+        worst[l] = worst[l] if natural <= worst[l] else natural
+        worst[l + W] = worst[l + W] if cone <= worst[l + W] else cone
+        c[W * BIAS + l] = w[0]
+        c[W * (BIAS + 1) + l] = w[1]
+        c[W * (BIAS + 2) + l] = w[2]
+
+
+@fast_kernel
+def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
+    """Largest natural map and largest Coulomb error of all lanes [m/s].
+
+    Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam
+    Writes  lanes.data: w in the place of the biases, so that lanes must be loaded to sweep again
+    Check   tests/engine/solvers/test_lanes.py
+    """
+    u, worst, data = lanes.sides, lanes.worst, lanes.data
+    width = lanes.count[2]
+    # as in sweep_lanes
+    if width > 2 * W:
+        return 0.0, 0.0
+    for l in range(2 * width):
+        worst[l] = 0.0
+    for g in range(lanes.count[0]):
+        a = lanes.body_a[g * W : g * W + W]
+        b = lanes.body_b[g * W : g * W + W]
+        load_sides(v, a, b, u, width)
+        at = lanes.begin[g]
+        load_common(data[at : at + SHARED], u, width)
+        at += SHARED
+        while at < lanes.begin[g + 1]:
+            measure_layer(data[at : at + LAYER], u, worst, width)
+            at += LAYER
+    natural, cone = 0.0, 0.0
+    for l in range(width):
+        natural = natural if worst[l] <= natural else worst[l]
+        cone = cone if worst[l + W] <= cone else worst[l + W]
+    return natural, cone
