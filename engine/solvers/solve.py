@@ -217,7 +217,7 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        if are_listed(problem) and not has_trees(problem):
+        if are_listed(problem):
             n = list_contacts(problem, dense.lanes)
             solve_swept(problem, dense.lanes, n, v, options, report)
             return

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from engine.bodies.finite import LARGEST
 from engine.bundle import bundle
 from engine.kernel import kernel
@@ -134,7 +136,8 @@ def solve_in_turns(
     polished = polish_guess(dp, scratch, tolerance)
     if dense_residual(dp) <= tolerance:
         return STOPPED_TOLERANCE, polished
-    best = dense_residual(dp)
+    # a guess that Newton's steps have improved is not lost to sweeps; any other may be
+    best = dense_residual(dp) if polished > 0 else np.inf
     copy(dp.lam, dp.n, scratch.best)
     sweeps = min(SWEEPS_PER_TURN, max_iterations)
     status, total = iterate(dp, 1.0, StoppingRules(sweeps, tolerance, -1.0))
@@ -146,7 +149,7 @@ def solve_in_turns(
     # numbers beyond any motion, or none: halving them would take for ever
     if not error < LARGEST:
         return STOPPED_NO_SOLUTION, total
-    if not best <= error:
+    if error < best:
         best = error
         copy(dp.lam, dp.n, scratch.best)
     goal = 0.5 * error

@@ -11,6 +11,7 @@ from engine.articulated.arrays import no_mobility
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.kernel import kernel
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
@@ -237,12 +238,18 @@ def equations_of(problem):
     return np.flatnonzero(free & (np.arange(n) < n_box))
 
 
+@kernel
+def eliminate(problem, dense):
+    """What reduce_problem leaves in dense; what it returns is for kernels only."""
+    reduce_problem(problem, dense, True)
+
+
 def reduced(problem):
     """Scratch that holds what the problem is without its equations, and how many those are."""
     n = int(problem.count[0])
     dense = dense_scratch(n)
     assert write_graph(problem, dense.graph)
-    reduce_problem(problem, dense, True)
+    eliminate(problem, dense)
     return dense, len(equations_of(problem))
 
 
