@@ -42,7 +42,6 @@ from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_MOVE,
-    PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
     Report,
@@ -135,10 +134,9 @@ def look(
 
     Writes  contacts, motion
     """
-    now = clock_ns()
     if not meet(model, kind, state, work, collision, options, report):
         return False
-    now = lap(report, PHASE_NARROW, now)
+    now = clock_ns()
     write_world_inertia(model.bodies, state, work.motion, options)
     predict_velocity(model, state, work.motion, options)
     bend_trees(model.tree, work.tree, state, work.motion)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
+from engine.build.apart import laid_apart
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
 from engine.world.contacts import Contacts
@@ -308,7 +309,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(most_equations(model.tree), 0)
-    return Workspace(
+    work = Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
@@ -324,6 +325,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         loop_rows=loop_rows,
         loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
+    return laid_apart(work, model)
 
 
 def contact_cache(max_contacts: int) -> ContactCache:
