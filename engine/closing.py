@@ -16,25 +16,32 @@ from __future__ import annotations
 import math
 
 from engine.articulated.coordinates import advance_coordinates
-from engine.articulated.exchange import clear_forces, prepare, show_poses
+from engine.articulated.exchange import clear_forces, prepare, show_poses, show_velocities
 from engine.articulated.factor import respond
 from engine.articulated.kept import centre_of, put_three, three
 from engine.articulated.kick import has_loops
-from engine.articulated.places import write_places
+from engine.articulated.places import write_velocities
 from engine.articulated.rows import diagonal_in_trees, push_node
 from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.equations import write_equations
+from engine.constraints.row import row_speed
 from engine.kernel import kernel
+from engine.solvers.linear import TELLING, Factor, add_row
 from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
 from engine.spatial.vec3 import add, sub
 from engine.world.model import Model
-from engine.world.problem import Problem
+from engine.world.problem import Dense, Problem
+from engine.world.rows import Rows
 from engine.world.state import State
 from engine.world.tree import KEPT_CENTRE, Tree, TreeWork
 from engine.world.workspace import Workspace
 
 # m or rad: errors that are let be, and looks at what is left
 CLOSED, PASSES = 1e-12, 2
+# the same where motion is smooth
+CLOSED_EXACTLY, NEWTON_PASSES = 1e-13, 8
+# shares of A_ii: a mechanism is (5e-3 rad)^2 from a singular place; rounding
+LITTLE, NOTHING = 2.5e-5, 1e-12
 # a correction so many times the error is the work of a singular place, and left out
 LEVER = 300.0
 
@@ -59,7 +66,7 @@ def write_loops(model: Model, state: State, work: Workspace) -> float:
         # an equation with compliance is a spring; one between lone bodies is left to velocities
         if rows.cfm[i] > 0.0 or (tree.node[a] < 0 and tree.node[b] < 0):
             continue
-        rows.body_a[n], rows.body_b[n] = a, b
+        rows.body_a[n], rows.body_b[n], rows.joint[n] = a, b, rows.joint[i]
         for k in range(6):
             rows.J_a[n, k], rows.J_b[n, k] = rows.J_a[i, k], rows.J_b[i, k]
             problem.MJ_a[n, k], problem.MJ_b[n, k] = 0.0, 0.0
@@ -101,8 +108,115 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
 
 
 @kernel
-def close_loops(model: Model, state: State, work: Workspace) -> None:
-    """Close all loops of trees, as far as coordinates can.
+def solve_shift(tree: Tree, work: Workspace) -> float:
+    """work.tree.mean <- what takes b of the loops' equations away; returns the largest of it."""
+    dp = reduce_on_trees(work.loops, work.dense, True)
+    restore_on_trees(work.loops, work.dense, dp)
+    return write_shift(tree, work.tree, work.loops)
+
+
+@kernel
+def level_rates(tree: Tree, state: State, work: Workspace) -> None:
+    """Rates along the loops where they are now: of all with J v = 0 the nearest, by masses.
+
+    Reads   work.loops as `write_loops` left them, the factor
+    Writes  state.tree_qd, velocities of bodies of trees; work.tree.V
+    """
+    scratch, rows, problem = work.tree, work.loop_rows, work.loops
+    write_velocities(tree, state.tree_qd, scratch)
+    show_velocities(tree, scratch, state)
+    largest = 0.0
+    for i in range(problem.count[0]):
+        problem.b[i] = row_speed(rows, i, state)
+        largest = max(largest, abs(problem.b[i]))
+    if solve_shift(tree, work) <= LEVER * largest:
+        for k in range(scratch.mean.shape[0]):
+            state.tree_qd[k] += scratch.mean[k]
+    write_velocities(tree, state.tree_qd, scratch)
+    show_velocities(tree, scratch, state)
+
+
+@kernel
+def is_a_length(problem: Problem, i: int) -> bool:
+    """Whether equation i is one of lengths, else of angles."""
+    J = problem.J_a
+    return bool(J[i, 3] * J[i, 3] + J[i, 4] * J[i, 4] + J[i, 5] * J[i, 5] > 0.0)
+
+
+@kernel
+def largest_alike(problem: Problem, rows: Rows, e: int) -> float:
+    """The largest A_ii of the equations of the joint of row e that are lengths, or angles, as e."""
+    largest, length = 0.0, is_a_length(problem, e)
+    for i in range(problem.count[0]):
+        if rows.joint[i] == rows.joint[e] and is_a_length(problem, i) == length:
+            largest = max(largest, problem.diagonal[i])
+    return largest
+
+
+@kernel
+def is_near_singular(problem: Problem, rows: Rows, dense: Dense) -> bool:
+    """Whether some equation says little that the others do not, but not nothing.
+
+    Its pivot is then the square of how far the mechanism is from a place where it gains a motion.
+
+    Reads   dense.S: A of the loops; rows.joint
+    Writes  dense.factor, indices
+    """
+    factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
+    S, scale, n, taken = dense.S, dense.vectors[8], problem.count[0], dense.indices[4]
+    factor.size[0] = 0
+    for e in range(n):
+        taken[e] = 0
+        scale[e] = largest_alike(problem, rows, e)
+    for share in (TELLING, LITTLE):
+        for e in range(n):
+            if taken[e] == 0 and S[e, e] > share * scale[e]:
+                taken[e] = add_row(S, e, share * scale[e] / S[e, e], factor)
+    for e in range(n):
+        left = taken[e] == 0 and S[e, e] > NOTHING * scale[e]
+        if left and add_row(S, e, NOTHING * scale[e] / S[e, e], factor):
+            return True
+    return False
+
+
+@kernel
+def settle_loops(model: Model, state: State, work: Workspace) -> bool:
+    """The nearest coordinates and rates that obey the equations of loops, to rounding.
+
+    False near a singular place, where nearest says nothing: nothing is moved then.
+
+    Reads   state.tree_q, tree_qd close to such
+    Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees; work.tree: V, the factor
+    Check   tests/laws/test_integrators.py
+    """
+    tree, scratch, problem = model.tree, work.tree, work.loops
+    before = math.inf
+    for k in range(NEWTON_PASSES):
+        prepare(tree, state, scratch)
+        show_poses(tree, scratch, state)
+        largest = write_loops(model, state, work)
+        if problem.count[0] > work.dense.path.shape[0]:
+            return False
+        # what does not fall any more is rounding, or no place where loops are closed
+        moves = CLOSED_EXACTLY < largest < before and k < NEWTON_PASSES - 1
+        if k > 0 and not moves:
+            break
+        solve_shift(tree, work)
+        if k == 0 and is_near_singular(problem, work.loop_rows, work.dense):
+            write_velocities(tree, state.tree_qd, scratch)
+            show_velocities(tree, scratch, state)
+            return False
+        if not moves:
+            break
+        before = 0.5 * largest
+        advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)
+    level_rates(tree, state, work)
+    return True
+
+
+@kernel
+def close_loops(model: Model, state: State, work: Workspace) -> bool:
+    """Close all loops of trees, as far as coordinates can; False near a singular place.
 
     Reads   state.tree_q at the end of the step; work.tree.kept of the flight there
     Writes  state.tree_q, poses of bodies of trees; work.tree
@@ -110,20 +224,21 @@ def close_loops(model: Model, state: State, work: Workspace) -> None:
     """
     tree, scratch, problem = model.tree, work.tree, work.loops
     if not has_loops(tree):
-        return
-    for k in range(PASSES):
+        return True
+    closed = True
+    for k in range(PASSES + 1):
         prepare(tree, state, scratch)
         show_poses(tree, scratch, state)
         if k == 0:
             move_centres(tree, scratch, -1.0)
         largest = write_loops(model, state, work)
         fits = problem.count[0] <= work.dense.path.shape[0]
-        if not largest > CLOSED or not fits:
+        if not largest > CLOSED or not fits or k == PASSES:
+            closed = fits
             break
-        dp = reduce_on_trees(problem, work.dense, True)
-        restore_on_trees(problem, work.dense, dp)
-        if not write_shift(tree, scratch, problem) <= LEVER * largest:
+        if not solve_shift(tree, work) <= LEVER * largest:
+            closed = False
             break
         advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)
-    write_places(tree, state.tree_q, scratch)
     move_centres(tree, scratch, 1.0)
+    return closed

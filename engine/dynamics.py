@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.articulated import states
+from engine.articulated import states, subspaces
 from engine.articulated.arrays import tree_work
 from engine.build.faults import Faults, SceneError
 from engine.build.rotations import turn
@@ -81,6 +81,8 @@ class Dynamics:
         )
         self.coordinates = self._coordinates(tree)
         self.gravity = scene.gravity
+        joints = model.joints
+        self._ends = np.stack([joints.body_a, joints.body_b], axis=1)
         self._com_B = model.bodies.com_B
         self._moving = model.bodies.kind[: len(self.body_names)] == DYNAMIC
         self._rest = start
@@ -176,6 +178,53 @@ class Dynamics:
         if node >= 0:
             states.jacobian_rates(self.tree, q, qd, node, point_B, self._work, rate)
         return rate[0] if one else rate
+
+    def joint_subspaces(self, q: Any, joint: str) -> tuple[Array, Array]:
+        """S (n, 6, d) and T (n, 6, 6 - d) of a joint, at the origin of its child, in W.
+
+        S: motions of the child against the parent for each rate of the joint, in the order of
+        `coordinates`. T: forces on the child that do no work along them; its columns are
+        orthonormal.
+        """
+        if joint not in self.joint_names:
+            message = f"There is no joint '{joint}'."
+            raise StatesInvalid([Fault(pointer="/joint", code="unknown_joint", message=message)])
+        number = self.joint_names.index(joint)
+        parent, child = (self.body_names[k] if k < len(self.body_names) else None
+                         for k in self._ends[number])  # fmt: skip
+        (q,), one = self._take(q)
+        spans = [(c.v[0], c.v[1]) for c in self.coordinates if c.joint == joint]
+        columns = np.array([k for a, b in spans for k in range(a, b)], np.int64)
+        S = np.zeros((len(q), 6, len(columns)))
+        where = self.kinematics(q)["position"]
+        for name, sign in ((child, 1.0), (parent, -1.0)):
+            if name is not None:
+                at = where[:, self.body_names.index(name)]
+                arm = (where[:, self.body_names.index(child)] if child else 0.0 * at) - at
+                S += sign * subspaces.moved_to(self.jacobian(q, name)[:, :, columns], arm)
+        T = subspaces.constraint_subspace(S)
+        return (S[0], T[0]) if one else (S, T)
+
+    def apparent_inverse_inertia(self, q: Any, body: str, point: Any = ORIGIN) -> Array:
+        """Phi (n, 6, 6): acceleration of a body from a force on it, with all it hangs on.
+
+        a = Phi f + `bias_acceleration`: f is moment and force at the point, W; a as `jacobian`.
+        """
+        self._refuse_outside()
+        (q,), one = self._take(q)
+        J = self.jacobian(q, body, point)
+        phi = subspaces.apparent_inverse_inertia(self.mass_matrix(q), J)
+        return phi[0] if one else phi
+
+    def bias_acceleration(
+        self, q: Any, qd: Any, body: str, point: Any = ORIGIN, tau: Any = None
+    ) -> Array:
+        """b (n, 6): angular acceleration of a body and acceleration of its point without f."""
+        qdd = np.atleast_2d(self.forward_dynamics(q, qd, tau))
+        (q, qd), one = self._take(q, qd=qd)
+        J, rate = self.jacobian(q, body, point), self.jacobian_rate(q, qd, body, point)
+        b = np.einsum("nij,nj->ni", J, qdd) + np.einsum("nij,nj->ni", rate, qd)
+        return b[0] if one else b
 
     def kinematics(self, q: Any, qd: Any = None) -> dict[str, Array]:
         """Where all bodies of the scene are, and how they move.

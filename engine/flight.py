@@ -31,6 +31,7 @@ from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
 from engine.kernel import clock_ns, kernel
+from engine.loop_energy import count_loop_work, finish_loops
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
 from engine.spatial.quaternion import load4, store4
@@ -195,6 +196,7 @@ def push(
     book_momentum(model, rows, problem, motion, state, options)
     book_supports(problem, state, motion, options.time_step)
     write_reactions(problem, model.joints, state, motion, options.time_step)
+    count_loop_work(model.tree, work.tree, rows, problem, motion, state)
     if options.stabilisation != BAUMGARTE:
         count_work(model, work, state, options, problem)
     lap(told[0], PHASE_APPLY, now)
@@ -254,8 +256,9 @@ def land(
     advance_poses(model.bodies, state, 0.5 * options.time_step, options)
     h = 0.5 * options.time_step
     height = leave_kick(model.tree, work.tree, state, h)
-    close_loops(model, state, work)
+    closed = close_loops(model, state, work)
     arrive(model.tree, work.tree, state, h, height)
+    finish_loops(model.tree, state, work, closed)
     return True
 
 

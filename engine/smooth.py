@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from engine.articulated.charts import chart_rates, place_chart
 from engine.articulated.exchange import load_forces, prepare, show_poses, show_velocities
 from engine.articulated.factor import respond, respond_moving
+from engine.articulated.kick import has_loops
 from engine.articulated.places import write_bends, write_velocities
 from engine.articulated.rows import diagonal_in_trees, push_node
 from engine.articulated.vectors import load6, load_sym
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
+from engine.closing import settle_loops
 from engine.constraints.drive import position_error, spring_coordinate
 from engine.constraints.frames import joint_frame
 from engine.constraints.row import row_speed
@@ -229,6 +231,24 @@ def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
 
 
 @kernel
+def show_state(model: Model, state: State, work: Workspace) -> bool:
+    """Poses and velocities of bodies from coordinates and rates, loops closed.
+
+    False where loops are near a singular place: coordinates and rates are then as they were.
+
+    Writes  state; work.tree: places, V, the factor
+    """
+    tree, scratch = model.tree, work.tree
+    if has_loops(tree):
+        return settle_loops(model, state, work)
+    prepare(tree, state, scratch)
+    write_velocities(tree, state.tree_qd, scratch)
+    show_poses(tree, scratch, state)
+    show_velocities(tree, scratch, state)
+    return True
+
+
+@kernel
 def smooth_rates(
     model: Model,
     state: State,
@@ -238,8 +258,10 @@ def smooth_rates(
     time: float,
     x: NDArray,
     out: NDArray,
-) -> None:
+) -> bool:
     """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
+
+    False near a singular place of loops: it is then not to be trusted.
 
     Reads   options as in write_smooth_forces; time [s]; x (2 v + 8,)
     Writes  out (2 v + 8,); state: poses and velocities at x; work
@@ -250,11 +272,8 @@ def smooth_rates(
     place_chart(tree, base, x, state.tree_q)
     for k in range(v):
         state.tree_qd[k] = x[v + k]
-    prepare(tree, state, scratch)
-    write_velocities(tree, state.tree_qd, scratch)
+    regular = show_state(model, state, work)
     write_bends(tree, state.tree_qd, scratch)
-    show_poses(tree, scratch, state)
-    show_velocities(tree, scratch, state)
     chart_rates(tree, state.tree_q, x, state.tree_qd, out)
     sums = out[2 * v :]
     sums[:] = 0.0
@@ -266,6 +285,7 @@ def smooth_rates(
     for k in range(v):
         out[v + k] = scratch.free[k]
     write_momentum_rates(model, work, sums)
+    return regular
 
 
 @kernel
@@ -287,15 +307,12 @@ def end_smooth(
     report: Report,
 ) -> None:
     """The state at the end x of a step that began at `base`, and what it says of itself."""
-    tree, scratch = model.tree, work.tree
+    tree = model.tree
     v = state.tree_qd.shape[0]
     place_chart(tree, base, x, state.tree_q)
     for k in range(v):
         state.tree_qd[k] = x[v + k]
-    prepare(tree, state, scratch)
-    write_velocities(tree, state.tree_qd, scratch)
-    show_poses(tree, scratch, state)
-    show_velocities(tree, scratch, state)
+    show_state(model, state, work)
     state.ledger[LEDGER_WORK_IN] += x[2 * v + WORK_IN]
     state.ledger[LEDGER_DAMPING] += x[2 * v + DAMPED]
     for k in range(6):

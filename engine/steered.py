@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine import steering
 from engine.world.model import Model
-from engine.world.options import StepOptions
+from engine.world.options import Integrator, StepOptions
 from engine.world.rows import ROW_GRAB
 from engine.world.state import State
 from engine.world.workspace import Workspace
@@ -100,7 +100,13 @@ class Steered:
             self.state.gravity_W[:] = value
 
     def grab(self, body: str, point: Any) -> None:
-        """Take hold of a point [m, W] of a dynamic body with a spring."""
+        """Take hold of a point [m, W] of a dynamic body with a spring.
+
+        Raises ValueError where the integrator knows no hand.
+        """
+        if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            name = Integrator(self.options.integrator).name.lower()
+            raise ValueError(f"'grab' needs semi_implicit_euler, not the integrator '{name}'")
         steering.grab(self.model, self.state, self._body(body), vector(point, "point"))
 
     def grab_move(self, target: Any) -> None:

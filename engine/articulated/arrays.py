@@ -44,6 +44,7 @@ def as_arrays(
     roots: list[tuple[int, int]],
     node: NDArray[np.int64],
     inner: NDArray[np.int64],
+    tied: NDArray[np.int64],
 ) -> Tree:
     """Nodes as arrays; roots: first node of each tree and whether it floats."""
     n = len(rows)
@@ -69,6 +70,7 @@ def as_arrays(
         axis=whole("axis"),
         tree=whole("tree"),
         inner=inner,
+        tied=tied,
         start=np.array([first for first, _ in roots] + [n], np.int64),
         floating=np.array([free for _, free in roots], np.int64),
         q_start=starts[0],
@@ -87,7 +89,8 @@ def as_arrays(
 
 def no_tree(n_bodies: int, n_joints: int) -> Tree:
     """No tree at all: every body (the world included) moves by itself."""
-    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64))
+    none = np.zeros(0, np.int64)
+    return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64), none)
 
 
 def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
@@ -115,6 +118,7 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         touched=np.zeros(len(tree.floating), np.int64),
         reaction=np.zeros((len(tree.inner), 6)),
         kept=np.zeros((len(tree.floating), N_KEPT)),
+        loop_work=np.zeros(len(tree.floating)),
         q_start=np.zeros(int(tree.q_start[-1])),
         qd_start=np.zeros(v),
         H=np.zeros((size, size)),

@@ -196,6 +196,36 @@ class Forest:
             self.grow(self.add_joint(j, standing))
 
 
+def tied_trees(bodies: Bodies, joints: Joints, forest: Forest) -> NDArray[np.int64]:
+    """Of each tree the first that equations tie to it, -1: nothing ties it, or what moves.
+
+    Tied are trees on the ground, or one that floats to itself alone.
+    """
+    n = len(forest.roots)
+    floating = np.array([free for _, free in forest.roots], np.int64)
+    leader, closed = np.arange(n), np.zeros(n, bool)
+    outside = np.zeros(n, bool)
+    tree_of = [forest.rows[k]["tree"] if k >= 0 else -1 for k in forest.node]
+    for j in np.flatnonzero((forest.inner == 0) & (joints.cfm == 0.0)):
+        ends = [int(joints.body_a[j]), int(joints.body_b[j])]
+        trees = [int(tree_of[k]) for k in ends if tree_of[k] >= 0]
+        if not trees:
+            continue
+        first = min(int(leader[t]) for t in trees)
+        old = [int(leader[t]) for t in trees]
+        leader[np.isin(leader, old)] = first
+        closed[trees] = True
+        fixed = [k for k in ends if tree_of[k] < 0]
+        outside[trees] |= any(bodies.kind[k] != STATIC or floating[trees].any() for k in fixed)
+    for t in range(n):
+        group = leader == t
+        if outside[group].any() or (floating[group].any() and group.sum() > 1):
+            closed[group] = False
+        elif closed[group].any():
+            closed[group] = True
+    return np.where(closed, leader, -1)
+
+
 def build_tree(
     bodies: Bodies, joints: Joints, start: Start, lone: bool = False
 ) -> tuple[Tree, Array]:
@@ -212,7 +242,8 @@ def build_tree(
     for body in range(len(bodies.kind)):
         if not forest.is_known(body) and (lone or forest.at.get(body)):
             forest.add_root(body)
-    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner)
+    tied = tied_trees(bodies, joints, forest)
+    tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, tied)
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])

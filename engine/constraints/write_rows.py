@@ -98,7 +98,7 @@ def write_rows(
     for j in range(joints.kind.shape[0]):
         if has_rows(joints, kind, state, j):
             write_joint(model, state, j, rows, h, turning)
-    write_elements(rows, state, model.forces, kind, h)
+    write_elements(rows, state, model.forces, kind, h, turning)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)
     write_contacts(rows, contacts, state, model.bodies, options)

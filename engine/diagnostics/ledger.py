@@ -230,13 +230,14 @@ def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
 def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
     """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
 
-    h d ((1 - theta) J v + theta J v+) speed,  speed = (J v + J v+)/2 the mean of the step
+    h d ((1 - theta) J v + theta J v+ + ahead) speed,  speed = (J v + J v+)/2 the mean of the
+    step; ahead of a force element's line, see element.write_elements
     """
     damping, inverse_mass = damper_of(model, rows, i)
     theta = implicit_share(h * damping * inverse_mass)
     before = row_speed_before(rows, i, motion)
     after = 2.0 * speed - before
-    return h * damping * ((1.0 - theta) * before + theta * after) * speed
+    return h * damping * ((1.0 - theta) * before + theta * after + rows.error[i]) * speed
 
 
 @kernel

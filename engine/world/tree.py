@@ -40,6 +40,7 @@ class Tree(NamedTuple):
     axis: NDArray  # (k,) int64          coordinate of that joint, -1: none of its own
     tree: NDArray  # (k,) int64          which tree it is part of
     inner: NDArray  # (j,) int64         1: this joint is in a tree and has no equations
+    tied: NDArray  # (t,) int64          first of the trees that equations tie to it and to nothing that moves; -1: none
     start: NDArray  # (t + 1,) int64     first node of each tree
     floating: NDArray  # (t,) int64      1: its root is free; 0: it stands on the ground
     q_start: NDArray  # (k + 1,) int64   first coordinate of each node
@@ -81,6 +82,7 @@ class TreeWork(NamedTuple):
         NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
     )
     kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
+    loop_work: NDArray  # (t,) J         what equations of loops did in the kick, at the first of tied trees
     q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
     qd_start: NDArray  # (v,) 1/s        rates likewise
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step

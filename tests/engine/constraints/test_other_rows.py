@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.bodies.forces import elongation
-from engine.constraints.element import write_elements
+from engine.constraints.element import write_elements, write_line
 from engine.constraints.frames import joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
@@ -57,7 +57,7 @@ def pair() -> list[dict[str, Any]]:
 def allow_only_what_the_joint_allows(sim: Simulation) -> None:
     """Take from the velocities what the equations forbid: only then are angles coordinates."""
     state: State = sim.state
-    still = np.zeros((3, 3))
+    still = np.zeros((3, 6))
     write_rows(sim.model, state, sim.work.contacts, sim.work.rows, sim.options, still)
     rows = sim.work.rows
     keep = [i for i in range(int(rows.count[0])) if rows.kind[i] == 0]
@@ -74,7 +74,7 @@ def stops(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
     frame = joint_frame(joints, state, 0)
     for axis in range(n_coordinates(int(joints.kind[0]))):
         state.joint_q[0, axis] = coordinate(joints, state, 0, axis, frame)
-        write_limits(rows, state, joints, (0, axis), frame, 1e9, np.zeros((3, 3)))
+        write_limits(rows, state, joints, (0, axis), frame, 1e9, np.zeros((3, 6)))
     n = int(rows.count[0])
     assert (rows.kind[:n] == ROW_LIMIT).all()
     return rows.error[:n].copy(), np.array([row_speed(rows, i, state) for i in range(n)])
@@ -108,11 +108,26 @@ def test_force_elements(kind: str) -> None:
         return float(elongation(forces, state, 0))
 
     rows.count[:] = 0
-    write_elements(rows, state, forces, sim.model.bodies.kind, 1e-3)
+    write_elements(rows, state, forces, sim.model.bodies.kind, 1e-3, sim.work.motion.turning)
     assert rows.count[0] == 1
     speed = row_speed(rows, 0, state)
     ahead, behind = (at(sim, s * D, extension) for s in (1.0, -1.0))
     assert speed == pytest.approx((ahead - behind) / (2 * D), abs=1e-8, rel=1e-7)
+
+
+def test_the_second_derivative_of_a_spring_s_length() -> None:
+    element: dict[str, Any] = {"type": "spring", "parent": "a", "child": "b", "stiffness": 1.0}
+    element |= {"anchor": POINT, "anchor2": [0.9, 0, 0.4]}
+    sim = tumbling(document(pair(), forces=[element]), 4)
+    state, forces, far = sim.state, sim.model.forces, 1e-4
+
+    def extension(_: Simulation) -> float:
+        return float(elongation(forces, state, 0))
+
+    curvature = write_line(sim.work.rows, 0, state, forces, 0, np.zeros((3, 6)))
+    behind, here, ahead = (at(sim, s * far, extension) for s in (-1.0, 0.0, 1.0))
+    assert abs(curvature) > 0.1
+    assert curvature == pytest.approx((ahead - 2.0 * here + behind) / far**2, rel=1e-5)
 
 
 def test_hand() -> None:

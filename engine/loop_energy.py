@@ -1,0 +1,129 @@
+"""Loops of trees do no work: what their equations took in a step is given back.
+
+The kick makes rates tangent where the step ends, as well as it knows that place; what it errs, e,
+the next kick takes away, with the work lam e/2 (decision 0051 has the same for bodies). Behind the
+step rates are made tangent where loops were closed, and then scaled, so that the kinetic energy is
+that of the kick without the work of its loops.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.articulated.exchange import show_velocities
+from engine.articulated.kept import keep_floating, stretch
+from engine.articulated.kick import has_loops
+from engine.articulated.places import write_velocities
+from engine.articulated.rows import tree_of
+from engine.articulated.sums import kinetic_energy, momentum
+from engine.closing import level_rates
+from engine.diagnostics.ledger import mean_row_speed, row_speed_before
+from engine.kernel import kernel
+from engine.spatial.vec3 import ZERO3, sub
+from engine.world.problem import Problem
+from engine.world.rows import ROW_EQUATION, Rows
+from engine.world.state import LEDGER_CORRECTION, State
+from engine.world.tree import KEPT_ENERGY, Tree, TreeWork
+from engine.world.workspace import Motion, Workspace
+
+# share of its bodies' speeds by which a loop may be open; more is a jolt, whose energy is lost
+JOLT = 0.05
+
+
+@kernel
+def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
+    """How fast a row could be at most with what its body does."""
+    turn, way, w2, v2 = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        turn += J[i, k] * J[i, k]
+        way += J[i, 3 + k] * J[i, 3 + k]
+        w2 += old[body, k] * old[body, k]
+        v2 += old[body, 3 + k] * old[body, 3 + k]
+    return math.sqrt(turn * w2) + math.sqrt(way * v2)
+
+
+@kernel
+def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
+    """Whether a loop was opening before the kick faster than a flight explains."""
+    old = motion.velocity_old
+    most = side_speed(rows.J_a, i, old, rows.body_a[i])
+    most += side_speed(rows.J_b, i, old, rows.body_b[i])
+    return abs(row_speed_before(rows, i, motion)) > JOLT * most
+
+
+@kernel
+def count_loop_work(
+    tree: Tree, work: TreeWork, rows: Rows, problem: Problem, motion: Motion, state: State
+) -> None:
+    """Work of the equations of loops in the kick [J], inf where one was a jolt.
+
+    Reads   velocities before (motion) and after (state) the kick, rows, lam
+    Writes  work.loop_work
+    """
+    if not has_loops(tree):
+        return
+    for t in range(work.loop_work.shape[0]):
+        work.loop_work[t] = 0.0
+    for i in range(rows.count[0]):
+        t = max(tree_of(tree, rows.body_a[i]), tree_of(tree, rows.body_b[i]))
+        if rows.kind[i] != ROW_EQUATION or rows.cfm[i] > 0.0 or t < 0 or tree.tied[t] < 0:
+            continue
+        first = tree.tied[t]
+        if is_jolt(rows, i, motion):
+            work.loop_work[first] = math.inf
+        else:
+            work.loop_work[first] += problem.lam[i] * mean_row_speed(rows, i, motion, state)
+
+
+@kernel
+def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+    """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
+
+    Reads   work.V, kept, loop_work
+    Writes  qd
+    """
+    due = work.loop_work[t] if work.loop_work[t] < math.inf else 0.0
+    if tree.floating[t] == 1:
+        work.kept[t, KEPT_ENERGY] -= due
+        keep_floating(tree, work, t, qd)
+        return
+    wanted, found = -due, 0.0
+    for s in range(t, tree.tied.shape[0]):
+        if tree.tied[s] == t:
+            wanted += work.kept[s, KEPT_ENERGY]
+            found += kinetic_energy(tree, work, tree.start[s], tree.start[s + 1])
+    factor = stretch(wanted, found)
+    for s in range(t, tree.tied.shape[0]):
+        if tree.tied[s] == t:
+            for k in range(tree.v_start[tree.start[s]], tree.v_start[tree.start[s + 1]]):
+                qd[k] *= factor
+
+
+@kernel
+def finish_loops(tree: Tree, state: State, work: Workspace, closed: bool) -> None:
+    """Rates along loops at the end of a step, with the energy they had.
+
+    Reads   closed: whether loops could be closed; work.tree.kept of the flight from the kick
+    Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in
+    Check   tests/laws/test_reduced.py, tests/references/test_mechanisms.py
+    """
+    if not has_loops(tree):
+        return
+    scratch, n = work.tree, tree.kind.shape[0]
+    energy = kinetic_energy(tree, scratch, 0, n)
+    L, P = momentum(tree, scratch, 0, n, ZERO3)
+    if closed:
+        level_rates(tree, state, work)
+    for t in range(tree.tied.shape[0]):
+        if tree.tied[t] == t:
+            give_back(tree, scratch, t, state.tree_qd)
+    write_velocities(tree, state.tree_qd, scratch)
+    show_velocities(tree, scratch, state)
+    state.ledger[LEDGER_CORRECTION] += kinetic_energy(tree, scratch, 0, n) - energy
+    L_now, P_now = momentum(tree, scratch, 0, n, ZERO3)
+    P, L = sub(P_now, P), sub(L_now, L)
+    for k in range(3):
+        state.momentum_in[k] += P[k]
+        state.momentum_in[3 + k] += L[k]
