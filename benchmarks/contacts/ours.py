@@ -1,6 +1,6 @@
-"""This engine on a scene, all settings as they come: `python -m benchmarks.contacts.ours SCENE.json OUT`.
+"""This engine on a scene: `python -m benchmarks.contacts.ours SCENE.json OUT`.
 
-Leaves what every driver leaves, and phases.json: microseconds per step of each phase, median over
+All settings are as they come. Leaves what every driver leaves, and phases.json: microseconds per step of each phase, median over
 the window.
 """
 

@@ -29,9 +29,9 @@ def placed(array: Any, offset: int) -> Any:
 
 
 def laid_apart(arrays: Bundle, kept: Any) -> Bundle:
-    """Nested bundles with their large arrays laid apart; what `kept` holds as well stays where it is.
+    """Nested bundles with their large arrays laid apart.
 
-    Arrays that several bundles share are shared afterwards.
+    What `kept` holds as well stays where it is; what several bundles share is shared afterwards.
     """
     moved: dict[int, Any] = {}
     hold(kept, moved)
