@@ -1,7 +1,7 @@
 """This engine on a scene: `python -m benchmarks.contacts.ours SCENE.json OUT`.
 
-All settings are as they come. Leaves what every driver leaves, and phases.json: microseconds per step of each phase, median over
-the window.
+All settings are as they come. Leaves what every driver leaves, and phases.json: microseconds per
+step of each phase, median over the window.
 """
 
 import json
