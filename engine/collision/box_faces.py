@@ -204,7 +204,7 @@ def box_faces(pair: Pair, hit: Hit, limit: float, patch: Patch) -> tuple[Hit, in
     """Candidates of two boxes that meet with a face, the hit with its normal; -1: another case.
 
     Reads   pair.cosine
-    Check   tests/engine/collision/test_manifold.py
+    Check   tests/engine/collision/test_box_faces.py
     """
     n = hit[1]
     f0 = face_towards(to_shape(pair, 0, n), 0)

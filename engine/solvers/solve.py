@@ -35,8 +35,8 @@ LEMKE = int(SolverMethod.LEMKE)
 
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
-PGS_ITERATIONS = 15
-COLD_ITERATIONS = 150
+PGS_ITERATIONS = 20
+COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
