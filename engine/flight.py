@@ -34,6 +34,8 @@ from engine.kernel import clock_ns, kernel
 from engine.loop_energy import count_loop_work, finish_loops
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
+from engine.solvers.small_steps import solve_small_steps
+from engine.solvers.solve import SMALL_STEPS
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.stabilisation.tangent import count_work, write_tangents
@@ -156,7 +158,7 @@ def gather_rows(
     """
     now = clock_ns()
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
-    if options.stabilisation != BAUMGARTE:
+    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
@@ -177,15 +179,18 @@ def push(
     """
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
     now = clock_ns()
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        told[0],
-    )
+    if options.solver.method == SMALL_STEPS:
+        solve_small_steps(bodies, work, options, told[0])
+    else:
+        solve_islands(
+            problem,
+            bodies.inverse_mass,
+            work.islands,
+            work.dense,
+            motion.scratch,
+            options.solver,
+            told[0],
+        )
     now = lap(told[0], PHASE_SOLVE, now)
     apply_impulses(bodies, problem, motion, state)
     forget_impulses(bodies, model.joints, state)

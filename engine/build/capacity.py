@@ -10,6 +10,8 @@ from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.apart import laid_apart
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.build.motion import motion_arrays
+from engine.build.substeps import substep_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.impacts import N_RECORD, Impacts
@@ -103,6 +105,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         J_b=np.zeros((n, 6)),
         bias=np.zeros(n),
         ease=np.zeros(n),
+        rebound=np.zeros(n),
         cfm=np.zeros(n),
         lo=np.zeros(n),
         hi=np.zeros(n),
@@ -159,26 +162,6 @@ def island_arrays(part: Problem) -> Islands:
     )
 
 
-def motion_arrays(n: int) -> Motion:
-    """Motion of n bodies, the world included."""
-    return Motion(
-        velocity_old=np.zeros((n, 6)),
-        velocity_free=np.zeros((n, 6)),
-        jump=np.zeros((n, 6)),
-        inverse_inertia_W=np.zeros((n, 3, 3)),
-        wrench=np.zeros((n, 6)),
-        booked=np.zeros((n, 6)),
-        turning=np.zeros((n, 6)),
-        scratch=np.zeros((n, 6)),
-        p_start=np.zeros((n, 3)),
-        q_start=np.zeros((n, 4)),
-        w_start=np.zeros((n, 3)),
-        activity=np.zeros(n, np.int64),
-        L_start=np.zeros((n, 3)),
-        flown_start=np.zeros((n, 3)),
-    )
-
-
 def empty_report() -> Report:
     """A report of nothing."""
     return Report(
@@ -201,7 +184,9 @@ def position_arrays(
     """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
-        n, n_joints, n_rows = 0, 0, 0
+        # substeps move bodies as well
+        n *= options.solver.method == SolverMethod.SMALL_STEPS
+        n_joints, n_rows = 0, 0
 
     def problem() -> Problem:
         return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion, mobility)
@@ -309,11 +294,13 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(most_equations(model.tree), 0)
+    problem = problem_of(rows, friction, model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction, model.bodies, motion, mobility),
+        problem=problem,
+        substeps=substep_arrays(problem, options, lanes),
         islands=island_arrays(part),
         dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, rates),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)

@@ -14,7 +14,7 @@ from engine.world.state import State
 # A contact that bears a load within this share of the margin stands ...
 STANDING = 0.1
 # ... and where it is swept, this share of its gap is corrected per step (decision 0065).
-GENTLE = 0.005
+GENTLE = 0.01
 
 NEWTON = int(RestitutionLaw.NEWTON)
 EXACT = int(ImpactTime.EXACT)
@@ -85,7 +85,8 @@ def set_rigid(
             # the flight ends where they meet: until then nothing holds them up
             rows.bias[row] -= 2.0 * speed
         elif bounces and gap + h * speed < 0.0:
-            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+            rows.rebound[row] = -contacts.restitution[c] * speed
+            rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
 
 @kernel

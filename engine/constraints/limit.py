@@ -102,7 +102,8 @@ def keep_positive(
     restitution = joints.limit_restitution[j, axis]
     # without any rebound what is left of the gap may close: it stops where the stop is
     if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
-        rows.bias[row] = min(rows.bias[row], restitution * speed)
+        rows.rebound[row] = -restitution * speed
+        rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
 
 @kernel

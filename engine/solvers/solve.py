@@ -32,12 +32,15 @@ PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
-PGS_ITERATIONS = 20
+PGS_ITERATIONS = 15
 COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
+# load goes through more bodies the more there are: a sweep more for so many contacts, at most
+CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
@@ -105,7 +108,8 @@ def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: b
     """How long sweeps go on, and their relaxation."""
     sweeps = BOX_ITERATIONS
     if n_contacts > 0:
-        sweeps = PGS_ITERATIONS if is_warm else COLD_ITERATIONS
+        more = min(n_contacts // CONTACTS_PER_SWEEP, MORE_ITERATIONS)
+        sweeps = PGS_ITERATIONS + more if is_warm else COLD_ITERATIONS
     sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
     return sweeps, options.tolerance, options.relaxation if method == SOR else 1.0
 
@@ -117,7 +121,7 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
         return False
     if problem.friction_kind[0] != FRICTION_CONE:
         return False
-    return options.method in (AUTO, PGS, SOR)
+    return options.method in (AUTO, PGS, SOR, SMALL_STEPS)
 
 
 @kernel
@@ -177,7 +181,8 @@ def solve(
         for i in range(n_rows):
             problem.lam[i] = 0.0
     method = options.method
-    if method == AUTO:
+    # what has no duration has no substeps
+    if method in (AUTO, SMALL_STEPS):
         method = choose_method(problem, dense)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
