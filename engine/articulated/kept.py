@@ -27,6 +27,8 @@ from engine.world.tree import (
 
 # a flight that changes speeds by more than this share does not know where it goes: they stay then
 WILD = 0.1
+# a part of the energy below this share of it takes errors in its measure
+SMALL = 0.1
 
 
 @kernel
@@ -113,6 +115,19 @@ def stretch(wanted: float, found: float) -> float:
 
 
 @kernel
+def stretch_part(wanted: float, found: float, whole: float) -> float:
+    """`stretch` for a part `found` of the energy `whole`; a small part cannot carry all errors.
+
+    What a flight errs is a share of the whole: all of it given to next to nothing would change that
+    by more than the flight ever errs, and leave a method of first order.
+    """
+    if not (found > 0.0 and whole > 0.0):
+        return 1.0
+    share = min(found / (SMALL * whole), 1.0)
+    return stretch(found + share * (wanted - found), found)
+
+
+@kernel
 def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     """Momentum and angular momentum of a floating tree as remembered, then its energy.
 
@@ -135,8 +150,8 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
     as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
     as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
-    inner = kinetic_energy(tree, work, begin, end) - as_whole_old
-    factor = stretch(kept[t, KEPT_ENERGY] - as_whole, inner)
+    energy = kinetic_energy(tree, work, begin, end)
+    factor = stretch_part(kept[t, KEPT_ENERGY] - as_whole, energy - as_whole_old, energy)
     # rates of the root: V_root - V_whole is stretched, V_whole replaced
     V_w = (work.V[root, 0], work.V[root, 1], work.V[root, 2])
     V_v = (work.V[root, 3], work.V[root, 4], work.V[root, 5])
