@@ -12,6 +12,7 @@ A step is flown in flight.py:
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
       stabilise  what came apart, where a scene asks for it -> p, q
+                 (of a kick in substeps: to where they lead)
     9 account  where did work and momentum go, who sleeps   -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
@@ -47,6 +48,8 @@ from engine.settling import settle_trees
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
+from engine.solvers.solve import SMALL_STEPS
+from engine.stabilisation.follow import follow_substeps
 from engine.stabilisation.stabilise import stabilise
 from engine.status import EVENTS_FULL, NOT_FINITE
 from engine.world.events import Events
@@ -88,6 +91,7 @@ def advance(
         return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
     work.positions.gained[:] = 0.0
+    work.substeps.shift[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if state.unguarded[0] == 1:
         settle_trees(model, state, work.tree)
@@ -139,6 +143,8 @@ def step(
     now = clock_ns()
     if options.stabilisation != BAUMGARTE:
         stabilise(model, state, work, options, report)
+    if options.solver.method == SMALL_STEPS:
+        follow_substeps(model, state, work)
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
     break_joints(model.joints, state, work.rows, work.problem, options.time_step, events)
@@ -171,6 +177,7 @@ def run(
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
+        work.tree.asked[0] = 1 if done + 1 == n_steps else 0
         if not has_room(work.contacts, model.joints, events):
             report.status[0] = EVENTS_FULL
             return done

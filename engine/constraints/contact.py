@@ -85,7 +85,8 @@ def set_rigid(
             # the flight ends where they meet: until then nothing holds them up
             rows.bias[row] -= 2.0 * speed
         elif bounces and gap + h * speed < 0.0:
-            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+            rows.rebound[row] = -contacts.restitution[c] * speed
+            rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
 
 @kernel

@@ -32,6 +32,7 @@ PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
@@ -117,7 +118,7 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
         return False
     if problem.friction_kind[0] != FRICTION_CONE:
         return False
-    return options.method in (AUTO, PGS, SOR)
+    return options.method in (AUTO, PGS, SOR, SMALL_STEPS)
 
 
 @kernel
@@ -177,7 +178,8 @@ def solve(
         for i in range(n_rows):
             problem.lam[i] = 0.0
     method = options.method
-    if method == AUTO:
+    # what has no duration has no substeps
+    if method in (AUTO, SMALL_STEPS):
         method = choose_method(problem, dense)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL

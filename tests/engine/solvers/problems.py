@@ -267,6 +267,7 @@ def new_report():
 def solver_options(method=SolverMethod.AUTO, **changes):
     """Options with a tight tolerance."""
     values = {"max_iterations": 0, "tolerance": 1e-12, "relaxation": 1.0, "warm_start": 1}
+    values |= {"substeps": 4, "frequency": 0.0, "damping_ratio": 10.0}
     return SolverOptions(method=int(method), **(values | changes))
 
 
