@@ -31,7 +31,7 @@ from engine.impacts.strike import strike
 from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
-from engine.kernel import clock_ns, kernel
+from engine.kernel import kernel
 from engine.loop_energy import count_loop_work, finish_loops
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
@@ -40,13 +40,13 @@ from engine.solvers.solve import SMALL_STEPS
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.stabilisation.tangent import count_work, write_tangents
+from engine.stopwatch import lap, look_at_clock
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_MOVE,
-    PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
     Report,
@@ -64,14 +64,6 @@ BAUMGARTE = int(Stabilisation.BAUMGARTE)
 MOMENTS, MOMENTS_PER_CONTACT = 64, 8
 # gaps below these shares of the margin: that of an impact at its moment, those of what it passes on
 CLOSED, TOUCHING = 1e-9, 1e-6
-
-
-@kernel
-def lap(report: Report, phase: int, since: int) -> int:
-    """Book the time since `since` [ns] under a phase; returns now."""
-    now = clock_ns()
-    report.phase_ns[phase] += now - since
-    return now
 
 
 @kernel
@@ -139,10 +131,9 @@ def look(
 
     Writes  contacts, motion
     """
-    now = clock_ns()
     if not meet(model, kind, state, work, collision, options, report):
         return False
-    now = lap(report, PHASE_NARROW, now)
+    now = look_at_clock(report)
     write_world_inertia(model.bodies, state, work.motion, options)
     predict_velocity(model, state, work.motion, options)
     bend_trees(model.tree, work.tree, state, work.motion)
@@ -160,7 +151,7 @@ def gather_rows(
 
     Writes  rows, problem
     """
-    now = clock_ns()
+    now = look_at_clock(report)
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(work.rows, model.joints, options.time_step)
@@ -182,7 +173,7 @@ def push(
     Writes  velocities, ledger, momentum_in, cached impulses of state
     """
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
-    now = clock_ns()
+    now = look_at_clock(told[0])
     if options.solver.method == SMALL_STEPS:
         solve_small_steps(bodies, work, options, told[0])
     else:
@@ -292,7 +283,7 @@ def fly(
     """
     h, report = options.time_step, told[0]
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
-    now = clock_ns()
+    now = look_at_clock(report)
     advance_poses(model.bodies, state, 0.5 * h, options)
     fly_to_kick(model.tree, work.tree, state, 0.5 * h)
     lap(report, PHASE_MOVE, now)

@@ -10,6 +10,7 @@ from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
 from engine.build.motion import motion_arrays
+from engine.build.report import empty_report
 from engine.build.substeps import substep_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
@@ -25,7 +26,6 @@ from engine.world.options import (
 )
 from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
-from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
 from engine.world.state import N_BEND, N_LEDGER, ContactCache, State
 from engine.world.tree import Mobility, Tree
@@ -132,6 +132,8 @@ def problem_of(
         diagonal=np.zeros(n),
         inverse_mass=bodies.inverse_mass,
         inverse_inertia=motion.inverse_inertia_W,
+        velocity_old=motion.velocity_old,
+        velocity_free=motion.velocity_free,
         cfm=rows.cfm,
         b=np.zeros(n),
         ease=rows.ease,
@@ -158,22 +160,6 @@ def island_arrays(part: Problem) -> Islands:
         order=np.zeros(n_rows, np.int64),
         place=np.zeros(n_rows, np.int64),
         part=part,
-    )
-
-
-def empty_report() -> Report:
-    """A report of nothing."""
-    return Report(
-        status=np.zeros(1, np.int64),
-        bad_body=np.full(1, -1, np.int64),
-        islands=np.zeros(1, np.int64),
-        method=np.zeros(1, np.int64),
-        methods=np.zeros(1, np.int64),
-        solver_status=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        coulomb_error=np.zeros(1),
-        phase_ns=np.zeros(N_PHASES + 1, np.int64),
     )
 
 
