@@ -254,7 +254,7 @@ def land(
     """The second half of a flight whose kick the guard watches over; False: it waits for room."""
     if not guard_struck(model, kind, state, work, collision, options, told):
         return False
-    now, h = clock_ns(), 0.5 * options.time_step
+    now, h = look_at_clock(told[0]), 0.5 * options.time_step
     advance_poses(model.bodies, state, h, options)
     height = leave_kick(model.tree, work.tree, state, h)
     closed = close_loops(model, state, work)
