@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import solver_scenes
 from benchmarks.plots import STYLE
 from benchmarks.readme import row
 
@@ -203,3 +204,4 @@ def write(report: dict[str, Any], folder: Path) -> None:
     fill(page, "solved", solved_table(report["problems"]))
     fill(page, "piles", pile_table(report["problems"]))
     fill(page, "exactness", exactness_table(report["problems"]))
+    fill(page, "scenes", solver_scenes.table(report["scenes"]))

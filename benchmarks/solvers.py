@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import solver_scenes
 from benchmarks.machine import describe, single_threaded
 from benchmarks.solver_problems import Named, piles, published
 from engine.complementarity import Complementarity, Rules, Solution, solve
-from engine.solvers.subspace import SWEEPS
 from engine.warmup import solve_plain_problems
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,7 @@ LINES = {
     "APGD on cones": ("relaxed", "apgd", 1.0),
 }
 # iterations at most, by unknowns; and of the Newton method, whose steps are dear
-MOST = ((3_000, 10_000), (20_000, 1_500), (10**9, 400))
+MOST = ((7_000, 50_000), (20_000, 10_000), (10**9, 2_500))
 MOST_NEWTON = ((5_000, 20_000), (10**9, 0))
 
 
@@ -63,6 +63,16 @@ def timed(problem: Complementarity, method: str, rules: Rules) -> tuple[Solution
     return solution, time.process_time() - began
 
 
+def end_of_turn(history: np.ndarray, k: int) -> int:
+    """Iterations until the residual of iteration k (from 0) was there.
+
+    Subspace minimisation has an answer at the end of its turns only, and notes it for all of them.
+    """
+    while k + 1 < len(history) and history[k + 1] == history[k]:
+        k += 1
+    return k + 1
+
+
 def measure_iterations(problem: Complementarity, method: str, omega: float) -> dict[str, Any]:
     """One run for the residuals, one without looking for the time of an iteration."""
     most = limit(problem.n, MOST)
@@ -73,12 +83,13 @@ def measure_iterations(problem: Complementarity, method: str, omega: float) -> d
     count = min(len(history), 300)
     _, seconds = timed(problem, method, Rules(0.0, count, omega))
     each = seconds / max(count, 1)
-    # subspace minimisation has an answer at the end of its turns only
-    turn = SWEEPS if method == "pgs_sm" else 1
     found: list[float | None] = []
     for tolerance in TOLERANCES:
         reached = np.flatnonzero(history <= tolerance)
-        found.append(turn * (int(reached[0]) // turn + 1) if len(reached) else None)
+        count_to = int(reached[0]) + 1 if len(reached) else None
+        if count_to is not None and method == "pgs_sm":
+            count_to = end_of_turn(seen.history, count_to - 1)
+        found.append(count_to)
     shown = np.unique(np.geomspace(1, max(len(history), 1), 80).astype(int))
     return {
         "iterations": found,
@@ -161,6 +172,9 @@ def study(wanted: list[str]) -> int:
             report["problems"].append(measure(named))
         if not wanted:
             FILE.write_text(json.dumps(report, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not wanted:
+        report["scenes"] = solver_scenes.study()
+        FILE.write_text(json.dumps(report, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.articulated.exchange import show_coordinates
 from engine.articulated.flight import (
     arrive,
     fly_to_kick,
@@ -30,20 +31,22 @@ from engine.impacts.strike import strike
 from engine.impacts.tally import count_in, recall, remember
 from engine.integration.advance_poses import advance_poses
 from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
-from engine.kernel import clock_ns, kernel
+from engine.kernel import kernel
 from engine.loop_energy import count_loop_work, finish_loops
 from engine.meeting import meet
 from engine.solvers.islands import solve_islands
+from engine.solvers.small_steps import solve_small_steps
+from engine.solvers.solve import SMALL_STEPS
 from engine.spatial.quaternion import load4, store4
 from engine.spatial.vec3 import load3, store3
 from engine.stabilisation.tangent import count_work, write_tangents
+from engine.stopwatch import lap, look_at_clock
 from engine.world.model import Model
 from engine.world.options import ImpactTime, RestitutionLaw, Stabilisation, StepOptions
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_MOVE,
-    PHASE_NARROW,
     PHASE_ROWS,
     PHASE_SOLVE,
     Report,
@@ -61,14 +64,6 @@ BAUMGARTE = int(Stabilisation.BAUMGARTE)
 MOMENTS, MOMENTS_PER_CONTACT = 64, 8
 # gaps below these shares of the margin: that of an impact at its moment, those of what it passes on
 CLOSED, TOUCHING = 1e-9, 1e-6
-
-
-@kernel
-def lap(report: Report, phase: int, since: int) -> int:
-    """Book the time since `since` [ns] under a phase; returns now."""
-    now = clock_ns()
-    report.phase_ns[phase] += now - since
-    return now
 
 
 @kernel
@@ -136,14 +131,14 @@ def look(
 
     Writes  contacts, motion
     """
-    now = clock_ns()
     if not meet(model, kind, state, work, collision, options, report):
         return False
-    now = lap(report, PHASE_NARROW, now)
+    now = look_at_clock(report)
     write_world_inertia(model.bodies, state, work.motion, options)
     predict_velocity(model, state, work.motion, options)
     bend_trees(model.tree, work.tree, state, work.motion)
     predict_trees(model.tree, work.tree, state, work.motion, options.time_step)
+    show_coordinates(model.tree, state)
     lap(report, PHASE_ROWS, now)
     return True
 
@@ -156,9 +151,9 @@ def gather_rows(
 
     Writes  rows, problem
     """
-    now = clock_ns()
+    now = look_at_clock(report)
     write_rows(model, state, work.contacts, work.rows, options, work.motion.turning)
-    if options.stabilisation != BAUMGARTE:
+    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(work.rows, model.joints, options.time_step)
     now = lap(report, PHASE_ROWS, now)
     assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
@@ -178,16 +173,19 @@ def push(
     Writes  velocities, ledger, momentum_in, cached impulses of state
     """
     bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
-    now = clock_ns()
-    solve_islands(
-        problem,
-        bodies.inverse_mass,
-        work.islands,
-        work.dense,
-        motion.scratch,
-        options.solver,
-        told[0],
-    )
+    now = look_at_clock(told[0])
+    if options.solver.method == SMALL_STEPS:
+        solve_small_steps(bodies, work, options, told[0])
+    else:
+        solve_islands(
+            problem,
+            bodies.inverse_mass,
+            work.islands,
+            work.dense,
+            motion.scratch,
+            options.solver,
+            told[0],
+        )
     now = lap(told[0], PHASE_SOLVE, now)
     apply_impulses(bodies, problem, motion, state)
     forget_impulses(bodies, model.joints, state)
@@ -197,7 +195,8 @@ def push(
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     book_supports(problem, state, motion, options.time_step)
-    write_reactions(problem, model.joints, state, motion, options.time_step)
+    if work.tree.asked[0] == 1:
+        write_reactions(problem, model.joints, state, motion, options.time_step)
     count_loop_work(model.tree, work.tree, rows, problem, motion, state)
     if options.stabilisation != BAUMGARTE:
         count_work(model, work, state, options, problem)
@@ -255,12 +254,13 @@ def land(
     """The second half of a flight whose kick the guard watches over; False: it waits for room."""
     if not guard_struck(model, kind, state, work, collision, options, told):
         return False
-    advance_poses(model.bodies, state, 0.5 * options.time_step, options)
-    h = 0.5 * options.time_step
+    now, h = look_at_clock(told[0]), 0.5 * options.time_step
+    advance_poses(model.bodies, state, h, options)
     height = leave_kick(model.tree, work.tree, state, h)
     closed = close_loops(model, state, work)
     arrive(model.tree, work.tree, state, h, height)
     finish_loops(model.tree, state, work, closed)
+    lap(told[0], PHASE_MOVE, now)
     return True
 
 
@@ -283,7 +283,7 @@ def fly(
     """
     h, report = options.time_step, told[0]
     contacts, impacts, n_shapes = work.contacts, work.impacts, model.shapes.kind.shape[0]
-    now = clock_ns()
+    now = look_at_clock(report)
     advance_poses(model.bodies, state, 0.5 * h, options)
     fly_to_kick(model.tree, work.tree, state, 0.5 * h)
     lap(report, PHASE_MOVE, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.articulated.exchange import settle
-from engine.diagnostics.energy import moving_energy, momenta
+from engine.diagnostics.energy import momenta, moving_energy
 from engine.kernel import kernel
 from engine.world.model import Model
 from engine.world.state import (

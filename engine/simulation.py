@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import carry, empty_report, grown_cache, workspace
+from engine.build.capacity import carry, grown_cache, workspace
 from engine.build.events import event_arrays
+from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.collision.scratch import collision_scratch
@@ -20,12 +21,14 @@ from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
+from engine.held import hold
 from engine.integrators import run_smooth
 from engine.kernel import SOURCE_HASH
 from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
+from engine.step import Course
 from engine.step import run as run_steps
 from engine.world.options import ImpactTime, Integrator, SolverMethod
 from engine.world.report import (
@@ -94,6 +97,7 @@ class Simulation(Steered, Queried):
         self._events = event_arrays(0)
         self._event_parts = []
         self._allocate(len(self.state.contacts.key))
+        self._course: tuple[Any, ...] = (None,) * len(Course._fields)
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -134,6 +138,7 @@ class Simulation(Steered, Queried):
         if self.failure is not None or n <= 0:
             return 0
         self.report.phase_ns[:] = 0
+        self.report.timed_steps[:] = 0
         began = time.perf_counter()
         done = 0
         # a step of several flights cannot be undone by itself: go back to before the batch
@@ -164,7 +169,7 @@ class Simulation(Steered, Queried):
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        scale = 1e-3 / max(done, 1)
+        scale = 1e-3 / max(int(self.report.timed_steps[0]), 1)
         self._last_phases = {
             name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
         }
@@ -175,7 +180,10 @@ class Simulation(Steered, Queried):
         model, state, work, options = self.model, self.state, self.work, self.options
         if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             return run_smooth(model, state, work, options, n, self.report)
-        return run_steps(model, state, work, self.collision, options, n, self.report, self._events)
+        course = Course(model, state, work, self.collision, options, self.report, self._events)
+        if any(now is not then for now, then in zip(course, self._course, strict=True)):
+            self._course, self._held = course, hold(course)
+        return run_steps(self._held, n)
 
     # ------------------------------------------------------------------ looking
 

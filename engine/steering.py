@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.build.rotations import inverse, rotation_matrix, turn
-from engine.diagnostics.energy import moving_energy, momenta, potential_energy
+from engine.diagnostics.energy import momenta, moving_energy, potential_energy
 from engine.world.model import DYNAMIC, STATIC, Model
 from engine.world.state import LEDGER_WORK_IN, State
 

@@ -12,6 +12,7 @@ A step is flown in flight.py:
     7 push     apply them                                   -> v = v_free + M^-1 J^T lam
     8 move     the other half along the new velocities      -> p, q
       stabilise  what came apart, where a scene asks for it -> p, q
+                 (of a kick in substeps: to where they lead)
     9 account  where did work and momentum go, who sleeps   -> ledger, broken joints
 
 Velocities jump once, in the middle: seen from there this is semi-implicit Euler, seen from the ends
@@ -20,10 +21,13 @@ of the step it is second order in h where motion is smooth (decision 0003).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from numpy.typing import NDArray
 
 from engine.articulated.exchange import prepare
 from engine.bodies.finite import first_bad_body
+from engine.bundle import bundle
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
 from engine.diagnostics.breaking import break_joints
@@ -36,19 +40,22 @@ from engine.flight import (
     fly_with_strikes,
     keep_start,
     land,
-    lap,
     undo,
 )
 from engine.guard import STRUCK, guard_first_flight
+from engine.held import opened
 from engine.impacts.record import show_record, start_sums
 from engine.impacts.tally import show
-from engine.kernel import clock_ns, kernel
+from engine.kernel import kernel
 from engine.settling import settle_trees
 from engine.sleeping.activity import as_active, write_activity
 from engine.sleeping.rest import fall_asleep
 from engine.sleeping.wake import disturb_by_time, return_contacts
+from engine.solvers.solve import SMALL_STEPS
+from engine.stabilisation.follow import follow_substeps
 from engine.stabilisation.stabilise import stabilise
 from engine.status import EVENTS_FULL, NOT_FINITE
+from engine.stopwatch import lap, look_at_clock, watch_step
 from engine.world.events import Events
 from engine.world.model import Model
 from engine.world.options import Stabilisation, StepOptions
@@ -88,6 +95,7 @@ def advance(
         return land(model, kind, state, work, collision, options, told)
     rouse(model, kind, state, work, options)
     work.positions.gained[:] = 0.0
+    work.substeps.shift[:] = 0.0
     counted = options.restitution_law != NEWTON or options.impact_time == EXACT
     if state.unguarded[0] == 1:
         settle_trees(model, state, work.tree)
@@ -136,9 +144,11 @@ def step(
     """
     if not advance(model, kind, state, work, collision, options, report, events):
         return False
-    now = clock_ns()
+    now = look_at_clock(report)
     if options.stabilisation != BAUMGARTE:
         stabilise(model, state, work, options, report)
+    if options.solver.method == SMALL_STEPS:
+        follow_substeps(model, state, work)
     state.step[0] += 1
     state.time[0] = state.step[0] * options.time_step
     break_joints(model.joints, state, work.rows, work.problem, options.time_step, events)
@@ -153,27 +163,36 @@ def step(
     return True
 
 
+@bundle
+class Course(NamedTuple):
+    """All that a run reads and writes."""
+
+    model: Model
+    state: State
+    work: Workspace
+    collision: CollisionScratch
+    options: StepOptions
+    report: Report
+    events: Events
+
+
 @kernel
-def run(
-    model: Model,
-    state: State,
-    work: Workspace,
-    collision: CollisionScratch,
-    options: StepOptions,
-    n_steps: int,
-    report: Report,
-    events: Events,
-) -> int:
+def run(held: Course, n_steps: int) -> int:
     """Up to n_steps steps; stops early when capacity is short or a value is not finite.
 
     Returns the number of steps done; report.status says why there were fewer.
     """
+    course = opened(held)
+    model, state, work, collision = course.model, course.state, course.work, course.collision
+    options, report, events = course.options, course.report, course.events
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
+        work.tree.asked[0] = 1 if done + 1 == n_steps else 0
         if not has_room(work.contacts, model.joints, events):
             report.status[0] = EVENTS_FULL
             return done
+        watch_step(report, done, n_steps)
         if not step(active, model.bodies.kind, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:

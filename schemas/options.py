@@ -38,6 +38,13 @@ class SolverOptions(Base):
     """Over- or under-relaxation of `sor`, between 0 and 2 [-]."""
     warm_start: Boolean = True
     """Whether the impulses of the last step are the first guess."""
+    substeps: Annotated[Count, Field(le=100)] = 4
+    """Pieces of a step that `small_steps` does one after the other."""
+    frequency: Positive | None = None
+    """Of soft contacts and stops of `small_steps`, at most a quarter of the rate of its substeps;
+    none: an eighth [Hz]."""
+    damping_ratio: Positive = 10.0
+    """Of the soft contacts and stops of `small_steps` [-]."""
 
 
 class ContactOptions(Base):

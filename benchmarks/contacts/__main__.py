@@ -24,9 +24,9 @@ from benchmarks.contacts.report import write
 from benchmarks.contacts.scenes import SCENES, Scene, write_flat
 
 LIMIT_S = 900.0
-OURS = Peer(
-    "Cardan", 64, False, lambda s, out: [sys.executable, "-m", "benchmarks.contacts.ours", s, out]
-)
+COMMAND = [sys.executable, "-m", "benchmarks.contacts.ours"]
+OURS = Peer("Cardan", 64, False, lambda s, out: [*COMMAND, s, out])
+SMALL = Peer("Cardan small_steps", 64, False, lambda s, out: [*COMMAND, s, out, "small_steps"])
 
 
 def measure(peer: Peer, scene: Scene, quality: Quality, folder: Path) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def main() -> None:
     peers, missing = find()
     for one in missing:
         print(f"skipped, not installed: {one}")
-    engines = [OURS, *(p for p in peers if asked.peers is None or p.name in asked.peers)]
+    engines = [OURS, SMALL, *(p for p in peers if asked.peers is None or p.name in asked.peers)]
     results: dict[str, Any] = {"machine": machine.describe(), "missing": missing, "scenes": {}}
     for name in asked.scenes:
         scene = SCENES[name](pour)

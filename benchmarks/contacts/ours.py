@@ -1,4 +1,4 @@
-"""This engine on a scene: `python -m benchmarks.contacts.ours SCENE.json OUT`.
+"""This engine on a scene: `python -m benchmarks.contacts.ours SCENE.json OUT [SOLVER]`.
 
 Leaves what every driver leaves, and phases.json: microseconds per step of each phase, median over
 the window.
@@ -18,8 +18,8 @@ from benchmarks.contacts.scenes import Floats, Scene
 from schemas import load_scene
 
 
-def document(scene: Scene) -> dict[str, Any]:
-    """The scene as this project writes it."""
+def document(scene: Scene, solver: str = "auto") -> dict[str, Any]:
+    """The scene as this project writes it, with one of its solvers."""
     bodies: list[dict[str, Any]] = []
     if scene["plane"]:
         ground = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0, "material": "all"}
@@ -42,7 +42,9 @@ def document(scene: Scene) -> dict[str, Any]:
     # what moves poses as well costs a second solve, and buys nothing where there are no joints
     simulation: dict[str, Any] = {"dt": scene["dt"]}
     simulation["duration"] = scene["dt"] * scene["steps"]
-    simulation["stabilisation"] = "baumgarte"
+    simulation["solver"] = {"method": solver}
+    if solver != "small_steps":
+        simulation["stabilisation"] = "baumgarte"
     return {
         "gravity": scene["gravity"],
         "materials": {"all": {"friction": scene["mu"], "restitution": 0.0}},
@@ -59,9 +61,9 @@ def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
     return both[moving]
 
 
-def run(scene: Scene) -> dict[str, Any]:
+def run(scene: Scene, solver: str = "auto") -> dict[str, Any]:
     """Times [us per step], states and contacts every scene["every"] steps, phases in the window."""
-    simulation = engine.Simulation(load_scene(document(scene)))
+    simulation = engine.Simulation(load_scene(document(scene, solver)))
     times, states, contacts, phases = [], [], [], []
     for _ in range(0, scene["steps"], scene["every"]):
         began = time.thread_time()
@@ -93,7 +95,7 @@ def main() -> None:
     scene = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     out = Path(sys.argv[2])
     engine.warmup()
-    found = run(scene)
+    found = run(scene, *sys.argv[3:4])
     for name in ("times", "states", "contacts"):
         found[name].tofile(out / f"{name}.f64")
     (out / "phases.json").write_text(json.dumps(found["phases"]), encoding="utf-8")

@@ -8,11 +8,14 @@ from engine.articulated.factor import respond, write_factor, write_inertias
 from engine.articulated.places import write_places, write_velocities
 from engine.articulated.vectors import load6, load_sym, store6
 from engine.kernel import kernel
-from engine.spatial.inertia import sym_times
+from engine.spatial.inertia import sym_times, sym_turned
 from engine.spatial.quaternion import load4, store4
+from engine.spatial.rotation import matrix
 from engine.spatial.vec3 import ZERO3, load3, scale, store3
 from engine.world.state import State
-from engine.world.tree import Tree, TreeWork
+from engine.world.tree import NODE_BALL, Tree, TreeWork
+
+NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -48,16 +51,52 @@ def load_velocities(tree: Tree, state: State, work: TreeWork) -> None:
 
 
 @kernel
+def load_bodies(tree: Tree, state: State, work: TreeWork) -> None:
+    """Places, moments and velocities of nodes are those of their bodies.
+
+    Writes  work.p_WB, I_W, V
+    """
+    load_velocities(tree, state, work)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        p, moments = ZERO3, NO_MOMENTS
+        if body >= 0:
+            p = load3(state.p_WB, body)
+            R = matrix(load4(state.q_WB, body))
+            moments = sym_turned(R, load_sym(tree.inertia_B, i))
+        store3(work.p_WB, i, p)
+        for k in range(6):
+            work.I_W[i, k] = moments[k]
+
+
+@kernel
+def forget_forces(work: TreeWork) -> None:
+    """No tree waits for an answer."""
+    for t in range(work.touched.shape[0]):
+        work.touched[t] = 0
+
+
+@kernel
 def prepare(tree: Tree, state: State, work: TreeWork) -> None:
     """Places, inertias and their factor at the present coordinates.
 
     Writes  work.q_WB ... S, I_W, IA, U, D; touched = 0
     """
-    for t in range(work.touched.shape[0]):
-        work.touched[t] = 0
+    forget_forces(work)
     write_places(tree, state.tree_q, work)
     write_inertias(tree, work)
-    write_factor(tree, work)
+    write_factor(tree, work, 1.0)
+
+
+@kernel
+def show_coordinates(tree: Tree, state: State) -> None:
+    """Coordinates of inner joints are those of their nodes.
+
+    Writes  state.joint_q, but of balls
+    """
+    for i in range(tree.kind.shape[0]):
+        if tree.joint[i] >= 0 and tree.axis[i] >= 0 and tree.kind[i] != NODE_BALL:
+            state.joint_q[tree.joint[i], tree.axis[i]] = state.tree_q[tree.q_start[i]]
 
 
 @kernel
@@ -85,7 +124,7 @@ def load_forces(tree: Tree, work: TreeWork, X: NDArray, h: float) -> None:
 def settle(tree: Tree, state: State, work: TreeWork) -> None:
     """Rates from velocities that somebody set: what ideal joints make of the bodies' momenta.
 
-        qd = H^-1 T^T M v,   then v = T qd
+        qd = H^-1 T^T M v,   then v = T qd;   H without rotors, which turn along
 
     Reads   state.tree_q; velocities of bodies
     Writes  state.tree_qd; poses and velocities of bodies of trees; the factor
@@ -93,12 +132,14 @@ def settle(tree: Tree, state: State, work: TreeWork) -> None:
     """
     load_velocities(tree, state, work)
     prepare(tree, state, work)
+    write_factor(tree, work, 0.0)
     clear_forces(tree, work)
     for i in range(tree.kind.shape[0]):
         if tree.body[i] >= 0:
             w, v = load6(work.V, i)
             store6(work.F, i, (sym_times(load_sym(work.I_W, i), w), scale(tree.mass[i], v)))
     respond(tree, work, state.tree_qd)
+    write_factor(tree, work, 1.0)
     write_velocities(tree, state.tree_qd, work)
     show_poses(tree, work, state)
     show_velocities(tree, work, state)

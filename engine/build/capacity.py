@@ -9,6 +9,9 @@ import numpy as np
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.build.motion import motion_arrays
+from engine.build.report import empty_report
+from engine.build.substeps import substep_arrays
 from engine.world.contacts import Contacts
 from engine.world.equations import Graph
 from engine.world.impacts import N_RECORD, Impacts
@@ -23,10 +26,9 @@ from engine.world.options import (
 )
 from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
-from engine.world.report import N_PHASES, Report
 from engine.world.rows import N_SLOTS, Rows
-from engine.world.state import N_LEDGER, ContactCache, State
-from engine.world.tree import Mobility
+from engine.world.state import N_BEND, N_LEDGER, ContactCache, State
+from engine.world.tree import Mobility, Tree
 from engine.world.workspace import Motion, Workspace
 
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
@@ -102,6 +104,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         J_b=np.zeros((n, 6)),
         bias=np.zeros(n),
         ease=np.zeros(n),
+        rebound=np.zeros(n),
         cfm=np.zeros(n),
         lo=np.zeros(n),
         hi=np.zeros(n),
@@ -129,6 +132,8 @@ def problem_of(
         diagonal=np.zeros(n),
         inverse_mass=bodies.inverse_mass,
         inverse_inertia=motion.inverse_inertia_W,
+        velocity_old=motion.velocity_old,
+        velocity_free=motion.velocity_free,
         cfm=rows.cfm,
         b=np.zeros(n),
         ease=rows.ease,
@@ -158,49 +163,15 @@ def island_arrays(part: Problem) -> Islands:
     )
 
 
-def motion_arrays(n: int) -> Motion:
-    """Motion of n bodies, the world included."""
-    return Motion(
-        velocity_old=np.zeros((n, 6)),
-        velocity_free=np.zeros((n, 6)),
-        jump=np.zeros((n, 6)),
-        inverse_inertia_W=np.zeros((n, 3, 3)),
-        wrench=np.zeros((n, 6)),
-        booked=np.zeros((n, 6)),
-        turning=np.zeros((n, 6)),
-        scratch=np.zeros((n, 6)),
-        p_start=np.zeros((n, 3)),
-        q_start=np.zeros((n, 4)),
-        w_start=np.zeros((n, 3)),
-        activity=np.zeros(n, np.int64),
-        L_start=np.zeros((n, 3)),
-        flown_start=np.zeros((n, 3)),
-    )
-
-
-def empty_report() -> Report:
-    """A report of nothing."""
-    return Report(
-        status=np.zeros(1, np.int64),
-        bad_body=np.full(1, -1, np.int64),
-        islands=np.zeros(1, np.int64),
-        method=np.zeros(1, np.int64),
-        methods=np.zeros(1, np.int64),
-        solver_status=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        coulomb_error=np.zeros(1),
-        phase_ns=np.zeros(N_PHASES + 1, np.int64),
-    )
-
-
 def position_arrays(
     model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
 ) -> Positions:
     """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
-        n, n_joints, n_rows = 0, 0, 0
+        # substeps move bodies as well
+        n *= options.solver.method == SolverMethod.SMALL_STEPS
+        n_joints, n_rows = 0, 0
 
     def problem() -> Problem:
         return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion, mobility)
@@ -258,13 +229,11 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
 
 
 def dense_arrays(
-    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0, rates: int = 0
+    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int, tree: Tree
 ) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
-
-    iterated: rows of iterations that need vectors of their own; rates: of the largest tree
-    """
-    paths = cap if rates > 0 else 0
+    """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
+    rates = largest_tree(tree)
+    paths, owners = (cap, len(tree.floating) + len(tree.node)) if rates > 0 else (0, 0)
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -274,6 +243,7 @@ def dense_arrays(
         basis=np.zeros((4, lemke + 1), np.int64),
         path=np.zeros((paths, 2, rates)),
         path_tree=np.zeros((paths, 2), np.int64),
+        owner=np.zeros(owners, np.int64),
         iterates=np.zeros((N_VECTORS, iterated)),
         lanes=lanes,
         graph=graph,
@@ -299,8 +269,8 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
     lemke, lanes = lemke_rows(at_once, options), lane_arrays(n, at_once // 3)
-    rates = largest_tree(model.tree)
-    cap = min(DENSE_ROWS_ON_REQUEST if asked or rates > 0 else DENSE_ROWS, at_once)
+    asked |= len(model.tree.kind) > 0
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
     mobility = Mobility(model.tree, tree_work(model.tree))
     part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
@@ -308,13 +278,15 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(most_equations(model.tree), 0)
+    problem = problem_of(rows, friction, model.bodies, motion, mobility)
     return Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
-        problem=problem_of(rows, friction, model.bodies, motion, mobility),
+        problem=problem,
+        substeps=substep_arrays(problem, options, lanes),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, rates),
+        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, model.tree),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
@@ -393,6 +365,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         woken=np.zeros(1, np.int64),
         tree_q=np.zeros(0),
         tree_qd=np.zeros(0),
+        tree_bend=np.zeros((N_BEND, 0)),
         contacts=contact_cache(max_contacts),
         resting=contact_cache(max_contacts),
     )

@@ -33,6 +33,7 @@ METHODS = {
     "pgs_sm": SolverMethod.PGS_SM,
     "apgd": SolverMethod.APGD,
     "proximal": SolverMethod.PROXIMAL,
+    "small_steps": SolverMethod.SMALL_STEPS,
 }
 CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLYGON}
 # methods that solve some shapes of the friction set only
@@ -60,6 +61,8 @@ def check_options(scene: Scene, faults: Faults) -> None:
     method = simulation.solver.method
     if method not in METHODS:
         faults.missing("/simulation/solver/method", f"the solver '{method}'", ", ".join(METHODS))
+    if method == "small_steps":
+        check_small_steps(scene, faults)
     contact = simulation.contact
     solvable = LIMITED.get(method, tuple(CONES))
     if contact.friction_cone not in solvable:
@@ -72,15 +75,28 @@ def check_options(scene: Scene, faults: Faults) -> None:
         )
 
 
+def check_small_steps(scene: Scene, faults: Faults) -> None:
+    """Note what substeps cannot be combined with: their soft rows correct positions themselves."""
+    simulation = scene.simulation
+    if simulation.contact.impact_time == "exact":
+        what = "`impact_time` 'exact' with the solver 'small_steps'"
+        faults.missing("/simulation/contact/impact_time", what, "step")
+    if "stabilisation" in simulation.model_fields_set:
+        what = f"`stabilisation` '{simulation.stabilisation}' with the solver 'small_steps'"
+        instead = "leave it out: soft constraints correct positions"
+        faults.missing("/simulation/stabilisation", what, instead)
+
+
 def build_options(scene: Scene, smallest: float) -> StepOptions:
     """Numbers for the step; smallest: size of the smallest moving shape [m] (inf: none)."""
     simulation = scene.simulation
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed
     stabilisation = Stabilisation[simulation.stabilisation.upper()]
-    if simulation.formulation == "reduced":
+    small = solver.method == "small_steps"
+    if simulation.formulation == "reduced" or small:
         stabilisation = Stabilisation.BAUMGARTE
-    by_velocity = stabilisation == Stabilisation.BAUMGARTE
+    by_velocity = stabilisation == Stabilisation.BAUMGARTE and not small
     return StepOptions(
         time_step=float(simulation.dt),
         share=1.0,
@@ -104,6 +120,9 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
             tolerance=float(solver.tolerance),
             relaxation=float(solver.relaxation),
             warm_start=int(solver.warm_start),
+            substeps=int(solver.substeps),
+            frequency=float(solver.frequency or 0.0),
+            damping_ratio=float(solver.damping_ratio),
         ),
         sleep=SleepOptions(
             enabled=int(sleeping.enabled),

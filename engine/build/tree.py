@@ -17,6 +17,7 @@ from engine.world.model import (
     FIXED,
     HINGE,
     HINGE2,
+    MOTOR_NONE,
     PLANAR,
     SCREW,
     SLIDER,
@@ -83,6 +84,31 @@ def motions(joints: Joints, j: int, start: Start) -> list[Motion]:
     return turns
 
 
+def has_drives(joints: Joints) -> NDArray[np.bool_]:
+    """Joints with a motor, friction, a damper or a spring."""
+    found: NDArray[np.bool_] = (joints.motor_kind != MOTOR_NONE).any(axis=1)
+    return found | (joints.friction != 0.0) | (joints.damping != 0.0) | (joints.spring_on != 0)
+
+
+def silent_joints(joints: Joints, inner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1 for inner joints that have no rows whatever happens: no stop, and nothing that drives."""
+    loud = (joints.limit_on != 0).any(axis=1) | has_drives(joints)
+    found: NDArray[np.int64] = np.where(loud, 0, inner)
+    return found
+
+
+def stopped_nodes(joints: Joints, tree: Tree) -> NDArray[np.int64]:
+    """Nodes of inner joints that have the stops of one coordinate and nothing else; -1: others."""
+    found = np.full(len(joints.kind), -1)
+    for i in range(len(tree.kind)):
+        j = int(tree.joint[i])
+        if j >= 0 and joints.kind[j] in (HINGE, SLIDER, SCREW):
+            found[j] = i
+    apart = joints.limit_lower[:, 0] < joints.limit_upper[:, 0]
+    found[has_drives(joints) | (joints.limit_on[:, 0] == 0) | ~apart] = -1
+    return found
+
+
 def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
     """Whether a joint may be part of a tree: rigid, unbreakable, between what moves or stands."""
     kinds = {int(bodies.kind[joints.body_a[j]]), int(bodies.kind[joints.body_b[j]])}
@@ -119,7 +145,14 @@ class Forest:
             moments = np.array([*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]])
             self.node[body] = len(self.rows)
             more["body"] = body
-        blank = {"body": -1, "joint": -1, "axis": -1, "lead": 0.0, "axis_B": NO_AXIS, "armature": 0.0}
+        blank = {
+            "body": -1,
+            "joint": -1,
+            "axis": -1,
+            "lead": 0.0,
+            "axis_B": NO_AXIS,
+            "armature": 0.0,
+        }
         zero = {"q_PB0": [1.0, 0.0, 0.0, 0.0], "anchor_P": np.zeros(3), "anchor_B": np.zeros(3)}
         found = {"parent": parent, "tree": tree, "mass": mass, "inertia_B": moments}
         self.rows.append({**blank, **zero, **found, **more})
@@ -245,6 +278,8 @@ def build_tree(
             forest.add_root(body)
     tied = tied_trees(bodies, joints, forest)
     tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, tied)
+    tree = tree._replace(silent=silent_joints(joints, forest.inner))
+    tree = tree._replace(stopped=stopped_nodes(joints, tree))
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])

@@ -16,6 +16,7 @@ from engine.collision.aabb import pose_shape, sweep_bounds, write_bounds
 from engine.collision.advancement import comes_within
 from engine.collision.broad_all_pairs import find_pairs_all, find_plane_pairs
 from engine.collision.broad_tree import find_pairs_tree
+from engine.collision.filter import may_touch
 from engine.collision.hit import hit_of_points
 from engine.collision.manifold import NEAREST_FEATURE, frame_of
 from engine.collision.material import write_surfaces
@@ -36,7 +37,7 @@ from engine.collision.scratch import (
     Pair,
 )
 from engine.collision.sort_pairs import sort_pairs
-from engine.kernel import clock_ns, kernel
+from engine.kernel import kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
     Vec3,
@@ -51,6 +52,7 @@ from engine.spatial.vec3 import (
     sub,
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
+from engine.stopwatch import lap, look_at_clock
 from engine.world.contacts import Contacts
 from engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from engine.world.options import StepOptions
@@ -59,6 +61,8 @@ from engine.world.state import State
 
 # Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
+# Up to this many, asking whether any two may touch at all costs less than to pose them.
+LONE_SHAPES = 4
 
 
 @kernel
@@ -101,6 +105,19 @@ def find_pairs(
         find_pairs_tree(shapes, bodies, excluded, sweep, scratch.tree)
     find_plane_pairs(shapes, bodies.kind, excluded, scratch.solids, half_margin, sweep)
     sort_pairs(sweep, len(shapes.kind))
+
+
+@kernel
+def are_strangers(shapes: Shapes, bodies: Bodies, excluded: NDArray) -> bool:
+    """Whether shapes are few, and no two of them may touch, wherever they are."""
+    n = len(shapes.kind)
+    if n > LONE_SHAPES:
+        return False
+    for i in range(n):
+        for j in range(i + 1, n):
+            if may_touch(shapes, bodies.kind, excluded, i, j):
+                return False
+    return True
 
 
 @kernel
@@ -224,16 +241,19 @@ def find_contacts(
     A point whose gap is at most margin + closing speed * time_step is a contact.
     Check   tests/engine/collision/test_find_contacts.py
     """
-    started = clock_ns()
+    now = look_at_clock(report)
     h = options.time_step
     shapes = model.shapes
     contacts.count[0] = 0
     contacts.dropped[0] = 0
+    if are_strangers(shapes, model.bodies, state.excluded):
+        lap(report, PHASE_BROAD, now)
+        return
     pose_all(shapes, state, scratch, 0.5 * options.margin, h)
     find_pairs(shapes, model.bodies, state.excluded, 0.5 * options.margin, scratch)
     if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
         report.status[0] |= PAIRS_FULL
-    broad_done = clock_ns()
+    now = lap(report, PHASE_BROAD, now)
 
     faces = Faces(
         shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
@@ -248,5 +268,4 @@ def find_contacts(
         report.status[0] |= CONTACTS_FULL
     write_surfaces(model.materials, shapes, state, contacts)
     match_contacts(contacts, len(shapes.kind), state.contacts)
-    report.phase_ns[PHASE_BROAD] += broad_done - started
-    report.phase_ns[PHASE_NARROW] += clock_ns() - broad_done
+    lap(report, PHASE_NARROW, now)

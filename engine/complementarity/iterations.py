@@ -66,6 +66,8 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         diagonal=rows.spread(A.diagonal()),
         inverse_mass=np.zeros(0),
         inverse_inertia=np.zeros((0, 3, 3)),
+        velocity_old=nothing,
+        velocity_free=nothing,
         cfm=np.zeros(0),
         b=rows.spread(problem.b),
         ease=np.zeros(0),

@@ -16,6 +16,9 @@ STANDING = 0.1
 # ... and where it is swept, this share of its gap is corrected per step (decision 0065).
 GENTLE = 0.005
 
+# A gap is none when it asks for less than this share of the tolerance, however rough that is.
+IN_PLACE, FINEST = 0.5, 1e-8
+
 NEWTON = int(RestitutionLaw.NEWTON)
 EXACT = int(ImpactTime.EXACT)
 
@@ -71,13 +74,19 @@ def set_cushion(
 def set_rigid(
     rows: Rows, row: int, contacts: Contacts, c: int, speed: float, options: StepOptions
 ) -> None:
-    """Bias of a rigid contact; speed is J v before the kick [m/s]."""
+    """Bias of a rigid contact; speed is J v before the kick [m/s].
+
+    A gap that asks for less than the solver is asked to reach is none: what stands then has no
+    velocities left, and the impulses that hold it up stay the same (solvers/standing.py).
+    """
     h, gap = options.time_step, contacts.gap[c]
     if gap >= 0.0:
         rows.bias[row] = gap / h
     else:
         erp = options.share * options.contact_erp
         rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
+    if abs(rows.bias[row]) <= IN_PLACE * min(options.solver.tolerance, FINEST):
+        rows.bias[row] = 0.0
     if speed < -options.restitution_threshold:
         # without restitution the surfaces still meet: e = 0 must not stop them where they are
         bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
@@ -85,7 +94,8 @@ def set_rigid(
             # the flight ends where they meet: until then nothing holds them up
             rows.bias[row] -= 2.0 * speed
         elif bounces and gap + h * speed < 0.0:
-            rows.bias[row] = min(rows.bias[row], contacts.restitution[c] * speed)
+            rows.rebound[row] = -contacts.restitution[c] * speed
+            rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
 
 
 @kernel

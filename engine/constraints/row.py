@@ -25,6 +25,7 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     rows.body_b[row] = body_b
     rows.bias[row] = 0.0
     rows.ease[row] = 0.0
+    rows.rebound[row] = 0.0
     rows.cfm[row] = 0.0
     rows.lo[row] = -math.inf
     rows.hi[row] = math.inf

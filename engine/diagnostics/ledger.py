@@ -241,6 +241,15 @@ def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, 
 
 
 @kernel
+def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
+    """Work of what the solver left of a spring's row [J].
+
+    Its spring and damper give the impulse at which w = 0; lam is w/cfm more.
+    """
+    return problem.w[i] / rows.cfm[i] * speed if rows.cfm[i] > 0.0 else 0.0
+
+
+@kernel
 def book_work(
     model: Model,
     rows: Rows,
@@ -265,6 +274,7 @@ def book_work(
             speed = mean_row_speed(rows, i, motion, state)
             if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
                 ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
+                ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, i, speed)
             else:
                 book_row(rows, i, speed, lam, ledger)
             carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)

@@ -50,6 +50,9 @@ def solve_impact(bodies: Bodies, work: Workspace, options: SolverOptions, report
         tolerance=min(options.tolerance, TOLERANCE),
         relaxation=1.0,
         warm_start=0,
+        substeps=options.substeps,
+        frequency=options.frequency,
+        damping_ratio=options.damping_ratio,
     )
     problem, islands, v = work.impacts.problem, work.islands, work.motion.scratch
     solve_islands(problem, bodies.inverse_mass, islands, work.dense, v, precise, report)

@@ -11,13 +11,19 @@ from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.pgs import pgs
-from engine.solvers.residual import residual
+from engine.solvers.residual import largest_errors, residual
+from engine.solvers.standing import stands
 from engine.solvers.swept import ease_contacts, list_contacts, measure_listed, sweep_listed
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_CONE
-from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
+from engine.world.report import (
+    STOPPED_EXACT,
+    STOPPED_NO_SOLUTION,
+    STOPPED_STALLED,
+    STOPPED_TOLERANCE,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +38,8 @@ PGS = int(SolverMethod.PGS)
 SOR = int(SolverMethod.SOR)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
+PROXIMAL = int(SolverMethod.PROXIMAL)
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
@@ -117,7 +125,7 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
         return False
     if problem.friction_kind[0] != FRICTION_CONE:
         return False
-    return options.method in (AUTO, PGS, SOR)
+    return options.method in (AUTO, PGS, SOR, SMALL_STEPS)
 
 
 @kernel
@@ -154,6 +162,19 @@ def solve_swept(
 
 
 @kernel
+def _sweep(
+    problem: Problem, lanes: Lanes, v: NDArray, options: SolverOptions, method: int
+) -> tuple[int, int]:
+    """Sweeps of what is no plain list of contacts; STOPPED_..., iterations."""
+    if has_trees(problem):
+        sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
+        return tree_sweeps(problem, v, sweeps, options.tolerance)
+    n = list_contacts(problem, lanes)
+    rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
+    return pgs(problem, v, rules[0], rules[1], rules[2])
+
+
+@kernel
 def solve(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
@@ -177,11 +198,17 @@ def solve(
         for i in range(n_rows):
             problem.lam[i] = 0.0
     method = options.method
-    if method == AUTO:
+    # what has no duration has no substeps
+    if method in (AUTO, SMALL_STEPS):
         method = choose_method(problem, dense)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
+    report.method[0] = method
+    if method in (ELIMINATION, PROXIMAL) and stands(problem, v, options.tolerance):
+        report.residual[0], report.coulomb_error[0] = largest_errors(problem)
+        report.solver_status[0] = STOPPED_TOLERANCE
+        return
     status, iterations = NO_ROOM, 0
     if is_iterated(method):
         status, iterations = solve_iterated(problem, dense, v, options, method)
@@ -192,17 +219,11 @@ def solve(
             report.status[0] |= DENSE_FULL
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
-        if has_trees(problem):
-            sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
-            status, iterations = tree_sweeps(problem, v, sweeps, options.tolerance)
-        elif are_listed(problem):
+        if are_listed(problem):
             n = list_contacts(problem, dense.lanes)
             solve_swept(problem, dense.lanes, n, v, options, report)
             return
-        else:
-            n = list_contacts(problem, dense.lanes)
-            rules = sweep_rules(options, method, n, ease_contacts(problem, dense.lanes.listed, n))
-            status, iterations = pgs(problem, v, rules[0], rules[1], rules[2])
+        status, iterations = _sweep(problem, dense.lanes, v, options, method)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)

@@ -2,11 +2,13 @@
 
 After some sweeps the rows strictly inside their sets (equations, touching normals, sticking
 tangents) are free, all others held where they are.  Conjugate gradients lower
-lam A lam / 2 + b lam over the free rows; the answer is projected and kept if it is better.
+lam A lam / 2 + b lam over the free rows; the answer is projected and kept if it is better.  Where
+contacts slide it rarely is; then minimisations become rare as well.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 # sweeps before each minimisation; conjugate gradients in it at most; share of its error to leave
 SWEEPS, GRADIENTS, SHARE = 5, 60, 1e-3
+# a minimisation that leaves more of the error than this did not pay: the next one waits twice as
+# long, up to so many sweeps
+PAID, MOST_SWEEPS = 0.5, 320
 # what of a friction limit still counts as inside
 INSIDE = 1.0 - 1e-9
 
@@ -116,18 +121,20 @@ def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, 
     Reads   problem.lam   guess
     Writes  problem.lam, system.history (per sweep: the residual after its turn)
     Source  Morales, Nocedal and Smelyanskiy 2008, "An algorithm for the fast solution of symmetric
-            linear complementarity problems".  Differs: conjugate gradients, friction sets.
+            linear complementarity problems".  Differs: conjugate gradients, friction sets,
+            and minimisations wait for each other where they do not pay.
     Check   tests/engine/solvers/test_system.py
     """
     problem, x = system.problem, system.x
     n = problem.count[0]
     make_admissible(system)
     start_sweeps(system)
-    done = 0
+    done, pause = 0, SWEEPS
     while done < max_iterations:
         first = done
-        while done < min(first + SWEEPS, max_iterations):
-            sweep(system, 1.0)
+        change = inf
+        while done < min(first + pause, max_iterations) and change > tolerance:
+            change = sweep(system, 1.0)
             done += 1
         error = measure(system)
         if error > tolerance:
@@ -136,6 +143,7 @@ def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, 
             minimise(system)
             make_admissible(system)
             better = measure(system)
+            pause = SWEEPS if better < PAID * error else min(2 * pause, MOST_SWEEPS)
             if better < error:
                 error = better
             else:

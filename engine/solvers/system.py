@@ -118,6 +118,8 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
         problem.diagonal,
         problem.inverse_mass,
         problem.inverse_inertia,
+        problem.velocity_old,
+        problem.velocity_free,
         problem.cfm,
         problem.b,
         problem.ease,

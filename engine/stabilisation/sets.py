@@ -163,6 +163,15 @@ def _push_body(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> floa
 
 
 @kernel
+def _is_nothing(x: NDArray) -> bool:
+    """Whether all of (n, 3) numbers are 0."""
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = max(largest, abs(x[i, 0]), abs(x[i, 1]), abs(x[i, 2]))
+    return largest == 0.0
+
+
+@kernel
 def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
     """Give every set of bodies back the angular momentum its shifts took.
 
@@ -178,6 +187,8 @@ def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: Sta
     """
     lost, sums, parent = positions.lost, positions.sums, positions.parent
     write_sets(bodies, rows, state, positions, False)
+    if _is_nothing(lost):
+        return 0.0
     n = bodies.kind.shape[0]
     for i in range(n):
         if bodies.kind[i] != DYNAMIC:

@@ -23,6 +23,7 @@ class SolverMethod(IntEnum):
     PGS_SM = 9
     APGD = 10
     PROXIMAL = 11
+    SMALL_STEPS = 12
 
 
 class Gyroscopic(IntEnum):
@@ -82,6 +83,9 @@ class SolverOptions(NamedTuple):
     tolerance: float  # m/s or rad/s: residual at which iterations stop
     relaxation: float  # omega of SOR, 0 < omega < 2
     warm_start: int  # 1: start from the last step's impulses
+    substeps: int  # of SMALL_STEPS, >= 1
+    frequency: float  # Hz       of its soft contacts and stops; 0: the stiffest
+    damping_ratio: float  # -    of these, > 0
 
 
 @bundle

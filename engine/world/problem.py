@@ -45,6 +45,8 @@ class Problem(NamedTuple):
     diagonal: NDArray  # (max,)              A_ii = J M^-1 J^T + cfm of the row
     inverse_mass: NDArray  # (n_bodies + 1,) 1/kg  0 for bodies that impulses do not move
     inverse_inertia: NDArray  # (n_bodies + 1, 3, 3) 1/(kg m^2)  W, about each centre of mass
+    velocity_old: NDArray  # (n_bodies + 1, 6) rad/s, m/s  before the kick; angular first, W
+    velocity_free: NDArray  # (n_bodies + 1, 6) rad/s, m/s  where forces alone would lead
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
     ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py; out: EASED where they did
@@ -90,6 +92,9 @@ class Dense(NamedTuple):
     basis: NDArray  # (4, t + 1) int64
     path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
     path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
+    owner: (
+        NDArray  # (t + n,) int64  last row so far on each tree and body, as 2 row + side; -1: none
+    )
     iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
     lanes: Lanes
     graph: Graph  # of the equations, which count against no cap

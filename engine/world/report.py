@@ -43,4 +43,6 @@ class Report(NamedTuple):
     iterations: NDArray  # (1,) int64        of all islands
     residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see solvers/residual.py
     coulomb_error: NDArray  # (1,) m/s       natural map on the cone with De Saxce's correction
-    phase_ns: NDArray  # (8,) int64 ns       cumulative, by PHASE_...
+    phase_ns: NDArray  # (8,) int64 ns       cumulative over the steps that are timed, by PHASE_...
+    timed_steps: NDArray  # (1,) int64       how many these are
+    watched: NDArray  # (1,) int64           1: this step is one of them

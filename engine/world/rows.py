@@ -35,6 +35,7 @@ class Rows(NamedTuple):
     J_b: NDArray  # (max, 6) m, -
     bias: NDArray  # (max,) m/s or rad/s
     ease: NDArray  # (max,) m/s               by how much a standing contact's bias may be milder
+    rebound: NDArray  # (max,) m/s, rad/s     at which a struck contact or stop is to part, in bias as well; 0: none
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s

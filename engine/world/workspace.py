@@ -13,6 +13,7 @@ from engine.world.islands import Islands
 from engine.world.positions import Positions
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
+from engine.world.substeps import Substeps
 from engine.world.tree import TreeWork
 
 
@@ -47,6 +48,7 @@ class Workspace(NamedTuple):
     islands: Islands
     dense: Dense
     positions: Positions
+    substeps: Substeps
     motion: Motion
     impacts: Impacts
     tree: TreeWork

@@ -8,7 +8,18 @@ import pytest
 from engine import Simulation
 from schemas import load_scene
 
-METHODS = ["auto", "pgs", "sor", "gauss_seidel", "jacobi", "nncg", "pgs_sm", "apgd", "proximal"]
+METHODS = [
+    "auto",
+    "pgs",
+    "sor",
+    "gauss_seidel",
+    "jacobi",
+    "nncg",
+    "pgs_sm",
+    "apgd",
+    "proximal",
+    "small_steps",
+]
 MATERIALS = {"rubber": {"friction": 0.5}}
 GROUND = {
     "name": "ground",

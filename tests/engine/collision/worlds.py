@@ -9,11 +9,12 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from engine.articulated.arrays import no_tree
-from engine.build.capacity import contact_arrays, empty_report, empty_state
+from engine.build.capacity import contact_arrays, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
 from engine.build.mesh import build_mesh, mesh_arrays
 from engine.build.options import build_options
+from engine.build.report import empty_report
 from engine.build.targets import TargetTable
 from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import store_contacts

@@ -11,6 +11,7 @@ from engine.articulated.arrays import no_mobility
 from engine.build.capacity import dense_arrays
 from engine.build.equations import graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.kernel import kernel
 from engine.solvers.elimination import reduce_problem
 from engine.solvers.forest import write_graph
 from engine.world.options import SolverMethod, SolverOptions
@@ -46,6 +47,8 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         diagonal=np.full(cap, nan),
         inverse_mass=np.zeros(cap + 2),
         inverse_inertia=np.zeros((cap + 2, 3, 3)),
+        velocity_old=np.zeros((cap + 2, 6)),
+        velocity_free=np.zeros((cap + 2, 6)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
         ease=np.zeros(cap),
@@ -99,7 +102,8 @@ def put_contact(problem, i, bodies, pair, contact, mu):
 
 
 def add_free_velocity(problem, v_free):
-    """b += J v_free."""
+    """b += J v_free of bodies that were at rest."""
+    problem.velocity_free[: len(v_free)] = v_free
     for i in range(problem.count[0]):
         problem.b[i] += problem.J_a[i] @ v_free[problem.body_a[i]]
         problem.b[i] += problem.J_b[i] @ v_free[problem.body_b[i]]
@@ -234,12 +238,18 @@ def equations_of(problem):
     return np.flatnonzero(free & (np.arange(n) < n_box))
 
 
+@kernel
+def eliminate(problem, dense):
+    """What reduce_problem leaves in dense; what it returns is for kernels only."""
+    reduce_problem(problem, dense, True)
+
+
 def reduced(problem):
     """Scratch that holds what the problem is without its equations, and how many those are."""
     n = int(problem.count[0])
     dense = dense_scratch(n)
     assert write_graph(problem, dense.graph)
-    reduce_problem(problem, dense, True)
+    eliminate(problem, dense)
     return dense, len(equations_of(problem))
 
 
@@ -261,12 +271,15 @@ def new_report():
         residual=np.full(1, np.nan),
         coulomb_error=np.full(1, np.nan),
         phase_ns=np.zeros(8, np.int64),
+        timed_steps=np.zeros(1, np.int64),
+        watched=np.zeros(1, np.int64),
     )
 
 
 def solver_options(method=SolverMethod.AUTO, **changes):
     """Options with a tight tolerance."""
     values = {"max_iterations": 0, "tolerance": 1e-12, "relaxation": 1.0, "warm_start": 1}
+    values |= {"substeps": 4, "frequency": 0.0, "damping_ratio": 10.0}
     return SolverOptions(method=int(method), **(values | changes))
 
 

@@ -1,0 +1,27 @@
+"""Room for what bodies do in a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.world.workspace import Motion
+
+
+def motion_arrays(n: int) -> Motion:
+    """Motion of n bodies, the world included."""
+    return Motion(
+        velocity_old=np.zeros((n, 6)),
+        velocity_free=np.zeros((n, 6)),
+        jump=np.zeros((n, 6)),
+        inverse_inertia_W=np.zeros((n, 3, 3)),
+        wrench=np.zeros((n, 6)),
+        booked=np.zeros((n, 6)),
+        turning=np.zeros((n, 6)),
+        scratch=np.zeros((n, 6)),
+        p_start=np.zeros((n, 3)),
+        q_start=np.zeros((n, 4)),
+        w_start=np.zeros((n, 3)),
+        activity=np.zeros(n, np.int64),
+        L_start=np.zeros((n, 3)),
+        flown_start=np.zeros((n, 3)),
+    )

@@ -1,0 +1,78 @@
+"""What stands pushes as it did in the last step: a guess that is an answer already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.kernel import kernel
+from engine.solvers.forest import count_equations
+from engine.solvers.operator import first_follower
+from engine.solvers.pgs import project_impulses
+from engine.solvers.residual import larger, residual
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Problem
+
+# share of the tolerance that forces may be out of balance where a guess is taken for an answer
+BALANCED = 1e-2
+
+
+@kernel
+def _has_friction(problem: Problem) -> bool:
+    """Whether the bounds of some row depend on the answer."""
+    largest = 0.0
+    for i in range(first_follower(problem), problem.count[0]):
+        largest = max(largest, problem.mu[i])
+    return bool(largest > 0.0)
+
+
+@kernel
+def _gained(problem: Problem, v: NDArray, body: int) -> float:
+    """Largest part of what forces and impulses together give a body [m/s or rad/s]."""
+    worst = 0.0
+    for k in range(6):
+        given = problem.velocity_free[body, k] - problem.velocity_old[body, k]
+        worst = larger(worst, abs(given + v[body, k]))
+    return worst
+
+
+@kernel
+def imbalance(problem: Problem, v: NDArray) -> float:
+    """Largest change of a velocity that forces and impulses together make [m/s or rad/s].
+
+        v_free - v_old + v,   v = M^-1 J^T lam
+
+    Reads   v, of problem.lam
+    """
+    worst = 0.0
+    last_a, last_b = -1, -1
+    for i in range(problem.count[0]):
+        a, b = problem.body_a[i], problem.body_b[i]
+        if a != last_a or b != last_b:
+            worst = larger(worst, larger(_gained(problem, v, a), _gained(problem, v, b)))
+            last_a, last_b = a, b
+    return worst
+
+
+@kernel
+def stands(problem: Problem, v: NDArray, tolerance: float) -> bool:
+    """Whether the guess is an answer to a problem with friction and without equations.
+
+    The law must hold within the tolerance, and forces must balance much better, on bodies that keep
+    their velocities. An error of the impulses acts anew in every step, and what it moved has to be
+    stopped again: within the tolerance alone the two would take turns for ever. An error of
+    velocities that balanced forces leave alone is solved for when it has moved bodies too far.
+    Equations are solved to rounding, whatever the tolerance: they never get away with a guess.
+
+    Reads   problem.lam
+    Writes  problem.lam, moved into its set; problem.w; v (n_bodies + 1, 6) scratch
+    Check   tests/engine/solvers/test_standing.py
+    """
+    if count_equations(problem) > 0 or not _has_friction(problem):
+        return False
+    project_impulses(problem)
+    if not residual(problem, v)[0] <= tolerance:
+        return False
+    return bool(imbalance(problem, v) <= BALANCED * tolerance)

@@ -1,0 +1,35 @@
+"""Poses where substeps lead, which is elsewhere than one kick and its flight do."""
+
+from __future__ import annotations
+
+from engine.diagnostics.energy import stored_energy
+from engine.kernel import kernel
+from engine.stabilisation.sets import return_momentum
+from engine.stabilisation.shift import shift_body
+from engine.world.model import DYNAMIC, Model
+from engine.world.state import LEDGER_CORRECTION, State
+from engine.world.workspace import Workspace
+
+
+@kernel
+def follow_substeps(model: Model, state: State, work: Workspace) -> None:
+    """Move poses at the end of a step to where its substeps end; momenta stay, energy is booked.
+
+    What the soft rows pushed apart is in there, and what a body went on before it was stopped: the
+    potential of both counts as correction.
+
+    Reads   work.substeps.shift; work.rows: what holds together
+    Writes  state: poses, velocities (to keep momenta), ledger, momentum_in
+    Check   tests/laws/test_small_steps.py
+    """
+    bodies, positions, shift = model.bodies, work.positions, work.substeps.shift
+    if work.rows.count[0] == 0:
+        return
+    before = stored_energy(model, state)
+    positions.lost[:] = 0.0
+    correction = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            correction += shift_body(bodies, state, i, shift[i], positions.lost)
+    correction += return_momentum(bodies, work.rows, positions, state)
+    state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

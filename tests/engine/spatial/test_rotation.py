@@ -1,0 +1,28 @@
+"""Rotation vectors: series and functions are one curve, to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.spatial.rotation import SMALL, exponential, logarithm
+
+ANGLES = [0.0, 1e-12, 1e-6, 1e-4, 1e-2, 0.1, 0.3, 0.99 * SMALL, 1.01 * SMALL, 1.0, 3.0]
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_exponential_is_exact_to_rounding(angle: float) -> None:
+    # eleven bits more than a float has
+    half = np.longdouble(angle) / 2
+    exact = [np.cos(half), *(np.sin(half) * AXIS.astype(np.longdouble))]
+    found = exponential(tuple(angle * AXIS))
+    assert found[0] == pytest.approx(float(exact[0]), abs=2.3e-16)
+    assert found[1:] == pytest.approx([float(x) for x in exact[1:]], rel=6e-16, abs=1e-300)
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_logarithm_undoes_it(angle: float) -> None:
+    assert logarithm(exponential(tuple(angle * AXIS))) == pytest.approx(
+        tuple(angle * AXIS), rel=1e-14
+    )
