@@ -102,11 +102,11 @@ bench: setup-test ## every figure of the README, in one run
 bench-contacts: setup-test ## contact scenes beside the peers that are installed, in one run
 	@$(BIN)/python -m benchmarks.contacts
 
-bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
-	@$(BIN)/python -m benchmarks.articulated
-
 bench-scaling: setup-test ## time per step and memory of heaps of 10 to 20 000 spheres
 	@$(BIN)/python -m benchmarks.contacts.scaling
+
+bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
+	@$(BIN)/python -m benchmarks.articulated
 
 algorithms: setup-test ## RNEA, CRBA and ABA per call, beside the peers that are installed
 	@$(BIN)/python -m benchmarks.algorithms
