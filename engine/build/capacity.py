@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
+from engine.build.apart import laid_apart
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
 from engine.build.motion import motion_arrays
@@ -280,7 +281,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     graph = graph_arrays(n, max_groups(model))
     loop_rows = row_arrays(most_equations(model.tree), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
-    return Workspace(
+    work = Workspace(
         contacts=contact_arrays(max_contacts),
         ahead=contact_arrays(max_contacts),
         rows=rows,
@@ -297,6 +298,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         loop_rows=loop_rows,
         loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
+    return laid_apart(work, model)
 
 
 def contact_cache(max_contacts: int) -> ContactCache:

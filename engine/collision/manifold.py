@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from engine.collision.box_faces import box_faces
 from engine.collision.clip import SIDE, Frame, clip_polygon, clip_segment, corner
 from engine.collision.feature import Feature, write_feature
 from engine.collision.hit import Hit
@@ -18,7 +19,7 @@ from engine.collision.solid import (
 from engine.collision.support import support
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
-from engine.world.model import PLANE
+from engine.world.model import BOX, PLANE
 
 # Outlines overlap a little, as a share of the size: corners upon edges, as in a stack of equal
 # boxes, are then inside whatever the rounding.
@@ -304,6 +305,10 @@ def write_candidates(
     pair: Pair, faces: Faces, hit: Hit, limit: float, patch: Patch
 ) -> tuple[Hit, int]:
     """Candidates of this hit, without the nearest points; the hit with its final normal."""
+    if kind_of(pair, 0) == BOX and kind_of(pair, 1) == BOX:
+        found, count = box_faces(pair, hit, limit, patch)
+        if count >= 0:
+            return (found, count)
     n = hit[1]
     f0 = write_feature(pair, 0, n, faces, patch)
     if kind_of(pair, 1) == PLANE:

@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
+from engine.solvers.gauss_seidel import block_diagonal
 from engine.solvers.pgs import project_contact, write_block
 
 if TYPE_CHECKING:
@@ -178,39 +179,63 @@ def write_shared(problem: Problem, i: int, data: NDArray, at: int) -> None:
 
 
 @kernel
-def write_point(problem: Problem, i: int, first: int, data: NDArray, at: int) -> bool:
-    """The contact with normal row i into a lane; False if its rows are no point contact's.
+def write_turns(problem: Problem, i: int, data: NDArray, at: int) -> float:
+    """Angular parts of the rows of a contact; how far its linear parts are from a point contact's.
 
-    Reads   steps and couplings where pgs.write_block left them; first: of the pair's first contact
+    Those of J_a are those of J_b turned round, those of M^-1 J^T are these over the mass.
     """
     mass_a = problem.inverse_mass[problem.body_a[i]]
     mass_b = problem.inverse_mass[problem.body_b[i]]
-    is_contact = problem.cfm[i + 1] == 0.0 and problem.cfm[i + 2] == 0.0
+    off = 0.0
     for r in range(3):
         J_a, J_b = problem.J_a[i + r], problem.J_b[i + r]
         MJ_a, MJ_b = problem.MJ_a[i + r], problem.MJ_b[i + r]
-        axis = problem.J_b[first + r]
         for k in range(3):
             f = at + W * (3 * r + k)
             data[f + W * TURN_A] = J_a[k]
             data[f + W * TURN_B] = J_b[k]
             data[f + W * PUSH_A] = MJ_a[k]
             data[f + W * PUSH_B] = MJ_b[k]
-            is_contact = is_contact and J_a[3 + k] == -J_b[3 + k]
-            is_contact = is_contact and J_b[3 + k] == axis[3 + k]
-            is_contact = is_contact and MJ_a[3 + k] == mass_a * J_a[3 + k]
-            is_contact = is_contact and MJ_b[3 + k] == mass_b * J_b[3 + k]
+            axis = J_b[3 + k]
+            off += abs(J_a[3 + k] + axis)
+            off += abs(MJ_a[3 + k] + mass_a * axis) + abs(MJ_b[3 + k] - mass_b * axis)
+    return off
+
+
+@kernel
+def coupling(data: NDArray, at: int, r: int, s: int) -> float:
+    """A of two rows of a contact whose axes are square to each other, from its angular parts."""
+    p, q = at + W * 3 * r, at + W * 3 * s
+    total = 0.0
+    for k in range(3):
+        total += data[p + W * (TURN_A + k)] * data[q + W * (PUSH_A + k)]
+        total += data[p + W * (TURN_B + k)] * data[q + W * (PUSH_B + k)]
+    return total
+
+
+@kernel
+def write_point(problem: Problem, i: int, data: NDArray, at: int) -> bool:
+    """The contact with normal row i into a lane; False if its rows are no point contact's.
+
+    Writes  data; problem.lam into its set
+    """
+    off = write_turns(problem, i, data, at)
+    off += abs(problem.cfm[i + 1]) + abs(problem.cfm[i + 2])
+    project_contact(problem, i)
+    for r in range(3):
         data[at + W * (BIAS + r)] = problem.b[i + r]
         data[at + W * (LAM + r)] = problem.lam[i + r]
+    D_n, D_1, D_2 = problem.diagonal[i], problem.diagonal[i + 1], problem.diagonal[i + 2]
+    D_t = block_diagonal(D_1, D_2, coupling(data, at, 2, 1))
     data[at + W * CFM] = problem.cfm[i]
-    data[at + W * STEPS] = problem.w[i]
-    data[at + W * (STEPS + 1)] = problem.w[i + 1]
-    data[at + W * COUPLING] = problem.lo[i + 1]
-    data[at + W * (COUPLING + 1)] = problem.lo[i + 2]
+    data[at + W * STEPS] = 1.0 / D_n if D_n > 0.0 else 0.0
+    data[at + W * (STEPS + 1)] = 1.0 / D_t if D_t > 0.0 else 0.0
+    data[at + W * COUPLING] = coupling(data, at, 1, 0)
+    data[at + W * (COUPLING + 1)] = coupling(data, at, 2, 0)
     data[at + W * MU] = problem.mu[i + 1]
-    data[at + W * SCALES] = problem.diagonal[i]
-    data[at + W * (SCALES + 1)] = max(problem.diagonal[i + 1], problem.diagonal[i + 2])
-    return is_contact
+    data[at + W * SCALES] = D_n
+    data[at + W * (SCALES + 1)] = max(D_1, D_2)
+    return off == 0.0
 
 
 @kernel
@@ -235,9 +260,7 @@ def fill_lane(problem: Problem, lanes: Lanes, g: int, l: int) -> bool:
     while at < end:
         i = lanes.row[lane * POINTS + p] if p >= 0 else -1
         if i >= 0:
-            project_contact(problem, i)
-            write_block(problem, i)
-            is_contact = write_point(problem, i, first, lanes.data, at) and is_contact
+            is_contact = write_point(problem, i, lanes.data, at) and is_contact
             p += 1
         else:
             clear_lane(lanes.data, at, N_FIELDS)
@@ -251,7 +274,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
 
     Reads   lanes.listed
-    Writes  lanes; problem.lam into its set; scratch of the problem as pgs.write_steps
+    Writes  lanes; problem.lam into its set; for `rest` scratch as pgs.write_steps
     Check   tests/engine/solvers/test_lanes.py
     """
     lanes.count[0] = 0

@@ -44,8 +44,10 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 # sweeps where the options leave the number to the method: of contacts with a guess, without one,
 # and of boxes alone
 PGS_ITERATIONS = 15
-COLD_ITERATIONS = 150
+COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
+# load goes through more bodies the more there are: a sweep more for so many contacts, at most
+CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
 DENSE_ITERATIONS = 500
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
@@ -113,7 +115,8 @@ def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: b
     """How long sweeps go on, and their relaxation."""
     sweeps = BOX_ITERATIONS
     if n_contacts > 0:
-        sweeps = PGS_ITERATIONS if is_warm else COLD_ITERATIONS
+        more = min(n_contacts // CONTACTS_PER_SWEEP, MORE_ITERATIONS)
+        sweeps = PGS_ITERATIONS + more if is_warm else COLD_ITERATIONS
     sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
     return sweeps, options.tolerance, options.relaxation if method == SOR else 1.0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.kernel import kernel
 from engine.solvers.coloured import push_lanes, sweep_lanes
 from engine.solvers.lane_errors import measure_lanes
-from engine.solvers.lanes import load_lanes, store_lanes
+from engine.solvers.lanes import POINTS, is_same_pair, load_lanes, store_lanes
 from engine.solvers.operator import add_impulse, row_velocity
 from engine.solvers.pgs import pgs, sweep_cone
 from engine.solvers.residual import contact_errors, larger
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 # most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
 Rules = tuple[int, float, float]
 
-# Share of its last impulse that a standing contact starts from: what swings dies out.
-KEPT = 0.997
+# Share of its last impulse that a standing contact starts from: what swings dies out. The mean of a
+# pair's contacts bears its load and must not sag; what differs from it holds the pair upright, and
+# that swings slowest: thin walls sway.
+KEPT, KEPT_APART = 0.997, 0.9
 
 
 @kernel
@@ -37,6 +39,29 @@ def list_contacts(problem: Problem, lanes: Lanes) -> int:
 
 
 @kernel
+def stands(problem: Problem, i: int) -> bool:
+    """Whether the contact with normal row i asks for a milder correction."""
+    return bool(problem.ease[i] != 0.0 and problem.ease[i] != EASED)
+
+
+@kernel
+def ease_pair(problem: Problem, rows: NDArray, first: int, end: int) -> None:
+    """Milder corrections and guesses for the contacts rows[first:end] of a pair that stand."""
+    total, standing = 0.0, 0
+    for c in range(first, end):
+        if stands(problem, rows[c]):
+            total += problem.lam[rows[c]]
+            standing += 1
+    mean = total / standing if standing > 0 else 0.0
+    for c in range(first, end):
+        i = rows[c]
+        if stands(problem, i):
+            problem.b[i] += problem.ease[i]
+            problem.lam[i] = KEPT * mean + KEPT_APART * (problem.lam[i] - mean)
+        problem.ease[i] = EASED
+
+
+@kernel
 def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
     """Milder corrections and guesses for contacts that stand; whether any contact has a guess.
 
@@ -44,14 +69,14 @@ def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
     Source  decision 0065
     """
     is_warm = False
+    first = 0
     for c in range(n):
         i = rows[c]
         is_warm = is_warm or problem.lam[i] != 0.0
-        if problem.ease[i] != 0.0 and problem.ease[i] != EASED:
-            problem.b[i] += problem.ease[i]
-            for k in range(3):
-                problem.lam[i + k] *= KEPT
-        problem.ease[i] = EASED
+        last = c + 1 == n or c + 1 == first + POINTS
+        if last or not is_same_pair(problem, i, rows[c + 1]):
+            ease_pair(problem, rows, first, c + 1)
+            first = c + 1
     return is_warm
 
 
