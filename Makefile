@@ -12,7 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
-        bench bench-contacts bench-scaling algorithms formulations verify solvers lock image-steps image-lint clean
+        bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
+        image-steps image-lint clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -103,6 +104,9 @@ bench-contacts: setup-test ## contact scenes beside the peers that are installed
 
 bench-scaling: setup-test ## time per step and memory of heaps of 10 to 20 000 spheres
 	@$(BIN)/python -m benchmarks.contacts.scaling
+
+bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
+	@$(BIN)/python -m benchmarks.articulated
 
 algorithms: setup-test ## RNEA, CRBA and ABA per call, beside the peers that are installed
 	@$(BIN)/python -m benchmarks.algorithms

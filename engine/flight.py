@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.articulated.exchange import show_coordinates
 from engine.articulated.flight import (
     arrive,
     fly_to_kick,
@@ -137,6 +138,7 @@ def look(
     predict_velocity(model, state, work.motion, options)
     bend_trees(model.tree, work.tree, state, work.motion)
     predict_trees(model.tree, work.tree, state, work.motion, options.time_step)
+    show_coordinates(model.tree, state)
     lap(report, PHASE_ROWS, now)
     return True
 
@@ -193,7 +195,8 @@ def push(
     book_work(model, rows, problem, work.contacts, motion, state, options)
     book_momentum(model, rows, problem, motion, state, options)
     book_supports(problem, state, motion, options.time_step)
-    write_reactions(problem, model.joints, state, motion, options.time_step)
+    if work.tree.asked[0] == 1:
+        write_reactions(problem, model.joints, state, motion, options.time_step)
     count_loop_work(model.tree, work.tree, rows, problem, motion, state)
     if options.stabilisation != BAUMGARTE:
         count_work(model, work, state, options, problem)
@@ -251,12 +254,13 @@ def land(
     """The second half of a flight whose kick the guard watches over; False: it waits for room."""
     if not guard_struck(model, kind, state, work, collision, options, told):
         return False
-    advance_poses(model.bodies, state, 0.5 * options.time_step, options)
-    h = 0.5 * options.time_step
+    now, h = look_at_clock(told[0]), 0.5 * options.time_step
+    advance_poses(model.bodies, state, h, options)
     height = leave_kick(model.tree, work.tree, state, h)
     closed = close_loops(model, state, work)
     arrive(model.tree, work.tree, state, h, height)
     finish_loops(model.tree, state, work, closed)
+    lap(told[0], PHASE_MOVE, now)
     return True
 
 

@@ -14,7 +14,13 @@ import math
 from numpy.typing import NDArray
 
 from engine.articulated.charts import chart_rates, place_chart
-from engine.articulated.exchange import load_forces, prepare, show_poses, show_velocities
+from engine.articulated.exchange import (
+    load_forces,
+    prepare,
+    show_coordinates,
+    show_poses,
+    show_velocities,
+)
 from engine.articulated.factor import respond, respond_moving
 from engine.articulated.kick import has_loops
 from engine.articulated.places import write_bends, write_velocities
@@ -139,6 +145,7 @@ def write_smooth_forces(
     # targets are asked for in the middle of a step
     now = state.time[0]
     state.time[0] = time - 0.5 * options.time_step
+    show_coordinates(tree, state)
     write_rows(model, state, work.contacts, rows, options, motion.turning)
     n = 0
     for i in range(rows.count[0]):

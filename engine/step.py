@@ -188,6 +188,7 @@ def run(held: Course, n_steps: int) -> int:
     active = as_active(model, work.motion.activity)
     for done in range(n_steps):
         report.status[0] = 0
+        work.tree.asked[0] = 1 if done + 1 == n_steps else 0
         if not has_room(work.contacts, model.joints, events):
             report.status[0] = EVENTS_FULL
             return done

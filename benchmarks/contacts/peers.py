@@ -40,13 +40,13 @@ def has_module(name: str) -> bool:
     return subprocess.run([python(), "-c", code], check=False, capture_output=True).returncode == 0
 
 
-def build(source: str, name: str, options: tuple[str, ...]) -> str | None:
+def build(source: Path, name: str, options: tuple[str, ...]) -> str | None:
     """Compile a driver; None where its library or the compiler is missing."""
     if shutil.which("g++") is None:
         return None
     BUILT.mkdir(parents=True, exist_ok=True)
     target = BUILT / name
-    command = ["g++", "-O3", "-march=native", "-w", "-o", str(target), str(DRIVERS / source)]
+    command = ["g++", "-O3", "-march=native", "-w", "-o", str(target), str(source)]
     done = subprocess.run([*command, *options], check=False, capture_output=True)
     return str(target) if done.returncode == 0 else None
 
@@ -64,7 +64,7 @@ def _compiled(found: list[Peer], missing: list[str]) -> None:
         ),
         ("Bullet f32", 32, "bullet.cpp", ("-I/usr/include/bullet", *BULLET), "libbullet-dev"),
     ):
-        target = build(source, name.replace(" ", "-"), options)
+        target = build(DRIVERS / source, name.replace(" ", "-"), options)
         if target is None:
             missing.append(f"{name} (g++ and {package})")
         else:

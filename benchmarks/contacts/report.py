@@ -52,7 +52,8 @@ def verdict(name: str, rows: Rows) -> list[str]:
     return lines
 
 
-def _cells(one: dict[str, Any], columns: list[str], best: float) -> list[str]:
+def cells(one: dict[str, Any], columns: list[str], best: float) -> list[str]:
+    """One row of a table; best: the fastest peer's time [us]."""
     if "error" in one:
         return [one["error"]] + [""] * (len(columns) - 1)
     if not one["finite"]:
@@ -69,7 +70,7 @@ def table(rows: Rows) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     order = sorted(rows, key=lambda name: rows[name].get("us", 1e300))
     head = ("engine", "bits", *(COLUMNS[c] for c in columns))
     bits = {name: str(rows[name].get("floats", "")) for name in order}
-    return head, [(name, bits[name], *_cells(rows[name], columns, best)) for name in order]
+    return head, [(name, bits[name], *cells(rows[name], columns, best)) for name in order]
 
 
 def write(results: dict[str, Any], latest: str) -> None:
@@ -78,8 +79,8 @@ def write(results: dict[str, Any], latest: str) -> None:
     console.width = max(console.width, 130)
     head, lines = table(results["scenes"][latest])
     shown = Table(*head, title=latest)
-    for cells in lines:
-        shown.add_row(*cells)
+    for line in lines:
+        shown.add_row(*line)
     console.print(shown)
     for line in verdict(latest, results["scenes"][latest]):
         console.print(line)

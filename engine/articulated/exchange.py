@@ -8,11 +8,14 @@ from engine.articulated.factor import respond, write_factor, write_inertias
 from engine.articulated.places import write_places, write_velocities
 from engine.articulated.vectors import load6, load_sym, store6
 from engine.kernel import kernel
-from engine.spatial.inertia import sym_times
+from engine.spatial.inertia import sym_times, sym_turned
 from engine.spatial.quaternion import load4, store4
+from engine.spatial.rotation import matrix
 from engine.spatial.vec3 import ZERO3, load3, scale, store3
 from engine.world.state import State
-from engine.world.tree import Tree, TreeWork
+from engine.world.tree import NODE_BALL, Tree, TreeWork
+
+NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -48,16 +51,52 @@ def load_velocities(tree: Tree, state: State, work: TreeWork) -> None:
 
 
 @kernel
+def load_bodies(tree: Tree, state: State, work: TreeWork) -> None:
+    """Places, moments and velocities of nodes are those of their bodies.
+
+    Writes  work.p_WB, I_W, V
+    """
+    load_velocities(tree, state, work)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        p, moments = ZERO3, NO_MOMENTS
+        if body >= 0:
+            p = load3(state.p_WB, body)
+            R = matrix(load4(state.q_WB, body))
+            moments = sym_turned(R, load_sym(tree.inertia_B, i))
+        store3(work.p_WB, i, p)
+        for k in range(6):
+            work.I_W[i, k] = moments[k]
+
+
+@kernel
+def forget_forces(work: TreeWork) -> None:
+    """No tree waits for an answer."""
+    for t in range(work.touched.shape[0]):
+        work.touched[t] = 0
+
+
+@kernel
 def prepare(tree: Tree, state: State, work: TreeWork) -> None:
     """Places, inertias and their factor at the present coordinates.
 
     Writes  work.q_WB ... S, I_W, IA, U, D; touched = 0
     """
-    for t in range(work.touched.shape[0]):
-        work.touched[t] = 0
+    forget_forces(work)
     write_places(tree, state.tree_q, work)
     write_inertias(tree, work)
     write_factor(tree, work)
+
+
+@kernel
+def show_coordinates(tree: Tree, state: State) -> None:
+    """Coordinates of inner joints are those of their nodes.
+
+    Writes  state.joint_q, but of balls
+    """
+    for i in range(tree.kind.shape[0]):
+        if tree.joint[i] >= 0 and tree.axis[i] >= 0 and tree.kind[i] != NODE_BALL:
+            state.joint_q[tree.joint[i], tree.axis[i]] = state.tree_q[tree.q_start[i]]
 
 
 @kernel

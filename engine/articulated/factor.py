@@ -20,10 +20,11 @@ from engine.articulated.vectors import (
     load_articulated,
     load_sym,
     store6,
+    store_articulated,
 )
 from engine.kernel import kernel
 from engine.spatial.inertia import (
-    as_articulated,
+    ArticulatedInertia,
     force_of,
     shifted_back,
     sym_times,
@@ -36,16 +37,52 @@ from engine.world.tree import Tree, TreeWork
 
 
 @kernel
+def turn_inertia(tree: Tree, work: TreeWork, i: int) -> None:
+    """I_W of node i: R I_B R^T."""
+    moments = sym_turned(load_matrix(work.R, i), load_sym(tree.inertia_B, i))
+    for k in range(6):
+        work.I_W[i, k] = moments[k]
+
+
+@kernel
 def write_inertias(tree: Tree, work: TreeWork) -> None:
-    """I_W of every node: R I_B R^T.
+    """I_W of every node.
 
     Reads   work.R
     Writes  work.I_W
     """
     for i in range(tree.kind.shape[0]):
-        moments = sym_turned(load_matrix(work.R, i), load_sym(tree.inertia_B, i))
-        for k in range(6):
-            work.I_W[i, k] = moments[k]
+        turn_inertia(tree, work, i)
+
+
+@kernel
+def start_inertia(tree: Tree, work: TreeWork, i: int) -> None:
+    """IA of node i as if nothing hung on it."""
+    for k in range(21):
+        work.IA[i, k] = 0.0
+    for k in range(6):
+        work.IA[i, k] = work.I_W[i, k]
+    for k in range(3):
+        work.IA[i, 15 + k] = tree.mass[i]
+
+
+@kernel
+def eliminate_node(tree: Tree, work: TreeWork, i: int) -> ArticulatedInertia:
+    """Take the rates of node i out of IA and hand the rest to its parent; returns the rest.
+
+    Writes  work.U, D of its rates; IA of the node: what is felt from below its joint
+    """
+    inertia = load_articulated(work.IA, i)
+    for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
+        U = force_of(inertia, load6(work.S, k))
+        store6(work.U, k, U)
+        D = dot6(work.S, k, work.U, k)
+        work.D[k] = 1.0 / D if D > 0.0 else 0.0
+        inertia = without(inertia, U, work.D[k])
+    if tree.parent[i] >= 0:
+        add_articulated(work.IA, tree.parent[i], shifted_back(inertia, load3(work.arm, i)))
+    store_articulated(work.IA, i, inertia)
+    return inertia
 
 
 @kernel
@@ -59,23 +96,9 @@ def write_factor(tree: Tree, work: TreeWork) -> None:
     """
     n = tree.kind.shape[0]
     for i in range(n):
-        for k in range(21):
-            work.IA[i, k] = 0.0
-        add_articulated(work.IA, i, as_articulated((tree.mass[i], ZERO3, load_sym(work.I_W, i))))
+        start_inertia(tree, work, i)
     for i in range(n - 1, -1, -1):
-        inertia = load_articulated(work.IA, i)
-        for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
-            U = force_of(inertia, load6(work.S, k))
-            store6(work.U, k, U)
-            D = dot6(work.S, k, work.U, k)
-            work.D[k] = 1.0 / D if D > 0.0 else 0.0
-            inertia = without(inertia, U, work.D[k])
-        if tree.parent[i] >= 0:
-            add_articulated(work.IA, tree.parent[i], shifted_back(inertia, load3(work.arm, i)))
-        # from here on: what is felt from below the joint
-        for k in range(21):
-            work.IA[i, k] = 0.0
-        add_articulated(work.IA, i, inertia)
+        eliminate_node(tree, work, i)
 
 
 @kernel

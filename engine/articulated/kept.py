@@ -6,9 +6,8 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.articulated.places import load_matrix, write_velocities
-from engine.articulated.sums import kinetic_energy, momentum
-from engine.articulated.vectors import load_sym
+from engine.articulated.places import load_matrix, move_node
+from engine.articulated.vectors import load6, load_sym
 from engine.kernel import kernel
 from engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
 from engine.spatial.mat3 import times_vector
@@ -52,23 +51,64 @@ def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
 
 
 @kernel
+def write_sums(tree: Tree, work: TreeWork, t: int, out: NDArray) -> None:
+    """What tree t has of energy and momenta, and where its centre of mass is.
+
+    Of a floating tree all is taken about the root's origin first: no digits go by its distance.
+
+    Reads   work.V, I_W, p_WB
+    Writes  out[t], KEPT_...
+    Check   tests/laws/test_reduced.py
+    """
+    begin = tree.start[t]
+    floats = tree.floating[t] == 1
+    origin = load3(work.p_WB, begin) if floats else ZERO3
+    energy, mass, L, P, moment = 0.0, 0.0, ZERO3, ZERO3, ZERO3
+    for i in range(begin, tree.start[t + 1]):
+        w, v = load6(work.V, i)
+        m, spin = tree.mass[i], sym_times(load_sym(work.I_W, i), w)
+        p, arm = scale(m, v), sub(load3(work.p_WB, i), origin)
+        energy += dot(p, v) + dot(spin, w)
+        mass += m
+        L = add(L, add(spin, cross(arm, p)))
+        P, moment = add(P, p), add_scaled(moment, m, arm)
+    centre = scale(1.0 / mass, moment)
+    if floats:
+        L = sub(L, cross(centre, P))
+        centre = add(centre, origin)
+    out[t, KEPT_ENERGY], out[t, KEPT_MASS] = 0.5 * energy, mass
+    put_three(out, t, KEPT_LINEAR, P)
+    put_three(out, t, KEPT_ANGULAR, L)
+    put_three(out, t, KEPT_CENTRE, centre)
+
+
+@kernel
 def remember(tree: Tree, work: TreeWork) -> None:
     """What every tree will keep: of the nodes' velocities, where they are.
 
     Reads   work.V, I_W, p_WB
     Writes  work.kept
     """
-    kept = work.kept
     for t in range(tree.floating.shape[0]):
-        begin, end = tree.start[t], tree.start[t + 1]
-        mass, centre = centre_of(tree, work, t)
-        origin = centre if tree.floating[t] == 1 else ZERO3
-        L, P = momentum(tree, work, begin, end, origin)
-        kept[t, KEPT_ENERGY] = kinetic_energy(tree, work, begin, end)
-        kept[t, KEPT_MASS] = mass
-        put_three(kept, t, KEPT_LINEAR, P)
-        put_three(kept, t, KEPT_ANGULAR, L)
-        put_three(kept, t, KEPT_CENTRE, centre)
+        write_sums(tree, work, t, work.kept)
+
+
+@kernel
+def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
+    """Energy of all trees in constant gravity [J], zero at the origin of W; sums: kept or found."""
+    total = 0.0
+    for t in range(tree.floating.shape[0]):
+        total -= sums[t, KEPT_MASS] * dot(gravity_W, three(sums, t, KEPT_CENTRE))
+    return total
+
+
+@kernel
+def weight_power(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
+    """What gravity does to all trees [W]; sums: kept or found."""
+    total = 0.0
+    for t in range(tree.floating.shape[0]):
+        total += dot(gravity_W, three(sums, t, KEPT_LINEAR))
+    return total
 
 
 @kernel
@@ -120,14 +160,13 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
 
     Reads   work.V, places, inertias
-    Writes  qd
+    Writes  qd; work.found as it was
     """
-    kept, root = work.kept, tree.start[t]
-    begin, end = root, tree.start[t + 1]
-    mass, centre = centre_of(tree, work, t)
-    moments = inertia_about(tree, work, t, centre)
-    inverse = sym_inverse(moments)
-    L, P = momentum(tree, work, begin, end, centre)
+    kept, found, root = work.kept, work.found, tree.start[t]
+    write_sums(tree, work, t, found)
+    mass, centre = found[t, KEPT_MASS], three(found, t, KEPT_CENTRE)
+    inverse = sym_inverse(inertia_about(tree, work, t, centre))
+    L, P = three(found, t, KEPT_ANGULAR), three(found, t, KEPT_LINEAR)
     L_kept, P_kept = three(kept, t, KEPT_ANGULAR), three(kept, t, KEPT_LINEAR)
     arm = sub(load3(work.p_WB, root), centre)
     # as a whole: before, and what it should be
@@ -135,18 +174,36 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
     as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
     as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
-    inner = kinetic_energy(tree, work, begin, end) - as_whole_old
-    factor = stretch(kept[t, KEPT_ENERGY] - as_whole, inner)
+    factor = stretch(kept[t, KEPT_ENERGY] - as_whole, found[t, KEPT_ENERGY] - as_whole_old)
     # rates of the root: V_root - V_whole is stretched, V_whole replaced
-    V_w = (work.V[root, 0], work.V[root, 1], work.V[root, 2])
-    V_v = (work.V[root, 3], work.V[root, 4], work.V[root, 5])
+    V_w, V_v = load6(work.V, root)
     at_root_old = add(v_old, cross(w_old, arm))
     at_root = add(v, cross(w, arm))
     new_w = add_scaled(w, factor, sub(V_w, w_old))
     new_v = add_scaled(at_root, factor, sub(V_v, at_root_old))
     change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
-    for k in range(tree.v_start[root] + 6, tree.v_start[end]):
+    for k in range(tree.v_start[root] + 6, tree.v_start[tree.start[t + 1]]):
         qd[k] *= factor
+
+
+@kernel
+def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+    """Speeds of a tree on the ground as its energy wants them.
+
+    Writes  qd, work.V, found of tree t
+    """
+    found = work.found
+    factor = stretch(work.kept[t, KEPT_ENERGY], found[t, KEPT_ENERGY])
+    begin, end = tree.start[t], tree.start[t + 1]
+    for k in range(tree.v_start[begin], tree.v_start[end]):
+        qd[k] *= factor
+    for i in range(begin, end):
+        for k in range(6):
+            work.V[i, k] *= factor
+    found[t, KEPT_ENERGY] *= factor * factor
+    for k in range(3):
+        found[t, KEPT_LINEAR + k] *= factor
+        found[t, KEPT_ANGULAR + k] *= factor
 
 
 @kernel
@@ -157,41 +214,37 @@ def keep(tree: Tree, work: TreeWork, state: State, h: float) -> None:
     other curve: so its speeds may be stretched for the energy it had. A floating tree has its
     centre of mass where it must be, and its momenta, to rounding.
 
-    Reads   places and inertias at the end of the flight; work.kept
-    Writes  state.tree_q (place of floating roots), tree_qd; work.V of the result
+    Reads   places and inertias at the end of the flight, work.V of its rates; work.kept
+    Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result
     Check   tests/laws/test_reduced.py
     """
-    qd, kept = state.tree_qd, work.kept
-    write_velocities(tree, qd, work)
+    qd, kept, found = state.tree_qd, work.kept, work.found
     for t in range(tree.floating.shape[0]):
-        begin, end = tree.start[t], tree.start[t + 1]
-        if tree.floating[t] == 1:
-            way = scale(h / kept[t, KEPT_MASS], three(kept, t, KEPT_LINEAR))
-            wanted = add(three(kept, t, KEPT_CENTRE), way)
-            shift = sub(wanted, centre_of(tree, work, t)[1])
-            move_nodes(tree, work, t, shift, state.tree_q)
-            keep_floating(tree, work, t, qd)
-        else:
-            factor = stretch(kept[t, KEPT_ENERGY], kinetic_energy(tree, work, begin, end))
-            for k in range(tree.v_start[begin], tree.v_start[end]):
-                qd[k] *= factor
-    write_velocities(tree, qd, work)
+        if tree.floating[t] == 0:
+            write_sums(tree, work, t, found)
+            stretch_tree(tree, work, t, qd)
+            continue
+        way = scale(h / kept[t, KEPT_MASS], three(kept, t, KEPT_LINEAR))
+        wanted = add(three(kept, t, KEPT_CENTRE), way)
+        move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
+        keep_floating(tree, work, t, qd)
+        for i in range(tree.start[t], tree.start[t + 1]):
+            move_node(tree, qd, i, work)
+        write_sums(tree, work, t, found)
 
 
 @kernel
 def book_flight(tree: Tree, work: TreeWork, state: State) -> float:
     """Energy a flight has put in [J]; what the ground gave trees that stand on it is booked.
 
-    Reads   work.V, I_W, p_WB, kept
+    Reads   work.kept, found
     Writes  state.momentum_in
     """
-    error = 0.0
+    error, kept, found = 0.0, work.kept, work.found
     for t in range(tree.floating.shape[0]):
-        begin, end = tree.start[t], tree.start[t + 1]
-        error += kinetic_energy(tree, work, begin, end) - work.kept[t, KEPT_ENERGY]
+        error += found[t, KEPT_ENERGY] - kept[t, KEPT_ENERGY]
         if tree.floating[t] == 0:
-            L, P = momentum(tree, work, begin, end, ZERO3)
             for k in range(3):
-                state.momentum_in[k] += P[k] - work.kept[t, KEPT_LINEAR + k]
-                state.momentum_in[3 + k] += L[k] - work.kept[t, KEPT_ANGULAR + k]
+                state.momentum_in[k] += found[t, KEPT_LINEAR + k] - kept[t, KEPT_LINEAR + k]
+                state.momentum_in[3 + k] += found[t, KEPT_ANGULAR + k] - kept[t, KEPT_ANGULAR + k]
     return error

@@ -48,27 +48,48 @@ def bend_trees(tree: Tree, work: TreeWork, state: State, motion: Motion) -> None
 
 
 @kernel
+def is_pushed(tree: Tree, X: NDArray) -> bool:
+    """Whether a wrench of X (n, 6) acts on any body of a tree."""
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                if X[body, k] != 0.0:
+                    return True
+    return False
+
+
+@kernel
 def predict_trees(tree: Tree, work: TreeWork, state: State, motion: Motion, h: float) -> None:
     """Where forces alone would lead trees: qd_free = qd + h H^-1 T^T (m g + f).
 
-    Reads   motion.wrench; the factor
+    Reads   motion.wrench; the factor; work.fall, drop
     Writes  work.free; motion.velocity_free of bodies of trees
     Check   tests/laws/test_reduced.py
     """
     if tree.kind.shape[0] == 0:
         return
-    load_forces(tree, work, motion.wrench, h)
-    for i in range(tree.kind.shape[0]):
-        for k in range(3):
-            work.F[i, 3 + k] += h * tree.mass[i] * state.gravity_W[k]
-    respond(tree, work, work.free)
+    old, free = motion.velocity_old, motion.velocity_free
     for k in range(work.free.shape[0]):
-        work.free[k] += state.tree_qd[k]
+        work.free[k] = state.tree_qd[k] + h * work.fall[k]
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(3):
+                free[body, k] = old[body, k] + h * work.drop[i, k]
+                fallen = work.drop[i, 3 + k] + state.gravity_W[k]
+                free[body, 3 + k] = old[body, 3 + k] + h * fallen
+    if not is_pushed(tree, motion.wrench):
+        return
+    load_forces(tree, work, motion.wrench, h)
+    respond(tree, work, work.qdd)
+    for k in range(work.free.shape[0]):
+        work.free[k] += work.qdd[k]
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body >= 0:
             for k in range(6):
-                motion.velocity_free[body, k] = motion.velocity_old[body, k] + work.A[i, k]
+                free[body, k] += work.A[i, k]
 
 
 @kernel
@@ -76,6 +97,25 @@ def hold_trees(state: State, work: TreeWork) -> None:
     """No forces: qd_free = qd."""
     for k in range(work.free.shape[0]):
         work.free[k] = state.tree_qd[k]
+
+
+@kernel
+def push_trees(problem: Problem, tree: Tree, work: TreeWork) -> bool:
+    """Forces of all nodes <- J^T lam; False, and forces as they were, when there are none."""
+    found = False
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
+        if lam == 0.0 or (a < 0 and b < 0):
+            continue
+        if not found:
+            clear_forces(tree, work)
+            found = True
+        if a >= 0:
+            push_node(tree, work, problem.body_a[i], problem.J_a, i, lam)
+        if b >= 0:
+            push_node(tree, work, problem.body_b[i], problem.J_b, i, lam)
+    return found
 
 
 @kernel
@@ -87,18 +127,12 @@ def kick_trees(problem: Problem, state: State) -> None:
     tree, work = problem.mobility.tree, problem.mobility.work
     if tree.kind.shape[0] == 0:
         return
-    clear_forces(tree, work)
-    for i in range(problem.count[0]):
-        lam = problem.lam[i]
-        if lam != 0.0:
-            a, b = problem.body_a[i], problem.body_b[i]
-            if tree.node[a] >= 0:
-                push_node(tree, work, a, problem.J_a, i, lam)
-            if tree.node[b] >= 0:
-                push_node(tree, work, b, problem.J_b, i, lam)
-    respond(tree, work, work.qdd)
-    for k in range(work.qdd.shape[0]):
-        state.tree_qd[k] = work.free[k] + work.qdd[k]
+    for k in range(work.free.shape[0]):
+        state.tree_qd[k] = work.free[k]
+    if push_trees(problem, tree, work):
+        respond(tree, work, work.qdd)
+        for k in range(work.qdd.shape[0]):
+            state.tree_qd[k] += work.qdd[k]
     write_velocities(tree, state.tree_qd, work)
     show_velocities(tree, work, state)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import NDArray
 
 from engine.articulated.vectors import add6, load6, rate_of_node, store6
 from engine.kernel import kernel
 from engine.spatial.mat3 import times_vector
 from engine.spatial.plucker import Spatial, times_matrix
-from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, store4, unit
-from engine.spatial.rotation import Mat3, matrix
+from engine.spatial.quaternion import (
+    IDENTITY,
+    Quaternion,
+    load4,
+    multiply,
+    nearly_unit,
+    store4,
+    unit,
+)
+from engine.spatial.rotation import Mat3, matrix, sine_cosine
 from engine.spatial.vec3 import (
     ZERO3,
     Vec3,
@@ -41,9 +47,8 @@ def joint_turn(tree: Tree, q: NDArray, i: int) -> Quaternion:
     kind, k = tree.kind[i], tree.q_start[i]
     turn = load4(tree.q_PB0, i)
     if kind in (NODE_HINGE, NODE_SCREW):
-        half = 0.5 * q[k]
-        s, axis = math.sin(half), load3(tree.axis_B, i)
-        return multiply(turn, (math.cos(half), s * axis[0], s * axis[1], s * axis[2]))
+        (s, c), axis = sine_cosine(0.5 * q[k]), load3(tree.axis_B, i)
+        return multiply(turn, (c, s * axis[0], s * axis[1], s * axis[2]))
     if kind == NODE_BALL:
         return multiply(turn, (q[k], q[k + 1], q[k + 2], q[k + 3]))
     if kind == NODE_FREE:
@@ -57,7 +62,7 @@ def turned_about(s: Vec3, angle: float) -> Mat3:
 
     Source  Rodrigues 1840
     """
-    c, n = math.cos(angle), math.sin(angle)
+    n, c = sine_cosine(angle)
     x, y, z = (1.0 - c) * s[0], (1.0 - c) * s[1], (1.0 - c) * s[2]
     xy, xz, yz = x * s[1], x * s[2], y * s[2]
     a, b, d = n * s[0], n * s[1], n * s[2]
@@ -178,6 +183,16 @@ def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None
 
 
 @kernel
+def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
+    """Pose of node i from its parent's, and what its rates do."""
+    parent = tree.parent[i]
+    q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
+    q_WB = nearly_unit(multiply(q_WP, joint_turn(tree, q, i)))
+    store4(work.q_WB, i, q_WB)
+    attach_node(tree, q, i, matrix(q_WB), work)
+
+
+@kernel
 def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
     """Poses of all nodes, and what their rates do.
 
@@ -185,11 +200,7 @@ def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
     Check   tests/engine/articulated/test_places.py
     """
     for i in range(tree.kind.shape[0]):
-        parent = tree.parent[i]
-        q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
-        q_WB = unit(multiply(q_WP, joint_turn(tree, q, i)))
-        store4(work.q_WB, i, q_WB)
-        attach_node(tree, q, i, matrix(q_WB), work)
+        place_node(tree, q, i, work)
 
 
 @kernel
@@ -217,15 +228,21 @@ def carried(tree: Tree, X: NDArray, i: int, work: TreeWork) -> Spatial:
 
 
 @kernel
+def move_node(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
+    """V of node i: V = V_parent + S qd, where the node's origin is."""
+    store6(work.V, i, add6(carried(tree, work.V, i, work), rate_of_node(tree, work.S, qd, i)))
+
+
+@kernel
 def write_velocities(tree: Tree, qd: NDArray, work: TreeWork) -> None:
-    """V of all nodes: V = V_parent + S qd, where the node's origin is.
+    """V of all nodes.
 
     Reads   work.arm, S
     Writes  work.V
     Check   tests/engine/articulated/test_places.py
     """
     for i in range(tree.kind.shape[0]):
-        store6(work.V, i, add6(carried(tree, work.V, i, work), rate_of_node(tree, work.S, qd, i)))
+        move_node(tree, qd, i, work)
 
 
 @kernel

@@ -14,11 +14,11 @@ import math
 from numpy.typing import NDArray
 
 from engine.articulated.factor import respond_part
-from engine.articulated.vectors import load6, store6
-from engine.kernel import kernel
+from engine.articulated.vectors import dot6, load6, store6
+from engine.kernel import fast_kernel, kernel
 from engine.spatial.plucker import Spatial
 from engine.spatial.vec3 import add, add_scaled, cross, load3
-from engine.world.problem import Problem
+from engine.world.problem import Dense, Problem
 from engine.world.tree import Tree, TreeWork
 
 
@@ -93,48 +93,120 @@ def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> None:
             walk_up(tree, work, tree.node[b], load6(problem.J_b, i), path[1])
 
 
-@kernel
-def meet_in_trees(tree: Tree, path: NDArray, which: NDArray, r: int, s: int) -> float:
-    """The part of A between rows with paths r and s that comes by way of trees.
-
-    Reads   path (cap, 2, v), which (cap, 2)
-    """
+@fast_kernel
+def dot_paths(x: NDArray, y: NDArray, n: int) -> float:
+    """Sum of x[k] y[k] for k < n."""
     total = 0.0
-    for x in range(2):
-        t = which[r, x]
-        if t < 0:
-            continue
-        n = tree.v_start[tree.start[t + 1]] - tree.v_start[tree.start[t]]
-        for y in range(2):
-            if which[s, y] == t:
-                for k in range(n):
-                    total += path[r, x, k] * path[s, y, k]
+    for k in range(n):
+        total += x[k] * y[k]
     return total
 
 
 @kernel
-def add_to_matrix(
-    problem: Problem, order: NDArray, n: int, A: NDArray, path: NDArray, which: NDArray
-) -> None:
-    """A += what the rows order[0:n] do to one another by way of trees; the diagonal has it.
-
-    Writes  A; path, which: those of the rows
-    Check   tests/engine/solvers/test_trees.py
-    """
-    tree = problem.mobility.tree
-    for p in range(n):
-        write_path(problem, order[p], path[p], which[p])
-        for r in range(p):
-            value = meet_in_trees(tree, path, which, p, r)
-            A[p, r] += value
-            A[r, p] += value
+def rates_of(tree: Tree, t: int) -> int:
+    """How many rates tree t has."""
+    return int(tree.v_start[tree.start[t + 1]] - tree.v_start[tree.start[t]])
 
 
 @kernel
 def diagonal_in_trees(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
-    """J H^-1 J^T of row i alone; path (1, 2, v) and which (1, 2) are scratch."""
-    write_path(problem, i, path[0], which[0])
-    return meet_in_trees(problem.mobility.tree, path, which, 0, 0)
+    """J H^-1 J^T of row i alone.
+
+    Its path is kept, as far as there is room, for the matrix of the same rows: callers go through
+    them one after the other.
+
+    Writes  path (cap, 2, v), which (cap, 2): row i; paths
+    """
+    tree, last = problem.mobility.tree, path.shape[0] - 1
+    at = min(i, last)
+    write_path(problem, i, path[at], which[at])
+    problem.mobility.work.paths[0] = i + 1 if i <= last else 0
+    total = 0.0
+    for side in range(2):
+        t = which[at, side]
+        if t >= 0:
+            total += dot_paths(path[at, side], path[at, side], rates_of(tree, t))
+    return total
+
+
+@kernel
+def owner_of(problem: Problem, body: int) -> int:
+    """What couples rows on a body: its tree, or itself behind the numbers of trees; -1: none."""
+    tree = problem.mobility.tree
+    if tree.node[body] >= 0:
+        return int(tree.tree[tree.node[body]])
+    if problem.inverse_mass[body] > 0.0:
+        return int(tree.floating.shape[0] + body)
+    return -1
+
+
+@kernel
+def side_product(problem: Problem, i: int, x: int, j: int, y: int) -> float:
+    """J_i M^-1 J_j^T of the body that is side x of row i and side y of row j, which is free."""
+    J = problem.J_a if x == 0 else problem.J_b
+    MJ = problem.MJ_a if y == 0 else problem.MJ_b
+    return dot6(J, i, MJ, j)
+
+
+@kernel
+def couple(problem: Problem, order: NDArray, p: int, x: int, owner: int, dense: Dense) -> None:
+    """Add what row order[p] and those before it do to one another by way of an owner on its side x.
+
+    Writes  dense.S
+    """
+    tree, S, path = problem.mobility.tree, dense.S, dense.path
+    before, place = dense.indices[1:3], dense.indices[3]
+    n_trees = tree.floating.shape[0]
+    n = rates_of(tree, owner) if owner < n_trees else 0
+    code = dense.owner[owner]
+    while code >= 0:
+        r, y = code // 2, code % 2
+        if owner < n_trees:
+            value = dot_paths(path[place[p], x], path[place[r], y], n)
+        else:
+            value = side_product(problem, order[p], x, order[r], y)
+        S[p, r] += value
+        S[r, p] += value
+        code = before[y, r]
+
+
+@kernel
+def write_tree_matrix(problem: Problem, order: NDArray, n: int, dense: Dense) -> None:
+    """A over the rows order[0:n] of a problem with trees.
+
+    Rows meet where they share a tree or a free body: each of these knows the rows on it so far, so
+    that the cost goes with the entries that are not zero. Paths that `diagonal_in_trees` kept of
+    these very rows are taken.
+
+    Writes  dense.S (>= n, >= n); dense.path, path_tree where they were not kept; dense.owner,
+            indices 1 to 3 are scratch
+    Check   tests/engine/solvers/test_trees.py
+    """
+    S, path, which = dense.S, dense.path, dense.path_tree
+    before, place, last = dense.indices[1:3], dense.indices[3], dense.owner
+    kept = problem.mobility.work.paths[0] == problem.count[0]
+    last[:] = -1
+    for p in range(n):
+        i = order[p]
+        S[p, :n] = 0.0
+        place[p] = i if kept else p
+        if not kept:
+            write_path(problem, i, path[p], which[p])
+    for p in range(n):
+        i = order[p]
+        a, b = owner_of(problem, problem.body_a[i]), owner_of(problem, problem.body_b[i])
+        # both bodies in one tree: one path, on the first side
+        if a == b:
+            b = -1
+        if a >= 0:
+            couple(problem, order, p, 0, a, dense)
+        if b >= 0:
+            couple(problem, order, p, 1, b, dense)
+        if a >= 0:
+            before[0, p], last[a] = last[a], 2 * p
+        if b >= 0:
+            before[1, p], last[b] = last[b], 2 * p + 1
+        S[p, p] = problem.diagonal[i]
 
 
 @kernel

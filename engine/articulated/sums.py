@@ -39,15 +39,6 @@ def gravitational_energy(tree: Tree, work: TreeWork, gravity_W: Vec3) -> float:
 
 
 @kernel
-def weight_power(tree: Tree, work: TreeWork, gravity_W: Vec3) -> float:
-    """Sum of m g . v [W]: what gravity does; reads work.V."""
-    total = 0.0
-    for i in range(tree.kind.shape[0]):
-        total += tree.mass[i] * dot(gravity_W, load6(work.V, i)[1])
-    return total
-
-
-@kernel
 def momentum(tree: Tree, work: TreeWork, begin: int, end: int, origin: Vec3) -> Spatial:
     """Angular momentum about a point [N m s] and momentum [N s] of nodes, W.
 

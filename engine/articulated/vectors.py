@@ -71,6 +71,18 @@ def add_articulated(X: NDArray, i: int, inertia: ArticulatedInertia) -> None:
 
 
 @kernel
+def store_articulated(X: NDArray, i: int, inertia: ArticulatedInertia) -> None:
+    """Write row i of an (n, 21) array."""
+    A, B, C = inertia
+    for k in range(6):
+        X[i, k] = A[k]
+        X[i, 15 + k] = C[k]
+    for r in range(3):
+        for c in range(3):
+            X[i, 6 + 3 * r + c] = B[r][c]
+
+
+@kernel
 def dot6(X: NDArray, i: int, Y: NDArray, j: int) -> float:
     """Product of two rows of six."""
     total = 0.0

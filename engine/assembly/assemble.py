@@ -37,7 +37,7 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
     and velocities is written here.
 
     Reads   the factor of trees
-    Writes  paths.path, path_tree (scratch)
+    Writes  paths.path, path_tree: of rows on trees
             problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
     Check   tests/engine/test_assembly.py
     """
@@ -45,7 +45,7 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
     tree = problem.mobility.tree
     problem.count[0] = n_rows
     problem.count[1] = rows.count[1]
-    free = motion.velocity_free
+    free, n_trees = motion.velocity_free, tree.floating.shape[0]
     for i in range(n_rows):
         a, b = rows.body_a[i], rows.body_b[i]
         J_a, J_b = rows.J_a[i], rows.J_b[i]
@@ -67,9 +67,12 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
             clear_row(MJ_a)
         if tree.node[b] >= 0:
             clear_row(MJ_b)
+        if n_trees > 0 and i < paths.path.shape[0]:
+            paths.path_tree[i, 0], paths.path_tree[i, 1] = -1, -1
         if tree.node[a] >= 0 or tree.node[b] >= 0:
             diagonal = rows.cfm[i] + product(J_a, MJ_a) + product(J_b, MJ_b)
             diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
         problem.diagonal[i] = diagonal
         problem.b[i] = speed
         problem.lam[i] = rows.lam_warm[i]
+    problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0

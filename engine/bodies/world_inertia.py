@@ -18,7 +18,7 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 
 @kernel
 def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
-    """I^-1 in W, R I_B^-1 R^T (zero for bodies that cannot move), and how free spin turns.
+    """I^-1 in W, R I_B^-1 R^T (zero for what does not move by itself), and how free spin turns.
 
     Writes  motion.inverse_inertia_W (n, 3, 3); motion.turning (n, 6): how velocities change
             between kicks (of bodies by themselves; see articulated/kick.py for trees)
@@ -27,7 +27,7 @@ def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: S
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             motion.turning[i, k] = 0.0
-        if bodies.kind[i] == DYNAMIC:
+        if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
             if options.gyroscopic == IMPLICIT:
                 store3(motion.turning, i, free_turning(bodies, state, i))
             R = matrix(load4(state.q_WB, i))

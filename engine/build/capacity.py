@@ -28,8 +28,8 @@ from engine.world.options import (
 from engine.world.positions import Positions
 from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
 from engine.world.rows import N_SLOTS, Rows
-from engine.world.state import N_LEDGER, ContactCache, State
-from engine.world.tree import Mobility
+from engine.world.state import N_BEND, N_LEDGER, ContactCache, State
+from engine.world.tree import Mobility, Tree
 from engine.world.workspace import Motion, Workspace
 
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
@@ -230,13 +230,11 @@ def lemke_rows(n_rows: int, options: StepOptions) -> int:
 
 
 def dense_arrays(
-    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int = 0, rates: int = 0
+    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int, tree: Tree
 ) -> Dense:
-    """Scratch for `cap` rows beside equations, a complementarity problem of `lemke`, and more.
-
-    iterated: rows of iterations that need vectors of their own; rates: of the largest tree
-    """
-    paths = cap if rates > 0 else 0
+    """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
+    rates = largest_tree(tree)
+    paths, owners = (cap, len(tree.floating) + len(tree.node)) if rates > 0 else (0, 0)
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
@@ -246,6 +244,7 @@ def dense_arrays(
         basis=np.zeros((4, lemke + 1), np.int64),
         path=np.zeros((paths, 2, rates)),
         path_tree=np.zeros((paths, 2), np.int64),
+        owner=np.zeros(owners, np.int64),
         iterates=np.zeros((N_VECTORS, iterated)),
         lanes=lanes,
         graph=graph,
@@ -271,8 +270,8 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
     lemke, lanes = lemke_rows(at_once, options), lane_arrays(n, at_once // 3)
-    rates = largest_tree(model.tree)
-    cap = min(DENSE_ROWS_ON_REQUEST if asked or rates > 0 else DENSE_ROWS, at_once)
+    asked |= len(model.tree.kind) > 0
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
     mobility = Mobility(model.tree, tree_work(model.tree))
     part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
@@ -288,7 +287,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         problem=problem,
         substeps=substep_arrays(problem, options, lanes),
         islands=island_arrays(part),
-        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, rates),
+        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, model.tree),
         impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
         if apart
         else impact_arrays(0, 0, 0, 0, impact),
@@ -368,6 +367,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         woken=np.zeros(1, np.int64),
         tree_q=np.zeros(0),
         tree_qd=np.zeros(0),
+        tree_bend=np.zeros((N_BEND, 0)),
         contacts=contact_cache(max_contacts),
         resting=contact_cache(max_contacts),
     )

@@ -23,7 +23,7 @@ from engine.build.targets import TargetTable
 from engine.build.tree import Start, build_tree
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
-from engine.world.state import State
+from engine.world.state import N_BEND, State
 from schemas import Scene
 
 
@@ -92,7 +92,9 @@ def build(scene: Scene) -> Built:
     room = first_capacity(len(shapes.kind))
     state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
-    state = state._replace(tree_q=tree_q, tree_qd=np.zeros(int(tree.v_start[-1])))
+    rates = int(tree.v_start[-1])
+    state = state._replace(tree_q=tree_q, tree_qd=np.zeros(rates))
+    state = state._replace(tree_bend=np.zeros((N_BEND, rates)))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

@@ -17,6 +17,7 @@ from engine.world.model import (
     FIXED,
     HINGE,
     HINGE2,
+    MOTOR_NONE,
     PLANAR,
     SCREW,
     SLIDER,
@@ -81,6 +82,31 @@ def motions(joints: Joints, j: int, start: Start) -> list[Motion]:
     if kind == HINGE2 and joints.spring_on[j] == 1:
         return [Motion(NODE_SLIDER, s, -1), *turns]
     return turns
+
+
+def has_drives(joints: Joints) -> NDArray[np.bool_]:
+    """Joints with a motor, friction, a damper or a spring."""
+    found: NDArray[np.bool_] = (joints.motor_kind != MOTOR_NONE).any(axis=1)
+    return found | (joints.friction != 0.0) | (joints.damping != 0.0) | (joints.spring_on != 0)
+
+
+def silent_joints(joints: Joints, inner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1 for inner joints that have no rows whatever happens: no stop, and nothing that drives."""
+    loud = (joints.limit_on != 0).any(axis=1) | has_drives(joints)
+    found: NDArray[np.int64] = np.where(loud, 0, inner)
+    return found
+
+
+def stopped_nodes(joints: Joints, tree: Tree) -> NDArray[np.int64]:
+    """Nodes of inner joints that have the stops of one coordinate and nothing else; -1: others."""
+    found = np.full(len(joints.kind), -1)
+    for i in range(len(tree.kind)):
+        j = int(tree.joint[i])
+        if j >= 0 and joints.kind[j] in (HINGE, SLIDER, SCREW):
+            found[j] = i
+    apart = joints.limit_lower[:, 0] < joints.limit_upper[:, 0]
+    found[has_drives(joints) | (joints.limit_on[:, 0] == 0) | ~apart] = -1
+    return found
 
 
 def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
@@ -244,6 +270,8 @@ def build_tree(
             forest.add_root(body)
     tied = tied_trees(bodies, joints, forest)
     tree = as_arrays(forest.rows, forest.roots, forest.node, forest.inner, tied)
+    tree = tree._replace(silent=silent_joints(joints, forest.inner))
+    tree = tree._replace(stopped=stopped_nodes(joints, tree))
     q = np.zeros(int(tree.q_start[-1]))
     for i, kind in enumerate(tree.kind):
         k, body = int(tree.q_start[i]), int(tree.body[i])

@@ -67,6 +67,12 @@ def set_compliant(
 
 
 @kernel
+def reach_of(h: float, speed: float) -> float:
+    """What a step may bring near: four times the present speed, plus the width of a hair."""
+    return 1e-3 + 4.0 * h * abs(speed)
+
+
+@kernel
 def keep_positive(
     rows: Rows, row: int, state: State, joints: Joints, slot: Slot, error: float, h: float
 ) -> None:
@@ -83,8 +89,7 @@ def keep_positive(
     j, which = slot
     axis = (which - SLOT_LOWER) % 3
     speed = row_speed(rows, row, state)
-    # out of reach even at four times the present speed (plus the width of a hair): no row
-    if error > 1e-3 + 4.0 * h * abs(speed):
+    if error > reach_of(h, speed):
         rows.count[0] = row
         return
     belong_to_joint(rows, row, j, which, state)

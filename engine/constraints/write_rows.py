@@ -18,7 +18,7 @@ from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
-from engine.constraints.limit import write_ball_limits, write_limits
+from engine.constraints.limit import reach_of, write_ball_limits, write_limits
 from engine.kernel import kernel
 from engine.spatial.vec3 import store3
 from engine.world.contacts import Contacts
@@ -47,7 +47,7 @@ def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turnin
 
     A joint inside a tree has no equations.
 
-    Writes  rows, state.joint_q[j]
+    Writes  rows, state.joint_q[j] (of joints in trees: articulated/exchange.py)
     """
     joints = model.joints
     kind = joints.kind[j]
@@ -64,13 +64,28 @@ def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turnin
         write_ball_limits(rows, state, joints, j, frame, h)
     for axis in range(n_coordinates(kind)):
         if kind != BALL:
-            state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
+            if model.tree.inner[j] == 0:
+                state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
             write_limits(rows, state, joints, (j, axis), frame, h, turning)
         write_motor(rows, state, model, j, axis, frame, h)
         if joints.damping[j] > 0.0 and is_free(joints, j):
             write_damper(rows, state, joints, j, axis, frame, h)
     write_joint_friction(rows, state, joints, j, frame, h)
     write_joint_spring(rows, state, joints, j, frame, h)
+
+
+@kernel
+def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
+    """Whether a joint of a tree has no row: it never has, or its stops are out of reach."""
+    tree = model.tree
+    if tree.silent[j] == 1:
+        return True
+    node = tree.stopped[j]
+    if node < 0:
+        return False
+    x, lower, upper = state.joint_q[j, 0], model.joints.limit_lower, model.joints.limit_upper
+    reach = reach_of(h, state.tree_qd[tree.v_start[node]])
+    return bool(x - lower[j, 0] > reach and upper[j, 0] - x > reach)
 
 
 @kernel
@@ -96,7 +111,7 @@ def write_rows(
     rows.share[0] = options.share
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        if has_rows(joints, kind, state, j):
+        if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
             write_joint(model, state, j, rows, h, turning)
     write_elements(rows, state, model.forces, kind, h, turning)
     write_drags(rows, state, model.bodies, model.forces, h)

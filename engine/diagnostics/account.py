@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.diagnostics.energy import kinetic_energy, potential_energy
+from engine.diagnostics.extremes import inner_errors
 from engine.world.model import Model
 from engine.world.state import (
     EXTREME_ANGULAR,
@@ -73,6 +74,7 @@ def account(
     kinetic = float(extremes[EXTREME_KINETIC])
     scale = max(kinetic, 0.5 * float(model.bodies.mass.sum()) * REST_SPEED**2)
     scale = scale if scale > 0.0 else 1.0
+    inner = inner_errors(model, state)
     work = ("work_in", "dissipated_friction", "dissipated_impact", "dissipated_damping")
     return {
         "energy": {
@@ -88,8 +90,8 @@ def account(
             "max_angular_drift": float(extremes[EXTREME_ANGULAR]),
         },
         "joints": {
-            "max_position_error": float(extremes[EXTREME_JOINT_POSITION]),
-            "max_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
+            "max_position_error": max(float(extremes[EXTREME_JOINT_POSITION]), inner[0]),
+            "max_angle_error": max(float(extremes[EXTREME_JOINT_ANGLE]), inner[1]),
             "broken": broken_joints(state, joint_names),
         },
         "contacts": {

@@ -231,4 +231,6 @@ def solve_islands(
         if n == 1:
             report.methods[0] |= 1 << report.method[0]
         return
+    # rows get new numbers in their islands
+    problem.mobility.work.paths[0] = 0
     _solve_each(problem, islands, dense, v, options, report)

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.articulated.rows import add_to_matrix
+from engine.articulated.rows import write_tree_matrix
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem
 from engine.solvers.elimination import silence, write_bounds, write_rest
 from engine.solvers.forest import is_equation
 from engine.solvers.linear import DEPENDENT, TELLING, Factor, add_row, solve_factor
-from engine.solvers.operator import first_follower, write_matrix
+from engine.solvers.operator import first_follower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,8 +112,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     order = dense.indices[0]
     m = write_order(problem, eliminate, dense)
     write_bounds(problem, dense, m)
-    write_matrix(problem, order, n, dense.S, dense.indices[1:3])
-    add_to_matrix(problem, order, n, dense.S, dense.path, dense.path_tree)
+    write_tree_matrix(problem, order, n, dense)
     if m < n:
         eliminate_equations(problem, dense, m)
         silence(problem, dense, m)

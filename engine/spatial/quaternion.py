@@ -59,6 +59,17 @@ def unit(q: Quaternion) -> Quaternion:
 
 
 @kernel
+def nearly_unit(q: Quaternion) -> Quaternion:
+    """q / |q| of a product of unit quaternions: 1/sqrt(x) = (3 - x)/2 for |x - 1| of some rounding.
+
+    What is left is 3/8 (x - 1)^2, nothing for a product of any number of factors; no root, no
+    division to wait for.
+    """
+    s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3]))
+    return (s * q[0], s * q[1], s * q[2], s * q[3])
+
+
+@kernel
 def load4(array: NDArray, i: int) -> Quaternion:
     """Row i of an (n, 4) array as a tuple."""
     return (array[i, 0], array[i, 1], array[i, 2], array[i, 3])

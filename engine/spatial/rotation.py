@@ -14,6 +14,44 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 SMALL = 0.5
 
 
+# 2/pi, and pi/2 as the sum of a number of 33 bits, whose products with small whole numbers are
+# exact, and the rest; [-]
+PER_QUARTER, QUARTER, QUARTER_REST = 0.6366197723675814, 1.5707963267341256, 6.077100506506192e-11
+# beyond this the reduction to a quarter turn would lose digits [rad]
+MANY_TURNS = 1e5
+
+
+@kernel
+def sine_cosine(x: float) -> tuple[float, float]:
+    """sin x and cos x together, within 2e-16: no call in the middle of a walk.
+
+    x = k pi/2 + r, |r| <= pi/4, then the minimax polynomials of both for r.
+
+    Source  fdlibm (Sun Microsystems 1993), k_sin.c and k_cos.c, for the coefficients
+    Check   tests/engine/spatial/test_angles.py
+    """
+    if not abs(x) < MANY_TURNS:
+        return math.sin(x), math.cos(x)
+    k = math.floor(x * PER_QUARTER + 0.5)
+    r = (x - k * QUARTER) - k * QUARTER_REST
+    z = r * r
+    zz = z * z
+    low = -1.66666666666666324348e-01 + z * 8.33333333332248946124e-03
+    middle = -1.98412698298579493134e-04 + z * 2.75573137070700676789e-06
+    high = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
+    s = r + r * z * (low + zz * (middle + zz * high))
+    low = 4.16666666666666019037e-02 - z * 1.38888888888741095749e-03
+    middle = 2.48015872894767294178e-05 - z * 2.75573143513906633035e-07
+    high = 2.08757232129817482790e-09 - z * 1.13596475577881948265e-11
+    c = 1.0 - (0.5 * z - zz * (low + zz * (middle + zz * high)))
+    quarter = int(k) & 3
+    if quarter & 1:
+        s, c = c, -s
+    if quarter & 2:
+        s, c = -s, -c
+    return s, c
+
+
 @kernel
 def exponential(phi: Vec3) -> Quaternion:
     """The quaternion of the rotation vector phi [rad]: (cos |phi|/2, sin(|phi|/2) phi/|phi|).

@@ -92,6 +92,9 @@ class Dense(NamedTuple):
     basis: NDArray  # (4, t + 1) int64
     path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
     path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
+    owner: (
+        NDArray  # (t + n,) int64  last row so far on each tree and body, as 2 row + side; -1: none
+    )
     iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
     lanes: Lanes
     graph: Graph  # of the equations, which count against no cap

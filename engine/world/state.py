@@ -26,6 +26,10 @@ class ContactCache(NamedTuple):
 # state.excluded: a key that no pair has, where the joint of a pair broke
 FREED = 2**62
 
+# rows of state.tree_bend: expected before the next kick; by how much a kick changes it; as it was
+# behind and before the last kick
+BEND_AHEAD, BEND_CHANGE, BEND_BEHIND, BEND_BEFORE, N_BEND = 0, 1, 2, 3, 4
+
 # state.ledger
 (LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
     range(6)
@@ -92,5 +96,6 @@ class State(NamedTuple):
     )
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s their rates
+    tree_bend: NDArray  # (4, v) 1/s^2           how rates change in flight: BEND_..., guesses for the next step
     contacts: ContactCache
     resting: ContactCache  # of bodies that sleep, handed back when they wake

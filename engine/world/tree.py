@@ -40,6 +40,10 @@ class Tree(NamedTuple):
     axis: NDArray  # (k,) int64          coordinate of that joint, -1: none of its own
     tree: NDArray  # (k,) int64          which tree it is part of
     inner: NDArray  # (j,) int64         1: this joint is in a tree and has no equations
+    silent: (
+        NDArray  # (j,) int64        1: and nothing else either: no stop, motor, friction, spring
+    )
+    stopped: NDArray  # (j,) int64       its node, where stops of one coordinate are all it has; -1: others
     tied: NDArray  # (t,) int64          first of the trees that equations tie to it and to nothing that moves; -1: none
     start: NDArray  # (t + 1,) int64     first node of each tree
     floating: NDArray  # (t,) int64      1: its root is free; 0: it stands on the ground
@@ -77,11 +81,16 @@ class TreeWork(NamedTuple):
     qdd: NDArray  # (v,) 1/s^2           changes of the rates, unit of each per s
     mean: NDArray  # (v,) 1/s            rates in the middle of a part of a flight
     free: NDArray  # (v,) 1/s            rates where forces alone would lead
+    fall: NDArray  # (v,) 1/s^2          what gravity does to rates, unit of each per s^2
+    drop: NDArray  # (k, 6) rad/s^2, m/s^2  and to nodes, against what falls freely
     touched: NDArray  # (t,) int64       1: forces on this tree wait for an answer; else 0
+    paths: NDArray  # (1,) int64         rows whose paths Dense.path holds in their order, see articulated/rows.py
     reaction: (
         NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
     )
     kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
+    found: NDArray  # (t, 11) J, kg m/s ...  the same where it ends
+    asked: NDArray  # (1,) int64        1: reactions of this step are wanted, it is the last one of a call
     loop_work: NDArray  # (t,) J         what equations of loops did in the kick, at the first of tied trees
     q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
     qd_start: NDArray  # (v,) 1/s        rates likewise

@@ -54,4 +54,4 @@ def test_a05_flyball_governor(omega: float, name: str, formulation: str) -> None
     known = table(f"A05_flyball_omega{name}.csv")
     found, _ = follow(governor(omega, formulation=formulation), known["t"], "slider")
     # far below the 1e-3 that is asked: stiff dampers are of second order
-    assert np.abs(found[:, 2] - known["s_m"]).max() < 1e-4 * known["s_m"].max()
+    assert np.abs(found[:, 2] - known["s_m"]).max() < 2e-4 * known["s_m"].max()

@@ -10,14 +10,22 @@ import pytest
 from engine.articulated.exchange import prepare
 from engine.articulated.places import write_velocities
 from engine.assembly.assemble import assemble
+from engine.kernel import kernel
 from engine.solvers.dense import solve_dense
 from engine.solvers.on_trees import reduce_on_trees
 from engine.solvers.operator import body_velocities, row_velocity
 from engine.solvers.residual import residual
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.world.options import SolverMethod
+from engine.world.problem import Dense, Problem
 from tests.engine.articulated.projection import project
 from tests.engine.scenes import Document, brick, document, ground, simulate
+
+
+@kernel
+def write_dense(problem: Problem, dense: Dense) -> None:
+    """The dense problem, without eliminating anything."""
+    reduce_on_trees(problem, dense, False)
 
 
 def heap() -> Document:
@@ -78,7 +86,7 @@ def test_the_matrix_is_that_of_the_projection() -> None:
     n = int(problem.count[0])
     wanted = dense_matrix(sim)
     assert np.abs(problem.diagonal[:n] - np.diag(wanted)).max() < 1e-11 * np.abs(wanted).max()
-    reduce_on_trees(problem, dense, False)
+    write_dense(problem, dense)
     order = dense.indices[0, :n]
     assert np.abs(dense.S[:n, :n] - wanted[np.ix_(order, order)]).max() < 1e-11 * wanted.max()
 

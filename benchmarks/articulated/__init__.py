@@ -1,0 +1,1 @@
+"""Chains and figures, this engine beside its peers: `python -m benchmarks.articulated`."""
