@@ -5,6 +5,8 @@ PORT ?= 8000
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+# tests of a file stay together: they share servers and what they compiled
+PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
@@ -65,7 +67,7 @@ test: setup-test ## checks, then all tests
 
 pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile")
 	@$(BIN)/cardan warmup
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 check: setup-test ## lint, types, contracts
 	@status=0; \

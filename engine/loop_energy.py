@@ -17,7 +17,7 @@ from engine.articulated.kept import keep_floating, stretch
 from engine.articulated.kick import has_loops
 from engine.articulated.places import write_velocities
 from engine.articulated.rows import tree_of
-from engine.articulated.sums import kinetic_energy, momentum
+from engine.articulated.sums import kinetic_energy, momentum, rotor_energy
 from engine.closing import level_rates
 from engine.diagnostics.ledger import mean_row_speed, row_speed_before
 from engine.kernel import kernel
@@ -78,6 +78,12 @@ def count_loop_work(
 
 
 @kernel
+def energy_of(tree: Tree, work: TreeWork, qd: NDArray, begin: int, end: int) -> float:
+    """Kinetic energy of nodes and the rotors of their joints [J]."""
+    return kinetic_energy(tree, work, begin, end) + rotor_energy(tree, qd, begin, end)
+
+
+@kernel
 def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
 
@@ -93,7 +99,7 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
             wanted += work.kept[s, KEPT_ENERGY]
-            found += kinetic_energy(tree, work, tree.start[s], tree.start[s + 1])
+            found += energy_of(tree, work, qd, tree.start[s], tree.start[s + 1])
     factor = stretch(wanted, found)
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
@@ -112,7 +118,7 @@ def finish_loops(tree: Tree, state: State, work: Workspace, closed: bool) -> Non
     if not has_loops(tree):
         return
     scratch, n = work.tree, tree.kind.shape[0]
-    energy = kinetic_energy(tree, scratch, 0, n)
+    energy = energy_of(tree, scratch, state.tree_qd, 0, n)
     L, P = momentum(tree, scratch, 0, n, ZERO3)
     if closed:
         level_rates(tree, state, work)
@@ -121,7 +127,7 @@ def finish_loops(tree: Tree, state: State, work: Workspace, closed: bool) -> Non
             give_back(tree, scratch, t, state.tree_qd)
     write_velocities(tree, state.tree_qd, scratch)
     show_velocities(tree, scratch, state)
-    state.ledger[LEDGER_CORRECTION] += kinetic_energy(tree, scratch, 0, n) - energy
+    state.ledger[LEDGER_CORRECTION] += energy_of(tree, scratch, state.tree_qd, 0, n) - energy
     L_now, P_now = momentum(tree, scratch, 0, n, ZERO3)
     P, L = sub(P_now, P), sub(L_now, L)
     for k in range(3):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.articulated.exchange import settle
-from engine.diagnostics.energy import kinetic_energy, momenta
+from engine.diagnostics.energy import momenta, moving_energy
 from engine.kernel import kernel
 from engine.world.model import Model
 from engine.world.state import (
@@ -27,10 +27,10 @@ def settle_trees(model: Model, state: State, work: TreeWork) -> None:
     """
     if model.tree.kind.shape[0] == 0:
         return
-    energy = kinetic_energy(model.bodies, state)
+    energy = moving_energy(model, state)
     P, L = momenta(model.bodies, state)
     settle(model.tree, state, work)
-    now = kinetic_energy(model.bodies, state)
+    now = moving_energy(model, state)
     P_now, L_now = momenta(model.bodies, state)
     if state.step[0] == 0:
         state.extremes[FIRST_ENERGY] += now - energy

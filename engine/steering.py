@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.build.rotations import inverse, rotation_matrix, turn
-from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
+from engine.diagnostics.energy import momenta, moving_energy, potential_energy
 from engine.world.model import DYNAMIC, STATIC, Model
 from engine.world.state import LEDGER_WORK_IN, State
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 def total_energy(model: Model, state: State) -> float:
     """Kinetic and potential energy [J]."""
-    return float(kinetic_energy(model.bodies, state) + potential_energy(model, state))
+    return float(moving_energy(model, state) + potential_energy(model, state))
 
 
 def total_momentum(model: Model, state: State) -> Array:

@@ -40,6 +40,9 @@ class JointBase(Base):
     between them, and so have the two displacements of a planar joint [N or N m]."""
     damping: NonNegative = 0.0
     """Viscous damping of each free motion of the joint [N s/m or N m s/rad]."""
+    armature: NonNegative = 0.0
+    """Inertia of the rotors that turn with each free motion of the joint, as the joint feels it
+    behind its gears; reduced coordinates only [kg or kg m^2]."""
     erp: Fraction | None = None
     """Share of the position error removed per step; none: the engine's choice [-]."""
     cfm: NonNegative = 0.0

@@ -84,6 +84,7 @@ def as_arrays(
         anchor_B=real("anchor_B", 3),
         axis_B=real("axis_B", 3),
         lead=real("lead"),
+        armature=np.repeat(real("armature"), np.diff(starts[1])),
         mass=real("mass"),
         inertia_B=real("inertia_B", 6),
     )

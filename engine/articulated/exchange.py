@@ -85,7 +85,7 @@ def prepare(tree: Tree, state: State, work: TreeWork) -> None:
     forget_forces(work)
     write_places(tree, state.tree_q, work)
     write_inertias(tree, work)
-    write_factor(tree, work)
+    write_factor(tree, work, 1.0)
 
 
 @kernel
@@ -124,7 +124,7 @@ def load_forces(tree: Tree, work: TreeWork, X: NDArray, h: float) -> None:
 def settle(tree: Tree, state: State, work: TreeWork) -> None:
     """Rates from velocities that somebody set: what ideal joints make of the bodies' momenta.
 
-        qd = H^-1 T^T M v,   then v = T qd
+        qd = H^-1 T^T M v,   then v = T qd;   H without rotors, which turn along
 
     Reads   state.tree_q; velocities of bodies
     Writes  state.tree_qd; poses and velocities of bodies of trees; the factor
@@ -132,12 +132,14 @@ def settle(tree: Tree, state: State, work: TreeWork) -> None:
     """
     load_velocities(tree, state, work)
     prepare(tree, state, work)
+    write_factor(tree, work, 0.0)
     clear_forces(tree, work)
     for i in range(tree.kind.shape[0]):
         if tree.body[i] >= 0:
             w, v = load6(work.V, i)
             store6(work.F, i, (sym_times(load_sym(work.I_W, i), w), scale(tree.mass[i], v)))
     respond(tree, work, state.tree_qd)
+    write_factor(tree, work, 1.0)
     write_velocities(tree, state.tree_qd, work)
     show_poses(tree, work, state)
     show_velocities(tree, work, state)

@@ -67,7 +67,7 @@ def start_inertia(tree: Tree, work: TreeWork, i: int) -> None:
 
 
 @kernel
-def eliminate_node(tree: Tree, work: TreeWork, i: int) -> ArticulatedInertia:
+def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> ArticulatedInertia:
     """Take the rates of node i out of IA and hand the rest to its parent; returns the rest.
 
     Writes  work.U, D of its rates; IA of the node: what is felt from below its joint
@@ -76,7 +76,7 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int) -> ArticulatedInertia:
     for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
         U = force_of(inertia, load6(work.S, k))
         store6(work.U, k, U)
-        D = dot6(work.S, k, work.U, k)
+        D = dot6(work.S, k, work.U, k) + rotors * tree.armature[k]
         work.D[k] = 1.0 / D if D > 0.0 else 0.0
         inertia = without(inertia, U, work.D[k])
     if tree.parent[i] >= 0:
@@ -86,8 +86,10 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int) -> ArticulatedInertia:
 
 
 @kernel
-def write_factor(tree: Tree, work: TreeWork) -> None:
+def write_factor(tree: Tree, work: TreeWork, rotors: float) -> None:
     """Articulated inertias of all nodes, without what their own joints give way.
+
+    rotors: 1, or 0 for a tree without the rotors of its joints.
 
     Reads   work.S, arm, I_W
     Writes  work.IA, U, D
@@ -98,7 +100,7 @@ def write_factor(tree: Tree, work: TreeWork) -> None:
     for i in range(n):
         start_inertia(tree, work, i)
     for i in range(n - 1, -1, -1):
-        eliminate_node(tree, work, i)
+        eliminate_node(tree, work, i, rotors)
 
 
 @kernel

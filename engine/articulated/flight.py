@@ -107,7 +107,7 @@ def fly_to_kick(tree: Tree, work: TreeWork, state: State, h: float) -> None:
         return
     g, bend = load_gravity(state), state.tree_bend
     load_bodies(tree, state, work)
-    remember(tree, work)
+    remember(tree, work, state.tree_qd)
     height = height_of(tree, work.kept, g)
     advance_coordinates(tree, state.tree_q, state.tree_qd, h)
     forget_forces(work)
@@ -138,7 +138,7 @@ def leave_kick(tree: Tree, work: TreeWork, state: State, h: float) -> float:
         return 0.0
     write_velocities(tree, state.tree_qd, work)
     g, bend = load_gravity(state), state.tree_bend
-    remember(tree, work)
+    remember(tree, work, state.tree_qd)
     height = height_of(tree, work.kept, g) - h * weight_power(tree, work.kept, g)
     for k in range(state.tree_qd.shape[0]):
         work.free[k] = bend[BEND_BEFORE, k] + bend[BEND_CHANGE, k]

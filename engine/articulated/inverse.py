@@ -128,7 +128,7 @@ def inverse_dynamics(
 
         outwards   w, dw/dt, a of every node in its own axes; gravity as if the ground rose
         n = I dw/dt + w x I w,   f = m a
-        inwards    tau = S^T F,   F_parent += F
+        inwards    tau = S^T F + armature qdd,   F_parent += F
 
     With qd = 0 and gravity 0 this is H qdd; with qdd = 0 it is C(q, qd).
 
@@ -154,3 +154,5 @@ def inverse_dynamics(
             n, f = load6(work.F, i)
             f = times_vector(R, f)
             add_to6(work.F, parent, (add(times_vector(R, n), cross(load3(work.arm, i), f)), f))
+    for k in range(qdd.shape[0]):
+        tau[k] += tree.armature[k] * qdd[k]

@@ -84,7 +84,7 @@ def write_row(tree: Tree, work: TreeWork, k: int, force: Spatial) -> None:
 def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
     """H (v, v): lower triangle; entries of rates that do not lie above one another are zero.
 
-        H_kj = S_j . (I_composite S_k) for every rate j from k to the root
+        H_kj = S_j . (I_composite S_k) for every rate j from k to the root; H_kk + armature_k
 
     Both are taken at the origin of the tree's first node, which costs digits only of trees that are
     much longer than their links; the diagonal is of the node itself.
@@ -103,7 +103,7 @@ def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
             store6(work.S_root, k, (s[0], add(s[1], cross(arm, s[0]))))
             n, f = momentum_of(composite, s)
             write_row(tree, work, k, (add(n, cross(arm, f)), f))
-            work.H[k, k] = dot(s[0], n) + dot(s[1], f)
+            work.H[k, k] = dot(s[0], n) + dot(s[1], f) + tree.armature[k]
 
 
 @kernel

@@ -7,6 +7,7 @@ import math
 from numpy.typing import NDArray
 
 from engine.articulated.places import load_matrix, move_node
+from engine.articulated.sums import rotor_energy
 from engine.articulated.vectors import load6, load_sym
 from engine.kernel import kernel
 from engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
@@ -26,6 +27,8 @@ from engine.world.tree import (
 
 # a flight that changes speeds by more than this share does not know where it goes: they stay then
 WILD = 0.1
+# a part of the energy below this share of it takes errors in its measure
+SMALL = 0.1
 
 
 @kernel
@@ -51,8 +54,8 @@ def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
 
 
 @kernel
-def write_sums(tree: Tree, work: TreeWork, t: int, out: NDArray) -> None:
-    """What tree t has of energy and momenta, and where its centre of mass is.
+def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) -> None:
+    """What tree t has of energy (its rotors' too) and momenta, and where its centre of mass is.
 
     Of a floating tree all is taken about the root's origin first: no digits go by its distance.
 
@@ -63,7 +66,8 @@ def write_sums(tree: Tree, work: TreeWork, t: int, out: NDArray) -> None:
     begin = tree.start[t]
     floats = tree.floating[t] == 1
     origin = load3(work.p_WB, begin) if floats else ZERO3
-    energy, mass, L, P, moment = 0.0, 0.0, ZERO3, ZERO3, ZERO3
+    energy = 2.0 * rotor_energy(tree, qd, begin, tree.start[t + 1])
+    mass, L, P, moment = 0.0, ZERO3, ZERO3, ZERO3
     for i in range(begin, tree.start[t + 1]):
         w, v = load6(work.V, i)
         m, spin = tree.mass[i], sym_times(load_sym(work.I_W, i), w)
@@ -83,14 +87,14 @@ def write_sums(tree: Tree, work: TreeWork, t: int, out: NDArray) -> None:
 
 
 @kernel
-def remember(tree: Tree, work: TreeWork) -> None:
+def remember(tree: Tree, work: TreeWork, qd: NDArray) -> None:
     """What every tree will keep: of the nodes' velocities, where they are.
 
     Reads   work.V, I_W, p_WB
     Writes  work.kept
     """
     for t in range(tree.floating.shape[0]):
-        write_sums(tree, work, t, work.kept)
+        write_sums(tree, work, t, qd, work.kept)
 
 
 @kernel
@@ -153,6 +157,19 @@ def stretch(wanted: float, found: float) -> float:
 
 
 @kernel
+def stretch_part(wanted: float, found: float, whole: float) -> float:
+    """`stretch` for a part `found` of the energy `whole`; a small part cannot carry all errors.
+
+    What a flight errs is a share of the whole: all of it given to next to nothing would change that
+    by more than the flight ever errs, and leave a method of first order.
+    """
+    if not (found > 0.0 and whole > 0.0):
+        return 1.0
+    share = min(found / (SMALL * whole), 1.0)
+    return stretch(found + share * (wanted - found), found)
+
+
+@kernel
 def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     """Momentum and angular momentum of a floating tree as remembered, then its energy.
 
@@ -163,7 +180,7 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     Writes  qd; work.found as it was
     """
     kept, found, root = work.kept, work.found, tree.start[t]
-    write_sums(tree, work, t, found)
+    write_sums(tree, work, t, qd, found)
     mass, centre = found[t, KEPT_MASS], three(found, t, KEPT_CENTRE)
     inverse = sym_inverse(inertia_about(tree, work, t, centre))
     L, P = three(found, t, KEPT_ANGULAR), three(found, t, KEPT_LINEAR)
@@ -174,7 +191,8 @@ def keep_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
     as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
     as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
-    factor = stretch(kept[t, KEPT_ENERGY] - as_whole, found[t, KEPT_ENERGY] - as_whole_old)
+    energy = found[t, KEPT_ENERGY]
+    factor = stretch_part(kept[t, KEPT_ENERGY] - as_whole, energy - as_whole_old, energy)
     # rates of the root: V_root - V_whole is stretched, V_whole replaced
     V_w, V_v = load6(work.V, root)
     at_root_old = add(v_old, cross(w_old, arm))
@@ -221,7 +239,7 @@ def keep(tree: Tree, work: TreeWork, state: State, h: float) -> None:
     qd, kept, found = state.tree_qd, work.kept, work.found
     for t in range(tree.floating.shape[0]):
         if tree.floating[t] == 0:
-            write_sums(tree, work, t, found)
+            write_sums(tree, work, t, qd, found)
             stretch_tree(tree, work, t, qd)
             continue
         way = scale(h / kept[t, KEPT_MASS], three(kept, t, KEPT_LINEAR))
@@ -230,7 +248,7 @@ def keep(tree: Tree, work: TreeWork, state: State, h: float) -> None:
         keep_floating(tree, work, t, qd)
         for i in range(tree.start[t], tree.start[t + 1]):
             move_node(tree, qd, i, work)
-        write_sums(tree, work, t, found)
+        write_sums(tree, work, t, qd, found)
 
 
 @kernel

@@ -13,7 +13,7 @@ from engine.articulated.inverse import inverse_dynamics
 from engine.articulated.jacobian import write_point_jacobian, write_point_jacobian_rate
 from engine.articulated.joint_inertia import joint_inertia
 from engine.articulated.places import load_matrix, write_places, write_velocities
-from engine.articulated.sums import gravitational_energy, kinetic_energy, momentum
+from engine.articulated.sums import gravitational_energy, kinetic_energy, momentum, rotor_energy
 from engine.articulated.vectors import load6
 from engine.kernel import kernel
 from engine.spatial.mat3 import times_vector
@@ -125,7 +125,7 @@ def sums_of_states(
         write_places(tree, q[s], work)
         write_velocities(tree, qd[s], work)
         write_inertias(tree, work)
-        found[s, 0] = kinetic_energy(tree, work, 0, n)
+        found[s, 0] = kinetic_energy(tree, work, 0, n) + rotor_energy(tree, qd[s], 0, n)
         found[s, 1] = gravitational_energy(tree, work, gravity_W)
         angular, linear = momentum(tree, work, 0, n, ZERO3)
         for c in range(3):

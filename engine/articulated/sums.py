@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numpy.typing import NDArray
+
 from engine.articulated.vectors import load6, load_sym
 from engine.kernel import kernel
 from engine.spatial.inertia import sym_times
@@ -26,6 +28,15 @@ def kinetic_energy(tree: Tree, work: TreeWork, begin: int, end: int) -> float:
     total = 0.0
     for i in range(begin, end):
         total += kinetic_energy_of_node(tree, work, i)
+    return total
+
+
+@kernel
+def rotor_energy(tree: Tree, qd: NDArray, begin: int, end: int) -> float:
+    """armature qd^2/2 of the rates of the nodes begin ... end - 1 [J]."""
+    total = 0.0
+    for k in range(tree.v_start[begin], tree.v_start[end]):
+        total += 0.5 * tree.armature[k] * qd[k] * qd[k]
     return total
 
 

@@ -75,7 +75,7 @@ def write_flight(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> None:
         start_inertia(tree, work, i)
         let_fly(tree, qd, i, work)
     for i in range(n - 1, -1, -1):
-        hand_on(tree, work, i, eliminate_node(tree, work, i))
+        hand_on(tree, work, i, eliminate_node(tree, work, i, 1.0))
 
 
 @kernel

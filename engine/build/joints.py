@@ -83,6 +83,7 @@ def empty_joints(n: int) -> Joints:
         motor_damping=np.zeros(vector),
         friction=np.zeros(one),
         damping=np.zeros(one),
+        armature=np.zeros(one),
         spring_on=np.zeros(one, np.int64),
         spring_k=np.zeros(vector),
         spring_damping=np.zeros(one),
@@ -112,6 +113,7 @@ def build_joints(
             joints.erp[j] = joint.erp
         joints.cfm[j] = joint.cfm
         joints.friction[j], joints.damping[j] = joint.friction, joint.damping
+        joints.armature[j] = joint.armature
         if joint.breaking_force is not None:
             joints.breaking_force[j] = joint.breaking_force
     return joints

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.build.faults import Faults
 from engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, MOTOR_POSITION, MOTOR_VELOCITY, Model
+from engine.world.tree import Tree
 from schemas import Scene
 
 # solvers that know that bodies of a tree move together
@@ -32,6 +33,14 @@ def check_reduced(scene: Scene, faults: Faults) -> None:
     if simulation.sleeping.enabled:
         what = "sleeping with the formulation 'reduced'"
         faults.missing("/simulation/sleeping/enabled", what, "false")
+
+
+def check_rotors(scene: Scene, tree: Tree, faults: Faults) -> None:
+    """Note rotors of joints whose rates are no coordinates."""
+    for j, joint in enumerate(scene.joints):
+        if joint.armature > 0.0 and tree.inner[j] == 0:
+            instead = "the formulation 'reduced', for joints that are part of a tree"
+            faults.missing(f"/joints/{j}/armature", "`armature` of an equation", instead)
 
 
 def may_touch(model: Model) -> tuple[int, int] | None:

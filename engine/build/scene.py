@@ -17,7 +17,7 @@ from engine.build.joints import build_joints
 from engine.build.mesh import mesh_arrays
 from engine.build.options import build_options, check_options
 from engine.build.pieces import convex_pieces
-from engine.build.reduced import check_smooth
+from engine.build.reduced import check_rotors, check_smooth
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
 from engine.build.tree import Start, build_tree
@@ -84,6 +84,8 @@ def build(scene: Scene) -> Built:
     if scene.simulation.formulation == "reduced":
         smooth = scene.simulation.integrator != "semi_implicit_euler"
         tree, tree_q = build_tree(bodies, joints, Start(p, q), lone=smooth)
+    check_rotors(scene, tree, faults)
+    faults.raise_if_any()
     bodies = bodies._replace(node=tree.node)
     model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree)
     if scene.simulation.integrator != "semi_implicit_euler":

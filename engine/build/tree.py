@@ -145,7 +145,14 @@ class Forest:
             moments = np.array([*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]])
             self.node[body] = len(self.rows)
             more["body"] = body
-        blank = {"body": -1, "joint": -1, "axis": -1, "lead": 0.0, "axis_B": NO_AXIS}
+        blank = {
+            "body": -1,
+            "joint": -1,
+            "axis": -1,
+            "lead": 0.0,
+            "axis_B": NO_AXIS,
+            "armature": 0.0,
+        }
         zero = {"q_PB0": [1.0, 0.0, 0.0, 0.0], "anchor_P": np.zeros(3), "anchor_B": np.zeros(3)}
         found = {"parent": parent, "tree": tree, "mass": mass, "inertia_B": moments}
         self.rows.append({**blank, **zero, **found, **more})
@@ -186,6 +193,7 @@ class Forest:
                 axis=step.coordinate,
                 axis_B=turn(inverse(q[child]), step.axis_W),
                 lead=float(joints.ratio[j]) if step.kind == NODE_SCREW else 0.0,
+                armature=float(joints.armature[j]) if step.coordinate >= 0 else 0.0,
                 anchor_B=to_anchor,
                 **placed,
             )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from engine.diagnostics.energy import kinetic_energy, potential_energy
+from engine.diagnostics.energy import moving_energy, potential_energy
 from engine.diagnostics.extremes import inner_errors
 from engine.world.model import Model
 from engine.world.state import (
@@ -38,7 +38,7 @@ REST_SPEED = 1e-3
 
 def energies(model: Model, state: State) -> dict[str, float]:
     """Energies now and work so far [J]."""
-    kinetic = float(kinetic_energy(model.bodies, state))
+    kinetic = float(moving_energy(model, state))
     potential = float(potential_energy(model, state))
     ledger = state.ledger
     return {

@@ -41,6 +41,15 @@ def kinetic_energy(bodies: Bodies, state: State) -> float:
 
 
 @kernel
+def moving_energy(model: Model, state: State) -> float:
+    """Kinetic energy of all bodies, and of the rotors of joints, armature qd^2/2 [J]."""
+    total = kinetic_energy(model.bodies, state)
+    for k in range(state.tree_qd.shape[0]):
+        total += 0.5 * model.tree.armature[k] * state.tree_qd[k] ** 2
+    return total
+
+
+@kernel
 def gravitational_energy(bodies: Bodies, state: State) -> float:
     """-sum of m g . p [J]: zero at the origin of W."""
     g: Vec3 = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])

@@ -7,7 +7,7 @@ import math
 from engine.constraints.frames import JointFrame, has_rows, joint_frame
 from engine.constraints.joints.coordinates import coordinate, turned_in_A
 from engine.constraints.joints.equations import is_rigid_distance
-from engine.diagnostics.energy import kinetic_energy, momenta, potential_energy
+from engine.diagnostics.energy import momenta, moving_energy, potential_energy
 from engine.kernel import kernel
 from engine.spatial.vec3 import cross, dot, norm, scale, sub
 from engine.world.contacts import Contacts
@@ -112,7 +112,7 @@ def start_extremes(model: Model, state: State) -> None:
     state.extremes[:] = 0.0
     state.ledger[:] = 0.0
     state.momentum_in[:] = 0.0
-    kinetic = kinetic_energy(model.bodies, state)
+    kinetic = moving_energy(model, state)
     state.extremes[EXTREME_KINETIC] = kinetic
     state.extremes[FIRST_ENERGY] = kinetic + potential_energy(model, state)
     linear, angular = momenta(model.bodies, state)
@@ -148,7 +148,7 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
     Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
     """
     ledger = state.ledger
-    kinetic = kinetic_energy(model.bodies, state)
+    kinetic = moving_energy(model, state)
     energy = kinetic + potential_energy(model, state)
     dissipated = ledger[LEDGER_FRICTION] + ledger[LEDGER_IMPACT] + ledger[LEDGER_DAMPING]
     drift = energy - state.extremes[FIRST_ENERGY] - ledger[LEDGER_WORK_IN] + dissipated

@@ -20,12 +20,14 @@ BALANCED = 1e-2
 
 
 @kernel
-def _has_friction(problem: Problem) -> bool:
-    """Whether the bounds of some row depend on the answer."""
-    largest = 0.0
+def _is_rigid_with_friction(problem: Problem) -> bool:
+    """Whether the bounds of some row depend on the answer, and no row gives way."""
+    friction, compliance = 0.0, 0.0
     for i in range(first_follower(problem), problem.count[0]):
-        largest = max(largest, problem.mu[i])
-    return bool(largest > 0.0)
+        friction = max(friction, problem.mu[i])
+    for i in range(problem.count[0]):
+        compliance = max(compliance, problem.cfm[i])
+    return bool(friction > 0.0 and compliance == 0.0)
 
 
 @kernel
@@ -58,19 +60,20 @@ def imbalance(problem: Problem, v: NDArray) -> float:
 
 @kernel
 def stands(problem: Problem, v: NDArray, tolerance: float) -> bool:
-    """Whether the guess is an answer to a problem with friction and without equations.
+    """Whether the guess is an answer to a rigid problem with friction and without equations.
 
     The law must hold within the tolerance, and forces must balance much better, on bodies that keep
     their velocities. An error of the impulses acts anew in every step, and what it moved has to be
     stopped again: within the tolerance alone the two would take turns for ever. An error of
     velocities that balanced forces leave alone is solved for when it has moved bodies too far.
-    Equations are solved to rounding, whatever the tolerance: they never get away with a guess.
+    Equations and springs are solved to rounding, whatever the tolerance: they never get away with a
+    guess (a small velocity of what gives way is no small force).
 
     Reads   problem.lam
     Writes  problem.lam, moved into its set; problem.w; v (n_bodies + 1, 6) scratch
     Check   tests/engine/solvers/test_standing.py
     """
-    if count_equations(problem) > 0 or not _has_friction(problem):
+    if count_equations(problem) > 0 or not _is_rigid_with_friction(problem):
         return False
     project_impulses(problem)
     if not residual(problem, v)[0] <= tolerance:

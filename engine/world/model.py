@@ -161,6 +161,7 @@ class Joints(NamedTuple):
     motor_damping: NDArray  # (j, 3) N s/m or N m s/rad
     friction: NDArray  # (j,) N or N m  largest friction of each free motion
     damping: NDArray  # (j,) N s/m or N m s/rad
+    armature: NDArray  # (j,) kg or kg m^2  of rotors, each free motion
     spring_on: NDArray  # (j,) int64
     spring_k: NDArray  # (j, 3) N/m ... or N m/rad ...: force = k1 x + k2 |x| x + k3 x^3
     spring_damping: NDArray  # (j,) N s/m or N m s/rad

@@ -96,6 +96,6 @@ class State(NamedTuple):
     )
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s their rates
-    tree_bend: NDArray  # (4, v) 1/s^2           how rates change in flight: BEND_..., guesses for the next step
+    tree_bend: NDArray  # (4, v) m/s^2, rad/s^2  how rates change in flight: BEND_..., guesses for the next step
     contacts: ContactCache
     resting: ContactCache  # of bodies that sleep, handed back when they wake

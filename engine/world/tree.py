@@ -56,6 +56,7 @@ class Tree(NamedTuple):
     anchor_B: NDArray  # (k, 3) m        from the node's origin, node axes
     axis_B: NDArray  # (k, 3) -          of hinge, slider, screw: node axes and parent axes at zero
     lead: NDArray  # (k,) m               of a screw, per rad
+    armature: NDArray  # (v,) kg or kg m^2  of rotors that turn with a rate
     mass: NDArray  # (k,) kg
     inertia_B: NDArray  # (k, 6) kg m^2  xx, yy, zz, xy, xz, yz about the origin, node axes
 

@@ -53,7 +53,7 @@ class Mechanism:
     def add(self, link: Link, parent: str, motions: list[Motion], mass: Mass) -> float:
         """Join a link to its parent by its motions; the share of its mass that is left to it."""
         for motion in motions:
-            self._note_armature(motion)
+            self._keep_armature(motion)
         whole = self._as_one(motions)
         if whole is not None:
             name = "+".join(motion.name for motion in motions)
@@ -74,11 +74,14 @@ class Mechanism:
         for motion in motions:
             self.names_of[motion.index] = unique
 
-    def _note_armature(self, motion: Motion) -> None:
-        if motion.armature:
+    def _keep_armature(self, motion: Motion) -> None:
+        if motion.armature and self._formulation == "reduced":
+            motion.fields["armature"] = motion.armature
+        elif motion.armature:
             self._notes.dropped(
                 "armature",
-                "The inertia of rotors (armature) is left out: a body has no place for it.",
+                "The inertia of rotors (armature) is left out: in maximal coordinates nothing has "
+                "a place for it.",
                 f"joint '{motion.name}'",
             )
 
@@ -204,13 +207,12 @@ class Mechanism:
         return True
 
     def _alike(self, motions: list[Motion]) -> bool:
-        """Whether one damping and one friction say it for all of them, and no rotor is lost."""
-        exact = self._formulation == "maximal" or not any(motion.armature for motion in motions)
+        """Whether one damping, friction and rotor say it for all of them."""
         first = motions[0].fields
-        return exact and all(
+        return all(
             motion.fields.get(key) == first.get(key)
             for motion in motions
-            for key in ("damping", "friction")
+            for key in ("damping", "friction", "armature")
         )
 
 

@@ -56,7 +56,9 @@ def test_every_method_stacks_and_slides(method):
     simulation = Simulation(stack([1.0, 2.0, 1.0], method, max_iterations=3000))
     simulation.advance(40)
     poses = simulation.poses()[1:4]
-    np.testing.assert_allclose(poses[:, 2], [0.1, 0.3, 0.5], atol=1e-4)
+    # soft contacts give way by g/omega^2 times what they bear over their own weight
+    depth = 5e-4 if method == "small_steps" else 1e-4
+    np.testing.assert_allclose(poses[:, 2], [0.1, 0.3, 0.5], atol=depth)
     np.testing.assert_allclose(poses[:, :2], 0.0, atol=1e-4)
     # friction alone: v = v0 - mu g t
     speed = np.linalg.norm(simulation.velocities()[4, :3])

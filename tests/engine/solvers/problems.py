@@ -225,7 +225,8 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
     lanes = lane_arrays(cap + 2, cap)
-    dense = dense_arrays(cap, lemke, graph_arrays(cap + 2, cap), lanes, iterated=cap)
+    graph, tree = graph_arrays(cap + 2, cap), no_mobility().tree
+    dense = dense_arrays(cap, lemke, graph, lanes, iterated=cap, tree=tree)
     for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return dense

@@ -113,6 +113,14 @@ def test_equations_are_always_solved():
     assert not standing(problem)
 
 
+def test_what_gives_way_is_always_solved():
+    problem = tower(2)
+    problem.cfm[0] = 1e-6
+    problem.diagonal[0] += 1e-6
+    solved(problem)
+    assert not standing(problem)
+
+
 def test_only_exact_methods_stop_at_the_guess():
     problem = tower(3)
     solved(problem)
