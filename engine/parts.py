@@ -12,13 +12,14 @@ import importlib
 import os
 import pickle
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba.core import serialize
 from numba.core.compiler import compile_result
 
-from engine.sources import dependency_hash
+from engine.sources import are_as_imported, dependencies, dependency_hash
 
 CHECKSUM = 32  # bytes before the content of a file
 
@@ -26,6 +27,13 @@ CHECKSUM = 32  # bytes before the content of a file
 def checksum(content: bytes) -> bytes:
     """SHA-256: a machine may stop before a file is on its disk."""
     return hashlib.sha256(content).digest()
+
+
+@cache
+def own_hash(module: str) -> str | None:
+    """Hash of what a module of this process depends on; None: that lies no longer on the disk."""
+    found = dependency_hash(module)
+    return found if are_as_imported(list(dependencies(module))) else None
 
 
 class PartStore:
@@ -39,15 +47,21 @@ class PartStore:
         self._function = function
         self._new_library = new_library
 
-    def _path(self, arguments: tuple[Any, ...]) -> Path:
+    def _path(self, arguments: tuple[Any, ...]) -> Path | None:
         module, name = self._function.__module__, self._function.__qualname__
+        own = own_hash(module)
+        if own is None:
+            return None
         what = hashlib.sha256(", ".join(map(str, arguments)).encode()).hexdigest()[:16]
-        return self._folder / f"{module}-{dependency_hash(module)}" / f"{name}-{what}"
+        return self._folder / f"{module}-{own}" / f"{name}-{what}"
 
     def load_overload(self, arguments: tuple[Any, ...], target: Any) -> Any:
         """The part for these types of arguments, or None."""
+        path = self._path(arguments)
+        if path is None:
+            return None
         try:
-            content = self._path(arguments).read_bytes()
+            content = path.read_bytes()
         except OSError:
             return None
         if checksum(content[CHECKSUM:]) != content[:CHECKSUM]:
@@ -70,14 +84,14 @@ class PartStore:
     def save_overload(self, arguments: tuple[Any, ...], result: Any) -> None:
         """Keep a part, if there is room; a half written file is never seen."""
         library, fndesc = result.library, result.fndesc
-        if not library.can_be_kept:
+        path = self._path(arguments)
+        if path is None or not library.can_be_kept:
             return
         fndesc.typemap = fndesc.calltypes = None  # of use while lowering only
         callees = [callee.origin for callee in library.callees]
         content = serialize.dumps(  # type: ignore[no-untyped-call]
             (library.bitcode, callees, fndesc, result.environment, result.signature)
         )
-        path = self._path(arguments)
         unfinished = path.with_name(f"{path.name}-{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

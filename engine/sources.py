@@ -18,6 +18,24 @@ def source_hash(root: Path = ENGINE) -> str:
     return hash_of(sorted(root.rglob("*.py")), root)
 
 
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time of change of a file: another stamp, another file."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+# what a process runs is what it imported: files that changed since then are not its sources
+IMPORTED = {path: stamp(path) for path in ENGINE.rglob("*.py")}
+
+
+def are_as_imported(paths: list[Path]) -> bool:
+    """Whether files of the engine are still those that this process runs."""
+    try:
+        return all(stamp(path) == IMPORTED.get(path) for path in paths)
+    except OSError:
+        return False
+
+
 def hash_of(paths: list[Path], root: Path) -> str:
     """SHA-256 (hex, 16 digits) of files, of their places below `root` and of what compiles them."""
     digest = hashlib.sha256()
@@ -55,11 +73,8 @@ def imported_files(path: Path, root: Path) -> tuple[Path, ...]:
 
 
 @cache
-def dependency_hash(module: str, root: Path = ENGINE) -> str:
-    """Hash of a module of the package at `root` and of all it imports, directly or not.
-
-    Code of a module cannot change without it: whatever a kernel calls or reads is imported.
-    """
+def dependencies(module: str, root: Path = ENGINE) -> tuple[Path, ...]:
+    """Files of a module of the package at `root` and of all it imports, directly or not."""
     first = file_of(module, root)
     if first is None:
         raise ValueError(f"{module} is no module of {root.name}")
@@ -70,4 +85,13 @@ def dependency_hash(module: str, root: Path = ENGINE) -> str:
         if path not in known:
             known.add(path)
             waiting.extend(imported_files(path, root))
-    return hash_of(sorted(known), root)
+    return tuple(sorted(known))
+
+
+@cache
+def dependency_hash(module: str, root: Path = ENGINE) -> str:
+    """Hash of what a module depends on.
+
+    Code of a module cannot change without it: whatever a kernel calls or reads is imported.
+    """
+    return hash_of(list(dependencies(module, root)), root)

@@ -65,6 +65,27 @@ def test_a_module_of_another_package_has_no_hash(package: Path) -> None:
         sources.dependency_hash("json.decoder", package)
 
 
+@pytest.mark.parametrize("what", ["edited", "touched", "gone"])
+def test_sources_that_changed_since_the_import_name_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A process goes on with what it imported; what lies there now is not what it lowers."""
+    mine, other = tmp_path / "mine.py", tmp_path / "other.py"
+    for path in (mine, other):
+        path.write_text("x = 1\n")
+    monkeypatch.setattr(sources, "IMPORTED", {path: sources.stamp(path) for path in (mine, other)})
+    assert sources.are_as_imported([mine, other])
+    if what == "edited":
+        mine.write_text("x = 10\n")
+    elif what == "touched":
+        os.utime(mine, ns=(0, 0))
+    else:
+        mine.unlink()
+    assert not sources.are_as_imported([mine, other])
+    assert sources.are_as_imported([other])
+    assert not sources.are_as_imported([tmp_path / "later.py", other])
+
+
 # ---------------------------------------------------------------------- kept parts
 
 SOLVE = """
