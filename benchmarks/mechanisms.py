@@ -106,6 +106,7 @@ class Sketch:
             lead=np.zeros(n),
             mass=np.array(self.mass),
             inertia_B=np.hstack([np.array(self.moments), np.zeros((n, 3))]),
+            armature=np.zeros(starts[1][-1]),
         )
         q, qd, qdd = np.zeros(starts[0][-1]), np.zeros(starts[1][-1]), np.zeros(starts[1][-1])
         first = 6 if kind[0] == NODE_FREE else 0
