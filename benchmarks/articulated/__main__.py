@@ -15,10 +15,11 @@ from typing import Any
 from benchmarks import machine
 from benchmarks.articulated.peers import find
 from benchmarks.articulated.quality import Quality
-from benchmarks.articulated.report import write
+from benchmarks.articulated.report import ARTICULATED
 from benchmarks.articulated.scenes import SCENES, Scene, write_flat
 from benchmarks.contacts.__main__ import measure
 from benchmarks.contacts.peers import Peer
+from benchmarks.contacts.report import write
 
 OURS = Peer(
     "Cardan",
@@ -64,7 +65,7 @@ def main() -> None:
     results: dict[str, Any] = {"machine": machine.describe(), "missing": missing, "scenes": {}}
     for name in asked.scenes:
         results["scenes"][name] = compare(SCENES[name](), engines, asked.repeats)
-        write(results, name)
+        write(results, name, ARTICULATED)
 
 
 if __name__ == "__main__":

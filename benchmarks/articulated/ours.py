@@ -16,6 +16,7 @@ import numpy as np
 
 import engine
 from benchmarks.articulated.scenes import Floats, Scene
+from benchmarks.contacts.ours import timed
 from engine.articulated.arrays import tree_work
 from engine.articulated.coordinates import advance_coordinates
 from engine.articulated.forward import forward_dynamics
@@ -98,29 +99,19 @@ def document(scene: Scene) -> dict[str, Any]:
 
 
 def run(scene: Scene) -> dict[str, Any]:
-    """Times [us per step], states and contacts every scene["every"] steps, phases in the window."""
+    """Times, states and contacts as in `timed`; phases with what is left of a step's time."""
     simulation = engine.Simulation(load_scene(document(scene)))
     moving = len(scene["bodies"])
-    times, states, contacts, phases = [], [], [], []
-    for _ in range(0, scene["steps"], scene["every"]):
-        began = time.thread_time()
-        simulation.advance(scene["every"])
-        times.append(1e6 * (time.thread_time() - began) / scene["every"])
-        report = simulation.solver_report()
-        contacts.append(float(report["contacts"]))
-        phases.append(report["phases"])
+
+    def states() -> Any:
         both = np.concatenate([simulation.poses(), simulation.velocities()], axis=1)
-        states.append(both[:moving])
+        return both[:moving]
+
+    found = timed(simulation, scene, states)
     begin, end = (edge // scene["every"] for edge in scene["window"])
-    inside = phases[begin:end]
-    found = {name: median(one[name] for one in inside) for name in inside[0]}
-    found["rest"] = max(0.0, median(times[begin:end]) - sum(found.values()))
-    return {
-        "times": np.array(times),
-        "states": np.array(states),
-        "contacts": np.array(contacts),
-        "phases": found,
-    }
+    spent = sum(found["phases"].values())
+    found["phases"]["rest"] = max(0.0, median(found["times"][begin:end]) - spent)
+    return found
 
 
 @kernel

@@ -20,7 +20,7 @@ from benchmarks import machine
 from benchmarks.contacts.ours import pour
 from benchmarks.contacts.peers import Peer, find
 from benchmarks.contacts.quality import Quality
-from benchmarks.contacts.report import write
+from benchmarks.contacts.report import CONTACTS, write
 from benchmarks.contacts.scenes import SCENES, Scene, write_flat
 
 LIMIT_S = 900.0
@@ -106,7 +106,7 @@ def main() -> None:
     for name in asked.scenes:
         scene = SCENES[name](pour)
         results["scenes"][name] = compare(scene, engines, asked.repeats)
-        write(results, name)
+        write(results, name, CONTACTS)
 
 
 if __name__ == "__main__":

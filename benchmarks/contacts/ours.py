@@ -7,6 +7,7 @@ step of each phase, median over the window.
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -58,10 +59,11 @@ def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
     return both[moving]
 
 
-def run(scene: Scene, solver: str = "auto") -> dict[str, Any]:
+def timed(
+    simulation: engine.Simulation, scene: Scene, states: Callable[[], Floats]
+) -> dict[str, Any]:
     """Times [us per step], states and contacts every scene["every"] steps, phases in the window."""
-    simulation = engine.Simulation(load_scene(document(scene, solver)))
-    times, states, contacts, phases = [], [], [], []
+    times, found, contacts, phases = [], [], [], []
     for _ in range(0, scene["steps"], scene["every"]):
         began = time.thread_time()
         simulation.advance(scene["every"])
@@ -69,15 +71,21 @@ def run(scene: Scene, solver: str = "auto") -> dict[str, Any]:
         report = simulation.solver_report()
         contacts.append(float(report["contacts"]))
         phases.append(report["phases"])
-        states.append(states_of(simulation, scene))
+        found.append(states())
     begin, end = (edge // scene["every"] for edge in scene["window"])
     inside = phases[begin:end] or phases
     return {
         "times": np.array(times),
-        "states": np.array(states),
+        "states": np.array(found),
         "contacts": np.array(contacts),
         "phases": {name: median(one[name] for one in inside) for name in inside[0]},
     }
+
+
+def run(scene: Scene, solver: str = "auto") -> dict[str, Any]:
+    """As `timed`; states of all bodies that move."""
+    simulation = engine.Simulation(load_scene(document(scene, solver)))
+    return timed(simulation, scene, lambda: states_of(simulation, scene))
 
 
 def pour(scene: Scene) -> Floats:

@@ -1,8 +1,9 @@
 """The comparison as tables: on the terminal, as JSON and as Markdown."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -62,45 +63,58 @@ def cells(one: dict[str, Any], columns: list[str], best: float) -> list[str]:
     return [f"{values[key]:.3g}" if key in values else "" for key in columns]
 
 
-def table(rows: Rows) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+class Page(NamedTuple):
+    """How one comparison is shown and kept."""
+
+    name: str  # of the module below benchmarks, and of its files
+    columns: dict[str, str]
+    remarks: Callable[[str, Rows], list[str]]
+    how: str  # scenes were run
+
+
+CONTACTS = Page("contacts", COLUMNS, verdict, "Single thread, sleeping off, time on the processor.")
+
+
+def table(rows: Rows, page: Page) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Head and rows of one scene, the fastest first."""
-    columns = [c for c in COLUMNS if c == "ratio" or any(c in one for one in rows.values())]
+    shown = page.columns
+    columns = [c for c in shown if c == "ratio" or any(c in one for one in rows.values())]
     peer = fastest(rows, (64, 32))
     best = peer[1] if peer is not None else rows[OURS]["us"]
     order = sorted(rows, key=lambda name: rows[name].get("us", 1e300))
-    head = ("engine", "bits", *(COLUMNS[c] for c in columns))
+    head = ("engine", "bits", *(shown[c] for c in columns))
     bits = {name: str(rows[name].get("floats", "")) for name in order}
     return head, [(name, bits[name], *cells(rows[name], columns, best)) for name in order]
 
 
-def write(results: dict[str, Any], latest: str) -> None:
+def write(results: dict[str, Any], latest: str, page: Page) -> None:
     """Print the scene measured last; keep everything so far."""
     console = Console()
     console.width = max(console.width, 130)
-    head, lines = table(results["scenes"][latest])
+    head, lines = table(results["scenes"][latest], page)
     shown = Table(*head, title=latest)
     for line in lines:
         shown.add_row(*line)
     console.print(shown)
-    for line in verdict(latest, results["scenes"][latest]):
-        console.print(line)
+    for remark in page.remarks(latest, results["scenes"][latest]):
+        console.print(remark)
     FOLDER.mkdir(exist_ok=True)
     text = json.dumps(results, indent=1) + "\n"
-    (FOLDER / "contacts.json").write_text(text, encoding="utf-8")
-    (FOLDER / "contacts.md").write_text(markdown(results), encoding="utf-8")
+    (FOLDER / f"{page.name}.json").write_text(text, encoding="utf-8")
+    (FOLDER / f"{page.name}.md").write_text(markdown(results, page), encoding="utf-8")
 
 
-def markdown(results: dict[str, Any]) -> str:
+def markdown(results: dict[str, Any], page: Page) -> str:
     """All tables."""
     about = results["machine"]
     parts = [
-        f"One run of `python -m benchmarks.contacts` on {about['processor']}, {about['cores']} "
-        f"cores (load before: {about['load_before']}), engine at `{about['commit']}`. Single "
-        "thread, sleeping off, time on the processor.\n"
+        f"One run of `python -m benchmarks.{page.name}` on {about['processor']}, "
+        f"{about['cores']} cores (load before: {about['load_before']}), engine at "
+        f"`{about['commit']}`. {page.how}\n"
     ]
     for name, rows in results["scenes"].items():
-        head, lines = table(rows)
+        head, lines = table(rows, page)
         parts.append(f"### {name}\n")
         parts.append("\n".join([row(head), row(("---",) * len(head)), *map(row, lines)]) + "\n")
-        parts.append("\n".join(f"- {line}" for line in verdict(name, rows)) + "\n")
+        parts.append("\n".join(f"- {line}" for line in page.remarks(name, rows)) + "\n")
     return "\n".join(parts)
