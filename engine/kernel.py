@@ -100,9 +100,18 @@ else:
             """Compile a function when it is first called."""
             return Kernel(function, OPTIONS)
 
+        class Liberties(set[str]):
+            """Names of liberties that sums may take, told in one order: symbols are made of it."""
+
+            def __repr__(self):
+                """As a set, but the same in every process."""
+                return f"{{{', '.join(map(repr, sorted(self)))}}}"
+
+        FAST = OPTIONS | {"fastmath": Liberties({"contract", "reassoc", "nsz"})}
+
         def fast_kernel(function):
             """As `kernel`, with sums that may be reordered."""
-            return Kernel(function, OPTIONS | {"fastmath": {"contract", "reassoc", "nsz"}})
+            return Kernel(function, FAST)
 
         @intrinsic
         def _clock_gettime(typing_context: Any) -> Any:

@@ -25,6 +25,7 @@ from engine.bundle import mark_arguments
 from engine.parts import PartStore
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
+KERNEL_PREFIX = "_ZN6engine"
 ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
 
 # kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
@@ -116,6 +117,13 @@ def hide_all_but(module: Any, names: set[str]) -> None:
             variable.linkage = "internal"
 
 
+def refuse_strangers(module: Any) -> None:
+    """Raise RuntimeError where a kernel is called that no part brought: a jump into nothing."""
+    for function in module.functions:
+        if function.is_declaration and function.name.startswith(KERNEL_PREFIX):
+            raise RuntimeError(f"the kernels kept in the cache call {function.name}: empty it")
+
+
 def is_part(library: Any) -> bool:
     """Whether a library is a kernel of ours."""
     return isinstance(library, Part)
@@ -166,6 +174,7 @@ class Entry(_Library):
         for library in libraries:
             if not is_part(library):
                 module.link_in(library._get_module_for_linking(), preserve=True)
+        refuse_strangers(module)
         hide_all_but(module, own)
         with event.trigger_event(LINK_EVENT, data={"name": self.name}):
             self._optimize_final_module()

@@ -80,7 +80,7 @@ def table(rows: Rows, page: Page) -> tuple[tuple[str, ...], list[tuple[str, ...]
     shown = page.columns
     columns = [c for c in shown if c == "ratio" or any(c in one for one in rows.values())]
     peer = fastest(rows, (64, 32))
-    best = peer[1] if peer is not None else rows[OURS]["us"]
+    best = peer[1] if peer is not None else rows[OURS].get("us", float("nan"))
     order = sorted(rows, key=lambda name: rows[name].get("us", 1e300))
     head = ("engine", "bits", *(shown[c] for c in columns))
     bits = {name: str(rows[name].get("floats", "")) for name in order}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from llvmlite import binding as llvm
 
 from engine import sources
 
@@ -126,6 +127,46 @@ def solve(cache: Path) -> dict:
     )
     assert found.returncode == 0, found.stderr
     return json.loads(found.stdout)
+
+
+SYMBOL = """
+from numba import float64, int64
+from engine.articulated.rows import dot_paths
+
+part = dot_paths.part
+part.compile((float64[::1], float64[::1], int64))
+print([o.fndesc.mangled_name for o in part.overloads.values()])
+"""
+
+
+@compiled
+def test_processes_give_a_kernel_one_name(tmp_path: Path) -> None:
+    """One keeps the kernel, the other what calls it."""
+    names = set()
+    for seed in ("1", "2", "3"):
+        more = {"CARDAN_KERNEL_CACHE": str(tmp_path / seed), "PYTHONHASHSEED": seed}
+        found = subprocess.run(
+            [sys.executable, "-c", SYMBOL],
+            cwd=ROOT,
+            env=os.environ | more | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert found.returncode == 0, found.stderr
+        names.add(found.stdout)
+    assert len(names) == 1
+
+
+@compiled
+def test_a_call_of_a_kernel_that_is_not_there_is_refused() -> None:
+    from engine.linking import refuse_strangers
+
+    text = "declare void @{}()\ndefine void @f() {{\n  call void @{}()\n  ret void\n}}\n"
+    refuse_strangers(llvm.parse_assembly(text.format("sqrt", "sqrt")))
+    with pytest.raises(RuntimeError, match="_ZN6engine4lost"):
+        refuse_strangers(llvm.parse_assembly(text.format("_ZN6engine4lost", "_ZN6engine4lost")))
 
 
 @compiled
