@@ -10,8 +10,17 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel
-from engine.solvers.coloured import along, load_common, load_sides
-from engine.solvers.lanes import BIAS, CFM, LAM, LAYER, MU, SCALES, SHARED, W
+from engine.solvers.coloured import (
+    BINORMAL,
+    FRICTION,
+    NORMAL,
+    TANGENT,
+    along,
+    load_common,
+    load_sides,
+    parting,
+)
+from engine.solvers.lane_layout import BIAS, CFM, LAM, LAYER, SCALES, W
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,9 +69,11 @@ def measure_layer(c: NDArray, u: NDArray, worst: NDArray, width: int) -> None:
     """
     for l in range(width):
         lam = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
-        w0 = along(c, u, 0, l) + c[W * CFM + l] * lam[0]
-        w = (w0, along(c, u, 1, l), along(c, u, 2, l))
-        D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], c[W * MU + l]
+        d = parting(c, u, l)
+        w0 = along(u, NORMAL, l, d) + c[W * BIAS + l] + c[W * CFM + l] * lam[0]
+        w1 = along(u, TANGENT, l, d) + c[W * (BIAS + 1) + l]
+        w = (w0, w1, along(u, BINORMAL, l, d) + c[W * (BIAS + 2) + l])
+        D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], u[l + FRICTION]
         D_c = D if D_t < D else D_t
         y = (D * lam[0], D_t * lam[1], D_t * lam[2])
         pressed = lam[0] if lam[0] > 0.0 else 0.0
@@ -96,10 +107,9 @@ def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
     for g in range(lanes.count[0]):
         a = lanes.body_a[g * W : g * W + W]
         b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u, width)
-        at = lanes.begin[g]
-        load_common(data[at : at + SHARED], u, width)
-        at += SHARED
+        load_sides(v, a, b, u)
+        at = lanes.layer[g]
+        load_common(data[lanes.begin[g] : at], u, width)
         while at < lanes.begin[g + 1]:
             measure_layer(data[at : at + LAYER], u, worst, width)
             at += LAYER
