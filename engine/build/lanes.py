@@ -31,5 +31,4 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
         taken=np.zeros(n_bodies, np.int64),
         rest=np.zeros(max_contacts, np.int64),
         sides=np.zeros(N_SIDES),
-        worst=np.zeros(2 * W),
     )

@@ -19,7 +19,8 @@ Few numbers: a sweep over many contacts waits for memory, and a contact of balls
 of four of a pair of boxes 22, where its rows and their products with inverse masses would be 61.
 """
 
-W, POINTS = 8, 4
+W, POINTS = 16, 4
+HALF = 8
 AXES, MASSES, APART, MU, INERTIA = 0, 6, 8, 11, 12
 ARM, STEPS, COUPLING, BIAS, LAM, CFM, SCALES, N_FIELDS = 0, 3, 5, 7, 10, 13, 14, 16
 ROUND_SHARED, SHARED, LAYER = W * (INERTIA + 2), W * (INERTIA + 12), W * N_FIELDS

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
-from engine.solvers.coloured import NORMAL, along, load_common, load_sides, parting
+from engine.solvers.coloured import NORMAL, along, load_sides, parting
 from engine.solvers.lane_layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
 
 if TYPE_CHECKING:
@@ -88,14 +88,20 @@ def write_soft_lanes(rows: Rows, steps: Substeps, lanes: Lanes, soft: Softness) 
 
 @fast_kernel
 def aim_layer(
-    c: NDArray, s: NDArray, u: NDArray, soft: tuple[float, float, float], moment: Moment, width: int
+    c: NDArray,
+    shared: NDArray,
+    s: NDArray,
+    u: NDArray,
+    soft: tuple[float, float, float],
+    moment: Moment,
+    width: int,
 ) -> None:
     """One layer of aim_lanes, whose sides are displaced by u."""
     h, rate, fastest = soft
     number, time, reach, counted = moment
     for l in range(width):
         gap = s[l + W * GAP] + time * s[l + W * SPEED] + reach * s[l + W * GAIN]
-        gap += along(u, NORMAL, l, parting(c, u, l))
+        gap += along(shared, NORMAL, l, parting(c, shared, u, l))
         push = rate * gap
         push = -fastest if push < -fastest else push
         is_open = gap > 0.0
@@ -127,10 +133,10 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
         b = lanes.body_b[g * W : g * W + W]
         load_sides(steps.moved, a, b, u)
         at = lanes.layer[g]
-        load_common(lanes.data[lanes.begin[g] : at], u, width)
+        shared = lanes.data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
             s = steps.lanes[of : of + BLOCK]
-            aim_layer(lanes.data[at : at + LAYER], s, u, scalars, moment, width)
+            aim_layer(lanes.data[at : at + LAYER], shared, s, u, scalars, moment, width)
             at += LAYER
             of += BLOCK
 

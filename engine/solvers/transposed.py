@@ -15,14 +15,14 @@ from numba import types
 from numba.extending import intrinsic
 
 from engine.kernel import fast_kernel
-from engine.solvers.lane_layout import W
+from engine.solvers.lane_layout import HALF, W
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMNS = 6
 WORD, FLOAT = ir.IntType(64), ir.DoubleType()
-PAIR, LANES = ir.VectorType(FLOAT, 2), ir.VectorType(FLOAT, W)
+PAIR, LANES = ir.VectorType(FLOAT, 2), ir.VectorType(FLOAT, HALF)
 # Of two vectors: the pairs of bodies 0, 2, 4, 6 and of 1, 3, 5, 7, or a column and the next one. What
 # makes either of the other; numbers that are side by side go to the same half of a register.
 LOWER, UPPER = (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)
@@ -56,7 +56,7 @@ def places_of(context: Any, builder: Any, signature: Any, values: Any) -> tuple[
         for kind, value in zip(signature.args[:3], values[:3], strict=True)
     )
     rows = []
-    for l in range(W):
+    for l in range(HALF):
         body = builder.load(builder.gep(bodies.data, [word(l)]))
         rows.append(builder.gep(v.data, [builder.mul(body, word(COLUMNS))]))
 
@@ -74,13 +74,13 @@ if numba.config.DISABLE_JIT:
 
     def load_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
         """u[first + k W + l] = v[bodies[l], k]."""
-        for l in range(W):
+        for l in range(HALF):
             for k in range(COLUMNS):
                 u[first + k * W + l] = v[bodies[l], k]
 
     def store_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
         """v[bodies[l], k] = u[first + k W + l]."""
-        for l in range(W):
+        for l in range(HALF):
             for k in range(COLUMNS):
                 v[bodies[l], k] = u[first + k * W + l]
 
@@ -93,7 +93,7 @@ else:
         def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             pair, lanes = places_of(context, builder, signature, values)
             for k in range(0, COLUMNS, 2):
-                rows = [builder.load(pair(l, k), align=ALIGNMENT) for l in range(W)]
+                rows = [builder.load(pair(l, k), align=ALIGNMENT) for l in range(HALF)]
                 even, odd = joined(builder, rows[::2]), joined(builder, rows[1::2])
                 for j, places in enumerate((LOWER, UPPER)):
                     column = picked(builder, even, odd, places)
@@ -112,7 +112,7 @@ else:
                 both = [builder.load(lanes(k + j), align=ALIGNMENT) for j in range(2)]
                 for j, places in enumerate((LOWER, UPPER)):
                     rows = picked(builder, both[0], both[1], places)
-                    for l in range(j, W, 2):
+                    for l in range(j, HALF, 2):
                         part = picked(builder, rows, rows, (l - j, l - j + 1))
                         builder.store(part, pair(l, k), align=ALIGNMENT)
             return context.get_dummy_value()

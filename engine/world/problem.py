@@ -77,8 +77,7 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (312,)             velocities of the sixteen bodies of a group, what its pairs have in common
-    worst: NDArray  # (16,) m/s          largest change of each lane in a sweep; two errors of each
+    sides: NDArray  # (272,)             velocities of the bodies of a group and more of one, see solvers/coloured.py
 
 
 @bundle
