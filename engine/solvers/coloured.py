@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 # Places in the scratch of one group: six velocities of either side, the second tangents, two
 # numbers of each lane that outlive it. One array, because loops over more than three are not
 # vectorised: whether they overlap would take too many comparisons.
-SIDE_A, SIDE_B, BINORMAL, WORST = 0, 6 * W, 12 * W, 15 * W
-N_SIDES = 17 * W
+SIDE_A, SIDE_B, BINORMAL, WORST, FOUND = 0, 6 * W, 12 * W, 15 * W, 17 * W
+N_SIDES = 20 * W
 # and in what its pairs have in common
 NORMAL, TANGENT = W * AXES, W * (AXES + 3)
 INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
@@ -191,9 +191,9 @@ def answer(
     share = share if outside else 1.0
     d1 = share * y1 - old1
     d2 = share * y2 - old2
-    c[W * LAM + l] = x
-    c[W * (LAM + 1) + l] = old1 + d1
-    c[W * (LAM + 2) + l] = old2 + d2
+    u[l + FOUND] = x
+    u[l + (FOUND + W)] = old1 + d1
+    u[l + (FOUND + 2 * W)] = old2 + d2
     across = abs(d1) if abs(d1) > abs(d2) else abs(d2)
     across *= c[W * (SCALES + 1) + l]
     change = abs(d0) * c[W * SCALES + l]
@@ -213,6 +213,10 @@ def sweep_layer(
     else:
         for l in range(width):
             push(c, s, u, l, answer(c, s, u, omega, l))
+    for l in range(width):
+        c[l + W * LAM] = u[l + FOUND]
+        c[l + W * (LAM + 1)] = u[l + (FOUND + W)]
+        c[l + W * (LAM + 2)] = u[l + (FOUND + 2 * W)]
 
 
 @fast_kernel
