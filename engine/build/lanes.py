@@ -17,10 +17,11 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
     groups = min(max_contacts, max_contacts // W + COLOURS)
     layers = min(max_contacts, max_contacts // W + COLOURS * POINTS)
     return Lanes(
-        count=np.zeros(3, np.int64),
+        count=np.zeros(2, np.int64),
         data=np.zeros(groups * SHARED + layers * LAYER),
         begin=np.zeros(groups + 1, np.int64),
         layer=np.zeros(groups, np.int64),
+        width=np.zeros(groups, np.int64),
         body_a=np.zeros(groups * W, np.int64),
         body_b=np.zeros(groups * W, np.int64),
         listed=np.zeros(max_contacts, np.int64),

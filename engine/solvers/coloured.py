@@ -1,8 +1,15 @@
-"""A projected Gauss-Seidel sweep over groups of eight pairs (lanes.py), friction on the disk.
+"""A projected Gauss-Seidel sweep over groups of sixteen pairs (lanes.py), friction on the disk.
 
-What pgs.sweep_cones does to one contact is done here to eight at once, in the same arithmetic: the
-loops over lanes have no branches and touch no index but their own, so that they become vector
-instructions. Their bound is read from memory: a constant would be unrolled before it is vectorised.
+    d = v_b + w_b x r_b - v_a - w_a x r_a        how the points part, once for three rows
+    w = (n . d, t1 . d, t2 . d) + bias           + cfm lam_n
+    p = n d_n + t1 d_1 + t2 d_2                  by the changes of the three impulses
+    v_a -= p/m_a,  w_a -= I_a^-1 (r_a x p),      b likewise, positive
+
+What pgs.sweep_cones does to one contact is done here to eight at once: loops over lanes have no
+branches, call only what is written out in them and touch no index but their own, so that they
+become vector instructions. Their bound is read from memory: a constant would be unrolled before it
+is vectorised. Beside the layer, which is only read while velocities are written, they see no more
+than two arrays: whether more of them overlap takes too many comparisons, and then they stay loops.
 """
 
 from __future__ import annotations
@@ -19,8 +26,8 @@ from engine.solvers.lane_layout import (
     BIAS,
     CFM,
     COUPLING,
-    INERTIA,
     HALF,
+    INERTIA,
     LAM,
     LAYER,
     MASSES,
@@ -37,9 +44,8 @@ if TYPE_CHECKING:
 
     from engine.world.problem import Lanes
 
-# Places in the scratch of one group: six velocities of either side, the second tangents, two
-# numbers of each lane that outlive it. One array, because loops over more than three are not
-# vectorised: whether they overlap would take too many comparisons.
+# places in the scratch of a group: six velocities of either side, the second tangents, the largest
+# changes or two errors of each lane, which outlive the group, and what is found for a layer
 SIDE_A, SIDE_B, BINORMAL, WORST, FOUND = 0, 6 * W, 12 * W, 15 * W, 17 * W
 N_SIDES = 20 * W
 # and in what its pairs have in common
@@ -50,12 +56,12 @@ Triple = tuple[float, float, float]
 
 
 @fast_kernel
-def load_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray) -> None:
+def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
     """Velocities of the bodies of a group, side by side."""
-    load_rows(v, a, u, SIDE_A)
-    load_rows(v, b, u, SIDE_B)
-    load_rows(v, a[HALF:], u, SIDE_A + HALF)
-    load_rows(v, b[HALF:], u, SIDE_B + HALF)
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        load_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
 
 
 @fast_kernel
@@ -70,12 +76,12 @@ def load_binormals(s: NDArray, u: NDArray, width: int) -> None:
 
 
 @fast_kernel
-def store_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray) -> None:
-    """The velocities back to the bodies; of one that is there twice, nothing, they stay."""
-    store_rows(v, a, u, SIDE_A)
-    store_rows(v, b, u, SIDE_B)
-    store_rows(v, a[HALF:], u, SIDE_A + HALF)
-    store_rows(v, b[HALF:], u, SIDE_B + HALF)
+def store_sides(lanes: Lanes, v: NDArray, g: int) -> None:
+    """The velocities back to the bodies."""
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        store_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        store_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
 
 
 @inlined_kernel
@@ -166,12 +172,10 @@ def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, d: Triple) -> None:
 
 
 @inlined_kernel
-def answer(
-    c: NDArray, s: NDArray, u: NDArray, omega: float, l: int
-) -> Triple:
+def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
     """Changes of the impulses of lane l: normal, then both tangents within mu times the new normal.
 
-    Writes  c (impulses), u: largest D |change| of a lane so far
+    Writes  u: the new impulses, the largest D |change| of the lane so far
     """
     old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
     d = parting(c, s, u, l)
@@ -203,9 +207,7 @@ def answer(
 
 
 @fast_kernel
-def sweep_layer(
-    c: NDArray, s: NDArray, u: NDArray, omega: float, width: int
-) -> None:
+def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) -> None:
     """One point of each pair of a group."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
@@ -234,20 +236,19 @@ def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
 def push_lanes(lanes: Lanes, v: NDArray) -> None:
     """v += M^-1 J^T lam of all lanes."""
     u, data = lanes.sides, lanes.data
-    width = lanes.count[2]
-    if width > 2 * W:
-        return
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u)
+        width = lanes.width[g]
+        # it never is; that it is small tells the compiler that no index wraps round
+        if width > W:
+            return
+        load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
         load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
             push_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
-        store_sides(v, a, b, u)
+        store_sides(lanes, v, g)
 
 
 @fast_kernel
@@ -255,28 +256,26 @@ def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
     """All groups once; returns the largest D |change| [m/s].
 
     Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
-    Source  decision 0065
+    Source  decision 0122
     Check   tests/engine/solvers/test_lanes.py
     """
     u, data = lanes.sides, lanes.data
-    width = lanes.count[2]
-    # it is W; that it is small tells the compiler that no index wraps round
-    if width > 2 * W:
-        return 0.0
-    for l in range(width):
+    for l in range(W):
         u[l + WORST] = 0.0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u)
+        width = lanes.width[g]
+        # as in push_lanes
+        if width > W:
+            break
+        load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
         load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
             sweep_layer(data[at : at + LAYER], s, u, omega, width)
             at += LAYER
-        store_sides(v, a, b, u)
+        store_sides(lanes, v, g)
     largest = 0.0
-    for l in range(width):
+    for l in range(W):
         largest = u[l + WORST] if u[l + WORST] > largest else largest
     return largest

@@ -11,7 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
-from engine.solvers.lane_layout import COLOURS, KINDS, LAYER, POINTS, ROUND_SHARED, SHARED, W
+from engine.solvers.lane_layout import (
+    COLOURS,
+    HALF,
+    KINDS,
+    LAYER,
+    POINTS,
+    ROUND_SHARED,
+    SHARED,
+    W,
+)
 
 if TYPE_CHECKING:
     from engine.world.problem import Lanes, Problem
@@ -134,7 +143,7 @@ def place_groups(problem: Problem, lanes: Lanes) -> None:
 
     Reads   lanes.start   pairs of each key
     Writes  lanes.start   their first lane
-            lanes.begin, layer, count; row, body_a, body_b
+            lanes.begin, layer, width, count; row, body_a, body_b
     """
     world = problem.inverse_mass.shape[0] - 1
     groups, at = 0, 0
@@ -144,6 +153,7 @@ def place_groups(problem: Problem, lanes: Lanes) -> None:
         lanes.begin[g] = at
         lanes.layer[g] += at
         at = lanes.layer[g] + lanes.begin[g + 1]
+        lanes.width[g] = HALF
     lanes.begin[groups] = at
     for lane in range(groups * W):
         lanes.body_a[lane] = world
@@ -156,7 +166,7 @@ def place_groups(problem: Problem, lanes: Lanes) -> None:
 def place_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
     """A lane for each coloured pair.
 
-    Writes  lanes.start, row, body_a, body_b
+    Writes  lanes.start, width, row, body_a, body_b
     """
     for p in range(pairs):
         key = lanes.key[p]
@@ -164,6 +174,8 @@ def place_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
             continue
         lane = lanes.start[key]
         lanes.start[key] = lane + 1
+        if lane % W >= HALF:
+            lanes.width[lane // W] = W
         first = lanes.first[p]
         points = lanes.first[p + 1] - first
         i = lanes.listed[first]

@@ -13,6 +13,7 @@ from engine.inlined import inlined_kernel
 from engine.kernel import fast_kernel
 from engine.solvers.coloured import (
     BINORMAL,
+    FOUND,
     NORMAL,
     TANGENT,
     WORST,
@@ -86,9 +87,13 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
         f = l + WORST
         u[f] = u[f] if natural <= u[f] else natural
         u[f + W] = u[f + W] if cone <= u[f + W] else cone
-        c[W * BIAS + l] = w[0]
-        c[W * (BIAS + 1) + l] = w[1]
-        c[W * (BIAS + 2) + l] = w[2]
+        u[l + FOUND] = w[0]
+        u[l + (FOUND + W)] = w[1]
+        u[l + (FOUND + 2 * W)] = w[2]
+    for l in range(width):
+        c[l + W * BIAS] = u[l + FOUND]
+        c[l + W * (BIAS + 1)] = u[l + (FOUND + W)]
+        c[l + W * (BIAS + 2)] = u[l + (FOUND + 2 * W)]
 
 
 @fast_kernel
@@ -100,17 +105,15 @@ def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
     Check   tests/engine/solvers/test_lanes.py
     """
     u, data = lanes.sides, lanes.data
-    width = lanes.count[2]
-    # as in sweep_lanes
-    if width > 2 * W:
-        return 0.0, 0.0
-    for l in range(width):
+    for l in range(W):
         u[l + WORST] = 0.0
         u[l + (WORST + W)] = 0.0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u)
+        width = lanes.width[g]
+        # as in push_lanes
+        if width > W:
+            break
+        load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
         load_binormals(s, u, width)
@@ -118,7 +121,7 @@ def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
             measure_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
     natural, cone = 0.0, 0.0
-    for l in range(width):
+    for l in range(W):
         natural = natural if u[l + WORST] <= natural else u[l + WORST]
         cone = cone if u[l + (WORST + W)] <= cone else u[l + (WORST + W)]
     return natural, cone

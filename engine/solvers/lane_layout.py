@@ -1,7 +1,7 @@
-"""Where the numbers of eight pairs of contacts stand, side by side: see lanes.py.
+"""Where the numbers of sixteen pairs of contacts stand, side by side: see lanes.py.
 
-Group g is data[begin[g] : begin[g + 1]]: what its pairs have in common, from layer[g] on a layer for
-each of their points. Field f of lane l stands at f W + l from there:
+Group g is data[begin[g] : begin[g + 1]]: what its pairs have in common, from layer[g] on a layer
+for each of their points. Field f of lane l stands at f W + l from there:
 
     AXES      n, t1                linear part of J_b; that of J_a is its negative; t2 = n x t1
     MASSES    1/m_a, 1/m_b
@@ -15,12 +15,14 @@ each of their points. Field f of lane l stands at f W + l from there:
     BIAS, LAM of the three rows;   CFM  of the normal
     SCALES    D_n, larger diagonal of the tangents: impulses times these are velocities
 
+Lanes beyond width[g], HALF where that is enough, hold anything. Sixteen, because what is done to
+the second eight need not wait for the first.
+
 Few numbers: a sweep over many contacts waits for memory, and a contact of balls is 30 of them, one
 of four of a pair of boxes 22, where its rows and their products with inverse masses would be 61.
 """
 
-W, POINTS = 16, 4
-HALF = 8
+W, HALF, POINTS = 16, 8, 4
 AXES, MASSES, APART, MU, INERTIA = 0, 6, 8, 11, 12
 ARM, STEPS, COUPLING, BIAS, LAM, CFM, SCALES, N_FIELDS = 0, 3, 5, 7, 10, 13, 14, 16
 ROUND_SHARED, SHARED, LAYER = W * (INERTIA + 2), W * (INERTIA + 12), W * N_FIELDS

@@ -1,9 +1,9 @@
-"""Contacts in groups of eight pairs that share no moving body: swept eight at a time.
+"""Contacts in groups of sixteen pairs that share no moving body: swept eight at a time.
 
-Pairs of contacts are coloured (colours.py), and eight of a colour lie side by side. So a sweep over
-the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every operation
-works on W contacts at once, and bodies are read and written once for all points of a pair. Contacts
-whose bodies have no colour left stay in the problem and are swept one by one.
+Pairs of contacts are coloured (colours.py), and sixteen of a colour lie side by side. So a sweep
+over the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every
+operation works on eight contacts at once, and bodies are read and written once for all points of a
+pair. Contacts whose bodies have no colour left stay in the problem and are swept one by one.
 
 Rows of the problem are of any kind; those of a contact are known by three axes and two arms, and
 that is what lanes hold (lane_layout.py):
@@ -35,13 +35,12 @@ from engine.solvers.lane_layout import (
     POINTS,
     ROUND_SHARED,
     SCALES,
-    SHARED,
     STEPS,
     W,
 )
 from engine.solvers.pgs import project_contact, write_block
 from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.vec3 import Vec3, add, cross, dot, negate, norm, scale, sub
+from engine.spatial.vec3 import Vec3, add, cross, dot, negate, norm, scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,14 +226,13 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     """
     lanes.count[0] = 0
     lanes.count[1] = 0
-    lanes.count[2] = W
     pairs = find_pairs(problem, lanes, n)
     colour_pairs(problem, lanes, pairs)
     place_groups(problem, lanes)
     place_pairs(problem, lanes, pairs)
     coloured = True
     for g in range(lanes.count[0]):
-        for l in range(W):
+        for l in range(lanes.width[g]):
             coloured = fill_lane(problem, lanes, g, l) and coloured
     if not coloured:
         lanes.count[0] = 0
@@ -250,7 +248,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
 def store_lanes(problem: Problem, lanes: Lanes) -> None:
     """Impulses of the lanes back into problem.lam, what stands for their biases into problem.w."""
     for g in range(lanes.count[0]):
-        for l in range(W):
+        for l in range(lanes.width[g]):
             at, row = lanes.layer[g] + l, (g * W + l) * POINTS
             while at < lanes.begin[g + 1] and lanes.row[row] >= 0:
                 i = lanes.row[row]

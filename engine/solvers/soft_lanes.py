@@ -122,16 +122,15 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
 
     Writes  lanes.data, steps.lanes
     """
-    u, width = lanes.sides, lanes.count[2]
+    u = lanes.sides
     scalars = (soft.h, soft.rate, soft.fastest)
-    # it is W; that it is small tells the compiler that no index wraps round
-    if width > 2 * W:
-        return
     of = 0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(steps.moved, a, b, u)
+        width = lanes.width[g]
+        # as in coloured.push_lanes
+        if width > W:
+            return
+        load_sides(lanes, steps.moved, g)
         at = lanes.layer[g]
         shared = lanes.data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
@@ -160,11 +159,11 @@ def relax_lanes(steps: Substeps, lanes: Lanes, number: float, rebounds: bool) ->
 
     Writes  lanes.data
     """
-    width = lanes.count[2]
-    if width > 2 * W:
-        return
     of = 0
     for g in range(lanes.count[0]):
+        width = lanes.width[g]
+        if width > W:
+            return
         at = lanes.layer[g]
         while at < lanes.begin[g + 1]:
             s = steps.lanes[of : of + BLOCK]

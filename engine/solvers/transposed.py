@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 COLUMNS = 6
 WORD, FLOAT = ir.IntType(64), ir.DoubleType()
 PAIR, LANES = ir.VectorType(FLOAT, 2), ir.VectorType(FLOAT, HALF)
-# Of two vectors: the pairs of bodies 0, 2, 4, 6 and of 1, 3, 5, 7, or a column and the next one. What
-# makes either of the other; numbers that are side by side go to the same half of a register.
+# Of two vectors: the pairs of bodies 0, 2, 4, 6 and of 1, 3, 5, 7, or two columns. Either is picked
+# from the other in the same way.
 LOWER, UPPER = (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)
 ALIGNMENT = 8  # bytes
 
@@ -70,7 +70,17 @@ def places_of(context: Any, builder: Any, signature: Any, values: Any) -> tuple[
     return pair, lanes
 
 
-if numba.config.DISABLE_JIT:
+if TYPE_CHECKING:
+
+    def load_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
+        """u[first + k W + l] = v[bodies[l], k]."""
+        ...
+
+    def store_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
+        """v[bodies[l], k] = u[first + k W + l]."""
+        ...
+
+elif numba.config.DISABLE_JIT:
 
     def load_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
         """u[first + k W + l] = v[bodies[l], k]."""
