@@ -295,16 +295,20 @@ def book_work(
 
 
 @kernel
+def add_impulse(sums: NDArray, p: Vec3, push: Vec3, turn: Vec3) -> None:
+    """Add a push [N s] at p and a turn [N m s] to the impulse from outside, about the origin."""
+    about = add(turn, cross(p, push))
+    for k in range(3):
+        sums[k] += push[k]
+        sums[3 + k] += about[k]
+
+
+@kernel
 def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam: float) -> None:
-    """Add J^T lam on one body to the impulse from outside, the moment about the origin of W."""
-    p = state.p_WB[body]
-    f0, f1, f2 = lam * J[i, 3], lam * J[i, 4], lam * J[i, 5]
-    sums[0] += f0
-    sums[1] += f1
-    sums[2] += f2
-    sums[3] += lam * J[i, 0] + p[1] * f2 - p[2] * f1
-    sums[4] += lam * J[i, 1] + p[2] * f0 - p[0] * f2
-    sums[5] += lam * J[i, 2] + p[0] * f1 - p[1] * f0
+    """Add J^T lam on one body to the impulse from outside."""
+    push = (lam * J[i, 3], lam * J[i, 4], lam * J[i, 5])
+    turn = (lam * J[i, 0], lam * J[i, 1], lam * J[i, 2])
+    add_impulse(sums, load3(state.p_WB, body), push, turn)
 
 
 @kernel
@@ -357,20 +361,14 @@ def book_momentum(
     """
     h = options.time_step
     bodies = model.bodies
-    sums = state.momentum_in
+    sums, g = state.momentum_in, state.gravity_W
     book_row_impulses(model, rows, problem, state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
-            p = state.p_WB[i]
-            f0 = h * (bodies.mass[i] * state.gravity_W[0] + motion.wrench[i, 3])
-            f1 = h * (bodies.mass[i] * state.gravity_W[1] + motion.wrench[i, 4])
-            f2 = h * (bodies.mass[i] * state.gravity_W[2] + motion.wrench[i, 5])
-            sums[0] += f0
-            sums[1] += f1
-            sums[2] += f2
-            sums[3] += h * motion.wrench[i, 0] + p[1] * f2 - p[2] * f1
-            sums[4] += h * motion.wrench[i, 1] + p[2] * f0 - p[0] * f2
-            sums[5] += h * motion.wrench[i, 2] + p[0] * f1 - p[1] * f0
+            m, wrench = bodies.mass[i], motion.wrench[i]
+            push = (m * g[0] + wrench[3], m * g[1] + wrench[4], m * g[2] + wrench[5])
+            turn = (h * wrench[0], h * wrench[1], h * wrench[2])
+            add_impulse(sums, load3(state.p_WB, i), scale(h, push), turn)
 
 
 @kernel
