@@ -14,7 +14,7 @@ from engine.spatial.quaternion import (
     unit_again,
 )
 from engine.spatial.rotation import Mat3, exponential, matrix
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, negate, scale
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale
 from engine.world.model import Bodies
 from engine.world.state import State
 
@@ -32,12 +32,18 @@ def is_round(inertia: Mat3) -> bool:
 
 
 @kernel
+def turning_in(R: Mat3, inertia: Mat3, inverse: Mat3, w_W: Vec3) -> Vec3:
+    """dw/dt of a body on which no torque acts: -I^-1 (w x I w) [rad/s^2], W; R = R_WB."""
+    w = times_vector(transposed(R), w_W)
+    return times_vector(R, times_vector(inverse, cross(times_vector(inertia, w), w)))
+
+
+@kernel
 def free_turning(bodies: Bodies, state: State, i: int) -> Vec3:
-    """dw/dt of a body on which no torque acts: -I^-1 (w x I w) [rad/s^2], W."""
-    q = load4(state.q_WB, i)
-    w = rotate_back(q, load3(state.w_WB_W, i))
-    torque = cross(w, times_vector(load33(bodies.inertia_B, i), w))
-    return rotate(q, negate(times_vector(load33(bodies.inverse_inertia_B, i), torque)))
+    """`turning_in` of body i."""
+    inertia, inverse = load33(bodies.inertia_B, i), load33(bodies.inverse_inertia_B, i)
+    R = matrix(load4(state.q_WB, i))
+    return turning_in(R, inertia, inverse, load3(state.w_WB_W, i))
 
 
 @kernel
