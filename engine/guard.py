@@ -30,10 +30,10 @@ from engine.spatial.vec3 import dot, load3, norm, sub
 from engine.status import CONTACTS_FULL, PAIRS_FULL
 from engine.world.contacts import Contacts
 from engine.world.events import Events
-from engine.world.model import DYNAMIC, Model
+from engine.world.model import DYNAMIC, Bodies, Model
 from engine.world.options import StepOptions
 from engine.world.report import Report
-from engine.world.state import State
+from engine.world.state import LEDGER_CORRECTION, State
 from engine.world.workspace import Motion, Workspace
 
 Told = tuple[Report, Events]
@@ -115,6 +115,25 @@ def is_deflected(model: Model, state: State, motion: Motion, h: float, far: floa
 def lacks_room(report: Report) -> bool:
     """True if contacts or pairs were left out."""
     return bool(report.status[0] & (CONTACTS_FULL | PAIRS_FULL))
+
+
+@kernel
+def book_deflection(bodies: Bodies, motion: Motion, state: State, h: float) -> None:
+    """What an impact after the kick changes of gravity's work over the flight h [s] that is left.
+
+    The kick has reckoned with the velocities it left: with m g . v h, of which the impact has made
+    m g . (v + dv) h. The total energy changes by the difference, and no row has booked it.
+
+    Reads   motion.velocity_old   before the impact
+    Writes  state.ledger
+    Check   tests/engine/collision/test_continuous.py
+    """
+    g = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            old = motion.velocity_old[i]
+            change = sub(load3(state.v_WB_W, i), (old[3], old[4], old[5]))
+            state.ledger[LEDGER_CORRECTION] -= h * bodies.mass[i] * dot(g, change)
 
 
 @kernel
@@ -210,6 +229,7 @@ def guard_struck(
             if lacks_room(told[0]):
                 return False
             break
+        book_deflection(model.bodies, work.motion, state, 0.5 * h)
         state.unguarded[0] += 1
     state.unguarded[0] = 0
     return True

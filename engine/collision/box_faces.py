@@ -7,19 +7,15 @@ those of feature.py and clip.py; what is no such case is left to them.
 
 from __future__ import annotations
 
-from engine.collision.clip import SIDE
-from engine.collision.feature import SAME_FACING
+from engine.collision.clip import OVERLAP, SIDE, clip_line
+from engine.collision.feature import NEARLY_FACE, SAME_DEPTH, SAME_FACING
 from engine.collision.hit import Hit
 from engine.collision.scratch import SIZE, Pair, Patch
 from engine.collision.solid import axis_of, position_of, scale_of, to_shape
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
 
-# as in manifold.py: outlines overlap by this share of the size, gaps this close are equal, a normal
-# this close to a face's is replaced by it; a face this much steeper than the other is the one cut
-OVERLAP = 1e-5
-SAME_DEPTH = 1e-6
-NEARLY_FACE = 0.999
+# a face this much steeper than the other is the one cut
 STEEPER = 0.05
 
 # (axis of the box, +1 or -1: which of its two faces, which side of the pair)
@@ -109,7 +105,7 @@ def cut_off(
 ) -> tuple[int, int]:
     """Keep what has sign * (coordinate c) <= limit, line = (c, sign, limit): its row, its corners.
 
-    As clip.clip_line; nothing is moved where nothing is cut.
+    Nothing is moved where nothing is cut.
     """
     c, sign, limit = line
     most = sign * patch.flat[row, 0, c]
@@ -117,27 +113,9 @@ def cut_off(
         most = max(most, sign * patch.flat[row, k, c])
     if most <= limit:
         return row, count
-    out = 1 - row
-    kept = 0
-    before = limit - sign * patch.flat[row, 0, c]
-    for k in range(count):
-        j = k + 1 if k + 1 < count else 0
-        after = limit - sign * patch.flat[row, j, c]
-        if before >= 0.0:
-            for i in range(3):
-                patch.flat[out, kept, i] = patch.flat[row, k, i]
-            patch.edge[out, kept] = patch.edge[row, k]
-            kept += 1
-        if (before >= 0.0) != (after >= 0.0):
-            share = before / (before - after)
-            for i in range(3):
-                patch.flat[out, kept, i] = patch.flat[row, k, i] + share * (
-                    patch.flat[row, j, i] - patch.flat[row, k, i]
-                )
-            patch.edge[out, kept] = label if before >= 0.0 else patch.edge[row, k]
-            kept += 1
-        before = after
-    return out, kept
+    at, inwards = sign * limit, -sign
+    cut = (at, 0.0, inwards, 0.0) if c == 0 else (0.0, at, 0.0, inwards)
+    return 1 - row, clip_line(patch, row, count, cut, label)
 
 
 @kernel

@@ -13,6 +13,9 @@ from engine.spatial.vec3 import Vec3, dot
 
 # label of edge k of side s: s * SIDE + k
 SIDE = 4096
+# Outlines overlap a little, as a share of the size: corners upon edges, as in a stack of equal
+# boxes, are then inside whatever the rounding.
+OVERLAP = 1e-5
 
 # (n, t1, t2)
 Frame = tuple[Vec3, Vec3, Vec3]

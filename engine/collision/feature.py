@@ -19,6 +19,10 @@ CAPSULE_UPRIGHT = 0.9
 CAP_FACES = math.sqrt(0.5)
 # Of faces that face a direction equally within this, the first is taken.
 SAME_FACING = 1e-6
+# A normal this close (cosine) to a face's is replaced by it when the gap stays the same.
+NEARLY_FACE = 0.999
+# Gaps this close, as a share of the size, are the same.
+SAME_DEPTH = 1e-6
 
 
 @kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.collision.box_faces import box_faces
-from engine.collision.clip import SIDE, Frame, clip_polygon, clip_segment, corner
-from engine.collision.feature import Feature, write_feature
+from engine.collision.clip import OVERLAP, SIDE, Frame, clip_polygon, clip_segment, corner
+from engine.collision.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
 from engine.collision.hit import Hit
 from engine.collision.scratch import Faces, Pair, Patch
 from engine.collision.solid import (
@@ -21,17 +21,10 @@ from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
 from engine.world.model import BOX, PLANE
 
-# Outlines overlap a little, as a share of the size: corners upon edges, as in a stack of equal
-# boxes, are then inside whatever the rounding.
-OVERLAP = 1e-5
-# Candidates this close to the deepest, as a share of the size, count as deepest.
-SAME_DEPTH = 1e-6
 # A face seen edge-on (cosine to the normal) carries no area to rest on.
 EDGE_ON = 0.02
 # Lines farther from parallel than this sine touch in one point.
 PARALLEL = 0.03
-# A normal this close (cosine) to a face's is replaced by it when the gap stays the same.
-NEARLY_FACE = 0.999
 # Corner number of the nearest points themselves.
 NEAREST = SIDE - 1
 NEAREST_FEATURE = (NEAREST << 13) | NEAREST

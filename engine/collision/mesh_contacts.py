@@ -15,10 +15,9 @@ import math
 
 from engine.collision.clip import SIDE
 from engine.collision.clusters import choose_contacts, drop_resolved
-from engine.collision.feature import write_feature
+from engine.collision.feature import SAME_DEPTH, write_feature
 from engine.collision.manifold import (
     NEAREST,
-    SAME_DEPTH,
     add_nearest,
     face_candidates,
     feature_number,

@@ -254,7 +254,8 @@ def _accepted(office: Office, row: Row, wait: float, more: dict[str, str]) -> Re
     headers = {"Location": simulation_url(row["id"]), **more}
     if wait:
         headers["Preference-Applied"] = f"wait={wait:.0f}"
-    if row["state"] in TERMINAL:
+    # who does not wait is told the same whether or not a short run has ended by now
+    if wait and row["state"] in TERMINAL:
         return _json(info, 200, headers)
     return _json(info, 202, headers | {"Retry-After": "1"})
 

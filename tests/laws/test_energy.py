@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine import Simulation
+from schemas import load_scene
+from schemas.examples import example_names, example_text
 from tests.engine.scenes import brick, document, rod, simulate
 
 pytestmark = pytest.mark.law
@@ -52,6 +55,16 @@ def test_pendulum_energy_error_is_of_second_order() -> None:
     assert drift[1] < 1e-4
     assert drift[0] / drift[1] > 3.5
     assert drift[1] / drift[2] > 3.5
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_the_examples_lose_no_joule_that_is_not_booked(name: str) -> None:
+    sim = Simulation(load_scene(example_text(name)))
+    sim.advance(1200)
+    energy = sim.summary()["energy"]
+    # springs are straight lines in a step: those of the cart err by 1e-10
+    scale = max(abs(energy["initial"]), energy["max_kinetic"])
+    assert energy["balance_error"] * energy["max_kinetic"] <= 1e-9 * scale
 
 
 def test_motor_work_is_booked() -> None:

@@ -30,6 +30,15 @@ def test_without_wait_it_is_accepted_and_found_again(client):
     assert (info["status"], info["name"]) == ("succeeded", "mine")
 
 
+def test_whether_one_waits_decides_between_200_and_202(client):
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    waited = {"Prefer": "wait=30", **key}
+    assert client.post("/v1/simulations", json=DROP, headers=waited).status_code == 200
+    # it has ended, and nobody waits
+    answer = client.post("/v1/simulations", json=DROP, headers=key)
+    assert (answer.status_code, answer.json()["status"]) == (202, "succeeded")
+
+
 def test_overrides_are_part_of_the_scene(client):
     info = run_to_end(client, DROP, overrides={"/simulation/duration": 0.1})
     assert info["total_steps"] == 50
