@@ -65,7 +65,7 @@ class Lanes(NamedTuple):
     """Contacts of a Problem in groups of sixteen pairs that share no body, see solvers/lanes.py."""
 
     count: NDArray  # (2,) int64         groups, contacts without a colour
-    data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, see solvers/lane_layout.py
+    data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/lane_layout.py
     begin: NDArray  # (groups + 1,) int64  where each group begins in data, then the end
     layer: NDArray  # (groups,) int64    where its first layer begins
     width: NDArray  # (groups,) int64    how many of its lanes are in use, 8 or 16
@@ -78,7 +78,7 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (320,)             velocities of the bodies of a group and more of one, see solvers/coloured.py
+    sides: NDArray  # (320,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
 
 
 @bundle
