@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.solvers.accelerated import N_KEPT
 from engine.solvers.coloured import N_SIDES
 from engine.solvers.lanes import COLOURS, LAYER, POINTS, SHARED, W
 from engine.world.problem import Lanes
@@ -31,4 +32,7 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
         rest=np.zeros(max_contacts, np.int64),
         sides=np.zeros(N_SIDES),
         worst=np.zeros(2 * W),
+        kept=np.zeros((layers + max_contacts) * N_KEPT),
+        moving=np.zeros(n_bodies, np.int64),
+        speeds=np.zeros((n_bodies, 6)),
     )

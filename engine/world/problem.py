@@ -78,6 +78,9 @@ class Lanes(NamedTuple):
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
     sides: NDArray  # (96,) rad/s, m/s   velocities of the sixteen bodies of a group
     worst: NDArray  # (16,) m/s          largest change of each lane in a sweep; two errors of each
+    kept: NDArray  # (40 (layers + contacts),) N s  impulses of the sweep before, see solvers/accelerated.py
+    moving: NDArray  # (n,) int64        bodies of the contacts that are swept
+    speeds: NDArray  # (n, 6) rad/s, m/s  theirs after the sweep before
 
 
 @bundle
