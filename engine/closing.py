@@ -21,7 +21,7 @@ from engine.articulated.factor import respond
 from engine.articulated.kept import centre_of, put_three, three
 from engine.articulated.kick import has_loops
 from engine.articulated.places import write_velocities
-from engine.articulated.rows import diagonal_in_trees, push_node
+from engine.articulated.rows import diagonal_in_trees, push_row
 from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.equations import write_equations
 from engine.constraints.row import row_speed
@@ -85,11 +85,7 @@ def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
     """work.mean <- H^-1 J^T d of the answer d; returns the largest of it."""
     clear_forces(tree, work)
     for i in range(problem.count[0]):
-        a, b = problem.body_a[i], problem.body_b[i]
-        if tree.node[a] >= 0:
-            push_node(tree, work, a, problem.J_a, i, problem.lam[i])
-        if tree.node[b] >= 0:
-            push_node(tree, work, b, problem.J_b, i, problem.lam[i])
+        push_row(tree, work, problem, i)
     respond(tree, work, work.mean)
     largest = 0.0
     for k in range(work.mean.shape[0]):

@@ -33,7 +33,7 @@ def checksum(content: bytes) -> bytes:
 def own_hash(module: str) -> str | None:
     """Hash of what a module of this process depends on; None: that lies no longer on the disk."""
     found = dependency_hash(module)
-    return found if are_as_imported(list(dependencies(module))) else None
+    return found if are_as_imported(dependencies(module)) else None
 
 
 class PartStore:

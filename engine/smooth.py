@@ -24,7 +24,7 @@ from engine.articulated.exchange import (
 from engine.articulated.factor import respond, respond_moving
 from engine.articulated.kick import has_loops
 from engine.articulated.places import write_bends, write_velocities
-from engine.articulated.rows import diagonal_in_trees, push_node
+from engine.articulated.rows import diagonal_in_trees, push_node, push_row
 from engine.articulated.vectors import load6, load_sym
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
@@ -193,11 +193,7 @@ def close_loops(work: Workspace, state: State, n: int) -> None:
     scratch.F[:] = 0.0
     scratch.u[:] = 0.0
     for i in range(n):
-        a, b = problem.body_a[i], problem.body_b[i]
-        if tree.node[a] >= 0:
-            push_node(tree, scratch, a, problem.J_a, i, problem.lam[i])
-        if tree.node[b] >= 0:
-            push_node(tree, scratch, b, problem.J_b, i, problem.lam[i])
+        push_row(tree, scratch, problem, i)
     respond(tree, scratch, scratch.qdd)
     for k in range(scratch.qdd.shape[0]):
         scratch.free[k] += scratch.qdd[k]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def stamp(path: Path) -> tuple[int, int]:
 IMPORTED = {path: stamp(path) for path in ENGINE.rglob("*.py")}
 
 
-def are_as_imported(paths: list[Path]) -> bool:
+def are_as_imported(paths: Iterable[Path]) -> bool:
     """Whether files of the engine are still those that this process runs."""
     try:
         return all(stamp(path) == IMPORTED.get(path) for path in paths)
@@ -36,7 +37,7 @@ def are_as_imported(paths: list[Path]) -> bool:
         return False
 
 
-def hash_of(paths: list[Path], root: Path) -> str:
+def hash_of(paths: Iterable[Path], root: Path) -> str:
     """SHA-256 (hex, 16 digits) of files, of their places below `root` and of what compiles them."""
     digest = hashlib.sha256()
     for path in paths:
@@ -94,4 +95,4 @@ def dependency_hash(module: str, root: Path = ENGINE) -> str:
 
     Code of a module cannot change without it: whatever a kernel calls or reads is imported.
     """
-    return hash_of(list(dependencies(module, root)), root)
+    return hash_of(dependencies(module, root), root)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from engine.articulated.exchange import clear_forces, load_forces, show_velocities
 from engine.articulated.factor import respond, respond_moving
 from engine.articulated.places import write_bends, write_velocities
-from engine.articulated.rows import push_node
+from engine.articulated.rows import push_row
 from engine.articulated.vectors import load6, load_sym
 from engine.kernel import kernel
 from engine.spatial.inertia import sym_times
@@ -111,10 +111,7 @@ def push_trees(problem: Problem, tree: Tree, work: TreeWork) -> bool:
         if not found:
             clear_forces(tree, work)
             found = True
-        if a >= 0:
-            push_node(tree, work, problem.body_a[i], problem.J_a, i, lam)
-        if b >= 0:
-            push_node(tree, work, problem.body_b[i], problem.J_b, i, lam)
+        push_row(tree, work, problem, i)
     return found
 
 
@@ -157,6 +154,8 @@ def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> N
     Check   tests/laws/test_reduced.py
     """
     tree, work = problem.mobility.tree, problem.mobility.work
+    if tree.kind.shape[0] == 0:
+        return
     sums = state.momentum_in
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]

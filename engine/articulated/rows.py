@@ -235,6 +235,16 @@ def push_node(tree: Tree, work: TreeWork, body: int, J: NDArray, i: int, lam: fl
 
 
 @kernel
+def push_row(tree: Tree, work: TreeWork, problem: Problem, i: int) -> None:
+    """Add J^T lam of row i to the forces on its bodies, those of them that hang in trees."""
+    a, b = problem.body_a[i], problem.body_b[i]
+    if tree.node[a] >= 0:
+        push_node(tree, work, a, problem.J_a, i, problem.lam[i])
+    if tree.node[b] >= 0:
+        push_node(tree, work, b, problem.J_b, i, problem.lam[i])
+
+
+@kernel
 def answer(tree: Tree, work: TreeWork, body: int, qdd: NDArray) -> None:
     """Respond to the forces on a body's tree, if they still wait.
 

@@ -12,60 +12,93 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.broad_all_pairs import add_pair, boxes_meet
-from engine.collision.filter import masks_agree, may_touch
+from engine.collision.broad_all_pairs import balls_meet, boxes_meet
+from engine.collision.filter import is_excluded, is_live, masks_agree
 from engine.collision.scratch import Sweep, Tree
+from engine.collision.sort_pairs import merge_fresh, sort_fresh
 from engine.kernel import kernel
 from engine.world.model import PLANE, Bodies, Shapes
 
 # Boxes are wider than bounds by this share of their mean width on every side ...
 FAT = 0.1
-# ... and are made anew when they are wider by so many times that: who was fast has slowed down.
+# ... and reach ahead as far as the body goes in so many steps, but by no more than their width; ...
+AHEAD = 15.0
+# ... they are made anew when they are wider by so many times FAT: who was fast has slowed down.
 SLACK = 8.0
 # What a tree that belongs to m shapes carries: stamp + m. Anything else is garbage.
 STAMP = 7_215_349_871
 
 # columns of tree.meta
 ROOT, STAMPED, NEAR, MISSED = 0, 1, 2, 3
+# columns of tree.box
+LOWER, UPPER, SURFACE = 0, 3, 6
 
 
 @kernel
-def joint_surface(tree: Tree, a: int, b: int) -> float:
+def joint_surface(box: NDArray, a: int, b: int) -> float:
     """Half the surface [m^2] of the box around the boxes of nodes a and b."""
-    x = max(tree.upper[a, 0], tree.upper[b, 0]) - min(tree.lower[a, 0], tree.lower[b, 0])
-    y = max(tree.upper[a, 1], tree.upper[b, 1]) - min(tree.lower[a, 1], tree.lower[b, 1])
-    z = max(tree.upper[a, 2], tree.upper[b, 2]) - min(tree.lower[a, 2], tree.lower[b, 2])
+    x = max(box[a, 3], box[b, 3]) - min(box[a, 0], box[b, 0])
+    y = max(box[a, 4], box[b, 4]) - min(box[a, 1], box[b, 1])
+    z = max(box[a, 5], box[b, 5]) - min(box[a, 2], box[b, 2])
     return float(x * y + y * z + z * x)
 
 
 @kernel
+def nodes_meet(box: NDArray, a: int, b: int) -> bool:
+    """True if the boxes of nodes a and b share a point."""
+    apart = (
+        (box[a, 0] > box[b, 3])
+        | (box[b, 0] > box[a, 3])
+        | (box[a, 1] > box[b, 4])
+        | (box[b, 1] > box[a, 4])
+        | (box[a, 2] > box[b, 5])
+        | (box[b, 2] > box[a, 5])
+    )
+    return not apart
+
+
+@kernel
+def enclose(tree: Tree, node: int) -> bool:
+    """The box of an inner node around those of its children; whether that changes it."""
+    box = tree.box
+    a, b = tree.left[node], tree.right[node]
+    same = True
+    for k in range(3):
+        lower, upper = min(box[a, k], box[b, k]), max(box[a, 3 + k], box[b, 3 + k])
+        same &= (box[node, k] == lower) & (box[node, 3 + k] == upper)
+        box[node, k] = lower
+        box[node, 3 + k] = upper
+    box[node, SURFACE] = joint_surface(box, node, node)
+    return not same
+
+
+@kernel
 def refit(tree: Tree, node: int) -> None:
-    """Boxes from `node` up to the root hold those of their children."""
-    while node >= 0:
-        a, b = tree.left[node], tree.right[node]
-        for k in range(3):
-            tree.lower[node, k] = min(tree.lower[a, k], tree.lower[b, k])
-            tree.upper[node, k] = max(tree.upper[a, k], tree.upper[b, k])
+    """Boxes from `node` upwards hold those of their children, as far as that changes them."""
+    while node >= 0 and enclose(tree, node):
         node = tree.parent[node]
 
 
 @kernel
 def best_sibling(tree: Tree, leaf: int) -> int:
     """Go down as long as it costs less surface to be below a child than beside the node."""
+    box = tree.box
     node = tree.meta[ROOT]
+    here = joint_surface(box, node, leaf)
     while tree.left[node] >= 0:
-        here = joint_surface(tree, node, leaf)
-        grown = here - joint_surface(tree, node, node)
+        grown = here - box[node, SURFACE]
         a, b = tree.left[node], tree.right[node]
-        cost_a = joint_surface(tree, a, leaf) + grown
-        cost_b = joint_surface(tree, b, leaf) + grown
+        with_a, with_b = joint_surface(box, a, leaf), joint_surface(box, b, leaf)
+        cost_a = with_a + grown
+        cost_b = with_b + grown
         if tree.left[a] >= 0:
-            cost_a -= joint_surface(tree, a, a)
+            cost_a -= box[a, SURFACE]
         if tree.left[b] >= 0:
-            cost_b -= joint_surface(tree, b, b)
+            cost_b -= box[b, SURFACE]
         if here < cost_a and here < cost_b:
             break
         node = a if cost_a < cost_b else b
+        here = with_a if cost_a < cost_b else with_b
     return node
 
 
@@ -95,7 +128,8 @@ def insert_leaf(tree: Tree, leaf: int, node: int) -> None:
     tree.right[node] = leaf
     tree.parent[sibling] = node
     tree.parent[leaf] = node
-    refit(tree, node)
+    enclose(tree, node)
+    refit(tree, tree.parent[node])
 
 
 @kernel
@@ -111,13 +145,17 @@ def remove_leaf(tree: Tree, leaf: int) -> int:
 
 @kernel
 def fatten(sweep: Sweep, tree: Tree, i: int) -> None:
-    """The box of leaf i around the bounds of now."""
-    skin = 0.0
+    """The box of leaf i around the bounds of now and where they go."""
+    width = 0.0
+    way = 0.0
     for k in range(3):
-        skin += FAT / 3.0 * (sweep.upper[i, k] - sweep.lower[i, k])
+        width += sweep.upper[i, k] - sweep.lower[i, k]
+        way += abs(sweep.motion[i, k])
+    ahead = AHEAD if AHEAD * way <= width else width / way
     for k in range(3):
-        tree.lower[i, k] = sweep.lower[i, k] - skin
-        tree.upper[i, k] = sweep.upper[i, k] + skin
+        go = ahead * sweep.motion[i, k]
+        tree.box[i, k] = sweep.lower[i, k] - FAT / 3.0 * width + min(0.0, go)
+        tree.box[i, 3 + k] = sweep.upper[i, k] + FAT / 3.0 * width + max(0.0, go)
 
 
 @kernel
@@ -126,10 +164,10 @@ def fits(sweep: Sweep, tree: Tree, i: int) -> bool:
     bounds = 0.0
     box = 0.0
     for k in range(3):
-        if not (sweep.lower[i, k] >= tree.lower[i, k] and sweep.upper[i, k] <= tree.upper[i, k]):
+        if not (sweep.lower[i, k] >= tree.box[i, k] and sweep.upper[i, k] <= tree.box[i, 3 + k]):
             return False
         bounds += sweep.upper[i, k] - sweep.lower[i, k]
-        box += tree.upper[i, k] - tree.lower[i, k]
+        box += tree.box[i, 3 + k] - tree.box[i, k]
     return bool(box <= (1.0 + SLACK * 2.0 * FAT) * bounds)
 
 
@@ -185,10 +223,9 @@ def drop_moved(tree: Tree) -> None:
     kept = 0
     for c in range(tree.meta[NEAR]):
         a, b = tree.near_a[c], tree.near_b[c]
-        if tree.moved[a] == 0 and tree.moved[b] == 0:
-            tree.near_a[kept] = a
-            tree.near_b[kept] = b
-            kept += 1
+        tree.near_a[kept] = a
+        tree.near_b[kept] = b
+        kept += 1 if tree.moved[a] + tree.moved[b] == 0 else 0
     tree.meta[NEAR] = kept
 
 
@@ -202,58 +239,99 @@ def may_ever_touch(shapes: Shapes, bodies: Bodies, i: int, j: int) -> bool:
 
 
 @kernel
-def seek_pairs(shapes: Shapes, bodies: Bodies, tree: Tree, i: int) -> None:
-    """Append the pairs of leaf i, which has moved; of two that have, the smaller number seeks."""
+def seek_pairs(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree, i: int, found: int) -> int:
+    """Append the pairs of leaf i, which has moved, to `found` fresh ones; how many there are then.
+
+    Of two that have moved, the smaller number seeks. Beyond the capacity they are counted.
+    """
     stack = tree.stack
     stack[0] = tree.meta[ROOT]
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        if not boxes_meet(tree.lower, tree.upper, node, i):
-            continue
         if tree.left[node] >= 0:
-            stack[top] = tree.left[node]
-            stack[top + 1] = tree.right[node]
-            top += 2
+            for child in (tree.left[node], tree.right[node]):
+                stack[top] = child
+                top += 1 if nodes_meet(tree.box, child, i) else 0
             continue
         is_mine = node != i and not (tree.moved[node] == 1 and node < i)
         if is_mine and may_ever_touch(shapes, bodies, i, node):
-            c = tree.meta[NEAR]
-            if c < len(tree.near_a):
-                tree.near_a[c] = i
-                tree.near_b[c] = node
-                tree.meta[NEAR] = c + 1
+            if found < len(sweep.fresh_a):
+                sweep.fresh_a[found] = min(i, node)
+                sweep.fresh_b[found] = max(i, node)
+                found += 1
             else:
                 tree.meta[MISSED] += 1
+    return found
+
+
+@kernel
+def update_near(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree) -> None:
+    """The cached pairs without those of who has moved, and with those they have now."""
+    tree.meta[MISSED] = 0
+    found = 0
+    movers = 0
+    for i in range(len(shapes.kind)):
+        if tree.moved[i] == 1:
+            movers += 1
+            found = seek_pairs(shapes, bodies, sweep, tree, i, found)
+    if movers > 0:
+        drop_moved(tree)
+        sort_fresh(sweep, found)
+        kept = tree.meta[NEAR]
+        tree.meta[NEAR] = merge_fresh(sweep, found, tree.near_a, tree.near_b, kept)
+        tree.meta[MISSED] += kept + found - tree.meta[NEAR]
+
+
+@kernel
+def take_near(
+    shapes: Shapes, body_kind: NDArray, excluded: NDArray, sweep: Sweep, near: Tree
+) -> int:
+    """Those cached pairs whose bounds overlap now and that may touch now; returns how many.
+
+    Writes  pair_a, pair_b
+    """
+    pair_a, pair_b = sweep.pair_a, sweep.pair_b
+    # every pair is written, and the next one over it unless it stays: nothing to foretell
+    round_ones = 0
+    for c in range(near.meta[NEAR]):
+        i, j = near.near_a[c], near.near_b[c]
+        pair_a[round_ones] = i
+        pair_b[round_ones] = j
+        round_ones += 1 if balls_meet(sweep, i, j) else 0
+    kept = 0
+    for c in range(round_ones):
+        i, j = pair_a[c], pair_b[c]
+        a, b = shapes.body[i], shapes.body[j]
+        pair_a[kept] = i
+        pair_b[kept] = j
+        stays = boxes_meet(sweep, i, j) & is_live(body_kind[a], body_kind[b])
+        if stays and is_excluded(excluded, len(body_kind) - 1, a, b):
+            stays = False
+        kept += 1 if stays else 0
+    return kept
 
 
 @kernel
 def find_pairs_tree(
     shapes: Shapes, bodies: Bodies, excluded: NDArray, sweep: Sweep, tree: Tree
 ) -> None:
-    """Every pair of bounded shapes with overlapping bounds, in any order.
+    """Every pair of bounded shapes with overlapping bounds, ascending.
 
     Where the cache has no room the pairs count as found but not kept, as any that do not fit.
 
-    Check   tests/engine/collision/test_broad.py: the same set as find_pairs_all, step by step
+    Check   tests/engine/collision/test_broad.py: the same list as find_pairs_all, step by step
     """
     m = len(shapes.kind)
     if tree.meta[STAMPED] != STAMP + m:
         build_tree(shapes, sweep, tree)
     else:
         move_leaves(shapes, sweep, tree)
-        drop_moved(tree)
-    tree.meta[MISSED] = 0
-    for i in range(m):
-        if tree.moved[i] == 1:
-            seek_pairs(shapes, bodies, tree, i)
-    for c in range(tree.meta[NEAR]):
-        i, j = tree.near_a[c], tree.near_b[c]
-        if boxes_meet(sweep.lower, sweep.upper, i, j) and may_touch(
-            shapes, bodies.kind, excluded, i, j
-        ):
-            add_pair(sweep, i, j)
+    update_near(shapes, bodies, sweep, tree)
+    kept = take_near(shapes, bodies.kind, excluded, sweep, tree)
+    sweep.pair_count[0] = kept
+    sweep.pair_count[1] = kept
     if tree.meta[MISSED] > 0:
-        sweep.pair_count[1] = max(sweep.pair_count[1], sweep.pair_count[0] + tree.meta[MISSED])
+        sweep.pair_count[1] = kept + tree.meta[MISSED]
         tree.meta[STAMPED] = 0

@@ -29,6 +29,18 @@ def masks_agree(shapes: Shapes, i: int, j: int) -> bool:
 
 
 @kernel
+def is_live(kind_a: int, kind_b: int) -> bool:
+    """True if something may come of it: one is dynamic, or kinematic and the other asleep."""
+    return (kind_a == DYNAMIC) | (kind_b == DYNAMIC) | (kind_a + kind_b == KINEMATIC + ASLEEP)
+
+
+@kernel
+def is_excluded(excluded: NDArray, n_bodies: int, a: int, b: int) -> bool:
+    """True if bodies a and b are kept apart by a joint."""
+    return len(excluded) > 0 and is_listed(excluded, min(a, b) * n_bodies + max(a, b))
+
+
+@kernel
 def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
     """Different bodies, one of them awake, masks agree both ways, not excluded by a joint.
 
@@ -37,12 +49,6 @@ def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: 
     """
     a = shapes.body[i]
     b = shapes.body[j]
-    kind_a, kind_b = body_kind[a], body_kind[b]
-    if a == b:
+    if a == b or not is_live(body_kind[a], body_kind[b]) or not masks_agree(shapes, i, j):
         return False
-    if kind_a != DYNAMIC and kind_b != DYNAMIC and kind_a + kind_b != KINEMATIC + ASLEEP:
-        return False
-    if not masks_agree(shapes, i, j):
-        return False
-    n_bodies = len(body_kind) - 1
-    return not is_listed(excluded, min(a, b) * n_bodies + max(a, b))
+    return not is_excluded(excluded, len(body_kind) - 1, a, b)

@@ -21,7 +21,7 @@ from engine.collision.hit import hit_of_points
 from engine.collision.manifold import NEAREST_FEATURE, frame_of
 from engine.collision.material import write_surfaces
 from engine.collision.mesh_contacts import write_mesh_contacts
-from engine.collision.motion import closing_reach, load3_at, point_velocity
+from engine.collision.motion import closing_reach, load3_at, point_velocity, store3_at
 from engine.collision.narrow import find_points
 from engine.collision.persistence import match_contacts
 from engine.collision.posed_pair import write_pair
@@ -30,13 +30,13 @@ from engine.collision.scratch import (
     KIND,
     POSITION,
     RADIUS,
+    REACH,
     TURNING,
     VELOCITY,
     CollisionScratch,
     Faces,
     Pair,
 )
-from engine.collision.sort_pairs import sort_pairs
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
@@ -63,26 +63,36 @@ from engine.world.state import State
 FEW_SHAPES = 24
 # Up to this many, asking whether any two may touch at all costs less than to pose them.
 LONE_SHAPES = 4
+# Balls are larger by this: what touches them only by rounding is not lost.
+ROUNDED = 1.0 + 1e-9
 
 
 @kernel
 def pose_all(
     shapes: Shapes, state: State, scratch: CollisionScratch, half_margin: float, h: float
 ) -> None:
-    """Rows of `solids`, hull vertices and bounds of all shapes."""
+    """Rows of `solids`, hull vertices and bounds of all shapes.
+
+    No point that matters is farther from a shape's origin than the ball's radius: its bounding
+    radius, its share of the margin, and what its body carries it in a time h.
+    """
     sweep = scratch.sweep
     solids = scratch.solids
     for i in range(len(shapes.kind)):
         body = shapes.body[i]
         p_WB = load3(state.p_WB, body)
         pose_shape(shapes, i, p_WB, load4(state.q_WB, body), solids, scratch.points)
-        for k in range(3):
-            solids[i, VELOCITY + k] = state.v_WB_W[body, k]
-            solids[i, TURNING + k] = state.w_WB_W[body, k]
-            solids[i, CENTRE + k] = p_WB[k]
+        store3_at(solids, i, VELOCITY, load3(state.v_WB_W, body))
+        store3_at(solids, i, TURNING, load3(state.w_WB_W, body))
+        store3_at(solids, i, CENTRE, p_WB)
         write_bounds(solids, scratch.points, i, sweep.lower, sweep.upper)
+        reach = closing_reach(solids, i, h)
+        solids[i, REACH] = reach
+        store3_at(sweep.ball, i, 0, load3_at(solids, i, POSITION))
+        sweep.ball[i, 3] = ROUNDED * (shapes.bounding_radius[i] + half_margin + reach)
         if shapes.kind[i] != PLANE:
             motion = scale(h, load3(state.v_WB_W, body))
+            store3(sweep.motion, i, motion)
             turn = h * norm(load3(state.w_WB_W, body))
             reach = norm(load3(shapes.p_BS, i)) + shapes.bounding_radius[i]
             sweep_bounds(i, p_WB, motion, turn, reach, sweep.lower, sweep.upper)
@@ -104,7 +114,6 @@ def find_pairs(
     else:
         find_pairs_tree(shapes, bodies, excluded, sweep, scratch.tree)
     find_plane_pairs(shapes, bodies.kind, excluded, scratch.solids, half_margin, sweep)
-    sort_pairs(sweep, len(shapes.kind))
 
 
 @kernel
@@ -202,7 +211,7 @@ def write_contacts(
     origin = load3_at(solids, first, POSITION)
     before, dropped = contacts.count[0], contacts.dropped[0]
     write_pair(scratch, i, j, first, origin)
-    limit = margin + closing_reach(solids, i, h) + closing_reach(solids, j, h)
+    limit = margin + solids[i, REACH] + solids[j, REACH]
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     patch = scratch.patch
     count, n = find_points(pair, faces, limit, scratch.simplex, scratch.polytope, patch)

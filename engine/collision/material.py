@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4, rotate
-from engine.spatial.vec3 import load3, store3, sub
+from engine.spatial.vec3 import ZERO3, Vec3, load3, store3, sub
 from engine.world.contacts import Contacts
 from engine.world.model import Materials, Shapes
 from engine.world.state import State
+
+
+@kernel
+def belt_of(materials: Materials, state: State, body: int, material: int) -> Vec3:
+    """How fast a surface of a body runs over it, W [m/s]."""
+    belt = load3(materials.belt_B, material)
+    if belt[0] == 0.0 and belt[1] == 0.0 and belt[2] == 0.0:
+        return ZERO3
+    return rotate(load4(state.q_WB, body), belt)
 
 
 @kernel
@@ -17,19 +26,21 @@ def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts:
     The belt velocity is how fast B's surface runs over its body less the same of A, turned into W.
     Check   tests/references/test_surfaces.py
     """
+    i, j, a, b, body_a, body_b = -1, -1, 0, 0, 0, 0
+    belt = ZERO3
     for c in range(contacts.count[0]):
-        i = contacts.shape_a[c]
-        j = contacts.shape_b[c]
-        contacts.body_a[c] = shapes.body[i]
-        contacts.body_b[c] = shapes.body[j]
-        a = shapes.material[i]
-        b = shapes.material[j]
+        if contacts.shape_a[c] != i or contacts.shape_b[c] != j:
+            i, j = contacts.shape_a[c], contacts.shape_b[c]
+            a, b = shapes.material[i], shapes.material[j]
+            body_a, body_b = shapes.body[i], shapes.body[j]
+            belt_a = belt_of(materials, state, body_a, a)
+            belt = sub(belt_of(materials, state, body_b, b), belt_a)
+        contacts.body_a[c] = body_a
+        contacts.body_b[c] = body_b
         contacts.friction[c] = materials.friction[a, b]
         contacts.restitution[c] = materials.restitution[a, b]
         contacts.rolling[c] = materials.rolling[a, b]
         contacts.spinning[c] = materials.spinning[a, b]
         contacts.compliance[c] = materials.compliance[a, b]
         contacts.damping[c] = materials.damping[a, b]
-        belt_a = rotate(load4(state.q_WB, shapes.body[i]), load3(materials.belt_B, a))
-        belt_b = rotate(load4(state.q_WB, shapes.body[j]), load3(materials.belt_B, b))
-        store3(contacts.belt_W, c, sub(belt_b, belt_a))
+        store3(contacts.belt_W, c, belt)

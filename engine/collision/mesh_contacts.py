@@ -34,11 +34,11 @@ from engine.collision.mesh_tree import (
     start_walk,
     triangle_meets,
 )
-from engine.collision.motion import closing_reach
 from engine.collision.scratch import (
     BOUND,
     KIND,
     POINT_START,
+    REACH,
     CollisionScratch,
     Faces,
     Pair,
@@ -231,7 +231,7 @@ def write_mesh_contacts(
     origin = write_rows(scratch, sides[0], sides[1])
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     clear_triangle(pair)
-    limit = margin + closing_reach(solids, i, h) + closing_reach(solids, j, h)
+    limit = margin + solids[i, REACH] + solids[j, REACH]
     reach = (margin, limit, h)
     clusters = scratch.clusters
     clusters.used[0] = 0

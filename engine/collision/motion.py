@@ -17,6 +17,14 @@ def load3_at(array: NDArray, i: int, column: int) -> Vec3:
 
 
 @kernel
+def store3_at(array: NDArray, i: int, column: int, a: Vec3) -> None:
+    """Write three columns of row i."""
+    array[i, column] = a[0]
+    array[i, column + 1] = a[1]
+    array[i, column + 2] = a[2]
+
+
+@kernel
 def closing_reach(solids: NDArray, i: int, h: float) -> float:
     """Farthest that any point of shape i can be carried by its body in one step [m].
 

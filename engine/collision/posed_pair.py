@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from engine.collision.scratch import N_COLUMNS, POSITION, CollisionScratch
+from engine.collision.scratch import N_FIXED, POSITION, CollisionScratch
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3
 
 
 @kernel
 def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
-    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`."""
+    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`.
+
+    Columns of the pair that tell how shapes move are left alone.
+    """
     for side in range(2):
         shape = first if side == 0 else i + j - first
-        for k in range(N_COLUMNS):
+        for k in range(N_FIXED):
             scratch.pair[side, k] = scratch.solids[shape, k]
         for k in range(3):
             scratch.pair[side, POSITION + k] -= origin[k]

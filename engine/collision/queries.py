@@ -20,6 +20,7 @@ from engine.collision.scratch import (
     CENTRE,
     KIND,
     POSITION,
+    REACH,
     VELOCITY,
     CollisionScratch,
     Faces,
@@ -155,6 +156,7 @@ def nearest_to_mesh(
     for i in (solid, mesh):
         for k in range(VELOCITY, CENTRE):
             scratch.solids[i, k] = 0.0
+        scratch.solids[i, REACH] = 0.0
     shapes = model.shapes
     faces = Faces(
         shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop

@@ -21,10 +21,12 @@ FACE_START = 18  # convex: first face
 FACE_COUNT = 19
 RADIUS = 20  # m, sphere and capsule are a core (point, segment) with this thickness; others 0
 BOUND = 21  # m, radius of a sphere about the origin of S
+N_FIXED = 22  # columns that a pair needs; what follows tells how the shape moves
 VELOCITY = 22  # 22:25 m/s, of the body's centre of mass
 TURNING = 25  # 25:28 rad/s, of the body
 CENTRE = 28  # 28:31 m, the body's centre of mass
-N_COLUMNS = 31
+REACH = 31  # m, how far any point of the shape can be carried in the step
+N_COLUMNS = 32
 
 # Vertices of the polygon that stands for a round cap.
 CAP_CORNERS = 8
@@ -103,27 +105,28 @@ class Sweep(NamedTuple):
 
     lower: NDArray  # (m, 3) m
     upper: NDArray  # (m, 3) m
+    ball: NDArray  # (m, 4) m           centre, radius of a sphere around all the shape may reach
+    motion: NDArray  # (m, 3) m         of the body's centre of mass in the step
     pair_count: NDArray  # (2,) int64   pairs kept, pairs found
     pair_a: NDArray  # (max_pairs,) int64
     pair_b: NDArray  # (max_pairs,) int64
-    sort_a: NDArray  # (max_pairs,) int64
-    sort_b: NDArray  # (max_pairs,) int64
-    sort_start: NDArray  # (m + 2,) int64
+    fresh_a: NDArray  # (max_pairs,) int64  pairs found anew, before they join the others
+    fresh_b: NDArray  # (max_pairs,) int64
+    sort_start: NDArray  # (m + 1,) int64
 
 
 @bundle
 class Tree(NamedTuple):
     """Boxes kept from step to step, see broad_tree.py; leaves are shapes, then come inner nodes."""
 
-    lower: NDArray  # (2 m, 3) m
-    upper: NDArray  # (2 m, 3) m
+    box: NDArray  # (2 m, 8) m, m^2     lower corner, upper corner, half the surface, nothing
     left: NDArray  # (2 m,) int64       child, -1: a leaf
     right: NDArray  # (2 m,) int64
     parent: NDArray  # (2 m,) int64     -1: the root
     moved: NDArray  # (m,) int64        1: has left its box in this step
     stack: NDArray  # (2 m + 2,) int64
     meta: NDArray  # (4,) int64         root, stamp, pairs cached, pairs without room
-    near_a: NDArray  # (max_pairs,) int64  shapes whose boxes share a point
+    near_a: NDArray  # (max_pairs,) int64  a < b: shapes whose boxes share a point, ascending
     near_b: NDArray  # (max_pairs,) int64
 
 
@@ -181,16 +184,17 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
         sweep=Sweep(
             lower=np.zeros((m, 3)),
             upper=np.zeros((m, 3)),
+            ball=np.zeros((m, 4)),
+            motion=np.zeros((m, 3)),
             pair_count=np.zeros(2, np.int64),
             pair_a=np.zeros(max_pairs, np.int64),
             pair_b=np.zeros(max_pairs, np.int64),
-            sort_a=np.zeros(max_pairs, np.int64),
-            sort_b=np.zeros(max_pairs, np.int64),
-            sort_start=np.zeros(m + 2, np.int64),
+            fresh_a=np.zeros(max_pairs, np.int64),
+            fresh_b=np.zeros(max_pairs, np.int64),
+            sort_start=np.zeros(m + 1, np.int64),
         ),
         tree=Tree(
-            lower=np.zeros((2 * m, 3)),
-            upper=np.zeros((2 * m, 3)),
+            box=np.zeros((2 * m, 8)),
             left=np.zeros(2 * m, np.int64),
             right=np.zeros(2 * m, np.int64),
             parent=np.zeros(2 * m, np.int64),

@@ -161,7 +161,7 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
     answer = METHODS[method](problem, rules)
     residual, history = measure.residual(problem, answer.x), answer.history
     if rules.history and not len(history):
-        # exact methods have a first and a last residual, and none between
+        # what needs no steps has a first and a last residual, and none between
         start = np.zeros(problem.n) if rules.guess is None else rules.guess
         history = np.array([measure.residual(problem, start), residual])
     return Solution(

@@ -72,7 +72,7 @@ def lemke(problem: Complementarity, rules: Rules) -> Answer:
     """Lemke's method for boxes of any matrix, symmetric or not; a ray is `no_solution`.
 
     Lemke's path cannot start from a guess: one that is an answer already is returned, others help
-    nothing.
+    nothing. Where a history is asked for the path is gone a second time, to look at it.
 
     Check   tests/engine/complementarity/test_classes.py
     """
@@ -83,21 +83,29 @@ def lemke(problem: Complementarity, rules: Rules) -> Answer:
     free = np.isinf(problem.lo) & np.isinf(problem.hi)
     # a ray tells that there is no answer where A is monotone; else other sets may have a path
     monotone = _is_monotone(problem)
-    total, best = 0, np.where(given, problem.lo, 0.0)
+    total, best, history = 0, np.where(given, problem.lo, 0.0), np.zeros(0)
     for rows in islice(
         _exchanges(problem, free & ~given, ~free & ~given), MONOTONE_SETS if monotone else SETS
     ):
-        x, count, found = _lemke_exchanged(problem, rows, free, given)
+        path = _Path(problem, rows, free, given)
+        left = rules.max_iterations - total
+        x, count, status = path.follow(left)
         total += count
-        if found:
+        if rules.history:
+            history = np.concatenate([history, path.residuals(left, count)])
+        if status is Stopped.MAX_ITERATIONS:
+            return Answer(x, status, total, "lemke", history)
+        if status is Stopped.EXACT:
             x = polish(problem, x)
             if _is_answer(problem, x):
-                return Answer(x, Stopped.EXACT, total, "lemke", np.zeros(0))
+                return Answer(x, Stopped.EXACT, total, "lemke", history)
             best = x
+        if total == rules.max_iterations > 0:
+            return Answer(best, Stopped.MAX_ITERATIONS, total, "lemke", history)
     found_case = None if monotone else enumerate_cases(problem, free, given)
     if found_case is not None:
-        return Answer(found_case, Stopped.EXACT, total, "lemke", np.zeros(0))
-    return Answer(best, Stopped.NO_SOLUTION, total, "lemke", np.zeros(0))
+        return Answer(found_case, Stopped.EXACT, total, "lemke", history)
+    return Answer(best, Stopped.NO_SOLUTION, total, "lemke", history)
 
 
 def _is_monotone(problem: Complementarity) -> bool:
@@ -174,38 +182,57 @@ def exchange(A: Array, b: Array, R: Places) -> tuple[Array, Array]:
     return T, t
 
 
-def _lemke_exchanged(
-    problem: Complementarity, R: Places, free: Mask, given: Mask
-) -> tuple[Array, int, bool]:
-    """Exchange the rows R, then Lemke; x, pivots, and whether it ended on an answer."""
-    low, high = np.isfinite(problem.lo), np.isfinite(problem.hi)
-    base = np.where(low, problem.lo, np.where(high, problem.hi, 0.0))
-    rest = np.flatnonzero(~free & ~given)
-    swapped = np.isin(rest, R)
-    if (swapped & (low & high)[rest]).any():
-        # what is swapped has one bound, not two
-        return base, 0, False
-    T, t = exchange(problem.dense, problem.b, R)
-    # known of [w_R, x_rest]: equations and what is given
-    known = np.where(given, problem.lo, 0.0)
-    offset = t + T @ known
-    # a swapped row asks w >= 0 and x - base >= 0, or both turned
-    from_below = low[rest]
-    inner = Complementarity(
-        scipy.sparse.csr_matrix(T[np.ix_(rest, rest)]),
-        offset[rest] - np.where(swapped, base[rest], 0.0),
-        np.where(swapped, np.where(from_below, 0.0, -np.inf), problem.lo[rest]),
-        np.where(swapped, np.where(from_below, np.inf, 0.0), problem.hi[rest]),
-        np.zeros(0),
-    )
-    start = np.where(swapped, 0.0, base[rest])
-    form = standard_form(inner, start)
-    found = solve_lcp(form.M, form.q)
-    known[rest] = start + form.sign * found.z[~form.upper]
-    answer = T @ known + t
-    x = known.copy()
-    x[R] = answer[R]
-    return x, found.iterations, STOPPED[found.status] is Stopped.EXACT
+class _Path:
+    """Lemke's path after the rows R are exchanged."""
+
+    def __init__(self, problem: Complementarity, R: Places, free: Mask, given: Mask) -> None:
+        low, high = np.isfinite(problem.lo), np.isfinite(problem.hi)
+        self.problem, self.R = problem, R
+        self.base = np.where(low, problem.lo, np.where(high, problem.hi, 0.0))
+        self.rest = np.flatnonzero(~free & ~given)
+        swapped = np.isin(self.rest, R)
+        # what is swapped must have one bound, not two
+        self.is_open = not bool((swapped & (low & high)[self.rest]).any())
+        if not self.is_open:
+            return
+        self.T, self.t = exchange(problem.dense, problem.b, R)
+        # known of [w_R, x_rest]: equations and what is given
+        self.known = np.where(given, problem.lo, 0.0)
+        offset = self.t + self.T @ self.known
+        # a swapped row asks w >= 0 and x - base >= 0, or both turned
+        rest, base = self.rest, self.base
+        from_below = low[rest]
+        inner = Complementarity(
+            scipy.sparse.csr_matrix(self.T[np.ix_(rest, rest)]),
+            offset[rest] - np.where(swapped, base[rest], 0.0),
+            np.where(swapped, np.where(from_below, 0.0, -np.inf), problem.lo[rest]),
+            np.where(swapped, np.where(from_below, np.inf, 0.0), problem.hi[rest]),
+            np.zeros(0),
+        )
+        self.start = np.where(swapped, 0.0, base[rest])
+        self.form = standard_form(inner, self.start)
+
+    def _unknowns(self, z: Array) -> Array:
+        """x (n,) of a z of the standard form."""
+        known = self.known.copy()
+        known[self.rest] = self.start + self.form.sign * z[~self.form.upper]
+        x = known.copy()
+        x[self.R] = (self.T @ known + self.t)[self.R]
+        return x
+
+    def follow(self, most: int) -> tuple[Array, int, Stopped]:
+        """Where the path leads in at most so many pivots (0: any); x, pivots, how it ended."""
+        if not self.is_open:
+            return self.base, 0, Stopped.NO_SOLUTION
+        found = solve_lcp(self.form.M, self.form.q, most)
+        return self._unknowns(found.z), found.iterations, STOPPED[found.status]
+
+    def residuals(self, most: int, count: int) -> Array:
+        """Residual (count,) of x after each of the pivots that follow(most) made."""
+        if count == 0:
+            return np.zeros(0)
+        trail = solve_lcp(self.form.M, self.form.q, most, kept=count).trail
+        return np.array([measure.residual(self.problem, self._unknowns(z)) for z in trail])
 
 
 def polish(problem: Complementarity, x: Array) -> Array:
@@ -273,5 +300,15 @@ def pivoting(problem: Complementarity, rules: Rules) -> Answer:
         normal=np.zeros(n, np.int64),
     )
     project_guess(dp)
-    status, count = pivot_boxes(dp, make_pivots(n))
-    return Answer(dp.lam, STOPPED[status], int(count), "pivoting", np.zeros(0))
+    guess = dp.lam.copy()
+    status, count = pivot_boxes(dp, make_pivots(n), rules.max_iterations)
+    x, stopped = dp.lam.copy(), STOPPED[status]
+    if stopped is Stopped.MAX_ITERATIONS and _is_answer(problem, x):
+        stopped = Stopped.EXACT
+    history = np.zeros(0)
+    if rules.history and count > 0:
+        dp.lam[:] = guess
+        pivots = make_pivots(n, kept=count)
+        pivot_boxes(dp, pivots, rules.max_iterations)
+        history = np.array([measure.residual(problem, lam) for lam in pivots.trail])
+    return Answer(x, stopped, int(count), "pivoting", history)

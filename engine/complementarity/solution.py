@@ -61,7 +61,8 @@ class Solution:
     stopped: Stopped
     iterations: int
     method: str  # what ran; never "auto"
-    history: Array  # where asked for: residual of each iteration; of exact methods first and last
+    # where asked for: residual of each iteration (`proximal`: of each point); without any two
+    history: Array
 
     @property
     def solved(self) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
 from engine.solvers.coloured import sweep_lanes
-from engine.solvers.lanes import LAM, LAYER, SCALES, SHARED, W
+from engine.solvers.lane_layout import LAM, LAYER, SCALES, W
 from engine.solvers.pgs import sweep_cone
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from engine.world.problem import Lanes, Problem
 
 # lanes.kept of a layer: impulses after the last sweep; normal ones where this sweep began; what the
-# last sweep changed of them. One number of each contact that is swept by itself stands in W lanes.
+# last sweep changed of them. Behind all layers the same of each contact that is swept by itself.
 SWEPT, BEGUN, CHANGE, N_KEPT = 0, 3 * W, 4 * W, 5 * W
+SWEPT_ALONE, BEGUN_ALONE, CHANGE_ALONE, N_KEPT_ALONE = 0, 3, 4, 5
 MOST_BETA = 5.0
 # a sweep that changes more than twice as much (squared) as the one before is not carried on
 WORSE = 4.0
@@ -93,14 +94,14 @@ def begin(problem: Problem, lanes: Lanes) -> None:
     """
     m = 0
     for g in range(lanes.count[0]):
-        at = lanes.begin[g] + SHARED
+        at, width = lanes.layer[g], lanes.width[g]
         while at < lanes.begin[g + 1]:
-            begin_layer(lanes.data[at : at + LAYER], lanes.kept[m : m + N_KEPT], lanes.count[2])
+            begin_layer(lanes.data[at : at + LAYER], lanes.kept[m : m + N_KEPT], width)
             at += LAYER
             m += N_KEPT
     for r in range(lanes.count[1]):
-        lanes.kept[m + BEGUN] = problem.lam[lanes.rest[r]]
-        m += N_KEPT
+        lanes.kept[m + BEGUN_ALONE] = problem.lam[lanes.rest[r]]
+        m += N_KEPT_ALONE
 
 
 @kernel
@@ -109,20 +110,20 @@ def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
     squared, both = 0.0, 0.0
     m = 0
     for g in range(lanes.count[0]):
-        at = lanes.begin[g] + SHARED
+        at, width = lanes.layer[g], lanes.width[g]
         while at < lanes.begin[g + 1]:
             c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_KEPT]
-            more = compare_layer(c, kept, lanes.count[2])
+            more = compare_layer(c, kept, width)
             squared += more[0]
             both += more[1]
             at += LAYER
             m += N_KEPT
     for r in range(lanes.count[1]):
         i = lanes.rest[r]
-        change = problem.diagonal[i] * (problem.lam[i] - lanes.kept[m + BEGUN])
-        squared += change * (problem.lam[i] - lanes.kept[m + BEGUN])
-        both += change * lanes.kept[m + CHANGE]
-        m += N_KEPT
+        change = problem.lam[i] - lanes.kept[m + BEGUN_ALONE]
+        squared += problem.diagonal[i] * change * change
+        both += problem.diagonal[i] * change * lanes.kept[m + CHANGE_ALONE]
+        m += N_KEPT_ALONE
     return squared, both
 
 
@@ -134,25 +135,25 @@ def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) 
     """
     m = 0
     for g in range(lanes.count[0]):
-        at = lanes.begin[g] + SHARED
+        at, width = lanes.layer[g], lanes.width[g]
         while at < lanes.begin[g + 1]:
             c, kept = lanes.data[at : at + LAYER], lanes.kept[m : m + N_KEPT]
             if is_first:
-                keep_layer(c, kept, lanes.count[2])
+                keep_layer(c, kept, width)
             else:
-                carry_layer(c, kept, beta, lanes.count[2])
+                carry_layer(c, kept, beta, width)
             at += LAYER
             m += N_KEPT
     for r in range(lanes.count[1]):
         i = lanes.rest[r]
-        lanes.kept[m + CHANGE] = problem.lam[i] - lanes.kept[m + BEGUN]
+        lanes.kept[m + CHANGE_ALONE] = problem.lam[i] - lanes.kept[m + BEGUN_ALONE]
         for k in range(3):
             x = problem.lam[i + k]
             if not is_first:
-                problem.lam[i + k] += beta * (x - lanes.kept[m + SWEPT + k * W])
-            lanes.kept[m + SWEPT + k * W] = x
-        lanes.kept[m + BEGUN] = problem.lam[i]
-        m += N_KEPT
+                problem.lam[i + k] += beta * (x - lanes.kept[m + SWEPT_ALONE + k])
+            lanes.kept[m + SWEPT_ALONE + k] = x
+        lanes.kept[m + BEGUN_ALONE] = problem.lam[i]
+        m += N_KEPT_ALONE
 
 
 @kernel

@@ -20,7 +20,7 @@ from engine.solvers.newton import NewtonScratch, newton
 from engine.solvers.pivoting import Pivots, pivot_boxes
 from engine.solvers.turns import TurnScratch
 from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_EXACT
+from engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 
 
 class LcpSolution(NamedTuple):
@@ -31,6 +31,7 @@ class LcpSolution(NamedTuple):
     residual: float  # largest |min(z, w)|
     status: int  # STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray) or STOPPED_STALLED
     iterations: int  # pivots
+    trail: NDArray  # (kept, n)   z after each pivot
 
 
 METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
@@ -46,11 +47,11 @@ class BoxSolution(NamedTuple):
     iterations: int  # sweeps, pivots or Newton steps
 
 
-def make_pivots(n: int) -> Pivots:
-    """Scratch of pivoting for n rows."""
+def make_pivots(n: int, kept: int = 0) -> Pivots:
+    """Scratch of pivoting for n rows; `kept`: moves whose lam is kept."""
     order, first, state = (np.zeros(n, np.int64) for _ in range(3))
     factor = Factor(np.zeros((n, n)), order, first, np.zeros(1, np.int64))
-    return Pivots(factor, state, np.zeros(n), np.zeros(n))
+    return Pivots(factor, state, np.zeros(n), np.zeros(n), np.zeros((kept, n)))
 
 
 def make_newton(n: int) -> NewtonScratch:
@@ -112,7 +113,7 @@ def solve_box_lcp(
     rules = rules or StoppingRules(10_000, 1e-12, -1.0)
     project_guess(dp)
     if method == "pivoting":
-        status, count = pivot_boxes(dp, make_pivots(n))
+        status, count = pivot_boxes(dp, make_pivots(n), 0)
     elif method == "newton":
         status, count = newton(dp, make_newton(n), rules.max_iterations, rules.residual)
     elif method == "jacobi":
@@ -123,8 +124,10 @@ def solve_box_lcp(
     return BoxSolution(dp.lam, dp.w, dense_residual(dp), status, count)
 
 
-def solve_lcp(M: ArrayLike, q: ArrayLike) -> LcpSolution:
+def solve_lcp(M: ArrayLike, q: ArrayLike, most: int = 0, kept: int = 0) -> LcpSolution:
     """Find z >= 0 with w = M z + q >= 0 and z w = 0 by Lemke's method; M (n, n) is any matrix.
+
+    `most`: pivots it may make, 0: any; `kept`: how many of its z are kept.
 
     Raises ValueError when the sizes differ or a number is not finite.
     """
@@ -138,8 +141,9 @@ def solve_lcp(M: ArrayLike, q: ArrayLike) -> LcpSolution:
     table, basis = np.ones((n, n + 2)), np.zeros((2, n + 1), np.int64)
     table[:, :n], table[:, n + 1] = matrix, rhs
     z = np.zeros(n)
-    status, count = lemke(table, basis, n)
-    if status == STOPPED_EXACT:
+    trail = np.zeros((kept, n))
+    status, count = lemke(table, basis, n, most, trail)
+    if status in (STOPPED_EXACT, STOPPED_MAX_ITERATIONS):
         write_z(table, basis, n, z)
     w = matrix @ z + rhs
-    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max(initial=0.0)), status, count)
+    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max(initial=0.0)), status, count, trail)

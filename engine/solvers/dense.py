@@ -51,7 +51,7 @@ def has_friction(dp: DenseProblem) -> bool:
 def _pivots(dense: Dense) -> Pivots:
     """Scratch of pivoting."""
     factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
-    return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9])
+    return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9], dense.tableau[:0])
 
 
 @kernel

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.kernel import kernel
-from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
+from engine.world.report import (
+    STOPPED_EXACT,
+    STOPPED_MAX_ITERATIONS,
+    STOPPED_NO_SOLUTION,
+    STOPPED_STALLED,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,13 +112,26 @@ def _end_on_ray(T: NDArray, basis: NDArray, n: int, tolerance: float) -> int:
 
 
 @kernel
-def lemke(T: NDArray, basis: NDArray, n: int) -> tuple[int, int]:
+def write_z(T: NDArray, basis: NDArray, n: int, z: NDArray) -> None:
+    """z (>= n,) of the last table; what is not basic is 0."""
+    for k in range(n):
+        z[k] = 0.0
+    for i in range(n):
+        k = basis[0, i] - n
+        if 0 <= k < n:
+            z[k] = max(T[i, n + 1], 0.0)
+
+
+@kernel
+def lemke(T: NDArray, basis: NDArray, n: int, most: int, trail: NDArray) -> tuple[int, int]:
     """Solve the problem in the table: T[:n, :n] = M, T[:n, n] = d > 0, T[:n, n + 1] = q.
 
-    Returns STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray) or STOPPED_STALLED (too many), and pivots.
+    Returns STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray), STOPPED_MAX_ITERATIONS (after `most` pivots,
+    0: no limit) or STOPPED_STALLED (too many), and pivots.
 
     Writes  T (>= n, >= n + 2)      the last table; the value of basis[0, i] is T[i, n + 1]
             basis (>= 2, >= n + 1)  variables of rows, of columns: w_i is i, z_i is n + i, z0 is 2n
+            trail (any, >= n)       z after each pivot, as far as there are rows
     Source  Cottle, Pang and Stone, "The Linear Complementarity Problem", 4.4.5 and 4.9.3
     Check   tests/engine/solvers/test_lemke.py
     """
@@ -138,8 +156,12 @@ def lemke(T: NDArray, basis: NDArray, n: int) -> tuple[int, int]:
         _exchange(T, n, r, s)
         left = basis[0, r]
         basis[0, r], basis[1, s] = basis[1, s], left
+        if count <= trail.shape[0]:
+            write_z(T, basis, n, trail[count - 1])
         if left == 2 * n:
             return STOPPED_EXACT, count
+        if count == most:
+            return STOPPED_MAX_ITERATIONS, count
         # the complement of what left enters
         enters = left + n if left < n else left - n
         for j in range(n + 1):
@@ -149,14 +171,3 @@ def lemke(T: NDArray, basis: NDArray, n: int) -> tuple[int, int]:
         if r < 0:
             return _end_on_ray(T, basis, n, SIGN_TOLERANCE * largest), count
     return STOPPED_STALLED, limit
-
-
-@kernel
-def write_z(T: NDArray, basis: NDArray, n: int, z: NDArray) -> None:
-    """z (>= n,) of the last table; what is not basic is 0."""
-    for k in range(n):
-        z[k] = 0.0
-    for i in range(n):
-        k = basis[0, i] - n
-        if 0 <= k < n:
-            z[k] = max(T[i, n + 1], 0.0)

@@ -23,9 +23,14 @@ from engine.bundle import bundle
 from engine.kernel import kernel
 from engine.solvers.dense_problem import DenseProblem, write_velocities
 from engine.solvers.linear import DEPENDENT as DEPENDENT_SHARE
-from engine.solvers.linear import TELLING, Factor, add_row, remove_row, solve_factor
+from engine.solvers.linear import TELLING, Factor, add_row, copy, remove_row, solve_factor
 from engine.solvers.projection import clamp
-from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_STALLED
+from engine.world.report import (
+    STOPPED_EXACT,
+    STOPPED_MAX_ITERATIONS,
+    STOPPED_NO_SOLUTION,
+    STOPPED_STALLED,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +58,7 @@ class Pivots(NamedTuple):
     state: NDArray  # (>= n,) int64   AT_LO ...
     move: NDArray  # (>= n,)         direction of lam
     rhs: NDArray  # (>= n,)          in the order of the factor
+    trail: NDArray  # (any, >= n)    lam after each move, as far as there are rows
 
 
 @kernel
@@ -255,11 +261,20 @@ def _verdict(dp: DenseProblem, pivots: Pivots, tolerance: float) -> int:
 
 
 @kernel
-def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
+def _keep(dp: DenseProblem, pivots: Pivots, count: int) -> None:
+    """Where there is room, lam after that many moves into the trail."""
+    if 0 < count <= pivots.trail.shape[0]:
+        copy(dp.lam, dp.n, pivots.trail[count - 1])
+
+
+@kernel
+def pivot_boxes(dp: DenseProblem, pivots: Pivots, most: int) -> tuple[int, int]:
     """Solve with the bounds dp.lo, dp.hi of all rows as they stand; STOPPED_... and pivots made.
 
+    After `most` pivots it is STOPPED_MAX_ITERATIONS; 0: no limit.
+
     Reads   dp.lam   guess: rows strictly inside their bounds start in C
-    Writes  dp.lam, dp.w
+    Writes  dp.lam, dp.w, pivots.trail
     Source  Keller 1973; Cottle, Pang and Stone, "The Linear Complementarity Problem", 4.1 to 4.3;
             Baraff 1994 for equations and dependent rows.  Differs: starts from any guess.
     Check   tests/engine/solvers/test_pivoting.py
@@ -268,8 +283,9 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
     write_velocities(dp)
     # length of the last move; 0 calls for the least-index rules
     t = 1.0
-    limit = 50 * (dp.n + 4)
+    limit = 50 * (dp.n + 4) if most == 0 else most
     for count in range(limit):
+        _keep(dp, pivots, count)
         tolerance = _tolerance(dp)
         least_index = t == 0.0
         done, share = _restore(dp, pivots, tolerance, least_index)
@@ -278,6 +294,8 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
             continue
         driver = _find_driver(dp, pivots, tolerance, least_index)
         if driver < 0:
+            count += 0 if share < 0.0 else 1
+            _keep(dp, pivots, count)
             return _verdict(dp, pivots, tolerance), count
         if pivots.state[driver] != DEPENDENT and add_row(
             dp.A, driver, DEPENDENT_SHARE, pivots.factor
@@ -285,7 +303,8 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
             pivots.state[driver] = FREE
         else:
             t = _drive_dependent(dp, pivots, driver, least_index)
-    return STOPPED_STALLED, limit
+    _keep(dp, pivots, limit)
+    return STOPPED_STALLED if most == 0 else STOPPED_MAX_ITERATIONS, limit
 
 
 @kernel
@@ -325,7 +344,7 @@ def pivoting(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
     for k in range(dp.first_follower, dp.n_box):
         dp.hi[k] = 0.0
     _friction_bounds(dp)
-    status, total = pivot_boxes(dp, pivots)
+    status, total = pivot_boxes(dp, pivots, 0)
     if dp.n_box == dp.n:
         return status, total
     largest = 0.0
@@ -334,6 +353,6 @@ def pivoting(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
     for _ in range(MAX_FRICTION_ROUNDS):
         if _friction_bounds(dp) <= FRICTION_TOLERANCE * largest:
             return status, total
-        status, count = pivot_boxes(dp, pivots)
+        status, count = pivot_boxes(dp, pivots, 0)
         total += count
     return STOPPED_STALLED, total

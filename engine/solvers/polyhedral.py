@@ -196,7 +196,7 @@ def solve_polyhedral(dp: DenseProblem, T: NDArray, basis: NDArray) -> tuple[int,
     """
     n, first_normal = write_variables(dp, basis)
     write_table(dp, T, basis, n, first_normal)
-    status, count = lemke(T, basis, n)
+    status, count = lemke(T, basis, n, 0, T[:0])
     for p in range(n):
         k = basis[0, p] - n
         if 0 <= k < n:

@@ -189,8 +189,28 @@ def test_history_is_kept_on_request_only():
     s = solve_lcp(A, b, method="nncg", history=True)
     assert len(s.history) == s.iterations
     assert s.history[-1] == pytest.approx(s.residual, rel=1e-3, abs=1e-13)
-    exact = solve_lcp(A, b, method="lemke", history=True)
-    assert exact.history[0] > exact.history[1] == exact.residual
+    known = solve_lcp(A, b, method="lemke", guess=s.x, history=True)
+    assert (known.iterations, len(known.history)) == (0, 2)
+
+
+@pytest.mark.parametrize("method", ["lemke", "pivoting"])
+def test_pivots_are_limited_and_their_history_is_that_of_shorter_runs(method: str):
+    rng = np.random.default_rng(17)
+    n = 12
+    A, b = positive_matrix(rng, n), rng.normal(size=n)
+    lo, hi = np.full(n, -0.3), np.where(np.arange(n) % 3 == 0, np.inf, 0.4)
+    whole = solve_box_lcp(A, b, lo, hi, method=method, history=True)
+    assert whole.solved
+    assert len(whole.history) == whole.iterations > 3
+    assert whole.history[-1] <= 1e-12
+    assert len(solve_box_lcp(A, b, lo, hi, method=method).history) == 0
+    for k in range(1, whole.iterations):
+        part = solve_box_lcp(A, b, lo, hi, method=method, max_iterations=k, history=True)
+        assert (part.stopped, part.iterations) == (Stopped.MAX_ITERATIONS, k)
+        assert list(part.history) == list(whole.history[:k])
+        assert part.residual == part.history[-1]
+    last = solve_box_lcp(A, b, lo, hi, method=method, max_iterations=whole.iterations)
+    assert last.stopped is Stopped.EXACT
 
 
 def test_sparse_matrices_are_taken():
