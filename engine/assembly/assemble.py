@@ -5,7 +5,12 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.articulated.rows import diagonal_in_trees
+from engine.articulated.vectors import load6
 from engine.kernel import kernel
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.plucker import Spatial
+from engine.spatial.rotation import Mat3
+from engine.spatial.vec3 import dot
 from engine.world.model import Bodies
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
@@ -29,6 +34,41 @@ def product(J: NDArray, MJ: NDArray) -> float:
 
 
 @kernel
+def push_of(J: NDArray, MJ: NDArray, inertia: Mat3, mass: float, velocity: Spatial) -> tuple[float, float]:
+    """M^-1 J^T of one body that moves by itself; J M^-1 J^T and J v of it.
+
+    inertia: I^-1 in W; mass: 1/m; velocity: angular, linear.
+
+    Writes  MJ (6,)
+    """
+    turn, move = (J[0], J[1], J[2]), (J[3], J[4], J[5])
+    spin = times_vector(inertia, turn)
+    for k in range(3):
+        MJ[k] = spin[k]
+        MJ[3 + k] = mass * move[k]
+    w, v = velocity
+    return dot(turn, spin) + mass * dot(move, move), dot(turn, w) + dot(move, v)
+
+
+@kernel
+def assemble_contacts(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem) -> None:
+    """As `assemble`, of contacts between bodies that move by themselves: three rows at once."""
+    free = motion.velocity_free
+    for first in range(rows.count[1], rows.count[0], 3):
+        a, b = rows.body_a[first], rows.body_b[first]
+        inertia_a = load33(motion.inverse_inertia_W, a)
+        inertia_b = load33(motion.inverse_inertia_W, b)
+        mass_a, mass_b = bodies.inverse_mass[a], bodies.inverse_mass[b]
+        free_a, free_b = load6(free, a), load6(free, b)
+        for i in range(first, first + 3):
+            d_a, s_a = push_of(rows.J_a[i], problem.MJ_a[i], inertia_a, mass_a, free_a)
+            d_b, s_b = push_of(rows.J_b[i], problem.MJ_b[i], inertia_b, mass_b, free_b)
+            problem.diagonal[i] = rows.cfm[i] + (d_a + d_b)
+            problem.b[i] = rows.bias[i] + (s_a + s_b)
+            problem.lam[i] = rows.lam_warm[i]
+
+
+@kernel
 def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense) -> None:
     """M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
@@ -46,7 +86,9 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
     problem.count[0] = n_rows
     problem.count[1] = rows.count[1]
     free, n_trees = motion.velocity_free, tree.floating.shape[0]
-    for i in range(n_rows):
+    if n_trees == 0:
+        assemble_contacts(bodies, rows, motion, problem)
+    for i in range(rows.count[1] if n_trees == 0 else n_rows):
         a, b = rows.body_a[i], rows.body_b[i]
         J_a, J_b = rows.J_a[i], rows.J_b[i]
         MJ_a, MJ_b = problem.MJ_a[i], problem.MJ_b[i]
