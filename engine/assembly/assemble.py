@@ -34,7 +34,9 @@ def product(J: NDArray, MJ: NDArray) -> float:
 
 
 @kernel
-def push_of(J: NDArray, MJ: NDArray, inertia: Mat3, mass: float, velocity: Spatial) -> tuple[float, float]:
+def push_of(
+    J: NDArray, MJ: NDArray, inertia: Mat3, mass: float, velocity: Spatial
+) -> tuple[float, float]:
     """M^-1 J^T of one body that moves by itself; J M^-1 J^T and J v of it.
 
     inertia: I^-1 in W; mass: 1/m; velocity: angular, linear.
