@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.constraints.row import set_jacobian, start_row
+from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, negate, perpendicular, sub
+from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
 from engine.world.model import Bodies
 from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
@@ -19,32 +19,20 @@ GENTLE = 0.01
 # A gap is none when it asks for less than this share of the tolerance, however rough that is.
 IN_PLACE, FINEST = 0.5, 1e-8
 
-Ends = tuple[int, int]  # bodies A and B
-Arms = tuple[Vec3, Vec3]  # m, W: from their centres of mass to the contact
-
 NEWTON = int(RestitutionLaw.NEWTON)
 EXACT = int(ImpactTime.EXACT)
 
 
 @kernel
 def write_direction(
-    rows: Rows, kind: int, c: int, ends: Ends, arms: Arms, impulse: Vec3, e: Vec3
+    rows: Rows, kind: int, contacts: Contacts, c: int, arms: tuple[Vec3, Vec3], e: Vec3
 ) -> int:
     """The row of the relative velocity of the contact point along e: B against A."""
-    row = start_row(rows, kind, ends[0], ends[1])
+    row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
     rows.slot[row] = c
-    set_jacobian(rows, row, cross(e, arms[0]), e, cross(arms[1], e))
-    rows.lam_warm[row] = dot(e, impulse)
+    set_jacobian(rows, row, negate(cross(arms[0], e)), e, cross(arms[1], e))
+    rows.lam_warm[row] = dot(e, load3(contacts.impulse_W, c))
     return row
-
-
-@kernel
-def speed_along(state: State, ends: Ends, arms: Arms, e: Vec3) -> float:
-    """How fast the point in B goes along e, seen from A [m/s]."""
-    a, b = ends
-    v_a = add(load3(state.v_WB_W, a), cross(load3(state.w_WB_W, a), arms[0]))
-    v_b = add(load3(state.v_WB_W, b), cross(load3(state.w_WB_W, b), arms[1]))
-    return dot(e, sub(v_b, v_a))
 
 
 @kernel
@@ -163,17 +151,17 @@ def write_contact(
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
     """
     h = options.time_step
-    n, push = load3(contacts.normal_W, c), load3(contacts.impulse_W, c)
+    n = load3(contacts.normal_W, c)
     point = load3(contacts.point_W, c)
-    a, b = contacts.body_a[c], contacts.body_b[c]
-    ends, arms = (a, b), (sub(point, load3(state.p_WB, a)), sub(point, load3(state.p_WB, b)))
-    row = write_direction(rows, ROW_NORMAL, c, ends, arms, push, n)
+    arm_a = sub(point, load3(state.p_WB, contacts.body_a[c]))
+    arm_b = sub(point, load3(state.p_WB, contacts.body_b[c]))
+    row = write_direction(rows, ROW_NORMAL, contacts, c, (arm_a, arm_b), n)
     rows.lo[row] = 0.0
     rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
-    speed = speed_along(state, ends, arms, n)
+    speed = row_speed(rows, row, state)
     if contacts.compliance[c] > 0.0:
-        inverse_mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
+        inverse_mass = bodies.inverse_mass[rows.body_a[row]] + bodies.inverse_mass[rows.body_b[row]]
         set_cushion(rows, row, contacts, c, speed, h, inverse_mass)
     else:
         set_rigid(rows, row, contacts, c, speed, options)
@@ -184,7 +172,7 @@ def write_contact(
     mu = contacts.friction[c]
     belt = load3(contacts.belt_W, c)
     for e in (t1, cross(n, t1)):
-        tangent = write_direction(rows, ROW_TANGENT, c, ends, arms, push, e)
+        tangent = write_direction(rows, ROW_TANGENT, contacts, c, (arm_a, arm_b), e)
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
         rows.bias[tangent] = dot(e, belt)

@@ -139,7 +139,7 @@ def place_colour(lanes: Lanes, colour: int, groups: int) -> int:
 
 @kernel
 def place_groups(problem: Problem, lanes: Lanes) -> None:
-    """Where the groups are and the lanes of each key start; no pair in any lane yet.
+    """Where the groups are and the lanes of each key start, the lanes of nothing.
 
     Reads   lanes.start   pairs of each key
     Writes  lanes.start   their first lane
@@ -160,28 +160,3 @@ def place_groups(problem: Problem, lanes: Lanes) -> None:
         lanes.body_b[lane] = world
         lanes.row[lane * POINTS] = -1
     lanes.count[0] = groups
-
-
-@kernel
-def place_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
-    """A lane for each coloured pair.
-
-    Writes  lanes.start, width, row, body_a, body_b
-    """
-    for p in range(pairs):
-        key = lanes.key[p]
-        if key >= COLOURS * KINDS:
-            continue
-        lane = lanes.start[key]
-        lanes.start[key] = lane + 1
-        if lane % W >= HALF:
-            lanes.width[lane // W] = W
-        first = lanes.first[p]
-        points = lanes.first[p + 1] - first
-        i = lanes.listed[first]
-        lanes.body_a[lane] = problem.body_a[i]
-        lanes.body_b[lane] = problem.body_b[i]
-        for k in range(points):
-            lanes.row[lane * POINTS + k] = lanes.listed[first + k]
-        if points < POINTS:
-            lanes.row[lane * POINTS + points] = -1

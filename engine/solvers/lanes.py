@@ -9,7 +9,7 @@ Rows of the problem are of any kind; those of a contact are known by three axes 
 that is what lanes hold (lane_layout.py):
 
     J_a = -[r_a x e, e],   J_b = [r_b x e, e],   e = n, t1, t2
-    r = 1/2 sum over the axes of  e x (r x e)
+    r . n = (r x t1) . t2,  r . t1 = (r x t2) . n,  r . t2 = (r x n) . t1
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
-from engine.solvers.colours import colour_pairs, find_pairs, place_groups, place_pairs
+from engine.solvers.colours import colour_pairs, find_pairs, place_groups
 from engine.solvers.gauss_seidel import block_diagonal
 from engine.solvers.lane_layout import (
     APART,
@@ -25,8 +25,11 @@ from engine.solvers.lane_layout import (
     AXES,
     BIAS,
     CFM,
+    COLOURS,
     COUPLING,
+    HALF,
     INERTIA,
+    KINDS,
     LAM,
     LAYER,
     MASSES,
@@ -40,7 +43,7 @@ from engine.solvers.lane_layout import (
 )
 from engine.solvers.pgs import project_contact, write_block
 from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.vec3 import Vec3, add, cross, dot, negate, norm, scale
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,22 +73,25 @@ def linear(J: NDArray, i: int) -> Three:
 
 @kernel
 def arm_of(axes: Three, turns: Three) -> Vec3:
-    """r of turns = r x axes, for axes of length 1 that are square to each other."""
-    total = add(cross(axes[0], turns[0]), cross(axes[1], turns[1]))
-    return scale(0.5, add(total, cross(axes[2], turns[2])))
+    """r of turns = r x axes: (r x t1) . t2 = r . n, and so on."""
+    along = (dot(turns[1], axes[2]), dot(turns[2], axes[0]), dot(turns[0], axes[1]))
+    r = add_scaled(scale(along[0], axes[0]), along[1], axes[1])
+    return add_scaled(r, along[2], axes[2])
+
+
+@kernel
+def miss(axes: Three, turns: Three) -> float:
+    """How far turns are from r x axes [m], whatever r is: (r x e) . f = -(r x f) . e."""
+    off = abs(dot(turns[0], axes[0])) + abs(dot(turns[1], axes[1])) + abs(dot(turns[2], axes[2]))
+    off += abs(dot(turns[0], axes[1]) + dot(turns[1], axes[0]))
+    off += abs(dot(turns[1], axes[2]) + dot(turns[2], axes[1]))
+    return off + abs(dot(turns[2], axes[0]) + dot(turns[0], axes[2]))
 
 
 @kernel
 def distance(a: Vec3, b: Vec3) -> float:
     """Sum of |a - b|."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2])
-
-
-@kernel
-def miss(axes: Three, turns: Three, r: Vec3) -> float:
-    """How far turns are from r x axes [m]."""
-    off = distance(turns[0], cross(r, axes[0])) + distance(turns[1], cross(r, axes[1]))
-    return off + distance(turns[2], cross(r, axes[2]))
 
 
 @kernel
@@ -138,7 +144,7 @@ def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> 
     f = shared + W * APART
     apart = (data[f], data[f + W], data[f + 2 * W])
     off = distance(add(arm_b, minus_a), apart)
-    off += miss(axes, turns_a, minus_a) + miss(axes, turns_b, arm_b)
+    off += miss(axes, turns_a) + miss(axes, turns_b)
     opposite = linear(problem.J_a, i)
     wrong = distance(negate(opposite[0]), axes[0]) + distance(negate(opposite[1]), axes[1])
     wrong += distance(negate(opposite[2]), axes[2])
@@ -147,11 +153,18 @@ def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> 
 
 
 @kernel
-def couplings(problem: Problem, i: int) -> Vec3:
+def couplings(problem: Problem, i: int, is_round: bool) -> Vec3:
     """A[t1, n], A[t2, n], A[t2, t1] of a contact whose axes are square to each other."""
     a, b = angular(problem.J_a, i), angular(problem.J_b, i)
     inertia_a = load33(problem.inverse_inertia, problem.body_a[i])
     inertia_b = load33(problem.inverse_inertia, problem.body_b[i])
+    if is_round:
+        c, d = inertia_a[0][0], inertia_b[0][0]
+        return (
+            c * dot(a[1], a[0]) + d * dot(b[1], b[0]),
+            c * dot(a[2], a[0]) + d * dot(b[2], b[0]),
+            c * dot(a[2], a[1]) + d * dot(b[2], b[1]),
+        )
     push_a, push_b = times_vector(inertia_a, a[0]), times_vector(inertia_b, b[0])
     side_a, side_b = times_vector(inertia_a, a[1]), times_vector(inertia_b, b[1])
     return (
@@ -162,7 +175,9 @@ def couplings(problem: Problem, i: int) -> Vec3:
 
 
 @kernel
-def write_point(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> bool:
+def write_point(
+    problem: Problem, i: int, data: NDArray, shared: int, at: int, is_round: bool
+) -> bool:
     """The contact with normal row i into a lane; False if its rows are no point contact's.
 
     Writes  data; problem.lam into its set
@@ -172,7 +187,7 @@ def write_point(problem: Problem, i: int, data: NDArray, shared: int, at: int) -
     for r in range(3):
         data[at + W * (BIAS + r)] = problem.b[i + r]
         data[at + W * (LAM + r)] = problem.lam[i + r]
-    coupled = couplings(problem, i)
+    coupled = couplings(problem, i, is_round)
     D_n, D_1, D_2 = problem.diagonal[i], problem.diagonal[i + 1], problem.diagonal[i + 2]
     D_t = block_diagonal(D_1, D_2, coupled[2])
     data[at + W * CFM] = problem.cfm[i]
@@ -193,26 +208,66 @@ def clear_lane(data: NDArray, at: int, fields: int) -> None:
 
 
 @kernel
-def fill_lane(problem: Problem, lanes: Lanes, g: int, l: int) -> bool:
-    """Numbers of one pair into its lane; False if a contact of it is no point contact."""
-    lane, shared, at = g * W + l, lanes.begin[g] + l, lanes.layer[g] + l
-    first = lanes.row[lane * POINTS]
-    length = lanes.layer[g] - lanes.begin[g]
-    is_contact = True
-    if first >= 0:
-        is_contact = write_shared(problem, first, lanes.data, shared, length == ROUND_SHARED)
-    else:
-        clear_lane(lanes.data, shared, length // W)
-    p = 0
+def clear_group_lane(lanes: Lanes, g: int, l: int) -> None:
+    """Nothing in what is shared and in all layers of lane l of group g."""
+    at = lanes.layer[g]
+    clear_lane(lanes.data, lanes.begin[g] + l, (at - lanes.begin[g]) // W)
     while at < lanes.begin[g + 1]:
-        i = lanes.row[lane * POINTS + p] if p >= 0 else -1
-        if i >= 0:
-            is_contact = write_point(problem, i, lanes.data, shared, at) and is_contact
-            p += 1
-        else:
-            clear_lane(lanes.data, at, N_FIELDS)
-            p = -1
+        clear_lane(lanes.data, at + l, N_FIELDS)
         at += LAYER
+
+
+@kernel
+def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int) -> bool:
+    """A pair into its lane: `points` contacts, listed from `first` on; False if one is no contact.
+
+    Writes  lanes.data, row, body_a, body_b
+    """
+    g, l = lane // W, lane % W
+    shared, at = lanes.begin[g] + l, lanes.layer[g] + l
+    is_round = lanes.layer[g] - lanes.begin[g] == ROUND_SHARED
+    i = lanes.listed[first]
+    lanes.body_a[lane] = problem.body_a[i]
+    lanes.body_b[lane] = problem.body_b[i]
+    is_contact = write_shared(problem, i, lanes.data, shared, is_round)
+    for k in range(points):
+        i = lanes.listed[first + k]
+        lanes.row[lane * POINTS + k] = i
+        is_contact = write_point(problem, i, lanes.data, shared, at, is_round) and is_contact
+        at += LAYER
+    if points < POINTS:
+        lanes.row[lane * POINTS + points] = -1
+    while at < lanes.begin[g + 1]:
+        clear_lane(lanes.data, at, N_FIELDS)
+        at += LAYER
+    return is_contact
+
+
+@kernel
+def fill_lanes(problem: Problem, lanes: Lanes, pairs: int) -> bool:
+    """All pairs in their order into lanes; False if a contact is no point contact.
+
+    In their order: rows are then read one after the other, and what is written, the next lane of
+    each colour, is in the cache.
+
+    Writes  lanes.start, width
+    """
+    is_contact = True
+    for p in range(pairs):
+        key = lanes.key[p]
+        if key >= COLOURS * KINDS:
+            continue
+        lane = lanes.start[key]
+        lanes.start[key] = lane + 1
+        if lane % W >= HALF:
+            lanes.width[lane // W] = W
+        first = lanes.first[p]
+        points = lanes.first[p + 1] - first
+        is_contact = fill_lane(problem, lanes, lane, first, points) and is_contact
+    for g in range(lanes.count[0]):
+        for l in range(lanes.width[g]):
+            if lanes.row[(g * W + l) * POINTS] < 0:
+                clear_group_lane(lanes, g, l)
     return is_contact
 
 
@@ -229,11 +284,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     pairs = find_pairs(problem, lanes, n)
     colour_pairs(problem, lanes, pairs)
     place_groups(problem, lanes)
-    place_pairs(problem, lanes, pairs)
-    coloured = True
-    for g in range(lanes.count[0]):
-        for l in range(lanes.width[g]):
-            coloured = fill_lane(problem, lanes, g, l) and coloured
+    coloured = fill_lanes(problem, lanes, pairs)
     if not coloured:
         lanes.count[0] = 0
         lanes.count[1] = n
