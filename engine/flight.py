@@ -22,6 +22,7 @@ from engine.closing import close_loops
 from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.write_rows import write_rows
+from engine.diagnostics.contact_ledger import book_touch
 from engine.diagnostics.ledger import book_momentum, book_work
 from engine.guard import STRUCK, Told, guard_struck
 from engine.impacts.moment import first_moment, is_due
@@ -192,7 +193,8 @@ def push(
     keep_impulses(rows, problem, work.contacts, state)
     time = state.time[0] + 0.5 * options.time_step
     settle_contacts(model.shapes, work.contacts, state, motion, time, told[1])
-    book_work(model, rows, problem, work.contacts, motion, state, options)
+    book_work(model, rows, problem, motion, state, options)
+    book_touch(bodies, rows, problem, work.contacts, motion, state, options.time_step)
     book_momentum(model, rows, problem, motion, state, options)
     book_supports(problem, state, motion, options.time_step)
     if work.tree.asked[0] == 1:

@@ -21,6 +21,7 @@ from engine.collision.find_contacts import find_contacts
 from engine.collision.persistence import settle_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.constraints.impact_rows import write_impact_rows
+from engine.diagnostics.contact_ledger import book_touch
 from engine.diagnostics.ledger import book_row_impulses, book_work
 from engine.integration.apply_impulses import apply_impulses, keep_impulses
 from engine.kernel import kernel
@@ -176,7 +177,8 @@ def strike(
     apply_impulses(bodies, problem, motion, state)
     keep_impulses(rows, problem, work.contacts, state)
     settle_contacts(model.shapes, work.contacts, state, motion, limits[2], events)
-    book_work(model, rows, problem, work.contacts, motion, state, options)
+    book_work(model, rows, problem, motion, state, options)
+    book_touch(bodies, rows, problem, work.contacts, motion, state, options.time_step)
     book_row_impulses(model, rows, problem, state)
     book_supports(problem, state, motion, 0.0)
     return True

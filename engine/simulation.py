@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from operator import is_
 from typing import Any
 
 import numba
@@ -101,7 +102,6 @@ class Simulation(Steered, Queried):
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
-        self._last_phases: dict[str, float] = {}
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         self.build_s = time.perf_counter() - began
@@ -137,8 +137,8 @@ class Simulation(Steered, Queried):
         """
         if self.failure is not None or n <= 0:
             return 0
-        self.report.phase_ns[:] = 0
-        self.report.timed_steps[:] = 0
+        self.report.phase_ns.fill(0)
+        self.report.timed_steps.fill(0)
         began = time.perf_counter()
         done = 0
         # a step of several flights cannot be undone by itself: go back to before the batch
@@ -169,10 +169,6 @@ class Simulation(Steered, Queried):
             self._first_s = elapsed
         self._advance_s += elapsed
         self._advanced_steps += done
-        scale = 1e-3 / max(int(self.report.timed_steps[0]), 1)
-        self._last_phases = {
-            name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()
-        }
         return done
 
     def _run(self, n: int) -> int:
@@ -181,7 +177,7 @@ class Simulation(Steered, Queried):
         if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             return run_smooth(model, state, work, options, n, self.report)
         course = Course(model, state, work, self.collision, options, self.report, self._events)
-        if any(now is not then for now, then in zip(course, self._course, strict=True)):
+        if not all(map(is_, course, self._course)):
             self._course, self._held = course, hold(course)
         return run_steps(self._held, n)
 
@@ -233,6 +229,11 @@ class Simulation(Steered, Queried):
         """(6,): linear [N s], angular about the origin of W [N m s]."""
         return steering.total_momentum(self.model, self.state)
 
+    def _phases(self) -> dict[str, float]:
+        """Microseconds per step of each phase, in the last call of advance."""
+        scale = 1e-3 / max(int(self.report.timed_steps[0]), 1)
+        return {name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()}
+
     def solver_report(self) -> dict[str, Any]:
         """How the last step was solved, and the time of its phases [microseconds]."""
         report, extremes = self.report, self.state.extremes
@@ -251,7 +252,7 @@ class Simulation(Steered, Queried):
             "max_penetration": depth,
             "joint_position_error": float(extremes[EXTREME_JOINT_POSITION]),
             "joint_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
-            "phases": dict(self._last_phases),
+            "phases": self._phases(),
         }
 
     def warnings(self) -> list[str]:
@@ -298,7 +299,7 @@ class Simulation(Steered, Queried):
                 "compile_s": self._first_s,
                 "per_step_us": 1e6 * per_step,
                 "real_time_factor": self.time_step / per_step if per_step > 0.0 else None,
-                "phases": dict(self._last_phases),
+                "phases": self._phases(),
             },
             "warnings": self.warnings(),
         }

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
+from engine.alone import fly_alone, pushed_until, stay_alone
 from engine.articulated.exchange import prepare
 from engine.bodies.finite import first_bad_body
 from engine.bundle import bundle
@@ -186,6 +187,8 @@ def run(held: Course, n_steps: int) -> int:
     model, state, work, collision = course.model, course.state, course.work, course.collision
     options, report, events = course.options, course.report, course.events
     active = as_active(model, work.motion.activity)
+    alone = stay_alone(model, state, options)
+    pushed, half = pushed_until(state), 0.5 * options.time_step
     for done in range(n_steps):
         report.status[0] = 0
         work.tree.asked[0] = 1 if done + 1 == n_steps else 0
@@ -193,7 +196,9 @@ def run(held: Course, n_steps: int) -> int:
             report.status[0] = EVENTS_FULL
             return done
         watch_step(report, done, n_steps)
-        if not step(active, model.bodies.kind, state, work, collision, options, report, events):
+        if alone and state.time[0] + half >= pushed:
+            fly_alone(model, state, work, options, report)
+        elif not step(active, model.bodies.kind, state, work, collision, options, report, events):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1

@@ -154,6 +154,8 @@ def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> N
     Check   tests/laws/test_reduced.py
     """
     tree, work = problem.mobility.tree, problem.mobility.work
+    if tree.kind.shape[0] == 0:
+        return
     sums = state.momentum_in
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]

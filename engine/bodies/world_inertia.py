@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.bodies.gyroscopic import free_turning
+from engine.bodies.gyroscopic import is_round, turning_in
 from engine.kernel import kernel
-from engine.spatial.mat3 import load33, store_congruent
+from engine.spatial.mat3 import load33, store33, store_congruent
 from engine.spatial.quaternion import load4
 from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import store3
+from engine.spatial.vec3 import ZERO3, load3, store3
 from engine.world.model import DYNAMIC, Bodies
 from engine.world.options import StepOptions
 from engine.world.state import State
@@ -27,12 +27,14 @@ def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: S
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             motion.turning[i, k] = 0.0
-        if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
-            if options.gyroscopic == IMPLICIT:
-                store3(motion.turning, i, free_turning(bodies, state, i))
-            R = matrix(load4(state.q_WB, i))
-            store_congruent(R, load33(bodies.inverse_inertia_B, i), motion.inverse_inertia_W, i)
+        inertia, inverse = load33(bodies.inertia_B, i), load33(bodies.inverse_inertia_B, i)
+        if bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
+            store33(motion.inverse_inertia_W, i, (ZERO3, ZERO3, ZERO3))
+        elif is_round(inertia):
+            store33(motion.inverse_inertia_W, i, inverse)
         else:
-            for j in range(3):
-                for k in range(3):
-                    motion.inverse_inertia_W[i, j, k] = 0.0
+            R = matrix(load4(state.q_WB, i))
+            if options.gyroscopic == IMPLICIT:
+                turning = turning_in(R, inertia, inverse, load3(state.w_WB_W, i))
+                store3(motion.turning, i, turning)
+            store_congruent(R, inverse, motion.inverse_inertia_W, i)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.solvers.coloured import N_SIDES
-from engine.solvers.lanes import COLOURS, LAYER, POINTS, SHARED, W
+from engine.solvers.lane_layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
 from engine.world.problem import Lanes
 
 
@@ -17,18 +17,19 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
     groups = min(max_contacts, max_contacts // W + COLOURS)
     layers = min(max_contacts, max_contacts // W + COLOURS * POINTS)
     return Lanes(
-        count=np.zeros(3, np.int64),
+        count=np.zeros(2, np.int64),
         data=np.zeros(groups * SHARED + layers * LAYER),
         begin=np.zeros(groups + 1, np.int64),
+        layer=np.zeros(groups, np.int64),
+        width=np.zeros(groups, np.int64),
         body_a=np.zeros(groups * W, np.int64),
         body_b=np.zeros(groups * W, np.int64),
         listed=np.zeros(max_contacts, np.int64),
         first=np.zeros(max_contacts + 1, np.int64),
         key=np.zeros(max_contacts, np.int64),
         row=np.zeros(groups * W * POINTS, np.int64),
-        start=np.zeros(COLOURS * POINTS, np.int64),
+        start=np.zeros(COLOURS * KINDS, np.int64),
         taken=np.zeros(n_bodies, np.int64),
         rest=np.zeros(max_contacts, np.int64),
         sides=np.zeros(N_SIDES),
-        worst=np.zeros(2 * W),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.solvers.lanes import LAYER, SHARED, W
+from engine.solvers.lane_layout import LAYER, SHARED, W
 from engine.solvers.soft_lanes import BLOCK
 from engine.world.options import SolverMethod, StepOptions
 from engine.world.problem import Lanes, Problem

@@ -25,15 +25,12 @@ EXACT = int(ImpactTime.EXACT)
 
 @kernel
 def write_direction(
-    rows: Rows, kind: int, contacts: Contacts, c: int, state: State, e: Vec3
+    rows: Rows, kind: int, contacts: Contacts, c: int, arms: tuple[Vec3, Vec3], e: Vec3
 ) -> int:
     """The row of the relative velocity of the contact point along e: B against A."""
-    a, b = contacts.body_a[c], contacts.body_b[c]
-    point = load3(contacts.point_W, c)
-    row = start_row(rows, kind, a, b)
+    row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
     rows.slot[row] = c
-    arm_a, arm_b = sub(point, load3(state.p_WB, a)), sub(point, load3(state.p_WB, b))
-    set_jacobian(rows, row, negate(cross(arm_a, e)), e, cross(arm_b, e))
+    set_jacobian(rows, row, negate(cross(arms[0], e)), e, cross(arms[1], e))
     rows.lam_warm[row] = dot(e, load3(contacts.impulse_W, c))
     return row
 
@@ -155,7 +152,10 @@ def write_contact(
     """
     h = options.time_step
     n = load3(contacts.normal_W, c)
-    row = write_direction(rows, ROW_NORMAL, contacts, c, state, n)
+    point = load3(contacts.point_W, c)
+    arm_a = sub(point, load3(state.p_WB, contacts.body_a[c]))
+    arm_b = sub(point, load3(state.p_WB, contacts.body_b[c]))
+    row = write_direction(rows, ROW_NORMAL, contacts, c, (arm_a, arm_b), n)
     rows.lo[row] = 0.0
     rows.error[row] = contacts.gap[c]
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
@@ -172,7 +172,7 @@ def write_contact(
     mu = contacts.friction[c]
     belt = load3(contacts.belt_W, c)
     for e in (t1, cross(n, t1)):
-        tangent = write_direction(rows, ROW_TANGENT, contacts, c, state, e)
+        tangent = write_direction(rows, ROW_TANGENT, contacts, c, (arm_a, arm_b), e)
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
         rows.bias[tangent] = dot(e, belt)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
+from engine.bodies.gyroscopic import is_round
 from engine.constraints.drive import spring_coordinate
 from engine.constraints.frames import is_broken, joint_frame
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.quaternion import load4, rotate, rotate_back
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, scale, sub
+from engine.spatial.plucker import transposed
+from engine.spatial.quaternion import load4
+from engine.spatial.rotation import matrix
+from engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
 from engine.world.model import (
     DYNAMIC,
     FORCE_POINT_GRAVITY,
@@ -22,12 +25,24 @@ from engine.world.state import State
 
 
 @kernel
+def motion_of(bodies: Bodies, state: State, i: int) -> tuple[float, Vec3, Vec3]:
+    """m v^2/2 + w . I w/2 [J]; m v [N s]; p x m v + R I_B R^T w about the origin of W [N m s]."""
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    push = scale(bodies.mass[i], v)
+    inertia = load33(bodies.inertia_B, i)
+    if is_round(inertia):
+        spin = scale(inertia[0][0], w)
+    else:
+        R = matrix(load4(state.q_WB, i))
+        spin = times_vector(R, times_vector(inertia, times_vector(transposed(R), w)))
+    angular = add(cross(load3(state.p_WB, i), push), spin)
+    return 0.5 * (dot(v, push) + dot(w, spin)), push, angular
+
+
+@kernel
 def kinetic_energy_of(bodies: Bodies, state: State, i: int) -> float:
     """m v^2/2 + w . I w/2 of a body [J]."""
-    v = load3(state.v_WB_W, i)
-    w = rotate_back(load4(state.q_WB, i), load3(state.w_WB_W, i))
-    turning = 0.5 * dot(w, times_vector(load33(bodies.inertia_B, i), w))
-    return 0.5 * bodies.mass[i] * dot(v, v) + turning
+    return motion_of(bodies, state, i)[0]
 
 
 @kernel
@@ -41,12 +56,18 @@ def kinetic_energy(bodies: Bodies, state: State) -> float:
 
 
 @kernel
-def moving_energy(model: Model, state: State) -> float:
-    """Kinetic energy of all bodies, and of the rotors of joints, armature qd^2/2 [J]."""
-    total = kinetic_energy(model.bodies, state)
+def rotor_energy(model: Model, state: State) -> float:
+    """Of the rotors of joints, armature qd^2/2 [J]."""
+    total = 0.0
     for k in range(state.tree_qd.shape[0]):
         total += 0.5 * model.tree.armature[k] * state.tree_qd[k] ** 2
     return total
+
+
+@kernel
+def moving_energy(model: Model, state: State) -> float:
+    """Kinetic energy of all bodies, and of the rotors of joints, armature qd^2/2 [J]."""
+    return kinetic_energy(model.bodies, state) + rotor_energy(model, state)
 
 
 @kernel
@@ -114,19 +135,29 @@ def potential_energy(model: Model, state: State) -> float:
 
 @kernel
 def momenta_of(bodies: Bodies, state: State, i: int) -> tuple[Vec3, Vec3]:
-    """m v [N s] and p x m v + R I_B R^T w about the origin of W [N m s] of a body."""
-    q = load4(state.q_WB, i)
-    p = scale(bodies.mass[i], load3(state.v_WB_W, i))
-    w = rotate_back(q, load3(state.w_WB_W, i))
-    spin = rotate(q, times_vector(load33(bodies.inertia_B, i), w))
-    return p, add(cross(load3(state.p_WB, i), p), spin)
+    """Momentum [N s] and angular momentum about the origin of W [N m s] of a body."""
+    _, linear, angular = motion_of(bodies, state, i)
+    return linear, angular
+
+
+@kernel
+def whole_motion(model: Model, state: State) -> tuple[float, Vec3, Vec3]:
+    """`moving_energy` [J] and `momenta` [N s], [N m s], in one walk."""
+    bodies = model.bodies
+    kinetic, linear, angular = 0.0, ZERO3, ZERO3
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            T, p, L = motion_of(bodies, state, i)
+            kinetic += T
+            linear = add(linear, p)
+            angular = add(angular, L)
+    return kinetic + rotor_energy(model, state), linear, angular
 
 
 @kernel
 def momenta(bodies: Bodies, state: State) -> tuple[Vec3, Vec3]:
     """Momentum [N s] and angular momentum about the origin of W [N m s] of dynamic bodies."""
-    linear = (0.0, 0.0, 0.0)
-    angular = (0.0, 0.0, 0.0)
+    linear, angular = ZERO3, ZERO3
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             p, L = momenta_of(bodies, state, i)

@@ -7,9 +7,9 @@ import math
 from engine.constraints.frames import JointFrame, has_rows, joint_frame
 from engine.constraints.joints.coordinates import coordinate, turned_in_A
 from engine.constraints.joints.equations import is_rigid_distance
-from engine.diagnostics.energy import momenta, moving_energy, potential_energy
+from engine.diagnostics.energy import potential_energy, whole_motion
 from engine.kernel import kernel
-from engine.spatial.vec3 import cross, dot, norm, scale, sub
+from engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
 from engine.world.contacts import Contacts
 from engine.world.model import (
     CYLINDRICAL,
@@ -112,10 +112,9 @@ def start_extremes(model: Model, state: State) -> None:
     state.extremes[:] = 0.0
     state.ledger[:] = 0.0
     state.momentum_in[:] = 0.0
-    kinetic = moving_energy(model, state)
+    kinetic, linear, angular = whole_motion(model, state)
     state.extremes[EXTREME_KINETIC] = kinetic
     state.extremes[FIRST_ENERGY] = kinetic + potential_energy(model, state)
-    linear, angular = momenta(model.bodies, state)
     for k in range(3):
         state.extremes[FIRST_MOMENTUM + k] = linear[k]
         state.extremes[FIRST_MOMENTUM + 3 + k] = angular[k]
@@ -135,27 +134,32 @@ def inner_errors(model: Model, state: State) -> tuple[float, float]:
 
 
 @kernel
-def record_extremes(model: Model, state: State, contacts: Contacts, report: Report) -> None:
-    """Compare the end of this step with the start of the run.
+def raise_to_norm(state: State, which: int, x: Vec3) -> None:
+    """Keep the larger of a record and |x|."""
+    last = state.extremes[which]
+    if dot(x, x) > last * last:
+        state.extremes[which] = norm(x)
+
+
+@kernel
+def record_motion(model: Model, state: State) -> None:
+    """Compare energy and momenta at the end of this step with the start of the run.
 
         drift    |E - E(0) - work in + dissipation|        what the laws of mechanics do not explain
         balance  |the same - correction|                   what the ledger does not explain
         momenta  |P - P(0) - impulse from outside|, alike about the origin
 
-    Reads   state at the end of the step; contacts as found in its middle; joints of bodies that
-            sleep were looked at before
     Writes  state.extremes
     Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
     """
     ledger = state.ledger
-    kinetic = moving_energy(model, state)
+    kinetic, linear, angular = whole_motion(model, state)
     energy = kinetic + potential_energy(model, state)
     dissipated = ledger[LEDGER_FRICTION] + ledger[LEDGER_IMPACT] + ledger[LEDGER_DAMPING]
     drift = energy - state.extremes[FIRST_ENERGY] - ledger[LEDGER_WORK_IN] + dissipated
     raise_to(state, EXTREME_KINETIC, kinetic)
     raise_to(state, EXTREME_DRIFT, abs(drift))
     raise_to(state, EXTREME_BALANCE, abs(drift - ledger[LEDGER_CORRECTION]))
-    linear, angular = momenta(model.bodies, state)
     first, added = state.extremes[FIRST_MOMENTUM : FIRST_MOMENTUM + 6], state.momentum_in
     linear_drift = (
         linear[0] - first[0] - added[0],
@@ -167,10 +171,21 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
         angular[1] - first[4] - added[4],
         angular[2] - first[5] - added[5],
     )
-    raise_to(state, EXTREME_LINEAR, norm(linear_drift))
-    raise_to(state, EXTREME_ANGULAR, norm(angular_drift))
-    joints = model.joints
-    kind = model.bodies.kind
+    raise_to_norm(state, EXTREME_LINEAR, linear_drift)
+    raise_to_norm(state, EXTREME_ANGULAR, angular_drift)
+
+
+@kernel
+def record_extremes(model: Model, state: State, contacts: Contacts, report: Report) -> None:
+    """Keep the largest errors of this step, where they are larger than those before.
+
+    Reads   state at the end of the step; contacts as found in its middle; joints of bodies that
+            sleep were looked at before
+    Writes  state.extremes
+    Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
+    """
+    record_motion(model, state)
+    joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
         # joints of trees hold by construction: they are looked at when somebody asks
         if model.tree.inner[j] == 1 or not has_rows(joints, kind, state, j):
@@ -178,8 +193,10 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
         frame = joint_frame(joints, state, j)
         raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, state, j, frame))
         raise_to(state, EXTREME_JOINT_ANGLE, joint_angle_error(joints, state, j, frame))
+    depth = 0.0
     for c in range(contacts.count[0]):
-        raise_to(state, EXTREME_PENETRATION, -contacts.gap[c])
+        depth = max(depth, -contacts.gap[c])
+    raise_to(state, EXTREME_PENETRATION, depth)
     raise_to(state, EXTREME_RESIDUAL, report.residual[0])
     raise_to(state, EXTREME_COULOMB, report.coulomb_error[0])
     raise_to(state, EXTREME_CONTACTS, float(contacts.count[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.bodies.gyroscopic import free_rotation, is_round
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
+from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit, unit_again
 from engine.spatial.rotation import exponential
 from engine.spatial.vec3 import load3, scale, store3
 from engine.world.model import DYNAMIC, STATIC, Bodies
@@ -51,9 +51,9 @@ def advance_orientation(
         store3(state.w_flown, i, w_new)
         store3(state.L_flown, i, L)
     else:
-        q_new = multiply(exponential(scale(h, w)), q)
-    # products of unit quaternions drift by rounding only, about 1e-16 a step
-    store4(state.q_WB, i, unit(q_new))
+        # products of unit quaternions drift by rounding only, about 1e-16 a step
+        q_new = unit_again(multiply(exponential(scale(h, w)), q))
+    store4(state.q_WB, i, q_new)
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.articulated.kick import kick_trees
 from engine.bodies.resting import rests
 from engine.kernel import kernel
+from engine.spatial.vec3 import ZERO3, store3
 from engine.world.contacts import Contacts
 from engine.world.model import DYNAMIC, Bodies, Joints
 from engine.world.problem import Problem
@@ -46,15 +47,19 @@ def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State
     for i in range(n_box):
         if rows.joint[i] >= 0:
             state.joint_lam[rows.joint[i], rows.slot[i]] = problem.lam[i]
+    J = rows.J_b
     for c in range(contacts.count[0]):
         row = n_box + 3 * c
-        for k in range(3):
-            contacts.moment_W[c, k] = 0.0
-            contacts.impulse_W[c, k] = (
-                rows.J_b[row, 3 + k] * problem.lam[row]
-                + rows.J_b[row + 1, 3 + k] * problem.lam[row + 1]
-                + rows.J_b[row + 2, 3 + k] * problem.lam[row + 2]
+        x, y, z = problem.lam[row], problem.lam[row + 1], problem.lam[row + 2]
+        store3(contacts.moment_W, c, ZERO3)
+        push = ZERO3
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            push = (
+                x * J[row, 3] + y * J[row + 1, 3] + z * J[row + 2, 3],
+                x * J[row, 4] + y * J[row + 1, 4] + z * J[row + 2, 4],
+                x * J[row, 5] + y * J[row + 1, 5] + z * J[row + 2, 5],
             )
+        store3(contacts.impulse_W, c, push)
     for i in range(n_box):
         if rows.normal_row[i] >= 0:
             for k in range(3):

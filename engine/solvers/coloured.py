@@ -1,8 +1,15 @@
-"""A projected Gauss-Seidel sweep over groups of eight pairs (lanes.py), friction on the disk.
+"""A projected Gauss-Seidel sweep over groups of sixteen pairs (lanes.py), friction on the disk.
 
-What pgs.sweep_cones does to one contact is done here to eight at once, in the same arithmetic: the
-loops over lanes have no branches and touch no index but their own, so that they become vector
-instructions. Their bound is read from memory: a constant would be unrolled before it is vectorised.
+    d = v_b + w_b x r_b - v_a - w_a x r_a        how the points part, once for three rows
+    w = (n . d, t1 . d, t2 . d) + bias           + cfm lam_n
+    p = n d_n + t1 d_1 + t2 d_2                  by the changes of the three impulses
+    v_a -= p/m_a,  w_a -= I_a^-1 (r_a x p),      b likewise, positive
+
+What pgs.sweep_cones does to one contact is done here to eight at once: loops over lanes have no
+branches, call only what is written out in them and touch no index but their own, so that they
+become vector instructions. Their bound is read from memory: a constant would be unrolled before it
+is vectorised. Beside the layer, which is only read while velocities are written, they see no more
+than two arrays: whether more of them overlap takes too many comparisons, and then they stay loops.
 """
 
 from __future__ import annotations
@@ -10,159 +17,238 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.inlined import inlined_kernel
 from engine.kernel import fast_kernel
-from engine.solvers.lanes import (
+from engine.solvers.lane_layout import (
+    APART,
+    ARM,
     AXES,
     BIAS,
     CFM,
     COUPLING,
+    HALF,
+    INERTIA,
     LAM,
     LAYER,
     MASSES,
     MU,
-    N_SHARED,
-    PUSH_A,
-    PUSH_B,
+    ROUND_SHARED,
     SCALES,
-    SHARED,
     STEPS,
-    TURN_A,
-    TURN_B,
     W,
 )
+from engine.solvers.transposed import load_rows, store_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.world.problem import Lanes
 
-# places in the scratch of one group: six velocities of either side, what its pairs have in common
-SIDE_A, SIDE_B, COMMON = 0, 6 * W, 12 * W
-N_SIDES = COMMON + SHARED
+# places in the scratch of a group: six velocities of either side, the second tangents, the largest
+# changes or two errors of each lane, which outlive the group, and what is found for a layer
+SIDE_A, SIDE_B, BINORMAL, WORST, FOUND = 0, 6 * W, 12 * W, 15 * W, 17 * W
+N_SIDES = 20 * W
+# and in what its pairs have in common
+NORMAL, TANGENT = W * AXES, W * (AXES + 3)
+INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
+
+Triple = tuple[float, float, float]
 
 
 @fast_kernel
-def load_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray, width: int) -> None:
+def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
     """Velocities of the bodies of a group, side by side."""
-    for l in range(width):
-        x = v[a[l]]
-        y = v[b[l]]
-        for k in range(6):
-            u[SIDE_A + k * W + l] = x[k]
-            u[SIDE_B + k * W + l] = y[k]
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        load_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
 
 
 @fast_kernel
-def load_common(s: NDArray, u: NDArray, width: int) -> None:
-    """What the pairs of a group have in common beside them."""
+def load_binormals(s: NDArray, u: NDArray, width: int) -> None:
+    """t2 = n x t1 of the pairs of a group, which have s in common."""
     for l in range(width):
-        for k in range(N_SHARED):
-            u[l + (COMMON + k * W)] = s[l + k * W]
+        x, y, z = s[l + NORMAL], s[l + (NORMAL + W)], s[l + (NORMAL + 2 * W)]
+        e, f, g = s[l + TANGENT], s[l + (TANGENT + W)], s[l + (TANGENT + 2 * W)]
+        u[l + BINORMAL] = y * g - z * f
+        u[l + (BINORMAL + W)] = z * e - x * g
+        u[l + (BINORMAL + 2 * W)] = x * f - y * e
 
 
 @fast_kernel
-def store_sides(v: NDArray, a: NDArray, b: NDArray, u: NDArray, width: int) -> None:
+def store_sides(lanes: Lanes, v: NDArray, g: int) -> None:
     """The velocities back to the bodies."""
-    for l in range(width):
-        x = v[a[l]]
-        y = v[b[l]]
-        for k in range(6):
-            x[k] = u[SIDE_A + k * W + l]
-            y[k] = u[SIDE_B + k * W + l]
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        store_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        store_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
 
 
-@fast_kernel
-def along(c: NDArray, u: NDArray, r: int, l: int) -> float:
-    """J v + bias of row r of lane l."""
-    f = W * 3 * r + l
-    linear = u[f + (COMMON + W * AXES)] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
-    linear += u[f + (COMMON + W * (AXES + 1))] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
-    linear += u[f + (COMMON + W * (AXES + 2))] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
-    turn = c[f + W * TURN_A] * u[l + SIDE_A] + c[f + W * TURN_B] * u[l + SIDE_B]
-    turn += c[f + W * (TURN_A + 1)] * u[l + (SIDE_A + W)]
-    turn += c[f + W * (TURN_B + 1)] * u[l + (SIDE_B + W)]
-    turn += c[f + W * (TURN_A + 2)] * u[l + (SIDE_A + 2 * W)]
-    turn += c[f + W * (TURN_B + 2)] * u[l + (SIDE_B + 2 * W)]
-    return linear + turn + c[W * r + l + W * BIAS]
+@inlined_kernel
+def arms(c: NDArray, s: NDArray, l: int) -> tuple[Triple, Triple]:
+    """r_a, r_b of lane l."""
+    x, y, z = c[l + W * ARM], c[l + W * (ARM + 1)], c[l + W * (ARM + 2)]
+    f = l + W * APART
+    return (x, y, z), (x + s[f], y + s[f + W], z + s[f + 2 * W])
 
 
-@fast_kernel
-def push(c: NDArray, u: NDArray, k: int, l: int, d: tuple[float, float, float]) -> None:
-    """Velocities along world axis k of both sides, by the changes d of the three impulses."""
-    f = W * k + l
-    kick = u[f + COMMON] * d[0] + u[f + (COMMON + 3 * W)] * d[1] + u[f + (COMMON + 6 * W)] * d[2]
-    u[f + (SIDE_A + 3 * W)] -= u[l + (COMMON + W * MASSES)] * kick
-    u[f + (SIDE_B + 3 * W)] += u[l + (COMMON + W * (MASSES + 1))] * kick
-    p, q = f + W * PUSH_A, f + W * PUSH_B
-    u[f + SIDE_A] += c[p] * d[0] + c[p + 3 * W] * d[1] + c[p + 6 * W] * d[2]
-    u[f + SIDE_B] += c[q] * d[0] + c[q + 3 * W] * d[1] + c[q + 6 * W] * d[2]
+@inlined_kernel
+def parting(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
+    """Velocity of the point of body b against that of body a, v_b + w_b x r_b - v_a - w_a x r_a."""
+    r, q = arms(c, s, l)
+    f, g, h = u[l + SIDE_A], u[l + (SIDE_A + W)], u[l + (SIDE_A + 2 * W)]
+    x = u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)] - (g * r[2] - h * r[1])
+    y = u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)] - (h * r[0] - f * r[2])
+    z = u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)] - (f * r[1] - g * r[0])
+    f, g, h = u[l + SIDE_B], u[l + (SIDE_B + W)], u[l + (SIDE_B + 2 * W)]
+    return x + (g * q[2] - h * q[1]), y + (h * q[0] - f * q[2]), z + (f * q[1] - g * q[0])
 
 
-@fast_kernel
-def sweep_layer(c: NDArray, u: NDArray, worst: NDArray, omega: float, width: int) -> None:
-    """One point of each pair: normals, then both tangents within mu times the new normal impulse.
+@inlined_kernel
+def along(s: NDArray, axis: int, l: int, x: Triple) -> float:
+    """x along an axis of lane l: NORMAL or TANGENT of s, BINORMAL of u."""
+    f = l + axis
+    return s[f] * x[0] + s[f + W] * x[1] + s[f + 2 * W] * x[2]
 
-    Writes  c (impulses), u (12 W velocities), worst (W,): largest D |change| of a lane so far
+
+@inlined_kernel
+def impulse(s: NDArray, u: NDArray, l: int, d: Triple) -> Triple:
+    """Impulse of lane l in world axes: d along its three axes."""
+    n, t, b = l + NORMAL, l + TANGENT, l + BINORMAL
+    return (
+        s[n] * d[0] + s[t] * d[1] + u[b] * d[2],
+        s[n + W] * d[0] + s[t + W] * d[1] + u[b + W] * d[2],
+        s[n + 2 * W] * d[0] + s[t + 2 * W] * d[1] + u[b + 2 * W] * d[2],
+    )
+
+
+@inlined_kernel
+def turn(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+    """I^-1 (r x p) of one side of lane l: INERTIA_A or INERTIA_B."""
+    f = l + inertia
+    xy, xz, yz = s[f + 3 * W], s[f + 4 * W], s[f + 5 * W]
+    x, y, z = r[1] * p[2] - r[2] * p[1], r[2] * p[0] - r[0] * p[2], r[0] * p[1] - r[1] * p[0]
+    return (
+        s[f] * x + xy * y + xz * z,
+        xy * x + s[f + W] * y + yz * z,
+        xz * x + yz * y + s[f + 2 * W] * z,
+    )
+
+
+@inlined_kernel
+def turn_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+    """As turn, of a round body: INERTIA_A or ROUND_B."""
+    share = s[l + inertia]
+    x, y, z = share * p[0], share * p[1], share * p[2]
+    return r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
+
+
+@inlined_kernel
+def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]) -> None:
+    """Velocities of both sides of lane l, by an impulse p and what it turns them by."""
+    mass_a, mass_b = s[l + W * MASSES], s[l + W * (MASSES + 1)]
+    for k in range(3):
+        f = l + W * k
+        u[f + SIDE_A] -= turns[0][k]
+        u[f + SIDE_B] += turns[1][k]
+        u[f + (SIDE_A + 3 * W)] -= mass_a * p[k]
+        u[f + (SIDE_B + 3 * W)] += mass_b * p[k]
+
+
+@inlined_kernel
+def push(c: NDArray, s: NDArray, u: NDArray, l: int, d: Triple) -> None:
+    """Velocities of both sides of lane l, by changes d of its three impulses."""
+    r, q = arms(c, s, l)
+    p = impulse(s, u, l, d)
+    kick(s, u, l, p, (turn(s, l, INERTIA_A, r, p), turn(s, l, INERTIA_B, q, p)))
+
+
+@inlined_kernel
+def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, d: Triple) -> None:
+    """As push, of round bodies."""
+    r, q = arms(c, s, l)
+    p = impulse(s, u, l, d)
+    kick(s, u, l, p, (turn_round(s, l, INERTIA_A, r, p), turn_round(s, l, ROUND_B, q, p)))
+
+
+@inlined_kernel
+def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
+    """Changes of the impulses of lane l: normal, then both tangents within mu times the new normal.
+
+    Writes  u: the new impulses, the largest D |change| of the lane so far
     """
-    for l in range(width):
-        old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
-        w0, w1, w2 = along(c, u, 0, l), along(c, u, 1, l), along(c, u, 2, l)
-        w0 += c[W * CFM + l] * old0
-        x = old0 - omega * c[W * STEPS + l] * w0
-        x = x if x > 0.0 else 0.0
-        d0 = x - old0
-        step = omega * c[W * (STEPS + 1) + l]
-        y1 = old1 - step * (w1 + c[W * COUPLING + l] * d0)
-        y2 = old2 - step * (w2 + c[W * (COUPLING + 1) + l] * d0)
-        radius = c[W * MU + l] * x
-        squared = y1 * y1 + y2 * y2
-        outside = squared > radius * radius
-        share = radius / sqrt(squared if outside else 1.0)
-        share = share if outside else 1.0
-        d1 = share * y1 - old1
-        d2 = share * y2 - old2
-        c[W * LAM + l] = x
-        c[W * (LAM + 1) + l] = old1 + d1
-        c[W * (LAM + 2) + l] = old2 + d2
-        d = (d0, d1, d2)
-        push(c, u, 0, l, d)
-        push(c, u, 1, l, d)
-        push(c, u, 2, l, d)
-        across = abs(d1) if abs(d1) > abs(d2) else abs(d2)
-        across *= c[W * (SCALES + 1) + l]
-        change = abs(d0) * c[W * SCALES + l]
-        change = change if change > across else across
-        worst[l] = change if change > worst[l] else worst[l]
+    old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
+    d = parting(c, s, u, l)
+    w0 = along(s, NORMAL, l, d) + c[W * BIAS + l] + c[W * CFM + l] * old0
+    w1 = along(s, TANGENT, l, d) + c[W * (BIAS + 1) + l]
+    w2 = along(u, BINORMAL, l, d) + c[W * (BIAS + 2) + l]
+    x = old0 - omega * c[W * STEPS + l] * w0
+    x = x if x > 0.0 else 0.0
+    d0 = x - old0
+    step = omega * c[W * (STEPS + 1) + l]
+    y1 = old1 - step * (w1 + c[W * COUPLING + l] * d0)
+    y2 = old2 - step * (w2 + c[W * (COUPLING + 1) + l] * d0)
+    radius = s[l + W * MU] * x
+    squared = y1 * y1 + y2 * y2
+    outside = squared > radius * radius
+    share = radius / sqrt(squared if outside else 1.0)
+    share = share if outside else 1.0
+    d1 = share * y1 - old1
+    d2 = share * y2 - old2
+    u[l + FOUND] = x
+    u[l + (FOUND + W)] = old1 + d1
+    u[l + (FOUND + 2 * W)] = old2 + d2
+    across = abs(d1) if abs(d1) > abs(d2) else abs(d2)
+    across *= c[W * (SCALES + 1) + l]
+    change = abs(d0) * c[W * SCALES + l]
+    change = change if change > across else across
+    u[l + WORST] = change if change > u[l + WORST] else u[l + WORST]
+    return d0, d1, d2
 
 
 @fast_kernel
-def push_layer(c: NDArray, u: NDArray, width: int) -> None:
-    """Velocities by all impulses of a layer."""
+def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) -> None:
+    """One point of each pair of a group."""
+    if s.shape[0] == ROUND_SHARED:
+        for l in range(width):
+            push_round(c, s, u, l, answer(c, s, u, omega, l))
+    else:
+        for l in range(width):
+            push(c, s, u, l, answer(c, s, u, omega, l))
     for l in range(width):
-        d = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
-        push(c, u, 0, l, d)
-        push(c, u, 1, l, d)
-        push(c, u, 2, l, d)
+        c[l + W * LAM] = u[l + FOUND]
+        c[l + W * (LAM + 1)] = u[l + (FOUND + W)]
+        c[l + W * (LAM + 2)] = u[l + (FOUND + 2 * W)]
+
+
+@fast_kernel
+def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
+    """Velocities by all impulses of a layer."""
+    if s.shape[0] == ROUND_SHARED:
+        for l in range(width):
+            push_round(c, s, u, l, (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+    else:
+        for l in range(width):
+            push(c, s, u, l, (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
 
 
 @fast_kernel
 def push_lanes(lanes: Lanes, v: NDArray) -> None:
     """v += M^-1 J^T lam of all lanes."""
     u, data = lanes.sides, lanes.data
-    width = lanes.count[2]
-    if width > 2 * W:
-        return
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u, width)
-        at = lanes.begin[g]
-        load_common(data[at : at + SHARED], u, width)
-        at += SHARED
+        width = lanes.width[g]
+        # it never is; that it is small tells the compiler that no index wraps round
+        if width > W:
+            return
+        load_sides(lanes, v, g)
+        at = lanes.layer[g]
+        s = data[lanes.begin[g] : at]
+        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
-            push_layer(data[at : at + LAYER], u, width)
+            push_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
-        store_sides(v, a, b, u, width)
+        store_sides(lanes, v, g)
 
 
 @fast_kernel
@@ -170,28 +256,26 @@ def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
     """All groups once; returns the largest D |change| [m/s].
 
     Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
-    Source  decision 0065
+    Source  decision 0122
     Check   tests/engine/solvers/test_lanes.py
     """
-    u, worst, data = lanes.sides, lanes.worst, lanes.data
-    width = lanes.count[2]
-    # it is W; that it is small tells the compiler that no index wraps round
-    if width > 2 * W:
-        return 0.0
-    for l in range(width):
-        worst[l] = 0.0
+    u, data = lanes.sides, lanes.data
+    for l in range(W):
+        u[l + WORST] = 0.0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u, width)
-        at = lanes.begin[g]
-        load_common(data[at : at + SHARED], u, width)
-        at += SHARED
+        width = lanes.width[g]
+        # as in push_lanes
+        if width > W:
+            break
+        load_sides(lanes, v, g)
+        at = lanes.layer[g]
+        s = data[lanes.begin[g] : at]
+        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
-            sweep_layer(data[at : at + LAYER], u, worst, omega, width)
+            sweep_layer(data[at : at + LAYER], s, u, omega, width)
             at += LAYER
-        store_sides(v, a, b, u, width)
+        store_sides(lanes, v, g)
     largest = 0.0
-    for l in range(width):
-        largest = worst[l] if worst[l] > largest else largest
+    for l in range(W):
+        largest = u[l + WORST] if u[l + WORST] > largest else largest
     return largest

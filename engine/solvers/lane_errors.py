@@ -9,9 +9,20 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.inlined import inlined_kernel
 from engine.kernel import fast_kernel
-from engine.solvers.coloured import along, load_common, load_sides
-from engine.solvers.lanes import BIAS, CFM, LAM, LAYER, MU, SCALES, SHARED, W
+from engine.solvers.coloured import (
+    BINORMAL,
+    FOUND,
+    NORMAL,
+    TANGENT,
+    WORST,
+    along,
+    load_binormals,
+    load_sides,
+    parting,
+)
+from engine.solvers.lane_layout import BIAS, CFM, LAM, LAYER, MU, SCALES, W
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +30,7 @@ if TYPE_CHECKING:
     from engine.world.problem import Lanes
 
 
-@fast_kernel
+@inlined_kernel
 def natural_error(
     y: tuple[float, float, float], w: tuple[float, float, float], radius: float
 ) -> tuple[float, float]:
@@ -35,7 +46,7 @@ def natural_error(
     return abs(y[0] - z), sqrt(e1 * e1 + e2 * e2)
 
 
-@fast_kernel
+@inlined_kernel
 def cone_error(y: tuple[float, float, float], w: tuple[float, float, float], mu: float) -> float:
     """| y - P_K(y - u) |,  u = (w_n + mu |w_t|, w_t), see projection.project_cone."""
     n = y[0] - w[0] - mu * sqrt(w[1] * w[1] + w[2] * w[2])
@@ -53,16 +64,18 @@ def cone_error(y: tuple[float, float, float], w: tuple[float, float, float], mu:
 
 
 @fast_kernel
-def measure_layer(c: NDArray, u: NDArray, worst: NDArray, width: int) -> None:
+def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
     """One point of each pair.
 
-    Writes  c: w in the place of the biases; worst (2 W,): the largest errors of each lane so far
+    Writes  c: w in the place of the biases; u: the largest errors of each lane so far
     """
     for l in range(width):
         lam = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
-        w0 = along(c, u, 0, l) + c[W * CFM + l] * lam[0]
-        w = (w0, along(c, u, 1, l), along(c, u, 2, l))
-        D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], c[W * MU + l]
+        d = parting(c, s, u, l)
+        w0 = along(s, NORMAL, l, d) + c[W * BIAS + l] + c[W * CFM + l] * lam[0]
+        w1 = along(s, TANGENT, l, d) + c[W * (BIAS + 1) + l]
+        w = (w0, w1, along(u, BINORMAL, l, d) + c[W * (BIAS + 2) + l])
+        D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], s[l + W * MU]
         D_c = D if D_t < D else D_t
         y = (D * lam[0], D_t * lam[1], D_t * lam[2])
         pressed = lam[0] if lam[0] > 0.0 else 0.0
@@ -71,11 +84,16 @@ def measure_layer(c: NDArray, u: NDArray, worst: NDArray, width: int) -> None:
         natural = normal if normal > tangents else tangents
         # NaN beats every number, and all three have the same
         natural = natural if natural == natural else cone
-        worst[l] = worst[l] if natural <= worst[l] else natural
-        worst[l + W] = worst[l + W] if cone <= worst[l + W] else cone
-        c[W * BIAS + l] = w[0]
-        c[W * (BIAS + 1) + l] = w[1]
-        c[W * (BIAS + 2) + l] = w[2]
+        f = l + WORST
+        u[f] = u[f] if natural <= u[f] else natural
+        u[f + W] = u[f + W] if cone <= u[f + W] else cone
+        u[l + FOUND] = w[0]
+        u[l + (FOUND + W)] = w[1]
+        u[l + (FOUND + 2 * W)] = w[2]
+    for l in range(width):
+        c[l + W * BIAS] = u[l + FOUND]
+        c[l + W * (BIAS + 1)] = u[l + (FOUND + W)]
+        c[l + W * (BIAS + 2)] = u[l + (FOUND + 2 * W)]
 
 
 @fast_kernel
@@ -86,25 +104,24 @@ def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
     Writes  lanes.data: w in the place of the biases, so that lanes must be loaded to sweep again
     Check   tests/engine/solvers/test_lanes.py
     """
-    u, worst, data = lanes.sides, lanes.worst, lanes.data
-    width = lanes.count[2]
-    # as in sweep_lanes
-    if width > 2 * W:
-        return 0.0, 0.0
-    for l in range(2 * width):
-        worst[l] = 0.0
+    u, data = lanes.sides, lanes.data
+    for l in range(W):
+        u[l + WORST] = 0.0
+        u[l + (WORST + W)] = 0.0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(v, a, b, u, width)
-        at = lanes.begin[g]
-        load_common(data[at : at + SHARED], u, width)
-        at += SHARED
+        width = lanes.width[g]
+        # as in push_lanes
+        if width > W:
+            break
+        load_sides(lanes, v, g)
+        at = lanes.layer[g]
+        s = data[lanes.begin[g] : at]
+        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
-            measure_layer(data[at : at + LAYER], u, worst, width)
+            measure_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
     natural, cone = 0.0, 0.0
-    for l in range(width):
-        natural = natural if worst[l] <= natural else worst[l]
-        cone = cone if worst[l + W] <= cone else worst[l + W]
+    for l in range(W):
+        natural = natural if u[l + WORST] <= natural else u[l + WORST]
+        cone = cone if u[l + (WORST + W)] <= cone else u[l + (WORST + W)]
     return natural, cone

@@ -1,26 +1,15 @@
-"""Contacts in groups of eight pairs that share no moving body: swept eight at a time.
+"""Contacts in groups of sixteen pairs that share no moving body: swept eight at a time.
 
-Contacts that follow one another between the same bodies with the same axes are a pair, of up to
-POINTS of them. Pairs are coloured, greedily in their order: one that shares a body an impulse moves
-with another never has its colour. Pairs of a colour, those of most points first, fill groups of W
-lanes; what is left of a group is a pair of nothing with nothing. So a sweep over the groups, and
-over the points of each, is a Gauss-Seidel sweep in another order; every operation works on W
-contacts at once, and bodies are read and written once for all points of a pair. Contacts whose
-bodies have no colour left stay in the problem and are swept one by one.
+Pairs of contacts are coloured (colours.py), and sixteen of a colour lie side by side. So a sweep
+over the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every
+operation works on eight contacts at once, and bodies are read and written once for all points of a
+pair. Contacts whose bodies have no colour left stay in the problem and are swept one by one.
 
-Group g is data[begin[g] : begin[g + 1]]: what its pairs have in common, then a layer for each of
-its points. Field f of lane l stands at f W + l from there:
+Rows of the problem are of any kind; those of a contact are known by three axes and two arms, and
+that is what lanes hold (lane_layout.py):
 
-    AXES      n, t1, t2            linear part of J_b; that of J_a is its negative
-    MASSES    1/m_a, 1/m_b
-
-    TURN_A    of the three rows    angular part of J_a;   PUSH_A  I_a^-1 of it
-    TURN_B    likewise of J_b;     PUSH_B
-    STEPS     1/D_n, and 1 over the larger eigenvalue of the tangents' block
-    COUPLING  A[t1, n], A[t2, n]
-    BIAS, LAM of the three rows;   CFM  of the normal
-    MU
-    SCALES    D_n, larger diagonal of the tangents: impulses times these are velocities
+    J_a = -[r_a x e, e],   J_b = [r_b x e, e],   e = n, t1, t2
+    r . n = (r x t1) . t2,  r . t1 = (r x t2) . n,  r . t2 = (r x n) . t1
 """
 
 from __future__ import annotations
@@ -28,214 +17,187 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
+from engine.solvers.colours import colour_pairs, find_pairs, place_groups
 from engine.solvers.gauss_seidel import block_diagonal
+from engine.solvers.lane_layout import (
+    APART,
+    ARM,
+    AXES,
+    BIAS,
+    CFM,
+    COLOURS,
+    COUPLING,
+    HALF,
+    INERTIA,
+    KINDS,
+    LAM,
+    LAYER,
+    MASSES,
+    MU,
+    N_FIELDS,
+    POINTS,
+    ROUND_SHARED,
+    SCALES,
+    STEPS,
+    W,
+)
 from engine.solvers.pgs import project_contact, write_block
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.world.problem import Lanes, Problem
 
-W, POINTS = 8, 4
-AXES, MASSES, N_SHARED = 0, 9, 11
-TURN_A, TURN_B, PUSH_A, PUSH_B = 0, 9, 18, 27
-STEPS, COUPLING, BIAS, LAM, CFM, MU, SCALES, N_FIELDS = 36, 38, 40, 43, 46, 47, 48, 50
-SHARED, LAYER = W * N_SHARED, W * N_FIELDS
+# three vectors, of the normal and both tangents
+Three = tuple[Vec3, Vec3, Vec3]
 
-# bits of an int64 that are colours
-COLOURS = 62
+# how far rows may be from those of a point contact: of 1 in their axes, of the arms in turning
+ROUNDING = 1e-12
 
 
 @kernel
-def colour_of(taken: int) -> int:
-    """The lowest colour that is not taken, COLOURS when all are."""
-    colour = 0
-    while colour < COLOURS and taken >> colour & 1:
-        colour += 1
-    return colour
+def angular(J: NDArray, i: int) -> Three:
+    """Angular parts of the rows i, i + 1, i + 2."""
+    p, q, r = J[i], J[i + 1], J[i + 2]
+    return (p[0], p[1], p[2]), (q[0], q[1], q[2]), (r[0], r[1], r[2])
 
 
 @kernel
-def is_same_pair(problem: Problem, i: int, j: int) -> bool:
-    """Whether the contacts with normal rows i and j are between the same bodies, axes alike."""
-    if problem.body_a[i] != problem.body_a[j] or problem.body_b[i] != problem.body_b[j]:
-        return False
-    for k in range(3, 6):
-        # the second tangent follows from these two
-        if problem.J_b[i, k] != problem.J_b[j, k] or problem.J_b[i + 1, k] != problem.J_b[j + 1, k]:
-            return False
-    return True
+def linear(J: NDArray, i: int) -> Three:
+    """Linear parts of the rows i, i + 1, i + 2."""
+    p, q, r = J[i], J[i + 1], J[i + 2]
+    return (p[3], p[4], p[5]), (q[3], q[4], q[5]), (r[3], r[4], r[5])
 
 
 @kernel
-def find_pairs(problem: Problem, lanes: Lanes, n: int) -> int:
-    """Where the pairs of the n listed contacts begin; returns how many pairs there are.
+def arm_of(axes: Three, turns: Three) -> Vec3:
+    """r of turns = r x axes: (r x t1) . t2 = r . n, and so on."""
+    along = (dot(turns[1], axes[2]), dot(turns[2], axes[0]), dot(turns[0], axes[1]))
+    r = add_scaled(scale(along[0], axes[0]), along[1], axes[1])
+    return add_scaled(r, along[2], axes[2])
 
-    Writes  lanes.first (pairs + 1), taken = 0 of all bodies of these contacts
+
+@kernel
+def miss(axes: Three, turns: Three) -> float:
+    """How far turns are from r x axes [m], whatever r is: (r x e) . f = -(r x f) . e."""
+    off = abs(dot(turns[0], axes[0])) + abs(dot(turns[1], axes[1])) + abs(dot(turns[2], axes[2]))
+    off += abs(dot(turns[0], axes[1]) + dot(turns[1], axes[0]))
+    off += abs(dot(turns[1], axes[2]) + dot(turns[2], axes[1]))
+    return off + abs(dot(turns[2], axes[0]) + dot(turns[0], axes[2]))
+
+
+@kernel
+def distance(a: Vec3, b: Vec3) -> float:
+    """Sum of |a - b|."""
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2])
+
+
+@kernel
+def put(data: NDArray, at: int, x: Vec3) -> None:
+    """Three numbers into three fields of a lane."""
+    data[at] = x[0]
+    data[at + W] = x[1]
+    data[at + 2 * W] = x[2]
+
+
+@kernel
+def write_inertia(problem: Problem, body: int, data: NDArray, at: int) -> None:
+    """I^-1 of a body into six fields of a lane."""
+    I = problem.inverse_inertia[body]
+    put(data, at, (I[0, 0], I[1, 1], I[2, 2]))
+    put(data, at + 3 * W, (I[0, 1], I[0, 2], I[1, 2]))
+
+
+@kernel
+def write_shared(problem: Problem, i: int, data: NDArray, at: int, is_round: bool) -> bool:
+    """What the points of the pair of the contact with normal row i have in common.
+
+    Returns whether its axes are n, t1, n x t1.
     """
-    pairs = 0
-    for c in range(n):
-        i = lanes.listed[c]
-        has_room = c > 0 and c < lanes.first[pairs - 1] + POINTS
-        if has_room and is_same_pair(problem, lanes.listed[c - 1], i):
-            continue
-        lanes.taken[problem.body_a[i]] = 0
-        lanes.taken[problem.body_b[i]] = 0
-        lanes.first[pairs] = c
-        pairs += 1
-    lanes.first[pairs] = n
-    return pairs
+    a, b = problem.body_a[i], problem.body_b[i]
+    axes = linear(problem.J_b, i)
+    put(data, at + W * AXES, axes[0])
+    put(data, at + W * (AXES + 3), axes[1])
+    data[at + W * MASSES] = problem.inverse_mass[a]
+    data[at + W * (MASSES + 1)] = problem.inverse_mass[b]
+    minus_a = arm_of(axes, angular(problem.J_a, i))
+    put(data, at + W * APART, add(arm_of(axes, angular(problem.J_b, i)), minus_a))
+    data[at + W * MU] = problem.mu[i + 1]
+    if is_round:
+        data[at + W * INERTIA] = problem.inverse_inertia[a, 0, 0]
+        data[at + W * (INERTIA + 1)] = problem.inverse_inertia[b, 0, 0]
+    else:
+        write_inertia(problem, a, data, at + W * INERTIA)
+        write_inertia(problem, b, data, at + W * (INERTIA + 6))
+    return distance(cross(axes[0], axes[1]), axes[2]) <= ROUNDING
 
 
 @kernel
-def colour_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
-    """A colour for each pair, and how many pairs of each number of points every colour has.
-
-    Writes  lanes.taken, key (colour POINTS + POINTS - points), start, rest, count
-    """
-    mass, taken, start = problem.inverse_mass, lanes.taken, lanes.start
-    start[:] = 0
-    n_rest = 0
-    for p in range(pairs):
-        first, end = lanes.first[p], lanes.first[p + 1]
-        a, b = problem.body_a[lanes.listed[first]], problem.body_b[lanes.listed[first]]
-        moves_a, moves_b = mass[a] > 0.0, mass[b] > 0.0
-        colour = colour_of((taken[a] if moves_a else 0) | (taken[b] if moves_b else 0))
-        key = colour * POINTS + POINTS - (end - first)
-        lanes.key[p] = key
-        if colour == COLOURS:
-            for c in range(first, end):
-                lanes.rest[n_rest] = lanes.listed[c]
-                n_rest += 1
-            continue
-        start[key] += 1
-        if moves_a:
-            taken[a] |= 1 << colour
-        if moves_b:
-            taken[b] |= 1 << colour
-    lanes.count[1] = n_rest
+def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> bool:
+    """The arm of the contact with normal row i; whether its rows are a point contact's."""
+    axes = linear(problem.J_b, i)
+    turns_a, turns_b = angular(problem.J_a, i), angular(problem.J_b, i)
+    minus_a, arm_b = arm_of(axes, turns_a), arm_of(axes, turns_b)
+    put(data, at + W * ARM, negate(minus_a))
+    f = shared + W * APART
+    apart = (data[f], data[f + W], data[f + 2 * W])
+    off = distance(add(arm_b, minus_a), apart)
+    off += miss(axes, turns_a) + miss(axes, turns_b)
+    opposite = linear(problem.J_a, i)
+    wrong = distance(negate(opposite[0]), axes[0]) + distance(negate(opposite[1]), axes[1])
+    wrong += distance(negate(opposite[2]), axes[2])
+    wrong += abs(problem.cfm[i + 1]) + abs(problem.cfm[i + 2])
+    return off <= ROUNDING * (norm(minus_a) + norm(arm_b)) and wrong == 0.0
 
 
 @kernel
-def place_groups(problem: Problem, lanes: Lanes) -> None:
-    """Where the lanes of each key start, and how many layers each group has.
-
-    Reads   lanes.start   pairs of each key
-    Writes  lanes.start   their first lane
-            lanes.begin, count; row, body_a, body_b of lanes of nothing
-    """
-    world = problem.inverse_mass.shape[0] - 1
-    groups, at = 0, 0
-    lanes.begin[0] = 0
-    for colour in range(COLOURS):
-        lane = groups * W
-        for key in range(colour * POINTS, (colour + 1) * POINTS):
-            size = lanes.start[key]
-            lanes.start[key] = lane
-            lane += size
-            # the widest of the group that its first lane belongs to; later ones have no more points
-            while groups * W < lane:
-                at += SHARED + (POINTS - key % POINTS) * LAYER
-                groups += 1
-                lanes.begin[groups] = at
-        for rest in range(lane, groups * W):
-            lanes.body_a[rest] = world
-            lanes.body_b[rest] = world
-            lanes.row[rest * POINTS] = -1
-    lanes.count[0] = groups
+def couplings(problem: Problem, i: int, is_round: bool) -> Vec3:
+    """A[t1, n], A[t2, n], A[t2, t1] of a contact whose axes are square to each other."""
+    a, b = angular(problem.J_a, i), angular(problem.J_b, i)
+    inertia_a = load33(problem.inverse_inertia, problem.body_a[i])
+    inertia_b = load33(problem.inverse_inertia, problem.body_b[i])
+    if is_round:
+        c, d = inertia_a[0][0], inertia_b[0][0]
+        return (
+            c * dot(a[1], a[0]) + d * dot(b[1], b[0]),
+            c * dot(a[2], a[0]) + d * dot(b[2], b[0]),
+            c * dot(a[2], a[1]) + d * dot(b[2], b[1]),
+        )
+    push_a, push_b = times_vector(inertia_a, a[0]), times_vector(inertia_b, b[0])
+    side_a, side_b = times_vector(inertia_a, a[1]), times_vector(inertia_b, b[1])
+    return (
+        dot(a[1], push_a) + dot(b[1], push_b),
+        dot(a[2], push_a) + dot(b[2], push_b),
+        dot(a[2], side_a) + dot(b[2], side_b),
+    )
 
 
 @kernel
-def place_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
-    """A lane for each coloured pair.
-
-    Writes  lanes.start, row, body_a, body_b
-    """
-    for p in range(pairs):
-        key = lanes.key[p]
-        if key >= COLOURS * POINTS:
-            continue
-        lane = lanes.start[key]
-        lanes.start[key] = lane + 1
-        first = lanes.first[p]
-        points = lanes.first[p + 1] - first
-        i = lanes.listed[first]
-        lanes.body_a[lane] = problem.body_a[i]
-        lanes.body_b[lane] = problem.body_b[i]
-        for k in range(points):
-            lanes.row[lane * POINTS + k] = lanes.listed[first + k]
-        if points < POINTS:
-            lanes.row[lane * POINTS + points] = -1
-
-
-@kernel
-def write_shared(problem: Problem, i: int, data: NDArray, at: int) -> None:
-    """What the points of the pair of the contact with normal row i have in common."""
-    for r in range(3):
-        for k in range(3):
-            data[at + W * (AXES + 3 * r + k)] = problem.J_b[i + r, 3 + k]
-    data[at + W * MASSES] = problem.inverse_mass[problem.body_a[i]]
-    data[at + W * (MASSES + 1)] = problem.inverse_mass[problem.body_b[i]]
-
-
-@kernel
-def write_turns(problem: Problem, i: int, data: NDArray, at: int) -> float:
-    """Angular parts of the rows of a contact; how far its linear parts are from a point contact's.
-
-    Those of J_a are those of J_b turned round, those of M^-1 J^T are these over the mass.
-    """
-    mass_a = problem.inverse_mass[problem.body_a[i]]
-    mass_b = problem.inverse_mass[problem.body_b[i]]
-    off = 0.0
-    for r in range(3):
-        J_a, J_b = problem.J_a[i + r], problem.J_b[i + r]
-        MJ_a, MJ_b = problem.MJ_a[i + r], problem.MJ_b[i + r]
-        for k in range(3):
-            f = at + W * (3 * r + k)
-            data[f + W * TURN_A] = J_a[k]
-            data[f + W * TURN_B] = J_b[k]
-            data[f + W * PUSH_A] = MJ_a[k]
-            data[f + W * PUSH_B] = MJ_b[k]
-            axis = J_b[3 + k]
-            off += abs(J_a[3 + k] + axis)
-            off += abs(MJ_a[3 + k] + mass_a * axis) + abs(MJ_b[3 + k] - mass_b * axis)
-    return off
-
-
-@kernel
-def coupling(data: NDArray, at: int, r: int, s: int) -> float:
-    """A of two rows of a contact whose axes are square to each other, from its angular parts."""
-    p, q = at + W * 3 * r, at + W * 3 * s
-    total = 0.0
-    for k in range(3):
-        total += data[p + W * (TURN_A + k)] * data[q + W * (PUSH_A + k)]
-        total += data[p + W * (TURN_B + k)] * data[q + W * (PUSH_B + k)]
-    return total
-
-
-@kernel
-def write_point(problem: Problem, i: int, data: NDArray, at: int) -> bool:
+def write_point(
+    problem: Problem, i: int, data: NDArray, shared: int, at: int, is_round: bool
+) -> bool:
     """The contact with normal row i into a lane; False if its rows are no point contact's.
 
     Writes  data; problem.lam into its set
     """
-    off = write_turns(problem, i, data, at)
-    off += abs(problem.cfm[i + 1]) + abs(problem.cfm[i + 2])
+    is_point = write_arm(problem, i, data, shared, at)
     project_contact(problem, i)
     for r in range(3):
         data[at + W * (BIAS + r)] = problem.b[i + r]
         data[at + W * (LAM + r)] = problem.lam[i + r]
+    coupled = couplings(problem, i, is_round)
     D_n, D_1, D_2 = problem.diagonal[i], problem.diagonal[i + 1], problem.diagonal[i + 2]
-    D_t = block_diagonal(D_1, D_2, coupling(data, at, 2, 1))
+    D_t = block_diagonal(D_1, D_2, coupled[2])
     data[at + W * CFM] = problem.cfm[i]
     data[at + W * STEPS] = 1.0 / D_n if D_n > 0.0 else 0.0
     data[at + W * (STEPS + 1)] = 1.0 / D_t if D_t > 0.0 else 0.0
-    data[at + W * COUPLING] = coupling(data, at, 1, 0)
-    data[at + W * (COUPLING + 1)] = coupling(data, at, 2, 0)
-    data[at + W * MU] = problem.mu[i + 1]
+    data[at + W * COUPLING] = coupled[0]
+    data[at + W * (COUPLING + 1)] = coupled[1]
     data[at + W * SCALES] = D_n
     data[at + W * (SCALES + 1)] = max(D_1, D_2)
-    return off == 0.0
+    return is_point
 
 
 @kernel
@@ -246,26 +208,66 @@ def clear_lane(data: NDArray, at: int, fields: int) -> None:
 
 
 @kernel
-def fill_lane(problem: Problem, lanes: Lanes, g: int, l: int) -> bool:
-    """Numbers of one pair into its lane; False if a contact of it is no point contact."""
-    lane, at, end = g * W + l, lanes.begin[g] + l, lanes.begin[g + 1]
-    first = lanes.row[lane * POINTS]
-    is_contact = True
-    if first >= 0:
-        write_shared(problem, first, lanes.data, at)
-    else:
-        clear_lane(lanes.data, at, N_SHARED)
-    at += SHARED
-    p = 0
-    while at < end:
-        i = lanes.row[lane * POINTS + p] if p >= 0 else -1
-        if i >= 0:
-            is_contact = write_point(problem, i, lanes.data, at) and is_contact
-            p += 1
-        else:
-            clear_lane(lanes.data, at, N_FIELDS)
-            p = -1
+def clear_group_lane(lanes: Lanes, g: int, l: int) -> None:
+    """Nothing in what is shared and in all layers of lane l of group g."""
+    at = lanes.layer[g]
+    clear_lane(lanes.data, lanes.begin[g] + l, (at - lanes.begin[g]) // W)
+    while at < lanes.begin[g + 1]:
+        clear_lane(lanes.data, at + l, N_FIELDS)
         at += LAYER
+
+
+@kernel
+def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int) -> bool:
+    """A pair into its lane: `points` contacts, listed from `first` on; False if one is no contact.
+
+    Writes  lanes.data, row, body_a, body_b
+    """
+    g, l = lane // W, lane % W
+    shared, at = lanes.begin[g] + l, lanes.layer[g] + l
+    is_round = lanes.layer[g] - lanes.begin[g] == ROUND_SHARED
+    i = lanes.listed[first]
+    lanes.body_a[lane] = problem.body_a[i]
+    lanes.body_b[lane] = problem.body_b[i]
+    is_contact = write_shared(problem, i, lanes.data, shared, is_round)
+    for k in range(points):
+        i = lanes.listed[first + k]
+        lanes.row[lane * POINTS + k] = i
+        is_contact = write_point(problem, i, lanes.data, shared, at, is_round) and is_contact
+        at += LAYER
+    if points < POINTS:
+        lanes.row[lane * POINTS + points] = -1
+    while at < lanes.begin[g + 1]:
+        clear_lane(lanes.data, at, N_FIELDS)
+        at += LAYER
+    return is_contact
+
+
+@kernel
+def fill_lanes(problem: Problem, lanes: Lanes, pairs: int) -> bool:
+    """All pairs in their order into lanes; False if a contact is no point contact.
+
+    In their order: rows are then read one after the other, and what is written, the next lane of
+    each colour, is in the cache.
+
+    Writes  lanes.start, width
+    """
+    is_contact = True
+    for p in range(pairs):
+        key = lanes.key[p]
+        if key >= COLOURS * KINDS:
+            continue
+        lane = lanes.start[key]
+        lanes.start[key] = lane + 1
+        if lane % W >= HALF:
+            lanes.width[lane // W] = W
+        first = lanes.first[p]
+        points = lanes.first[p + 1] - first
+        is_contact = fill_lane(problem, lanes, lane, first, points) and is_contact
+    for g in range(lanes.count[0]):
+        for l in range(lanes.width[g]):
+            if lanes.row[(g * W + l) * POINTS] < 0:
+                clear_group_lane(lanes, g, l)
     return is_contact
 
 
@@ -279,15 +281,10 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     """
     lanes.count[0] = 0
     lanes.count[1] = 0
-    lanes.count[2] = W
     pairs = find_pairs(problem, lanes, n)
     colour_pairs(problem, lanes, pairs)
     place_groups(problem, lanes)
-    place_pairs(problem, lanes, pairs)
-    coloured = True
-    for g in range(lanes.count[0]):
-        for l in range(W):
-            coloured = fill_lane(problem, lanes, g, l) and coloured
+    coloured = fill_lanes(problem, lanes, pairs)
     if not coloured:
         lanes.count[0] = 0
         lanes.count[1] = n
@@ -302,15 +299,12 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
 def store_lanes(problem: Problem, lanes: Lanes) -> None:
     """Impulses of the lanes back into problem.lam, what stands for their biases into problem.w."""
     for g in range(lanes.count[0]):
-        for l in range(W):
-            at = lanes.begin[g] + SHARED + l
-            row = (g * W + l) * POINTS
-            layers = (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
-            for p in range(layers):
-                i = lanes.row[row + p]
-                if i < 0:
-                    break
+        for l in range(lanes.width[g]):
+            at, row = lanes.layer[g] + l, (g * W + l) * POINTS
+            while at < lanes.begin[g + 1] and lanes.row[row] >= 0:
+                i = lanes.row[row]
                 for r in range(3):
                     problem.lam[i + r] = lanes.data[at + W * (LAM + r)]
                     problem.w[i + r] = lanes.data[at + W * (BIAS + r)]
                 at += LAYER
+                row += 1

@@ -18,21 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
-from engine.solvers.coloured import COMMON, SIDE_A, SIDE_B, load_common, load_sides
-from engine.solvers.lanes import (
-    AXES,
-    BIAS,
-    CFM,
-    LAM,
-    LAYER,
-    POINTS,
-    SCALES,
-    SHARED,
-    STEPS,
-    TURN_A,
-    TURN_B,
-    W,
-)
+from engine.solvers.coloured import NORMAL, along, load_sides, parting
+from engine.solvers.lane_layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +63,7 @@ def write_soft_point(
 @kernel
 def layers_of(lanes: Lanes, g: int) -> int:
     """How many layers group g has."""
-    return (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
+    return (lanes.begin[g + 1] - lanes.layer[g]) // LAYER
 
 
 @kernel
@@ -93,37 +80,28 @@ def write_soft_lanes(rows: Rows, steps: Substeps, lanes: Lanes, soft: Softness) 
             for p in range(layers):
                 i = lanes.row[(g * W + l) * POINTS + p] if is_point else -1
                 is_point = i >= 0
-                D = lanes.data[lanes.begin[g] + SHARED + p * LAYER + W * SCALES + l]
+                D = lanes.data[lanes.layer[g] + p * LAYER + W * SCALES + l]
                 at = (layer + p) * BLOCK + l
                 write_soft_point(rows, steps, i, D, soft.compliance, at)
         layer += layers
 
 
 @fast_kernel
-def displaced(c: NDArray, u: NDArray, l: int) -> float:
-    """J y of the normal of lane l for displacements y of both sides."""
-    n = l + (COMMON + W * AXES)
-    linear = u[n] * (u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)])
-    linear += u[n + W] * (u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)])
-    linear += u[n + 2 * W] * (u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)])
-    turn = c[l + W * TURN_A] * u[l + SIDE_A] + c[l + W * TURN_B] * u[l + SIDE_B]
-    turn += c[l + W * (TURN_A + 1)] * u[l + (SIDE_A + W)]
-    turn += c[l + W * (TURN_B + 1)] * u[l + (SIDE_B + W)]
-    turn += c[l + W * (TURN_A + 2)] * u[l + (SIDE_A + 2 * W)]
-    turn += c[l + W * (TURN_B + 2)] * u[l + (SIDE_B + 2 * W)]
-    return linear + turn
-
-
-@fast_kernel
 def aim_layer(
-    c: NDArray, s: NDArray, u: NDArray, soft: tuple[float, float, float], moment: Moment, width: int
+    c: NDArray,
+    shared: NDArray,
+    s: NDArray,
+    u: NDArray,
+    soft: tuple[float, float, float],
+    moment: Moment,
+    width: int,
 ) -> None:
     """One layer of aim_lanes, whose sides are displaced by u."""
     h, rate, fastest = soft
     number, time, reach, counted = moment
     for l in range(width):
         gap = s[l + W * GAP] + time * s[l + W * SPEED] + reach * s[l + W * GAIN]
-        gap += displaced(c, u, l)
+        gap += along(shared, NORMAL, l, parting(c, shared, u, l))
         push = rate * gap
         push = -fastest if push < -fastest else push
         is_open = gap > 0.0
@@ -144,22 +122,20 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
 
     Writes  lanes.data, steps.lanes
     """
-    u, width = lanes.sides, lanes.count[2]
+    u = lanes.sides
     scalars = (soft.h, soft.rate, soft.fastest)
-    # it is W; that it is small tells the compiler that no index wraps round
-    if width > 2 * W:
-        return
     of = 0
     for g in range(lanes.count[0]):
-        a = lanes.body_a[g * W : g * W + W]
-        b = lanes.body_b[g * W : g * W + W]
-        load_sides(steps.moved, a, b, u, width)
-        at = lanes.begin[g]
-        load_common(lanes.data[at : at + SHARED], u, width)
-        at += SHARED
+        width = lanes.width[g]
+        # as in coloured.push_lanes
+        if width > W:
+            return
+        load_sides(lanes, steps.moved, g)
+        at = lanes.layer[g]
+        shared = lanes.data[lanes.begin[g] : at]
         while at < lanes.begin[g + 1]:
             s = steps.lanes[of : of + BLOCK]
-            aim_layer(lanes.data[at : at + LAYER], s, u, scalars, moment, width)
+            aim_layer(lanes.data[at : at + LAYER], shared, s, u, scalars, moment, width)
             at += LAYER
             of += BLOCK
 
@@ -183,12 +159,12 @@ def relax_lanes(steps: Substeps, lanes: Lanes, number: float, rebounds: bool) ->
 
     Writes  lanes.data
     """
-    width = lanes.count[2]
-    if width > 2 * W:
-        return
     of = 0
     for g in range(lanes.count[0]):
-        at = lanes.begin[g] + SHARED
+        width = lanes.width[g]
+        if width > W:
+            return
+        at = lanes.layer[g]
         while at < lanes.begin[g + 1]:
             s = steps.lanes[of : of + BLOCK]
             relax_layer(lanes.data[at : at + LAYER], s, number, rebounds, width)
@@ -210,7 +186,7 @@ def store_totals(steps: Substeps, lanes: Lanes, lam: NDArray) -> None:
                 i = lanes.row[(g * W + l) * POINTS + p]
                 if i < 0:
                     break
-                at = lanes.begin[g] + SHARED + p * LAYER + W * LAM + l
+                at = lanes.layer[g] + p * LAYER + W * LAM + l
                 of = (layer + p) * BLOCK + W * TOTAL + l
                 for r in range(3):
                     lam[i + r] = steps.lanes[of + W * r] + lanes.data[at + W * r]

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
 from engine.solvers.coloured import push_lanes, sweep_lanes
+from engine.solvers.colours import is_same_pair
 from engine.solvers.lane_errors import measure_lanes
-from engine.solvers.lanes import POINTS, is_same_pair, load_lanes, store_lanes
+from engine.solvers.lane_layout import POINTS
+from engine.solvers.lanes import load_lanes, store_lanes
 from engine.solvers.operator import add_impulse, row_velocity
 from engine.solvers.pgs import pgs, sweep_cone
 from engine.solvers.residual import contact_errors, larger

@@ -30,6 +30,15 @@ def load33(array: NDArray, i: int) -> Mat3:
 
 
 @kernel
+def store33(array: NDArray, i: int, A: Mat3) -> None:
+    """Write rows into element i of an (n, 3, 3) array."""
+    for k in range(3):
+        array[i, 0, k] = A[0][k]
+        array[i, 1, k] = A[1][k]
+        array[i, 2, k] = A[2][k]
+
+
+@kernel
 def store_congruent(R: Mat3, S: Mat3, array: NDArray, i: int) -> None:
     """array[i] = R S R^T for a symmetric S."""
     T = (

@@ -12,6 +12,9 @@ from engine.spatial.vec3 import Vec3
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
+# squares of norms within this of 1 are normalised by a line, 3/8 of its square off
+NEARLY = 1e-8
+
 
 @kernel
 def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
@@ -67,6 +70,13 @@ def nearly_unit(q: Quaternion) -> Quaternion:
     """
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3]))
     return (s * q[0], s * q[1], s * q[2], s * q[3])
+
+
+@kernel
+def unit_again(q: Quaternion) -> Quaternion:
+    """As `unit`; of what is nearly a unit quaternion without a root or a division to wait for."""
+    n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
+    return nearly_unit(q) if abs(n - 1.0) < NEARLY else unit(q)
 
 
 @kernel

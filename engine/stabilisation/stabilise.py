@@ -31,7 +31,7 @@ def stabilise(
     rows, positions, bodies = work.rows, work.positions, model.bodies
     if rows.count[0] == 0:
         return
-    if rows.count[1] == 0 and not is_anything_due(model, state, rows, positions, options):
+    if rows.count[1] == 0 and not is_anything_due(model, state, work, positions, options):
         return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0

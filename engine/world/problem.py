@@ -62,22 +62,23 @@ class Problem(NamedTuple):
 
 @bundle
 class Lanes(NamedTuple):
-    """Contacts of a Problem in groups of eight pairs that share no body, see solvers/lanes.py."""
+    """Contacts of a Problem in groups of sixteen pairs that share no body, see solvers/lanes.py."""
 
-    count: NDArray  # (3,) int64         groups, contacts without a colour, lanes of a group
-    data: NDArray  # (88 groups + 400 layers,)  numbers of the contacts of each group, unit of the rows
+    count: NDArray  # (2,) int64         groups, contacts without a colour
+    data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/lane_layout.py
     begin: NDArray  # (groups + 1,) int64  where each group begins in data, then the end
+    layer: NDArray  # (groups,) int64    where its first layer begins
+    width: NDArray  # (groups,) int64    how many of its lanes are in use, 8 or 16
     body_a: NDArray  # (lanes,) int64    bodies of the pair of a lane; the world: of none
     body_b: NDArray  # (lanes,) int64
     listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
     first: NDArray  # (contacts + 1,) int64  place in listed of the first contact of each pair, then the end
     key: NDArray  # (contacts,) int64    colour and number of points of each pair
     row: NDArray  # (4 lanes,) int64     normal rows of the points of a lane, then -1
-    start: NDArray  # (248,) int64       first free lane of each key
+    start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (96,) rad/s, m/s   velocities of the sixteen bodies of a group
-    worst: NDArray  # (16,) m/s          largest change of each lane in a sweep; two errors of each
+    sides: NDArray  # (320,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
 
 
 @bundle

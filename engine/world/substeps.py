@@ -25,7 +25,7 @@ class Substeps(NamedTuple):
     aim: NDArray  # (max,) m/s, rad/s     velocity that the error of a soft row asks for
     speed: NDArray  # (max,) m/s, rad/s   J v before the kick
     gain: NDArray  # (max,) m/s, rad/s    J (v_free - v) of one substep
-    lanes: NDArray  # (120 layers,) m/s, N s, m  the same of contacts in lanes, see solvers/soft_lanes.py
+    lanes: NDArray  # (240 layers,) m/s, N s, m  the same of contacts in lanes, see solvers/soft_lanes.py
     v: NDArray  # (n, 6) rad/s, m/s       M^-1 J^T of all impulses so far
     moved: (
         NDArray  # (n, 6) rad, m       how far they displaced a body where the substep has its kick

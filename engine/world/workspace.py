@@ -28,7 +28,7 @@ class Motion(NamedTuple):
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 6)               rad/s^2, m/s^2  how a flight bends: free spin, and joints of trees
-    scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals
+    scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; behind the kick the mean of before and after
     p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
     q_start: NDArray  # (n, 4) -
     w_start: NDArray  # (n, 3)               rad/s

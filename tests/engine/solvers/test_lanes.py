@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engine.build.lanes import lane_arrays
-from engine.solvers.lanes import LAYER, POINTS, SHARED, W, load_lanes
+from engine.solvers.lane_layout import LAYER, POINTS, W
+from engine.solvers.lanes import load_lanes
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
 from engine.solvers.swept import list_contacts, measure_listed, sweep_all, sweep_listed
@@ -29,7 +30,7 @@ def placed(lanes):
     found = []
     rows = lanes.row.reshape(-1, W, POINTS)
     for g in range(lanes.count[0]):
-        layers = (lanes.begin[g + 1] - lanes.begin[g] - SHARED) // LAYER
+        layers = (lanes.begin[g + 1] - lanes.layer[g]) // LAYER
         ended = np.cumsum(rows[g] < 0, axis=1) > 0
         ended[:, 1:] |= ended[:, :-1]
         found += [np.where(ended[:, p], -1, rows[g, :, p]) for p in range(layers)]
