@@ -78,7 +78,7 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (320,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
+    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
 
 
 @bundle
