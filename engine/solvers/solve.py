@@ -11,7 +11,7 @@ from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.pgs import pgs
-from engine.solvers.residual import largest_errors, residual
+from engine.solvers.residual import residual
 from engine.solvers.standing import stands
 from engine.solvers.swept import ease_contacts, list_contacts, measure_listed, sweep_listed
 from engine.solvers.tree_sweeps import tree_sweeps
@@ -178,6 +178,16 @@ def _sweep(
 
 
 @kernel
+def _stands(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
+    """Whether the guess is an answer, which is then told."""
+    answered, error, coulomb_error = stands(problem, v, tolerance)
+    if answered:
+        report.residual[0], report.coulomb_error[0] = error, coulomb_error
+        report.solver_status[0] = STOPPED_TOLERANCE
+    return answered
+
+
+@kernel
 def solve(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
@@ -208,9 +218,7 @@ def solve(
         report.status[0] |= DENSE_FULL
         method = PGS
     report.method[0] = method
-    if method in (ELIMINATION, PROXIMAL) and stands(problem, v, options.tolerance):
-        report.residual[0], report.coulomb_error[0] = largest_errors(problem)
-        report.solver_status[0] = STOPPED_TOLERANCE
+    if method in (ELIMINATION, PROXIMAL) and _stands(problem, v, options.tolerance, report):
         return
     status, iterations = NO_ROOM, 0
     if is_iterated(method):
