@@ -196,7 +196,7 @@ def solve_swept(
         status, iterations = sweep_freely(problem, lanes, n, v, options, is_warm)
     report.method[0] = method
     report.iterations[0] = iterations
-    report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, n, v)
+    report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, v)
     report.solver_status[0] = _verdict(status, report.residual[0], 0.0)
 
 

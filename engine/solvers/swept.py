@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.kernel import kernel
 from engine.solvers.coloured import push_lanes, sweep_lanes
 from engine.solvers.lane_errors import measure_lanes
+from engine.solvers.lane_layout import W
 from engine.solvers.lanes import load_lanes, store_lanes
 from engine.solvers.operator import add_impulse, row_velocity
 from engine.solvers.pgs import pgs, sweep_cone
@@ -55,19 +56,24 @@ def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
 
 
 @kernel
-def start_velocities(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
-    """v = M^-1 J^T lam of the n listed contacts.
+def clear_velocity(v: NDArray, a: int, b: int) -> None:
+    """Two bodies at rest."""
+    for k in range(6):
+        v[a, k] = 0.0
+        v[b, k] = 0.0
+
+
+@kernel
+def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
+    """v = M^-1 J^T lam of the contacts in lanes and without a colour.
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, where lanes without a contact lie
     """
-    world = problem.inverse_mass.shape[0] - 1
-    for k in range(6):
-        v[world, k] = 0.0
-    for c in range(n):
-        a, b = problem.body_a[lanes.listed[c]], problem.body_b[lanes.listed[c]]
-        for k in range(6):
-            v[a, k] = 0.0
-            v[b, k] = 0.0
+    for lane in range(lanes.count[0] * W):
+        clear_velocity(v, lanes.body_a[lane], lanes.body_b[lane])
+    for r in range(lanes.count[1]):
+        i = lanes.rest[r]
+        clear_velocity(v, problem.body_a[i], problem.body_b[i])
     push_lanes(lanes, v)
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
@@ -81,7 +87,7 @@ def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
     Writes  lanes, problem.lam into its set; v
     """
     load_lanes(problem, lanes, n)
-    start_velocities(problem, lanes, n, v)
+    start_velocities(problem, lanes, v)
 
 
 @kernel
@@ -121,14 +127,14 @@ def sweep_listed(
 
 
 @kernel
-def measure_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> tuple[float, float]:
-    """Largest natural map and Coulomb error of the n listed contacts that were swept.
+def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, float]:
+    """Largest natural map and Coulomb error of the contacts that were loaded and swept.
 
     Writes  problem.lam, problem.w of these contacts; lanes scratch
             v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam of the bodies of these contacts
     Check   tests/engine/solvers/test_lanes.py
     """
-    start_velocities(problem, lanes, n, v)
+    start_velocities(problem, lanes, v)
     worst, coulomb = measure_lanes(lanes, v)
     store_lanes(problem, lanes)
     for r in range(lanes.count[1]):
