@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.solvers.accelerated import N_KEPT, N_KEPT_ALONE
 from engine.solvers.coloured import N_SIDES
 from engine.solvers.lane_layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
 from engine.world.problem import Lanes
@@ -32,4 +33,7 @@ def lane_arrays(n_bodies: int, max_contacts: int) -> Lanes:
         taken=np.zeros(n_bodies, np.int64),
         rest=np.zeros(max_contacts, np.int64),
         sides=np.zeros(N_SIDES),
+        kept=np.zeros(layers * N_KEPT + max_contacts * N_KEPT_ALONE),
+        moving=np.zeros(n_bodies, np.int64),
+        speeds=np.zeros((n_bodies, 6)),
     )

@@ -52,8 +52,12 @@ def gap_along(pair: Pair, f: Face, t: Vec3) -> float:
 
 
 @kernel
-def resting_face(pair: Pair, hit: Hit, f0: Face, f1: Face) -> tuple[float, int]:
-    """Gap along the face that gives the normal, and its side; side -1: neither does."""
+def resting_face(pair: Pair, hit: Hit, f0: Face, f1: Face) -> tuple[float, int, int]:
+    """Gap along the face that gives the normal, its side, and the side that cuts the other.
+
+    Of two faces that lie upon each other side 0 cuts, whichever gives the normal: labels must not
+    change with it. Side -1: neither gives the normal.
+    """
     gap, n, _ = hit
     t = sub(position_of(pair, 1), position_of(pair, 0))
     slack = SAME_DEPTH * scale_of(pair) + 1e-4 * abs(gap)
@@ -61,18 +65,29 @@ def resting_face(pair: Pair, hit: Hit, f0: Face, f1: Face) -> tuple[float, int]:
     if flat_0 > NEARLY_FACE:
         along = gap_along(pair, f0, t)
         if along >= gap - slack:
-            return along, 0
+            return along, 0, 0
     flat_1 = -f1[1] * dot(axis_of(pair, 1, f1[0]), n)
-    if flat_1 > NEARLY_FACE and flat_0 < 1.0 - STEEPER:
+    if flat_1 > NEARLY_FACE and (flat_0 < 1.0 - STEEPER or flat_0 > NEARLY_FACE):
         along = gap_along(pair, f1, negate(t))
         if along >= gap - slack:
-            return along, 1
-    return gap, -1
+            return along, 1, 0 if flat_0 > NEARLY_FACE else 1
+    return gap, -1, -1
 
 
 @kernel
-def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float) -> None:
-    """Corners of the face `cut` in the axes of `face`: x, y from its middle, height along n.
+def lean_of(pair: Pair, face: Face, up: float, n: Vec3) -> Vec3:
+    """How n leans from the normal of the face: its x and y over z in axes of the face, and z."""
+    k, _, s = face
+    z = up * dot(axis_of(pair, s, k), n)
+    x, y = dot(axis_of(pair, s, (k + 1) % 3), n), dot(axis_of(pair, s, (k + 2) % 3), n)
+    return (x / z, y / z, z)
+
+
+@kernel
+def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float, lean: Vec3) -> None:
+    """Corners of the face `cut` in the axes of `face`: x, y from its middle, height upwards.
+
+    Seen along a normal that leans, they are where that meets `face`.
 
     Reads   up   sign of n along the axis of `face`
     Writes  row 0 of patch.flat and patch.edge, in the order of clip.corner
@@ -83,7 +98,8 @@ def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float) ->
     h_u, h_v = pair.solids[other, SIZE + u_axis], pair.solids[other, SIZE + v_axis]
     h = sign * pair.solids[other, SIZE + m]
     d = sub(position_of(pair, other), position_of(pair, s))
-    for c in range(3):
+    for back in range(3):
+        c = 2 - back
         axis = (k + 1 + c) % 3
         by = up if c == 2 else 1.0
         centre = by * (dot(axis_of(pair, s, axis), d) + h * cosine_of(pair, s, axis, m))
@@ -95,8 +111,12 @@ def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float) ->
         patch.flat[0, 1, c] = centre - u + v
         patch.flat[0, 2, c] = centre - u - v
         patch.flat[0, 3, c] = centre + u - v
+    height = pair.solids[s, SIZE + k]
     for i in range(4):
         patch.edge[0, i] = other * SIDE + i
+        above = patch.flat[0, i, 2] - (height if s == 0 else -height)
+        patch.flat[0, i, 0] -= above * lean[0]
+        patch.flat[0, i, 1] -= above * lean[1]
 
 
 @kernel
@@ -129,14 +149,23 @@ def side_of(face: Face, k: int) -> tuple[int, float]:
 
 @kernel
 def put_faces(
-    pair: Pair, patch: Patch, faces: tuple[Face, Face], n: Vec3, cut: tuple[int, int], gaps: Vec3
+    pair: Pair,
+    patch: Patch,
+    faces: tuple[Face, Face],
+    normal: tuple[Vec3, Vec3],
+    cut: tuple[int, int],
+    gaps: Vec3,
 ) -> int:
     """Candidates from what clipping left, cut = (row, corners); returns how many.
 
-    Reads   faces   that gives the normal, that was cut
-            gaps    of the pair, largest asked for, height of the face over its middle along n [m]
+    Reads   faces   that cuts, that was cut
+            normal  n and how it leans
+            gaps    of the pair, largest asked for, height of the face over its middle upwards [m]
+    Of a corner (x, y, z) on one face the other one has (x, y, h) + (z - h)/cos n, seen from its
+    middle, cos the cosine between n and its own normal: n and it meet in (x, y, h).
     """
     face, other = faces
+    n, lean = normal
     k, sign, s = face
     row, count = cut
     t1 = perpendicular(n)
@@ -151,6 +180,7 @@ def put_faces(
     first, second = (face, other) if s == 0 else (other, face)
     number_0 = 2 * first[0] + (1 if first[1] < 0.0 else 0)
     number_1 = 2 * second[0] + (1 if second[1] < 0.0 else 0)
+    longer = 1.0 / lean[2]
     kept = 0
     for i in range(count):
         x, y, z = patch.flat[row, i, 0], patch.flat[row, i, 1], patch.flat[row, i, 2]
@@ -163,7 +193,12 @@ def put_faces(
             y = side_of(face, 0)[1] if edge < 2 else -side_of(face, 0)[1]
             y *= pair.solids[s, SIZE + (k + 2) % 3]
         gap = z - gaps[2] if s == 0 else gaps[2] - z
-        middle = z0 + 0.5 * (z + gaps[2])
+        gap *= longer
+        # n . (x, y, h) and half of the gap; without a lean (z + h)/2
+        middle = z0 + 0.5 * (z + gaps[2]) + lean[2] * (x * lean[0] + y * lean[1])
+        middle += (lean[2] - 1.0) * gaps[2] + 0.5 * (z - gaps[2]) * (longer - 1.0)
+        x -= gaps[2] * lean[0]
+        y -= gaps[2] * lean[1]
         # outlines that overlap a little must not make the contact deeper than it is
         gap = max(gap, gaps[0])
         if gap <= gaps[1]:
@@ -187,13 +222,17 @@ def box_faces(pair: Pair, hit: Hit, limit: float, patch: Patch) -> tuple[Hit, in
     n = hit[1]
     f0 = face_towards(to_shape(pair, 0, n), 0)
     f1 = face_towards(to_shape(pair, 1, negate(n)), 1)
-    gap, s = resting_face(pair, hit, f0, f1)
+    gap, giver, s = resting_face(pair, hit, f0, f1)
     if s < 0:
         return hit, -1
     face, other = (f0, f1) if s == 0 else (f1, f0)
     up = face[1] if s == 0 else -face[1]
     n = scale(up, axis_of(pair, s, face[0]))
-    write_corners(pair, patch, face, other, up)
+    lean = (0.0, 0.0, 1.0)
+    if giver != s:
+        n = scale(-other[1], axis_of(pair, giver, other[0]))
+        lean = lean_of(pair, face, up, n)
+    write_corners(pair, patch, face, other, up, lean)
     slack = OVERLAP * scale_of(pair)
     row, count = 0, 4
     for k in range(4):
@@ -204,4 +243,5 @@ def box_faces(pair: Pair, hit: Hit, limit: float, patch: Patch) -> tuple[Hit, in
             break
     height = pair.solids[s, SIZE + face[0]]
     gaps = (gap, limit, height if s == 0 else -height)
-    return (gap, n, hit[2]), put_faces(pair, patch, (face, other), n, (row, count), gaps)
+    found = put_faces(pair, patch, (face, other), (n, lean), (row, count), gaps)
+    return (gap, n, hit[2]), found

@@ -21,8 +21,8 @@ from engine.collision.hit import hit_of_points
 from engine.collision.manifold import NEAREST_FEATURE, frame_of
 from engine.collision.material import write_surfaces
 from engine.collision.mesh_contacts import write_mesh_contacts
-from engine.collision.motion import closing_reach, load3_at, point_velocity, store3_at
-from engine.collision.narrow import find_points
+from engine.collision.motion import load3_at, point_velocity, store3_at
+from engine.collision.narrow import find_points, nearest
 from engine.collision.persistence import match_contacts
 from engine.collision.posed_pair import write_pair
 from engine.collision.scratch import (
@@ -40,6 +40,7 @@ from engine.collision.scratch import (
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
+    ZERO3,
     Vec3,
     add,
     add_scaled,
@@ -73,8 +74,8 @@ def pose_all(
 ) -> None:
     """Rows of `solids`, hull vertices and bounds of all shapes.
 
-    No point that matters is farther from a shape's origin than the ball's radius: its bounding
-    radius, its share of the margin, and what its body carries it in a time h.
+    In a time h no point of a shape is carried farther than |v| h + min(|w| h, 2) (|p_BS| + bounding
+    radius). The radius of its ball is that, its bounding radius and its share of the margin.
     """
     sweep = scratch.sweep
     solids = scratch.solids
@@ -86,15 +87,15 @@ def pose_all(
         store3_at(solids, i, TURNING, load3(state.w_WB_W, body))
         store3_at(solids, i, CENTRE, p_WB)
         write_bounds(solids, scratch.points, i, sweep.lower, sweep.upper)
-        reach = closing_reach(solids, i, h)
-        solids[i, REACH] = reach
+        motion = scale(h, load3(state.v_WB_W, body))
+        turn = h * norm(load3(state.w_WB_W, body))
+        reach = norm(load3(shapes.p_BS, i)) + shapes.bounding_radius[i]
+        carried = norm(motion) + (min(turn, 2.0) * reach if turn > 0.0 else 0.0)
+        solids[i, REACH] = carried
+        store3(sweep.motion, i, motion)
         store3_at(sweep.ball, i, 0, load3_at(solids, i, POSITION))
-        sweep.ball[i, 3] = ROUNDED * (shapes.bounding_radius[i] + half_margin + reach)
+        sweep.ball[i, 3] = ROUNDED * (shapes.bounding_radius[i] + half_margin + carried)
         if shapes.kind[i] != PLANE:
-            motion = scale(h, load3(state.v_WB_W, body))
-            store3(sweep.motion, i, motion)
-            turn = h * norm(load3(state.w_WB_W, body))
-            reach = norm(load3(shapes.p_BS, i)) + shapes.bounding_radius[i]
             sweep_bounds(i, p_WB, motion, turn, reach, sweep.lower, sweep.upper)
             for k in range(3):
                 sweep.lower[i, k] -= half_margin
@@ -177,12 +178,41 @@ def write_sphere_contact(
     c = load3_at(solids, i, POSITION)
     d = sub(load3_at(solids, j, POSITION), c)
     r_i, r_j = solids[i, RADIUS], solids[j, RADIUS]
-    gap, n, p = hit_of_points((0.0, 0.0, 0.0), d, r_i, r_j, (0.0, 0.0, 1.0))
+    gap, n, p = hit_of_points(ZERO3, d, r_i, r_j, (0.0, 0.0, 1.0))
     before, dropped = contacts.count[0], contacts.dropped[0]
     kept = keep_point(scratch, ij, (add(c, p), n, gap, NEAREST_FEATURE), reach, contacts)
     if kept and gap > reach[0] and not comes_within(shapes, scratch, ij, i, reach[0], reach[1]):
         contacts.count[0] = before
         contacts.dropped[0] = dropped
+
+
+@kernel
+def keep_patch(
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    count: int,
+    place: tuple[Vec3, Vec3, bool],
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> float:
+    """Append the chosen points of the patch; the least gap among those kept, or inf.
+
+    place = (origin of the pair, its normal, whether that leads from j to i)
+    """
+    origin, n, swap = place
+    patch = scratch.patch
+    _, t1, t2 = frame_of(n)
+    n_ij = negate(n) if swap else n
+    least = math.inf
+    for k in range(count):
+        chosen = patch.chosen[k]
+        x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
+        z, gap = patch.candidate[chosen, 2], patch.candidate[chosen, 3]
+        p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
+        point = (p, n_ij, gap, patch.feature[chosen])
+        if keep_point(scratch, ij, point, reach, contacts):
+            least = min(least, gap)
+    return least
 
 
 @kernel
@@ -202,32 +232,26 @@ def write_contacts(
     """
     i, j = ij
     solids = scratch.solids
-    if shapes.kind[i] == SPHERE and shapes.kind[j] == SPHERE:
-        write_sphere_contact(shapes, scratch, ij, (margin, h), contacts)
-        return
     # side 0 has the smaller kind
     swap = solids[i, KIND] > solids[j, KIND]
     first = j if swap else i
     origin = load3_at(solids, first, POSITION)
-    before, dropped = contacts.count[0], contacts.dropped[0]
-    write_pair(scratch, i, j, first, origin)
     limit = margin + solids[i, REACH] + solids[j, REACH]
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
-    patch = scratch.patch
-    count, n = find_points(pair, faces, limit, scratch.simplex, scratch.polytope, patch)
-    if count == 0:
+    write_pair(scratch, i, j, first, origin)
+    hit = nearest(pair, limit, scratch.simplex, scratch.polytope)
+    if not hit[0] <= limit:
         return
-    _, t1, t2 = frame_of(n)
-    n_ij = negate(n) if swap else n
-    least = math.inf
-    for k in range(count):
-        chosen = patch.chosen[k]
-        x, y = patch.candidate[chosen, 0], patch.candidate[chosen, 1]
-        z, gap = patch.candidate[chosen, 2], patch.candidate[chosen, 3]
-        p = add(origin, add_scaled(add_scaled(scale(x, t1), y, t2), z, n))
-        point = (p, n_ij, gap, patch.feature[chosen])
-        if keep_point(scratch, ij, point, (margin, h), contacts):
-            least = min(least, gap)
+    before, dropped = contacts.count[0], contacts.dropped[0]
+    if solids[first, KIND] == SPHERE:
+        # touches in one point, whatever the other side is
+        n = negate(hit[1]) if swap else hit[1]
+        point = (add(origin, hit[2]), n, hit[0], NEAREST_FEATURE)
+        is_kept = keep_point(scratch, ij, point, (margin, h), contacts)
+        least = hit[0] if is_kept else math.inf
+    else:
+        count, n = find_points(pair, faces, hit, limit, scratch)
+        least = keep_patch(scratch, ij, count, (origin, n, swap), (margin, h), contacts)
     # far, and met only by a plane of its normal: what passes by must not be stopped there
     if margin < least < math.inf and not comes_within(shapes, scratch, ij, first, margin, h):
         contacts.count[0] = before
@@ -271,6 +295,8 @@ def find_contacts(
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
         if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
             write_mesh_contacts(scratch, faces, model.meshes, ij, options.margin, h, contacts)
+        elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
+            write_sphere_contact(shapes, scratch, ij, (options.margin, h), contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
     if contacts.dropped[0] > 0:

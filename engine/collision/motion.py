@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.point import carried
-from engine.collision.scratch import BOUND, CENTRE, POSITION, TURNING, VELOCITY
+from engine.collision.scratch import CENTRE, TURNING, VELOCITY
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, norm, sub
+from engine.spatial.vec3 import Vec3, sub
 
 
 @kernel
@@ -22,18 +22,6 @@ def store3_at(array: NDArray, i: int, column: int, a: Vec3) -> None:
     array[i, column] = a[0]
     array[i, column + 1] = a[1]
     array[i, column + 2] = a[2]
-
-
-@kernel
-def closing_reach(solids: NDArray, i: int, h: float) -> float:
-    """Farthest that any point of shape i can be carried by its body in one step [m].
-
-    |v| h + min(|w| h, 2) (|p_WS - p_WB| + bounding radius)
-    """
-    w = norm(load3_at(solids, i, TURNING))
-    far = norm(sub(load3_at(solids, i, POSITION), load3_at(solids, i, CENTRE)))
-    turned = min(w * h, 2.0) * (far + solids[i, BOUND]) if w > 0.0 else 0.0
-    return float(h * norm(load3_at(solids, i, VELOCITY)) + turned)
 
 
 @kernel

@@ -5,11 +5,12 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.collision.box_box import box_box
+from engine.collision.box_capsule import box_capsule
 from engine.collision.convex import convex_convex
 from engine.collision.hit import Hit
 from engine.collision.manifold import add_nearest, choose_four, least_gap, write_candidates
 from engine.collision.plane import solid_plane
-from engine.collision.scratch import Faces, Pair, Patch, Polytope
+from engine.collision.scratch import CollisionScratch, Faces, Pair, Polytope
 from engine.collision.segment import segment_segment
 from engine.collision.solid import kind_of, scale_of
 from engine.collision.sphere import sphere_box, sphere_cylinder
@@ -36,35 +37,34 @@ def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> H
         return sphere_cylinder(pair)
     if a == BOX and b == BOX:
         return box_box(pair, limit)
+    if a == BOX and b == CAPSULE:
+        return box_capsule(pair, limit, simplex, polytope)
     return convex_convex(pair, limit, simplex, polytope)
 
 
 @kernel
 def find_points(
-    pair: Pair, faces: Faces, limit: float, simplex: NDArray, polytope: Polytope, patch: Patch
+    pair: Pair, faces: Faces, hit: Hit, limit: float, scratch: CollisionScratch
 ) -> tuple[int, Vec3]:
-    """Contacts of one pair with gaps up to `limit`: how many, and their normal from 0 to 1.
+    """Contacts of a pair that was hit, with gaps up to `limit`: how many; their normal from 0 to 1.
+
+    Side 0 is no sphere: that touches in its nearest point only.
 
     Writes  patch.chosen: rows of patch.candidate and patch.feature
     """
-    hit = nearest(pair, limit, simplex, polytope)
-    if not hit[0] <= limit:
-        return (0, hit[1])
-    if kind_of(pair, 0) == SPHERE:
-        # touches in one point, whatever the other side is
-        return (choose_four(patch, add_nearest(pair, hit, 0, patch), scale_of(pair), limit), hit[1])
+    patch = scratch.patch
+    size = scale_of(pair)
     hit, count = write_candidates(pair, faces, hit, limit, patch)
-    slack = CERTAIN * scale_of(pair)
     if (
         kind_of(pair, 1) == BOX
         and kind_of(pair, 0) == BOX
         and hit[0] > 0.0
-        and least_gap(patch, count) > hit[0] + slack
+        and least_gap(patch, count) > hit[0] + CERTAIN * size
     ):
         # apart, and no points are as near as the axis says: corners or edges face each other
-        hit = convex_convex(pair, limit, simplex, polytope)
+        hit = convex_convex(pair, limit, scratch.simplex, scratch.polytope)
         if not hit[0] <= limit:
             return (0, hit[1])
         hit, count = write_candidates(pair, faces, hit, limit, patch)
     count = add_nearest(pair, hit, count, patch)
-    return (choose_four(patch, count, scale_of(pair), limit), hit[1])
+    return (choose_four(patch, count, size, limit), hit[1])

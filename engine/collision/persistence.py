@@ -2,47 +2,96 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from numpy.typing import NDArray
 
 from engine.collision.touching import find_events, is_touching
 from engine.kernel import kernel
-from engine.spatial.vec3 import load3, store3
+from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
 from engine.world.contacts import Contacts
 from engine.world.events import Events
 from engine.world.model import Shapes
 from engine.world.state import ContactCache, State
 from engine.world.workspace import Motion
 
+# contacts of a pair that are told apart when their features change
+BITS = 62
+
+
+@kernel
+def hand_over(cache: ContactCache, j: int, contacts: Contacts, i: int) -> None:
+    """The impulse of cached contact j to contact i."""
+    for k in range(3):
+        contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+        contacts.moment_W[i, k] = cache.moment_W[j, k]
+
+
+@kernel
+def nearest_left(cache: ContactCache, start: int, end: int, given: int, p: Vec3) -> int:
+    """The cached contact of [start, end) nearest to p whose bit is not in `given`; -1: none."""
+    best, nearest = -1, inf
+    for j in range(start, min(end, start + BITS)):
+        d = sub(load3(cache.point_W, j), p)
+        if given >> (j - start) & 1 == 0 and dot(d, d) < nearest:
+            best, nearest = j, dot(d, d)
+    return best
+
+
+@kernel
+def match_pair(
+    contacts: Contacts, first: int, last: int, cache: ContactCache, start: int, end: int
+) -> None:
+    """Impulses for the contacts [first, last) of one pair from the cached ones [start, end).
+
+    Those of equal feature first, in order. A contact that finds none takes over from the nearest
+    cached one that is left: as a face tilts by a rounding its corner is cut by another edge, and
+    bears the load of the corner that it was. Each is given away once.
+    """
+    at, given, without = start, 0, 0
+    for i in range(first, last):
+        j = at
+        while j < end and cache.feature[j] != contacts.feature[i]:
+            j += 1
+        if j < end:
+            hand_over(cache, j, contacts, i)
+            at = j + 1
+            given |= 1 << min(j - start, BITS)
+        else:
+            without |= 1 << min(i - first, BITS)
+    for i in range(first, min(last, first + BITS)):
+        if without >> (i - first) & 1 == 1:
+            j = nearest_left(cache, start, end, given, load3(contacts.point_W, i))
+            if j < 0:
+                return
+            hand_over(cache, j, contacts, i)
+            given |= 1 << (j - start)
+
 
 @kernel
 def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
-    """contacts.impulse_W = the impulse of the cached contact with equal pair and feature, or 0.
+    """contacts.impulse_W = what the same contact of the last step bore, or 0 where there was none.
 
-    Both lists ascend by pair: one walk through each. A cached contact is given away once.
+    Both lists ascend by pair: one walk through each.
+
+    Check   tests/engine/collision/test_persistence.py
     """
-    start = 0
-    taken = -1
-    for i in range(contacts.count[0]):
+    i, j = 0, 0
+    while i < contacts.count[0]:
         key = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
-        if i > 0 and (
-            contacts.shape_a[i] != contacts.shape_a[i - 1]
-            or contacts.shape_b[i] != contacts.shape_b[i - 1]
-        ):
-            taken = -1
-        for k in range(3):
-            contacts.impulse_W[i, k] = 0.0
-            contacts.moment_W[i, k] = 0.0
-        while start < cache.count[0] and cache.key[start] < key:
-            start += 1
-        j = max(start, taken + 1)
-        while j < cache.count[0] and cache.key[j] == key:
-            if cache.feature[j] == contacts.feature[i]:
-                for k in range(3):
-                    contacts.impulse_W[i, k] = cache.impulse_W[j, k]
-                    contacts.moment_W[i, k] = cache.moment_W[j, k]
-                taken = j
-                break
+        first = i
+        while i < contacts.count[0] and contacts.shape_a[i] * n_shapes + contacts.shape_b[i] == key:
+            for k in range(3):
+                contacts.impulse_W[i, k] = 0.0
+                contacts.moment_W[i, k] = 0.0
+            i += 1
+        while j < cache.count[0] and cache.key[j] < key:
             j += 1
+        start = j
+        while j < cache.count[0] and cache.key[j] == key:
+            j += 1
+        if j > start:
+            match_pair(contacts, first, i, cache, start, j)
 
 
 @kernel

@@ -14,7 +14,7 @@ from engine.world.state import State
 # A contact that bears a load within this share of the margin stands ...
 STANDING = 0.1
 # ... and where it is swept, this share of its gap is corrected per step (decision 0065).
-GENTLE = 0.01
+GENTLE = 0.001
 
 # A gap is none when it asks for less than this share of the tolerance, however rough that is.
 IN_PLACE, FINEST = 0.5, 1e-8

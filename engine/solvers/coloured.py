@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
     from engine.world.problem import Lanes
 
-# places in the scratch of a group: six velocities of either side, the second tangents, the largest
-# changes or two errors of each lane, which outlive the group, and what is found for a layer
-SIDE_A, SIDE_B, BINORMAL, WORST, FOUND = 0, 6 * W, 12 * W, 15 * W, 17 * W
-N_SIDES = 20 * W
+# places in the scratch of a group: six velocities of either side, the largest changes or two errors
+# of each lane, which outlive the group, and what is found for a layer
+SIDE_A, SIDE_B, WORST, FOUND = 0, 6 * W, 12 * W, 14 * W
+N_SIDES = 17 * W
 # and in what its pairs have in common
-NORMAL, TANGENT = W * AXES, W * (AXES + 3)
 INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
 
 Triple = tuple[float, float, float]
+Frame = tuple[Triple, Triple, Triple]
 
 
 @fast_kernel
@@ -62,17 +62,6 @@ def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
         first = g * W + l
         load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
         load_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
-
-
-@fast_kernel
-def load_binormals(s: NDArray, u: NDArray, width: int) -> None:
-    """t2 = n x t1 of the pairs of a group, which have s in common."""
-    for l in range(width):
-        x, y, z = s[l + NORMAL], s[l + (NORMAL + W)], s[l + (NORMAL + 2 * W)]
-        e, f, g = s[l + TANGENT], s[l + (TANGENT + W)], s[l + (TANGENT + 2 * W)]
-        u[l + BINORMAL] = y * g - z * f
-        u[l + (BINORMAL + W)] = z * e - x * g
-        u[l + (BINORMAL + 2 * W)] = x * f - y * e
 
 
 @fast_kernel
@@ -105,20 +94,28 @@ def parting(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
 
 
 @inlined_kernel
-def along(s: NDArray, axis: int, l: int, x: Triple) -> float:
-    """x along an axis of lane l: NORMAL or TANGENT of s, BINORMAL of u."""
-    f = l + axis
-    return s[f] * x[0] + s[f + W] * x[1] + s[f + 2 * W] * x[2]
+def frame(s: NDArray, l: int) -> Frame:
+    """n, t1, t2 of lane l."""
+    f, g = l + W * AXES, l + W * (AXES + 3)
+    n, t = (s[f], s[f + W], s[f + 2 * W]), (s[g], s[g + W], s[g + 2 * W])
+    x, y = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2]
+    return n, t, (x, y, n[0] * t[1] - n[1] * t[0])
 
 
 @inlined_kernel
-def impulse(s: NDArray, u: NDArray, l: int, d: Triple) -> Triple:
-    """Impulse of lane l in world axes: d along its three axes."""
-    n, t, b = l + NORMAL, l + TANGENT, l + BINORMAL
+def along(axis: Triple, x: Triple) -> float:
+    """The part of x along an axis."""
+    return axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]
+
+
+@inlined_kernel
+def impulse(axes: Frame, d: Triple) -> Triple:
+    """Impulse in world axes: d along three axes."""
+    n, t, b = axes
     return (
-        s[n] * d[0] + s[t] * d[1] + u[b] * d[2],
-        s[n + W] * d[0] + s[t + W] * d[1] + u[b + W] * d[2],
-        s[n + 2 * W] * d[0] + s[t + 2 * W] * d[1] + u[b + 2 * W] * d[2],
+        n[0] * d[0] + t[0] * d[1] + b[0] * d[2],
+        n[1] * d[0] + t[1] * d[1] + b[1] * d[2],
+        n[2] * d[0] + t[2] * d[1] + b[2] * d[2],
     )
 
 
@@ -156,32 +153,30 @@ def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]
 
 
 @inlined_kernel
-def push(c: NDArray, s: NDArray, u: NDArray, l: int, d: Triple) -> None:
-    """Velocities of both sides of lane l, by changes d of its three impulses."""
+def push(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
+    """Velocities of both sides of lane l, by an impulse p."""
     r, q = arms(c, s, l)
-    p = impulse(s, u, l, d)
     kick(s, u, l, p, (turn(s, l, INERTIA_A, r, p), turn(s, l, INERTIA_B, q, p)))
 
 
 @inlined_kernel
-def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, d: Triple) -> None:
+def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
     """As push, of round bodies."""
     r, q = arms(c, s, l)
-    p = impulse(s, u, l, d)
     kick(s, u, l, p, (turn_round(s, l, INERTIA_A, r, p), turn_round(s, l, ROUND_B, q, p)))
 
 
 @inlined_kernel
 def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
-    """Changes of the impulses of lane l: normal, then both tangents within mu times the new normal.
+    """Change of the impulse of lane l: normal, then both tangents within mu times the new normal.
 
     Writes  u: the new impulses, the largest D |change| of the lane so far
     """
     old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
-    d = parting(c, s, u, l)
-    w0 = along(s, NORMAL, l, d) + c[W * BIAS + l] + c[W * CFM + l] * old0
-    w1 = along(s, TANGENT, l, d) + c[W * (BIAS + 1) + l]
-    w2 = along(u, BINORMAL, l, d) + c[W * (BIAS + 2) + l]
+    d, axes = parting(c, s, u, l), frame(s, l)
+    w0 = along(axes[0], d) + c[W * BIAS + l] + c[W * CFM + l] * old0
+    w1 = along(axes[1], d) + c[W * (BIAS + 1) + l]
+    w2 = along(axes[2], d) + c[W * (BIAS + 2) + l]
     x = old0 - omega * c[W * STEPS + l] * w0
     x = x if x > 0.0 else 0.0
     d0 = x - old0
@@ -203,7 +198,7 @@ def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
     change = abs(d0) * c[W * SCALES + l]
     change = change if change > across else across
     u[l + WORST] = change if change > u[l + WORST] else u[l + WORST]
-    return d0, d1, d2
+    return impulse(axes, (d0, d1, d2))
 
 
 @fast_kernel
@@ -221,15 +216,21 @@ def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) ->
         c[l + W * (LAM + 2)] = u[l + (FOUND + 2 * W)]
 
 
+@inlined_kernel
+def total(c: NDArray, s: NDArray, l: int) -> Triple:
+    """The impulse of lane l."""
+    return impulse(frame(s, l), (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+
+
 @fast_kernel
 def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
     """Velocities by all impulses of a layer."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
-            push_round(c, s, u, l, (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+            push_round(c, s, u, l, total(c, s, l))
     else:
         for l in range(width):
-            push(c, s, u, l, (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+            push(c, s, u, l, total(c, s, l))
 
 
 @fast_kernel
@@ -244,7 +245,6 @@ def push_lanes(lanes: Lanes, v: NDArray) -> None:
         load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
-        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
             push_layer(data[at : at + LAYER], s, u, width)
             at += LAYER
@@ -270,7 +270,6 @@ def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
         load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
-        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
             sweep_layer(data[at : at + LAYER], s, u, omega, width)
             at += LAYER

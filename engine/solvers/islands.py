@@ -43,6 +43,12 @@ def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int)
 
 
 @kernel
+def _share_pair(problem: Problem, i: int, j: int) -> bool:
+    """Whether rows i and j are of the same two bodies."""
+    return bool(problem.body_a[i] == problem.body_a[j] and problem.body_b[i] == problem.body_b[j])
+
+
+@kernel
 def join_trees(tree: Tree, parent: NDArray) -> None:
     """The bodies of a tree belong together, rows or not."""
     first, which = -1, -1
@@ -71,7 +77,8 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     for i in range(n_box):
         _join_row(problem, inverse_mass, islands, i)
     for i in range(n_box, n_rows, 3):
-        _join_row(problem, inverse_mass, islands, i)
+        if i == n_box or not _share_pair(problem, i, i - 3):
+            _join_row(problem, inverse_mass, islands, i)
     join_trees(problem.mobility.tree, islands.parent)
     for k in range(islands.number.shape[0]):
         islands.number[k] = -1
@@ -80,8 +87,8 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     n = 0
     # for now `place` is the island of the row
     for i in range(n_rows):
-        if i > n_box and (i - n_box) % 3 > 0:
-            # of one contact
+        if i > n_box and ((i - n_box) % 3 > 0 or _share_pair(problem, i, i - 3)):
+            # of one contact, or of one pair
             islands.place[i] = islands.place[i - 1]
             islands.start[islands.place[i] + 1] += 1
             continue

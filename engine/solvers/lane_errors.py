@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 from engine.inlined import inlined_kernel
 from engine.kernel import fast_kernel
 from engine.solvers.coloured import (
-    BINORMAL,
     FOUND,
-    NORMAL,
-    TANGENT,
     WORST,
     along,
-    load_binormals,
+    frame,
     load_sides,
     parting,
 )
@@ -71,10 +68,10 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
     """
     for l in range(width):
         lam = (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l])
-        d = parting(c, s, u, l)
-        w0 = along(s, NORMAL, l, d) + c[W * BIAS + l] + c[W * CFM + l] * lam[0]
-        w1 = along(s, TANGENT, l, d) + c[W * (BIAS + 1) + l]
-        w = (w0, w1, along(u, BINORMAL, l, d) + c[W * (BIAS + 2) + l])
+        d, axes = parting(c, s, u, l), frame(s, l)
+        w0 = along(axes[0], d) + c[W * BIAS + l] + c[W * CFM + l] * lam[0]
+        w1 = along(axes[1], d) + c[W * (BIAS + 1) + l]
+        w = (w0, w1, along(axes[2], d) + c[W * (BIAS + 2) + l])
         D, D_t, mu = c[W * SCALES + l], c[W * (SCALES + 1) + l], s[l + W * MU]
         D_c = D if D_t < D else D_t
         y = (D * lam[0], D_t * lam[1], D_t * lam[2])
@@ -116,7 +113,6 @@ def measure_lanes(lanes: Lanes, v: NDArray) -> tuple[float, float]:
         load_sides(lanes, v, g)
         at = lanes.layer[g]
         s = data[lanes.begin[g] : at]
-        load_binormals(s, u, width)
         while at < lanes.begin[g + 1]:
             measure_layer(data[at : at + LAYER], s, u, width)
             at += LAYER

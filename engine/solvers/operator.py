@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.articulated.rows import tree_velocities
 from engine.kernel import kernel
+from engine.spatial.vec3 import ZERO3, Vec3
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,19 +52,41 @@ def add_impulse(problem: Problem, i: int, x: float, v: NDArray) -> None:
 
 
 @kernel
+def add_push(problem: Problem, i: int, x: Vec3, v: NDArray) -> None:
+    """v += M^-1 J^T x of the three rows of the contact with normal row i."""
+    if x == ZERO3:
+        return
+    a, b = problem.body_a[i], problem.body_b[i]
+    MJ_a, MJ_b = problem.MJ_a, problem.MJ_b
+    for k in range(6):
+        v[a, k] += MJ_a[i, k] * x[0] + MJ_a[i + 1, k] * x[1] + MJ_a[i + 2, k] * x[2]
+        v[b, k] += MJ_b[i, k] * x[0] + MJ_b[i + 1, k] * x[1] + MJ_b[i + 2, k] * x[2]
+
+
+@kernel
+def clear_velocities(problem: Problem, i: int, v: NDArray) -> None:
+    """v = 0 of the bodies of row i."""
+    a, b = problem.body_a[i], problem.body_b[i]
+    for k in range(6):
+        v[a, k] = 0.0
+        v[b, k] = 0.0
+
+
+@kernel
 def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
     """v = M^-1 J^T x for impulses x (>= n_rows,).
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; of the bodies of the rows only
     """
-    for i in range(problem.count[0]):
-        a = problem.body_a[i]
-        b = problem.body_b[i]
-        for k in range(6):
-            v[a, k] = 0.0
-            v[b, k] = 0.0
-    for i in range(problem.count[0]):
+    n_rows, n_box = problem.count[0], problem.count[1]
+    for i in range(n_box):
+        clear_velocities(problem, i, v)
+    for i in range(n_box, n_rows, 3):
+        clear_velocities(problem, i, v)
+    for i in range(n_box):
         add_impulse(problem, i, x[i], v)
+    for i in range(n_box, n_rows, 3):
+        add_push(problem, i, (x[i], x[i + 1], x[i + 2]), v)
     tree_velocities(problem, x, v)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.kernel import fast_kernel, kernel
-from engine.solvers.coloured import NORMAL, along, load_sides, parting
+from engine.solvers.coloured import along, frame, load_sides, parting
 from engine.solvers.lane_layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def aim_layer(
     number, time, reach, counted = moment
     for l in range(width):
         gap = s[l + W * GAP] + time * s[l + W * SPEED] + reach * s[l + W * GAIN]
-        gap += along(shared, NORMAL, l, parting(c, shared, u, l))
+        gap += along(frame(shared, l)[0], parting(c, shared, u, l))
         push = rate * gap
         push = -fastest if push < -fastest else push
         is_open = gap > 0.0

@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING
 from engine.articulated.rows import has_trees
 from engine.bodies.finite import LARGEST
 from engine.kernel import kernel
+from engine.solvers.accelerated import sweep_accelerated
 from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
 from engine.solvers.forest import count_equations
 from engine.solvers.iterated import is_iterated, solve_iterated
 from engine.solvers.pgs import pgs
-from engine.solvers.residual import largest_errors, residual
+from engine.solvers.residual import residual
 from engine.solvers.standing import stands
-from engine.solvers.swept import ease_contacts, list_contacts, measure_listed, sweep_listed
+from engine.solvers.swept import (
+    ease_contacts,
+    gained,
+    list_contacts,
+    measure_listed,
+    start_listed,
+    sweep_listed,
+)
 from engine.solvers.tree_sweeps import tree_sweeps
 from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_CONE
 from engine.world.report import (
     STOPPED_EXACT,
+    STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
     STOPPED_STALLED,
     STOPPED_TOLERANCE,
@@ -41,14 +50,18 @@ LEMKE = int(SolverMethod.LEMKE)
 PROXIMAL = int(SolverMethod.PROXIMAL)
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
-# sweeps where the options leave the number to the method: of contacts with a guess, without one,
-# and of boxes alone
+# sweeps where the options leave the number to the method: plain ones of contacts with a guess, any
+# without one, and of boxes alone
 PGS_ITERATIONS = 15
 COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
 # load goes through more bodies the more there are: a sweep more for so many contacts, at most
 CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
 DENSE_ITERATIONS = 500
+# change of a sweep, as a share of what forces do in a step, that ends sweeps left to themselves
+QUIET = 7.5e-5
+# and of the first sweep, above which fewer are enough
+BUSY = 2.0
 # up to this many rows without equations the matrix is cheaper than the sweeps it saves
 SMALL_ROWS = 192
 # rows beside equations up to which their dense problem stays within some milliseconds
@@ -140,12 +153,32 @@ def are_listed(problem: Problem) -> bool:
 
 
 @kernel
+def sweep_freely(
+    problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, is_warm: bool
+) -> tuple[int, int]:
+    """Accelerated sweeps of the n listed contacts; STOPPED_..., sweeps.
+
+    Where no number is asked for there are as many as loads need, until nothing to speak of changes.
+    """
+    most, tolerance = options.max_iterations, options.tolerance
+    forces = gained(problem, lanes, n)
+    if most == 0:
+        tolerance = max(tolerance, QUIET * forces)
+        most = 0 if is_warm else COLD_ITERATIONS
+    start_listed(problem, lanes, n, v)
+    change, sweeps = sweep_accelerated(problem, lanes, n, v, most, tolerance, BUSY * forces)
+    is_within = change <= options.tolerance
+    return STOPPED_TOLERANCE if is_within else STOPPED_MAX_ITERATIONS, sweeps
+
+
+@kernel
 def solve_swept(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
     """Solve an island that is the n contacts listed in lanes, where they stand.
 
-    The same bits as `solve` for a problem of these contacts alone.
+    The same bits as `solve` for a problem of these contacts alone. Sweeps are accelerated unless
+    they are asked for by name.
 
     Writes  as solve
     Check   tests/laws/test_islands.py
@@ -156,11 +189,14 @@ def solve_swept(
                 problem.lam[i] = 0.0
     method = SOR if options.method == SOR else PGS
     is_warm = ease_contacts(problem, lanes.listed, n)
-    rules = sweep_rules(options, method, n, is_warm)
-    status, iterations = sweep_listed(problem, lanes, n, v, rules)
+    if options.method in (PGS, SOR):
+        rules = sweep_rules(options, method, n, is_warm)
+        status, iterations = sweep_listed(problem, lanes, n, v, rules)
+    else:
+        status, iterations = sweep_freely(problem, lanes, n, v, options, is_warm)
     report.method[0] = method
     report.iterations[0] = iterations
-    report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, n, v)
+    report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, v)
     report.solver_status[0] = _verdict(status, report.residual[0], 0.0)
 
 
@@ -175,6 +211,16 @@ def _sweep(
     n = list_contacts(problem, lanes)
     rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
     return pgs(problem, v, rules[0], rules[1], rules[2])
+
+
+@kernel
+def _stands(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
+    """Whether the guess is an answer, which is then told."""
+    answered, error, coulomb_error = stands(problem, v, tolerance)
+    if answered:
+        report.residual[0], report.coulomb_error[0] = error, coulomb_error
+        report.solver_status[0] = STOPPED_TOLERANCE
+    return answered
 
 
 @kernel
@@ -208,9 +254,7 @@ def solve(
         report.status[0] |= DENSE_FULL
         method = PGS
     report.method[0] = method
-    if method in (ELIMINATION, PROXIMAL) and stands(problem, v, options.tolerance):
-        report.residual[0], report.coulomb_error[0] = largest_errors(problem)
-        report.solver_status[0] = STOPPED_TOLERANCE
+    if method in (ELIMINATION, PROXIMAL) and _stands(problem, v, options.tolerance, report):
         return
     status, iterations = NO_ROOM, 0
     if is_iterated(method):

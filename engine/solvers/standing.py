@@ -59,8 +59,10 @@ def imbalance(problem: Problem, v: NDArray) -> float:
 
 
 @kernel
-def stands(problem: Problem, v: NDArray, tolerance: float) -> bool:
+def stands(problem: Problem, v: NDArray, tolerance: float) -> tuple[bool, float, float]:
     """Whether the guess is an answer to a rigid problem with friction and without equations.
+
+    Returns that, and if so its residual and Coulomb error [m/s].
 
     The law must hold within the tolerance, and forces must balance much better, on bodies that keep
     their velocities. An error of the impulses acts anew in every step, and what it moved has to be
@@ -74,8 +76,9 @@ def stands(problem: Problem, v: NDArray, tolerance: float) -> bool:
     Check   tests/engine/solvers/test_standing.py
     """
     if count_equations(problem) > 0 or not _is_rigid_with_friction(problem):
-        return False
+        return False, 0.0, 0.0
     project_impulses(problem)
-    if not residual(problem, v)[0] <= tolerance:
-        return False
-    return bool(imbalance(problem, v) <= BALANCED * tolerance)
+    error, coulomb_error = residual(problem, v)
+    if not error <= tolerance:
+        return False, 0.0, 0.0
+    return bool(imbalance(problem, v) <= BALANCED * tolerance), error, coulomb_error

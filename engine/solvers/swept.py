@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from engine.kernel import kernel
 from engine.solvers.coloured import push_lanes, sweep_lanes
-from engine.solvers.colours import is_same_pair
 from engine.solvers.lane_errors import measure_lanes
-from engine.solvers.lane_layout import POINTS
+from engine.solvers.lane_layout import W
 from engine.solvers.lanes import load_lanes, store_lanes
 from engine.solvers.operator import add_impulse, row_velocity
 from engine.solvers.pgs import pgs, sweep_cone
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 # most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
 Rules = tuple[int, float, float]
 
-# Share of its last impulse that a standing contact starts from: what swings dies out. The mean of a
-# pair's contacts bears its load and must not sag; what differs from it holds the pair upright, and
-# that swings slowest: thin walls sway.
-KEPT, KEPT_APART = 0.997, 0.9
+# contacts whose bodies tell what forces do in a step
+SAMPLES = 16
 
 
 @kernel
@@ -41,65 +39,69 @@ def list_contacts(problem: Problem, lanes: Lanes) -> int:
 
 
 @kernel
-def stands(problem: Problem, i: int) -> bool:
-    """Whether the contact with normal row i asks for a milder correction."""
-    return bool(problem.ease[i] != 0.0 and problem.ease[i] != EASED)
-
-
-@kernel
-def ease_pair(problem: Problem, rows: NDArray, first: int, end: int) -> None:
-    """Milder corrections and guesses for the contacts rows[first:end] of a pair that stand."""
-    total, standing = 0.0, 0
-    for c in range(first, end):
-        if stands(problem, rows[c]):
-            total += problem.lam[rows[c]]
-            standing += 1
-    mean = total / standing if standing > 0 else 0.0
-    for c in range(first, end):
-        i = rows[c]
-        if stands(problem, i):
-            problem.b[i] += problem.ease[i]
-            problem.lam[i] = KEPT * mean + KEPT_APART * (problem.lam[i] - mean)
-        problem.ease[i] = EASED
-
-
-@kernel
 def ease_contacts(problem: Problem, rows: NDArray, n: int) -> bool:
-    """Milder corrections and guesses for contacts that stand; whether any contact has a guess.
+    """Milder corrections of contacts that ask for them; whether any contact has a guess.
 
-    Writes  problem.b, lam, ease (EASED) of the contacts with normal rows rows[0:n]
+    Writes  problem.b, ease (EASED) of the contacts with normal rows rows[0:n]
     Source  decision 0065
     """
     is_warm = False
-    first = 0
     for c in range(n):
         i = rows[c]
         is_warm = is_warm or problem.lam[i] != 0.0
-        last = c + 1 == n or c + 1 == first + POINTS
-        if last or not is_same_pair(problem, i, rows[c + 1]):
-            ease_pair(problem, rows, first, c + 1)
-            first = c + 1
+        if problem.ease[i] != EASED:
+            problem.b[i] += problem.ease[i]
+        problem.ease[i] = EASED
     return is_warm
 
 
 @kernel
-def start_velocities(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
-    """v = M^-1 J^T lam of the n listed contacts.
+def clear_velocity(v: NDArray, a: int, b: int) -> None:
+    """Two bodies at rest."""
+    for k in range(6):
+        v[a, k] = 0.0
+        v[b, k] = 0.0
+
+
+@kernel
+def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
+    """v = M^-1 J^T lam of the contacts in lanes and without a colour.
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, where lanes without a contact lie
     """
-    world = problem.inverse_mass.shape[0] - 1
-    for k in range(6):
-        v[world, k] = 0.0
-    for c in range(n):
-        a, b = problem.body_a[lanes.listed[c]], problem.body_b[lanes.listed[c]]
-        for k in range(6):
-            v[a, k] = 0.0
-            v[b, k] = 0.0
+    for lane in range(lanes.count[0] * W):
+        clear_velocity(v, lanes.body_a[lane], lanes.body_b[lane])
+    for r in range(lanes.count[1]):
+        i = lanes.rest[r]
+        clear_velocity(v, problem.body_a[i], problem.body_b[i])
     push_lanes(lanes, v)
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
             add_impulse(problem, i, problem.lam[i], v)
+
+
+@kernel
+def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
+    """The n listed contacts into lanes, v = M^-1 J^T lam of their guesses.
+
+    Writes  lanes, problem.lam into its set; v
+    """
+    load_lanes(problem, lanes, n)
+    start_velocities(problem, lanes, v)
+
+
+@kernel
+def gained(problem: Problem, lanes: Lanes, n: int) -> float:
+    """Velocity that forces give a body in a step [m/s], a mean over some of the n contacts."""
+    total, found = 0.0, 0
+    for c in range(0, n, max(1, n // SAMPLES)):
+        body = problem.body_b[lanes.listed[c]]
+        if problem.inverse_mass[body] == 0.0:
+            body = problem.body_a[lanes.listed[c]]
+        x, y = problem.velocity_free[body], problem.velocity_old[body]
+        total += sqrt((x[3] - y[3]) ** 2 + (x[4] - y[4]) ** 2 + (x[5] - y[5]) ** 2)
+        found += 1
+    return total / found if found > 0 else 0.0
 
 
 @kernel
@@ -112,8 +114,7 @@ def sweep_listed(
     Check   tests/engine/solvers/test_lanes.py
     """
     max_iterations, tolerance, relaxation = rules
-    load_lanes(problem, lanes, n)
-    start_velocities(problem, lanes, n, v)
+    start_listed(problem, lanes, n, v)
     status, done = STOPPED_MAX_ITERATIONS, max_iterations
     for k in range(max_iterations):
         change = sweep_lanes(lanes, v, relaxation)
@@ -126,14 +127,14 @@ def sweep_listed(
 
 
 @kernel
-def measure_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> tuple[float, float]:
-    """Largest natural map and Coulomb error of the n listed contacts that were swept.
+def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, float]:
+    """Largest natural map and Coulomb error of the contacts that were loaded and swept.
 
     Writes  problem.lam, problem.w of these contacts; lanes scratch
             v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam of the bodies of these contacts
     Check   tests/engine/solvers/test_lanes.py
     """
-    start_velocities(problem, lanes, n, v)
+    start_velocities(problem, lanes, v)
     worst, coulomb = measure_lanes(lanes, v)
     store_lanes(problem, lanes)
     for r in range(lanes.count[1]):

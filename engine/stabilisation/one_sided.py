@@ -65,12 +65,14 @@ def _one_sided_error(
 
 @kernel
 def is_clear(rows: Rows, problem: Problem, row: int, options: StepOptions) -> bool:
-    """Whether a normal is far from violated, by the velocity its solver saw behind the kick.
+    """Whether a normal was swept, or is far from violated by the velocity its solver saw.
 
     J v+ = w - bias of a rigid row; flights and later impacts change it by little, for which half
     the slop is left.
     """
-    if rows.cfm[row] != 0.0 or rows.ease[row] == EASED:
+    if rows.ease[row] == EASED and options.impact_time != EXACT:
+        return True
+    if rows.cfm[row] != 0.0:
         return False
     speed = problem.w[row] - rows.bias[row]
     C = rows.error[row] + 0.5 * rows.share[0] * options.time_step * speed

@@ -78,7 +78,10 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (320,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
+    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
+    kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the sweep before, see solvers/accelerated.py
+    moving: NDArray  # (n,) int64        bodies of the contacts that are swept
+    speeds: NDArray  # (n, 6) rad/s, m/s  theirs after the sweep before
 
 
 @bundle

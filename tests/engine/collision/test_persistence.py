@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.build.capacity import contact_cache
-from engine.collision.persistence import move_cached
+from engine.build.capacity import contact_arrays, contact_cache
+from engine.collision.persistence import match_contacts, move_cached
 from tests.engine.collision.worlds import Solid, World
 
 
@@ -54,3 +54,50 @@ def test_entries_move_back_and_forth_and_stay_ordered() -> None:
         move_cached(resting, shapes, asleep_with, False, contacts)
         assert entries(contacts) == whole
         assert entries(resting) == []
+
+
+def on_the_ground() -> tuple:
+    """Contacts of one pair at the corners of a square, and what they bore: 1, 2, 3, 4 N s."""
+    cache, contacts = contact_cache(8), contact_arrays(8)
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    cache.count[0] = contacts.count[0] = 4
+    cache.key[:4] = 1
+    cache.feature[:4] = contacts.feature[:4] = [10, 20, 30, 40]
+    cache.point_W[:4] = contacts.point_W[:4] = corners
+    cache.impulse_W[:4, 2] = [1.0, 2.0, 3.0, 4.0]
+    contacts.shape_a[:4], contacts.shape_b[:4] = 0, 1
+    contacts.impulse_W[...] = np.nan
+    return contacts, cache
+
+
+def test_a_contact_of_the_same_feature_gets_what_it_bore() -> None:
+    contacts, cache = on_the_ground()
+    contacts.point_W[:4] += 100.0
+    match_contacts(contacts, 3, cache)
+    assert contacts.impulse_W[:4, 2].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_corners_that_change_their_features_keep_their_loads() -> None:
+    """Whether an edge or its end is cut at a corner is a matter of rounding; its load is not."""
+    contacts, cache = on_the_ground()
+    contacts.feature[[1, 3]] = [35, 45]
+    contacts.point_W[:4, :2] += 1e-6
+    match_contacts(contacts, 3, cache)
+    assert contacts.impulse_W[:4, 2].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_what_a_contact_bore_is_given_away_once() -> None:
+    contacts, cache = on_the_ground()
+    contacts.count[0] = 6
+    contacts.shape_b[4:6] = 1
+    contacts.feature[:6] = [11, 12, 13, 14, 15, 16]
+    contacts.point_W[:6, 0] = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
+    match_contacts(contacts, 3, cache)
+    assert sorted(contacts.impulse_W[:6, 2].tolist()) == [0.0, 0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_other_pairs_get_nothing() -> None:
+    contacts, cache = on_the_ground()
+    contacts.shape_b[:4] = 2
+    match_contacts(contacts, 3, cache)
+    assert (contacts.impulse_W[:4] == 0.0).all()

@@ -95,7 +95,7 @@ def test_errors_of_lanes_are_those_of_the_problem(name):
     lanes, v = garbage_lanes(problem), velocity_scratch(problem)
     listed = list_contacts(problem, lanes)
     sweep_listed(problem, lanes, listed, v, (3, -1.0, 1.0))
-    found = measure_listed(problem, lanes, listed, v)
+    found = measure_listed(problem, lanes, v)
     w, speeds = problem.w[:n].copy(), v.copy()
     assert found == pytest.approx(residual(problem, v), rel=1e-11)
     np.testing.assert_allclose(w, problem.w[:n], rtol=1e-11, atol=1e-11)

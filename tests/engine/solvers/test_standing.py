@@ -35,7 +35,7 @@ def solved(problem, **options):
 
 
 def standing(problem):
-    return stands(problem, velocity_scratch(problem), TOLERANCE)
+    return stands(problem, velocity_scratch(problem), TOLERANCE)[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
