@@ -37,7 +37,7 @@ MOST_BETA = 5.0
 WORSE = 4.0
 # level of a body of which none is known; sweeps by the longest way of a load, at least and at most
 FAR = 2**40
-LEAST_SWEEPS, MOST_SWEEPS, GROUNDLESS_SWEEPS = 5, 50, 15
+LEAST_SWEEPS, MOST_SWEEPS, GROUNDLESS_SWEEPS, SLENDER = 5, 100, 15, 9
 
 
 @fast_kernel
@@ -244,15 +244,17 @@ def longest_way(problem: Problem, lanes: Lanes, n: int, n_moving: int) -> int:
 
 
 @kernel
-def sweeps_for(way: int, is_busy: bool) -> int:
-    """Sweeps for loads that go through `way` bodies; fewer where much changes.
+def sweeps_for(way: int, n: int, is_busy: bool) -> int:
+    """Sweeps for loads that go through `way` bodies on n contacts.
 
-    What moves has other impulses in the next step anyhow; what stands keeps them.
+    Slender stacks sway slowest, so they get more. Where much changes there are fewer: what moves
+    has other impulses in the next step anyhow, what stands keeps them.
     """
     if way == 0:
         return GROUNDLESS_SWEEPS
-    quarters = 1 if is_busy else 3
-    return min(LEAST_SWEEPS + quarters * way // 4, MOST_SWEEPS)
+    if is_busy:
+        return min(LEAST_SWEEPS + way // 4, MOST_SWEEPS)
+    return min(LEAST_SWEEPS + 3 * way // 4 + SLENDER * way * way // n, MOST_SWEEPS)
 
 
 @kernel
@@ -288,7 +290,7 @@ def sweep_accelerated(
         if done == 1:
             n_moving = list_moving(problem, lanes, n)
             if most == 0:
-                most = sweeps_for(longest_way(problem, lanes, n, n_moving), change > busy)
+                most = sweeps_for(longest_way(problem, lanes, n, n_moving), n, change > busy)
         if done >= most:
             return change, done
         before = carry_on(problem, lanes, v, n_moving, before)
