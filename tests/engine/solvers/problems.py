@@ -152,13 +152,19 @@ def put_turning(problem, i, bodies, pair, normal, arms):
     problem.b[i : i + 3] = 0.0
 
 
-def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE, arms=None):
-    """n spheres' worth of bodies in a layered heap with random contacts to bodies below."""
+CUBES = ((1, 1, 1),)
+
+
+def pile(n, contacts, seed=1, mu=0.5, friction_kind=FRICTION_CONE, arms=None, sizes=CUBES):
+    """n boxes, of these sizes in turn, in a layered heap with random contacts to bodies below."""
     rng = np.random.default_rng(seed)
     side = max(2, round((n / 4) ** (1 / 3) * 1.6))
     cells = [(i % side, (i // side) % side, i // side**2) for i in range(n)]
     positions = np.array(cells, float) + rng.uniform(-0.1, 0.1, (n, 3)) + [0, 0, 0.5]
-    bodies = [box_body(rng.uniform(0.5, 2), (1, 1, 1), p) for p in positions] + [WORLD]
+    bodies = [
+        box_body(rng.uniform(0.5, 2), sizes[i % len(sizes)], p) for i, p in enumerate(positions)
+    ]
+    bodies.append(WORLD)
     pairs = []
     for i in range(n):
         if positions[i, 2] < 1.0:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.build.lanes import lane_arrays
-from engine.solvers.lane_layout import LAYER, POINTS, W
+from engine.solvers.lane_layout import LAYER, POINTS, ROUND_SHARED, W
 from engine.solvers.lanes import load_lanes
 from engine.solvers.pgs import pgs
 from engine.solvers.residual import residual
@@ -14,7 +14,14 @@ from engine.solvers.swept import list_contacts, measure_listed, sweep_all, sweep
 from engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
 
-PILES = {"pile": lambda: pile(15, 60), "tower": lambda: tower(5, push=0.3)}
+# cubes turn as easily about every axis, bricks do not
+BRICKS = ((1, 1, 1), (1, 0.7, 0.4), (0.5, 0.8, 1))
+PILES = {
+    "pile": lambda: pile(15, 60),
+    "bricks": lambda: pile(15, 60, sizes=BRICKS[1:]),
+    "both": lambda: pile(60, 240, sizes=BRICKS),
+    "tower": lambda: tower(5, push=0.3),
+}
 
 
 def garbage_lanes(problem):
@@ -79,6 +86,20 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
     np.testing.assert_allclose(found.lam[:n], plain.lam[:n], rtol=1e-11, atol=1e-12)
 
 
+def test_groups_are_round_where_all_their_bodies_are():
+    problem = PILES["both"]()
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    kinds = set()
+    for g in range(lanes.count[0]):
+        bodies = np.concatenate([lanes.body_a[g * W : g * W + W], lanes.body_b[g * W : g * W + W]])
+        moments = np.linalg.eigvalsh(problem.inverse_inertia[bodies])
+        is_round = bool(np.all(np.ptp(moments, axis=1) <= 1e-12 * moments[:, 2]))
+        assert (lanes.layer[g] - lanes.begin[g] == ROUND_SHARED) == is_round
+        kinds.add(is_round)
+    assert kinds == {False, True}
+
+
 def test_points_of_a_pair_share_a_lane():
     """Boxes upon each other meet in four points: as many layers."""
     problem = tower(5, push=0.3)
@@ -101,6 +122,18 @@ def test_errors_of_lanes_are_those_of_the_problem(name):
     np.testing.assert_allclose(w, problem.w[:n], rtol=1e-11, atol=1e-11)
     moved = problem.inverse_mass > 0.0
     np.testing.assert_allclose(speeds[moved], v[moved], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_rows_that_are_no_point_contacts_are_swept_one_by_one(column):
+    """No point of the bodies moves as the row of a tangent says."""
+    problem = PILES["pile"]()
+    problem.J_b[31, column] += 1e-6
+    lanes = garbage_lanes(problem)
+    n = list_contacts(problem, lanes)
+    load_lanes(problem, lanes, n)
+    assert list(lanes.count) == [0, n]
+    assert list(lanes.rest[:n]) == list(lanes.listed[:n])
 
 
 def test_contacts_without_a_colour_are_swept_one_by_one():
