@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 elif numba.config.DISABLE_JIT:
     inlined_kernel = fast_kernel
 else:
-    from engine.kernel import OPTIONS
+    from engine.kernel import FAST
     from engine.linking import Kernel
 
     def inlined_kernel(function):
         """Compile a function into its callers; its sums may be reordered."""
-        fast = {"contract", "reassoc", "nsz"}
-        return Kernel(function, OPTIONS | {"fastmath": fast, "forceinline": True})
+        return Kernel(function, FAST | {"forceinline": True})

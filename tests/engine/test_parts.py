@@ -130,9 +130,15 @@ def solve(cache: Path) -> dict:
 
 
 SYMBOL = """
+import gc
 from numba import float64, int64
+import engine
 from engine.articulated.rows import dot_paths
+from engine.linking import Kernel
 
+# names are made of options
+kernels = [k for k in gc.get_objects() if type(k) is Kernel]
+print(sorted(f"{k.py_func.__module__}.{k.__name__} {k.targetoptions}" for k in kernels))
 part = dot_paths.part
 part.compile((float64[::1], float64[::1], int64))
 print([o.fndesc.mangled_name for o in part.overloads.values()])
@@ -140,7 +146,7 @@ print([o.fndesc.mangled_name for o in part.overloads.values()])
 
 
 @compiled
-def test_processes_give_a_kernel_one_name(tmp_path: Path) -> None:
+def test_processes_give_kernels_one_name(tmp_path: Path) -> None:
     """One keeps the kernel, the other what calls it."""
     names = set()
     for seed in ("1", "2", "3"):

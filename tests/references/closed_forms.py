@@ -216,7 +216,8 @@ def symmetric_body() -> list[Row]:
     body = {"name": "body", "mass": 1.0, "inertia": [across, across, along]}
     scene = document([{**body, "angular_velocity": w.tolist()}], gravity=[0, 0, 0])
     errors = []
-    for dt in (2e-2, 1e-2, 1e-3):
+    # finer steps err by rounding only
+    for dt in (8e-2, 4e-2, 1e-3):
         sim = simulate({**scene, "simulation": {"dt": dt}})
         sim.advance(round(20.0 / dt))
         t = sim.time
@@ -228,7 +229,7 @@ def symmetric_body() -> list[Row]:
     order = math.log2(errors[0] / errors[1])
     return [
         at_most("orientation after 20 s, steps of 1 ms", errors[2], 1e-9, "rad"),
-        at_least("order of convergence", order, 3.9, ""),
+        at_least("order of convergence", order, 4.9, ""),
     ]
 
 
