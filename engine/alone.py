@@ -8,6 +8,7 @@ alone, so pauses and snapshots change nothing.
 from __future__ import annotations
 
 from engine.bodies.finite import first_bad_body
+from engine.bodies.forces import load_gravity
 from engine.collision.find_contacts import are_strangers
 from engine.diagnostics.extremes import record_motion
 from engine.diagnostics.ledger import add_impulse
@@ -63,7 +64,7 @@ def throw(bodies: Bodies, state: State, h: float) -> None:
 
     Writes  p, v; state.momentum_in
     """
-    g = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    g = load_gravity(state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == STATIC:
             continue

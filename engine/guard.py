@@ -15,6 +15,7 @@ from engine.articulated.exchange import prepare
 from engine.articulated.kick import book_supports, hold_trees
 from engine.assembly.assemble import assemble
 from engine.bodies.finite import first_bad_body
+from engine.bodies.forces import load_gravity
 from engine.bodies.point import point_velocity
 from engine.bodies.world_inertia import write_world_inertia
 from engine.collision.find_contacts import find_contacts
@@ -129,7 +130,7 @@ def book_deflection(bodies: Bodies, motion: Motion, state: State, h: float) -> N
     Writes  state.ledger
     Check   tests/engine/collision/test_continuous.py
     """
-    g = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    g = load_gravity(state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             old = motion.velocity_old[i]

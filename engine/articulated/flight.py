@@ -26,8 +26,8 @@ from engine.articulated.factor import turn_inertia
 from engine.articulated.kept import book_flight, height_of, keep, remember, weight_power
 from engine.articulated.places import move_node, place_node, write_velocities
 from engine.articulated.walks import answer_flight, look_again, write_flight
+from engine.bodies.forces import load_gravity
 from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3
 from engine.world.state import (
     BEND_AHEAD,
     BEND_BEFORE,
@@ -41,12 +41,6 @@ from engine.world.tree import Tree, TreeWork
 # a guess is as good as a look when the rates half way miss the look's by this share of their size,
 # both weighed by what they move
 ALIKE = 1e-3
-
-
-@kernel
-def load_gravity(state: State) -> Vec3:
-    """Gravity [m/s^2], W."""
-    return (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
 
 
 @kernel

@@ -9,6 +9,7 @@ from engine.articulated.factor import respond, respond_moving
 from engine.articulated.places import write_bends, write_velocities
 from engine.articulated.rows import push_row
 from engine.articulated.vectors import load6, load_sym
+from engine.bodies.forces import load_gravity
 from engine.kernel import kernel
 from engine.spatial.inertia import sym_times
 from engine.spatial.vec3 import Vec3, add, cross, load3, scale, sub
@@ -164,7 +165,7 @@ def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> N
         w_old, v_old = load6(motion.velocity_old, body)
         change = sub(load3(state.w_WB_W, body), w_old)
         torque, force = load6(motion.wrench, body)
-        g = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+        g = load_gravity(state)
         weight = add(force, scale(tree.mass[i], g))
         linear = scale(tree.mass[i], sub(load3(state.v_WB_W, body), v_old))
         linear = sub(linear, scale(h, weight))

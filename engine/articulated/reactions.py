@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.articulated.places import load_matrix
 from engine.articulated.vectors import add_to6, load6, load_sym, store6
+from engine.bodies.forces import load_gravity
 from engine.kernel import kernel
 from engine.spatial.inertia import sym_times
 from engine.spatial.mat3 import times_vector
@@ -35,7 +36,7 @@ def needed_force(
     w = scale(0.5, add(w_old, w_new))
     n = sym_times(moments, add(turn, scale(1.0 / h, sub(w_new, w_old))))
     n = sub(add(n, cross(w, sym_times(moments, w))), torque)
-    g = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    g = load_gravity(state)
     a = sub(add(bend, scale(1.0 / h, sub(v_new, v_old))), g)
     return n, sub(scale(tree.mass[i], a), force)
 

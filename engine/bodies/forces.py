@@ -24,6 +24,12 @@ from engine.world.workspace import Motion
 
 
 @kernel
+def load_gravity(state: State) -> Vec3:
+    """Gravity [m/s^2], W."""
+    return (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+
+
+@kernel
 def value_at(targets: Targets, table: int, time: float) -> float:
     """A quantity that may vary in time; constant before its first and after its last point."""
     start = targets.start[table]

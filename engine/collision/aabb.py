@@ -19,12 +19,10 @@ from engine.collision.scratch import (
     SIZE,
 )
 from engine.kernel import kernel
-from engine.spatial.quaternion import Quaternion, load4, multiply, rotate
+from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, rotate
 from engine.spatial.rotation import matrix
 from engine.spatial.vec3 import ZERO3, Vec3, add, load3
 from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, MESH, PLANE, SPHERE, Shapes
-
-UPRIGHT: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -34,7 +32,7 @@ def pose_shape(
     """Write shape i, carried by a body at p_WB, q_WB, into row i of `solids` and into `points`."""
     q_BS, p_BS = load4(shapes.q_BS, i), load3(shapes.p_BS, i)
     # most shapes stand in the middle of their bodies
-    R = matrix(q_WB if q_BS == UPRIGHT else multiply(q_WB, q_BS))
+    R = matrix(q_WB if q_BS == IDENTITY else multiply(q_WB, q_BS))
     p_WS = p_WB if p_BS == ZERO3 else add(p_WB, rotate(q_WB, p_BS))
     kind = shapes.kind[i]
     solids[i, KIND] = kind

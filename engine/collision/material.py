@@ -14,7 +14,7 @@ from engine.world.state import State
 def belt_of(materials: Materials, state: State, body: int, material: int) -> Vec3:
     """How fast a surface of a body runs over it, W [m/s]."""
     belt = load3(materials.belt_B, material)
-    if belt[0] == 0.0 and belt[1] == 0.0 and belt[2] == 0.0:
+    if belt == ZERO3:
         return ZERO3
     return rotate(load4(state.q_WB, body), belt)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.bodies.point import velocity_at
 from engine.diagnostics.ledger import add_impulse, mean_row_speed, row_speed_before
 from engine.kernel import kernel
-from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, negate, sub
+from engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
 from engine.world.model import DYNAMIC, KINEMATIC, Bodies
 from engine.world.state import (
     FIRST_ENERGY,
@@ -23,8 +24,6 @@ from engine.world.state import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from engine.world.contacts import Contacts
     from engine.world.problem import Problem
     from engine.world.rows import Rows
@@ -42,13 +41,6 @@ def write_means(motion: Motion, state: State) -> None:
 
 
 @kernel
-def velocity_in(velocity: NDArray, state: State, body: int, p: Vec3) -> Vec3:
-    """Velocity [m/s] of the point p of a body, whose velocity is row `body`."""
-    x, arm = velocity[body], sub(p, load3(state.p_WB, body))
-    return add((x[3], x[4], x[5]), cross((x[0], x[1], x[2]), arm))
-
-
-@kernel
 def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, state: State) -> float:
     """What those did who move a body of contact c in a given way [J]."""
     p, push = load3(contacts.point_W, c), load3(contacts.impulse_W, c)
@@ -56,9 +48,9 @@ def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, sta
     work = 0.0
     # a given motion is the same before and after the kick
     if bodies.kind[a] == KINEMATIC:
-        work += dot(push, velocity_in(motion.scratch, state, a, p))
+        work += dot(push, velocity_at(state, motion.scratch, a, p))
     if bodies.kind[b] == KINEMATIC:
-        work -= dot(push, velocity_in(motion.scratch, state, b, p))
+        work -= dot(push, velocity_at(state, motion.scratch, b, p))
     return work
 
 
@@ -93,7 +85,7 @@ def book_contacts(
             load3(contacts.normal_W, c),
             load3(contacts.impulse_W, c),
         )
-        v = sub(velocity_in(mean, state, b, p), velocity_in(mean, state, a, p))
+        v = sub(velocity_at(state, mean, b, p), velocity_at(state, mean, a, p))
         belt = dot(add_scaled(push, -along, n), load3(contacts.belt_W, c))
         work = along * dot(n, v)
         rubbed -= dot(push, v) - work + belt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.bodies.forces import elastic_energy, spring_length, torsion_angle
+from engine.bodies.forces import elastic_energy, load_gravity, spring_length, torsion_angle
 from engine.bodies.gyroscopic import is_round
 from engine.constraints.drive import spring_coordinate
 from engine.constraints.frames import is_broken, joint_frame
@@ -73,7 +73,7 @@ def moving_energy(model: Model, state: State) -> float:
 @kernel
 def gravitational_energy(bodies: Bodies, state: State) -> float:
     """-sum of m g . p [J]: zero at the origin of W."""
-    g: Vec3 = (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+    g = load_gravity(state)
     total = 0.0
     for i in range(bodies.kind.shape[0]):
         if bodies.mass[i] > 0.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from engine.bodies.forces import load_gravity
 from engine.bodies.gyroscopic import is_round, kept_momentum
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
@@ -30,7 +31,7 @@ def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArr
     if norm(turn) == 0.0 and norm(move) == 0.0:
         return 0.0
     m = bodies.mass[i]
-    gained = -m * dot((state.gravity_W[0], state.gravity_W[1], state.gravity_W[2]), move)
+    gained = -m * dot(load_gravity(state), move)
     inertia = load33(bodies.inertia_B, i)
     half = scale(0.5, turn)
     q = unit(multiply((1.0, half[0], half[1], half[2]), load4(state.q_WB, i)))
