@@ -93,7 +93,7 @@ def write_factor(tree: Tree, work: TreeWork, rotors: float) -> None:
 
     Reads   work.S, arm, I_W
     Writes  work.IA, U, D
-    Source  001, articulated-body algorithm, second pass
+    Source  Featherstone 2022, articulated-body algorithm, second pass
     Check   tests/engine/articulated/test_identities.py
     """
     n = tree.kind.shape[0]
@@ -175,7 +175,7 @@ def respond_moving(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
 
     Reads   work.F, u; work.V, bend, I_W; the factor
     Writes  qdd (v,); work.A (k, 6); work.F and u are spent
-    Source  001, articulated-body algorithm, second and third pass
+    Source  Featherstone 2022, articulated-body algorithm, second and third pass
     Check   tests/engine/articulated/test_identities.py
     """
     n = tree.kind.shape[0]

@@ -41,7 +41,7 @@ def forward_dynamics(
 
     Reads   wrench: moment about the node's origin [N m], force [N], W
     Writes  qdd; work, with frames, V, A and the factor of this moment; not q_WB
-    Source  Featherstone 1983; 001, articulated-body algorithm
+    Source  Featherstone 1983; Featherstone 2022, articulated-body algorithm
     Check   tests/engine/articulated/test_identities.py
     """
     write_frames(tree, q, work)

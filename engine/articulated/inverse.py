@@ -134,7 +134,7 @@ def inverse_dynamics(
 
     Writes  tau; work.R, arm, V, A, F in the nodes' own axes (not those of the other algorithms);
             work.F[i] is what the joint of node i gives it
-    Source  Luh, Walker and Paul 1980; 001 and 003
+    Source  Luh, Walker and Paul 1980; Featherstone 2022
     Check   tests/engine/articulated/test_identities.py
     """
     n_nodes = tree.kind.shape[0]

@@ -91,7 +91,7 @@ def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
 
     Reads   work.S, p_WB, arm, I_W
     Writes  work.H, IA, S_root
-    Source  Walker and Orin 1982; 001, composite-rigid-body algorithm
+    Source  Walker and Orin 1982; Featherstone 2022, composite-rigid-body algorithm
     Check   tests/engine/articulated/test_identities.py
     """
     write_composites(tree, work)

@@ -137,7 +137,7 @@ def write_subspace(tree: Tree, work: TreeWork, i: int, R: Mat3, from_anchor: Vec
         ball     the hinge for every axis of the node
         free     (x, 0) and (0, x) for every axis of the node
 
-    Source  001, motion subspaces
+    Source  Featherstone 2022, motion subspaces
     Check   tests/engine/articulated/test_places.py
     """
     kind, k = tree.kind[i], tree.v_start[i]
@@ -257,7 +257,7 @@ def bend_of(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> Spatial:
         free      (0, w x v)
 
     Reads   work.V, R, arm
-    Source  kinematics of relative motion; 001's c = v x S qd, at the node's origin
+    Source  Featherstone 2022, c = v x S qd, written at the node's origin
     Check   tests/engine/articulated/test_identities.py
     """
     w, v = load6(work.V, i)

@@ -6,7 +6,7 @@
 
 Angular parts first; arrays over n states, not compiled: nothing in a step needs them.
 
-Source  001, sections 49 to 52 and exercise B1
+Source  Featherstone 2022, sections 49 to 52 and exercise B1
 Check   tests/engine/articulated/test_subspaces.py
 """
 

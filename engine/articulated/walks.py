@@ -5,7 +5,7 @@ inertia and hands forces on; one back lets rates answer. Two answers wait in the
 motion itself (accelerations without forces, H qdd + C(q, qd) = 0) and to gravity, which is what a
 ground that accelerates upwards does: its answer needs no forces at all.
 
-Source  001, articulated-body algorithm
+Source  Featherstone 2022, articulated-body algorithm
 """
 
 from __future__ import annotations

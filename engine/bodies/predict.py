@@ -24,7 +24,7 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
 
     Reads   poses and velocities in the middle of the step
     Writes  motion.velocity_old, velocity_free (n, 6) angular first, W; motion.wrench, jump = 0
-    Source  physics.md "One step"; decision 0003
+    Source  Newton-Euler equations, Constraint Notes n.d.; decision 0003
     Check   tests/laws/test_free_body.py
     """
     h = options.time_step

@@ -123,7 +123,7 @@ def box_box(pair: Pair, limit: float) -> Hit:
     When apart and the nearest features are not a face and a corner or two edges, the true gap
     is larger: the caller finds out because no contact point reaches this gap.
 
-    Source  Gottschalk, Lin, Manocha 1996, OBBTree, section 5
+    Source  Gottschalk, Lin and Manocha 1996, OBBTree, section 5
     Check   tests/engine/collision/test_gap.py
     """
     write_cosines(pair)

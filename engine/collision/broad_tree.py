@@ -5,7 +5,7 @@ inside, the leaf is left alone; who has left its box gets a new one, and its pai
 The pairs of a step are those of the cache whose exact bounds overlap: what the tree looks like has
 no influence on them, only on how long it takes to find them.
 
-Source  Box2D, b2DynamicTree (insertion by surface area); Catto 2019, Dynamic BVHs
+Source  Catto 2019, insertion by surface area
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def write_contact(
     up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
     impulses; they ask for the speed of the surfaces, which run over their bodies: w = J v + belt.
 
-    Source  physics.md "One step"; 000 contacts; restitution: Newton
+    Source  Constraint Notes n.d., contacts; Newton's hypothesis of restitution
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
     """
     h = options.time_step

@@ -92,7 +92,7 @@ def write_motor(
                    with stiffness: an implicit spring-damper          |lam| <= max_force h
         force      lam  = target h
 
-    Source  physics.md "One step"; 000 motors, servo (one sense: B relative to A)
+    Source  Constraint Notes n.d., motors, with one sense for all: B relative to A
     Check   tests/references/test_motors.py, tests/references/test_servo.py
     """
     joints = model.joints

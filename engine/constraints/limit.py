@@ -52,7 +52,7 @@ def set_compliant(
     Where neither slope nor damper resists, the force itself; within the bounds of the row.
 
     Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
-    Source  physics.md "One step": k_erp = h k/(h k + d) for a linear spring
+    Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
     Check   tests/references/test_limits.py, tests/references/test_motors.py
     """
     force = elastic_force(stiffness, axis, x)
@@ -83,7 +83,7 @@ def keep_positive(
     is violated; damping alone slows what goes deeper. Out of reach the row is dropped.
 
     Reads   error C [m or rad]; slot (joint, impulse slot): stops of one coordinate share their law
-    Source  000, joint limits and their generalisation; physics.md "One step"
+    Source  Constraint Notes n.d., joint limits and their generalisation
     Check   tests/references/test_limits.py, tests/references/test_ball_limits.py
     """
     j, which = slot
@@ -117,7 +117,7 @@ def write_stop(
 ) -> None:
     """One stop of one coordinate: C = q - lower or C = upper - q by its slot (joint, impulse slot).
 
-    Source  000 limits (with the sign of the upper bias corrected)
+    Source  Constraint Notes n.d., limits.  Differs: sign of the upper bias
     """
     j, which = slot
     axis = (which - SLOT_LOWER) % 3

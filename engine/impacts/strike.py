@@ -219,7 +219,7 @@ def strike(
             share of the kick stands before the impact velocity_free
     Writes  motion.jump, velocity_free += jump; state.v_WB_W, w_WB_W = velocity_old + jump,
             ledger, momentum_in; impacts
-    Source  physics.md restitution; decision 0006
+    Source  Poisson's hypothesis, Glocker 1995; decision 0006
     Check   tests/references/test_impacts.py
     """
     motion, impacts, problem, bodies = work.motion, work.impacts, work.problem, model.bodies

@@ -31,7 +31,7 @@ def advance_orientation(
         infinitesimal              q <- normalise(q + h/2 w q): turns by 2 atan(h |w|/2) instead of
                                    h |w|, too little by (h |w|)^3/12; L is kept likewise
 
-    Source  000, orientation update; decision 0003
+    Source  Constraint Notes n.d., orientation update; decision 0003
     Check   tests/laws/test_free_body.py, tests/references/test_wheels.py
     """
     q, w = load4(state.q_WB, i), load3(state.w_WB_W, i)

@@ -154,7 +154,7 @@ def iterate(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[
     The guess in dp.lam must lie in its set (project_guess).
 
     Writes  dp.lam; dp.w is scratch
-    Source  Saad, "Iterative Methods for Sparse Linear Systems", 4.1, with projection
+    Source  Saad 2003, 4.1, with projection
     Check   tests/engine/solvers/test_gauss_seidel.py
     """
     for k in range(rules.max_iterations):

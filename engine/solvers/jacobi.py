@@ -121,7 +121,7 @@ def jacobi(
 
     Reads   problem.lam   guess;   safe   1: steps that converge for every symmetric A >= 0
     Writes  problem.lam, system.history
-    Source  Saad, "Iterative Methods for Sparse Linear Systems", 4.1, with projection
+    Source  Saad 2003, 4.1, with projection
     Check   tests/engine/solvers/test_system.py
     """
     problem, step, w = system.problem, system.x[0], system.x[MEASURED]

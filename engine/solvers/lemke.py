@@ -132,7 +132,7 @@ def lemke(T: NDArray, basis: NDArray, n: int, most: int, trail: NDArray) -> tupl
     Writes  T (>= n, >= n + 2)      the last table; the value of basis[0, i] is T[i, n + 1]
             basis (>= 2, >= n + 1)  variables of rows, of columns: w_i is i, z_i is n + i, z0 is 2n
             trail (any, >= n)       z after each pivot, as far as there are rows
-    Source  Cottle, Pang and Stone, "The Linear Complementarity Problem", 4.4.5 and 4.9.3
+    Source  Cottle, Pang and Stone 2009, 4.4.5 and 4.9.3
     Check   tests/engine/solvers/test_lemke.py
     """
     largest = 0.0

@@ -93,7 +93,7 @@ def add_row(A: NDArray, row: int, share: float, factor: Factor) -> bool:
 def remove_row(position: int, factor: Factor) -> None:
     """Take the row at a position of `order` out; plane rotations restore the triangle.
 
-    Source  Golub and Van Loan, "Matrix Computations", 6.5.4
+    Source  Golub and Van Loan 2013, 6.5.4
     Check   tests/engine/solvers/test_linear.py
     """
     L, order, first = factor.L, factor.order, factor.first

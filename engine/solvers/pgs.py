@@ -319,7 +319,7 @@ def pgs(
     Writes  problem.lam
             problem.w; problem.lo, problem.hi of tangent rows   scratch: steps and couplings
             v (n_bodies + 1, 6)   scratch: M^-1 J^T lam
-    Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau
+    Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau 1992
     Check   tests/engine/solvers/test_pgs.py
     """
     project_impulses(problem)

@@ -275,7 +275,7 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots, most: int) -> tuple[int, int]:
 
     Reads   dp.lam   guess: rows strictly inside their bounds start in C
     Writes  dp.lam, dp.w, pivots.trail
-    Source  Keller 1973; Cottle, Pang and Stone, "The Linear Complementarity Problem", 4.1 to 4.3;
+    Source  Keller 1973; Cottle, Pang and Stone 2009, 4.1 to 4.3;
             Baraff 1994 for equations and dependent rows.  Differs: starts from any guess.
     Check   tests/engine/solvers/test_pivoting.py
     """

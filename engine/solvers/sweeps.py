@@ -31,7 +31,7 @@ def iterate_sweeps(
     The residual is measured when a sweep changed no more than that, or a history is asked for.
 
     Writes  problem.lam, system.history
-    Source  Saad, "Iterative Methods for Sparse Linear Systems", 4.1, with projection
+    Source  Saad 2003, 4.1, with projection
     Check   tests/engine/solvers/test_system.py
     """
     make_admissible(system)

@@ -85,7 +85,7 @@ def steiner(m: float, c: Vec3) -> Sym3:
 def rigid_inertia(m: float, c: Vec3, I_c: Sym3) -> RigidInertia:
     """Of a mass m with its centre at c and moments I_c about it.
 
-    Source  001, rigid-body inertia
+    Source  Featherstone 2022, rigid-body inertia
     Check   tests/engine/spatial/test_inertia.py
     """
     return m, scale(m, c), sym_add(I_c, steiner(m, c))
@@ -174,7 +174,7 @@ def without(inertia: ArticulatedInertia, U: Spatial, inverse: float) -> Articula
 
     inverse = 1/D.
 
-    Source  001, articulated-body inertia
+    Source  Featherstone 2022, articulated-body inertia
     Check   tests/engine/spatial/test_inertia.py
     """
     A, B, C = inertia

@@ -38,7 +38,7 @@ def times_matrix(A: Mat3, B: Mat3) -> Mat3:
 def move(X: Transform, m: Spatial) -> Spatial:
     """X m: a motion vector from A to B, (E w, E (v - r x w)).
 
-    Source  001, Pluecker transforms
+    Source  Featherstone 2022, Pluecker transforms
     Check   tests/engine/spatial/test_plucker.py
     """
     E, r = X

@@ -27,7 +27,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
     x = k pi/2 + r, |r| <= pi/4, then the minimax polynomials of both for r.
 
-    Source  fdlibm (Sun Microsystems 1993), k_sin.c and k_cos.c, for the coefficients
+    Source  Sun Microsystems 1993, k_sin.c and k_cos.c, for the coefficients
     Check   tests/engine/spatial/test_angles.py
     """
     if not abs(x) < MANY_TURNS:

@@ -1,4 +1,4 @@
-"""Text 001's vectors as arrays of six, carried out by the engine's own spatial algebra."""
+"""The vectors of Featherstone 2022 as arrays of six, by the spatial algebra of the engine."""
 
 from __future__ import annotations
 

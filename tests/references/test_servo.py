@@ -31,7 +31,7 @@ def angle(sim: Any) -> float:
 
 
 def test_servo_is_equal_limits_with_a_bounded_force() -> None:
-    # text 000: least and largest coordinate are the target, and the force is limited
+    # Constraint Notes n.d.: least and largest coordinate are the target, and the force is limited
     servo = wheel(motor={"type": "position", "target": 0.3})
     # a servo removes erp of its error per step; so does a lock where velocities correct errors
     lock = wheel(stabilisation="baumgarte", limits={"lower": 0.3, "upper": 0.3})

@@ -1,4 +1,4 @@
-"""Text 001, first part: vectors and vector fields."""
+"""Featherstone 2022, first part: vectors and vector fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text 001, second part: motion, force, and the power between them."""
+"""Featherstone 2022, second part: motion, force, and the power between them."""
 
 from __future__ import annotations
 

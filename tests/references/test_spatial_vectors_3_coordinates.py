@@ -1,4 +1,4 @@
-"""Text 001, third part: Pluecker coordinates, derivatives, accelerations."""
+"""Featherstone 2022, third part: Pluecker coordinates, derivatives, accelerations."""
 
 from __future__ import annotations
 

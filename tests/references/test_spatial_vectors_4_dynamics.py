@@ -1,4 +1,4 @@
-"""Text 001, fourth part: momentum, inertia, constrained bodies, and the algorithms of robots."""
+"""Featherstone 2022, fourth part: momentum, inertia, constrained bodies, robot algorithms."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_exercise_b3_is_what_the_engine_computes_for_one_hinge() -> None:
 
 
 class TreeInWorld:
-    """Joint axes and inertias of a tree of hinges as text 001 has them: at the origin of W."""
+    """Joint axes and inertias of a tree of hinges at the origin of W (Featherstone 2022)."""
 
     def __init__(self, case: Case) -> None:
         write_places(case.tree, case.q, case.work)

@@ -1,4 +1,4 @@
-"""Text 001, fifth part: the two-body problem by 3-D and by spatial vectors, and by ABA."""
+"""Featherstone 2022, fifth part: the two-body problem by 3-D and by spatial vectors, and by ABA."""
 
 from __future__ import annotations
 

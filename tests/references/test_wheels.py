@@ -1,4 +1,4 @@
-"""000's reason for the finite orientation update: fast wheels on axles."""
+"""The reason in Constraint Notes n.d. for the finite orientation update: fast wheels on axles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text 001's two bodies at rest, joined by a hinge: once with 3-D, once with spatial vectors."""
+"""The two bodies of Featherstone 2022 at rest, joined by a hinge: by 3-D and spatial vectors."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def write_along(rows: Rows, row: int, frame: JointFrame, e: Vec3) -> float:
 
     Returns d2x/dt2 at constant velocities [m/s^2]:
             e.(w_B x (w_B x r_B)) + 2 (w_A x e).slip + (w_A x (w_A x e)).r_A
-    Source  physics.md "Joints" (ball, slider), with e in A's axes
+    Source  Constraint Notes n.d., ball and slider, with e in A's axes
     Check   tests/engine/constraints/test_rows.py
     """
     set_jacobian(rows, row, negate(cross(frame.arm_a, e)), e, cross(frame.arm_b, e))

@@ -22,7 +22,7 @@ def write_apart(rows: Rows, row: int, frame: JointFrame) -> float:
 
     Returns d2x/dt2 at constant velocities [m/s^2]:
             n . (bend_B - bend_A) + (|rate|^2 - (n . rate)^2)/|gap|, the last term 0 without a gap
-    Source  physics.md "Joints" (distance)
+    Source  derived: gradient of |p_b - p_a|
     Check   tests/engine/constraints/test_rows.py, tests/references/test_distance.py
     """
     r_a = sub(frame.arm_a, frame.gap)

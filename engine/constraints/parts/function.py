@@ -16,7 +16,7 @@ def scale_row(rows: Rows, row: int, slope: float) -> None:
     dx/ds S. Stops are C = x - lower and C = upper - x, slopes 1 and -1; a swing cone is
     C = limit - acos(x), slope 1/sin.
 
-    Source  000, generalised joint limits
+    Source  Constraint Notes n.d., generalised joint limits
     Check   tests/engine/constraints/test_rows.py
     """
     for k in range(6):

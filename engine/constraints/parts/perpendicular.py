@@ -20,7 +20,7 @@ def write_perpendicular(rows: Rows, row: int, frame: JointFrame, a: Vec3, b: Vec
     axes at their angle (universal, hinge-2); three lock the orientation (slider, fixed).
 
     Returns d2c/dt2 at constant velocities [1/s^2]
-    Source  000's hinge and universal joints, written so that the derivative is exact for any error
+    Source  Constraint Notes n.d., hinge and universal.  Differs: exact derivative for any error
     Check   tests/engine/constraints/test_rows.py
     """
     u = cross(a, b)

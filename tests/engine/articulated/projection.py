@@ -1,4 +1,6 @@
-"""Text 004's equations of motion, T^T M T qdd + T^T M T' qd + T^T (0, w x I w) = T^T f, dense.
+"""The equations of motion of Articulated Notes n.d., dense.
+
+T^T M T qdd + T^T M T' qd + T^T (0, w x I w) = T^T f
 
 Places are products of 4 x 4 matrices; their derivatives are the same products with the twist of a
 rate put in between. Nothing is recursive and nothing is shared with the engine's algorithms.

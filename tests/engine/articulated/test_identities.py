@@ -1,4 +1,4 @@
-"""The algorithms against one another, and against text 004's dense projection T^T M T."""
+"""The algorithms against one another, and against the dense T^T M T (Articulated Notes n.d.)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Motion and constraint subspaces of every joint, and apparent inverse inertia: text 001, B1."""
+"""Motion and constraint subspaces of every joint, apparent inverse inertia (Featherstone 2022)."""
 
 from __future__ import annotations
 
