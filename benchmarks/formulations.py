@@ -1,7 +1,7 @@
 """Both formulations on the same scenes: drift, price against the number of links, loops.
 
-`python -m benchmarks.formulations` measures, draws, and writes docs/formulations: the
-comparison that Articulated Notes n.d. make in words, in figures. Times are the thread's own on the processor.
+`python -m benchmarks.formulations` measures, draws, and writes docs/formulations: the comparison
+that Articulated Notes n.d. make in words, in figures. Times are the thread's own.
 """
 
 import argparse

@@ -4,9 +4,7 @@ A pile is simulated until it rests upon itself; the problem of its last step is 
 A = J M^-1 J^T + diag(cfm), and solved from nothing.
 """
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +13,8 @@ import scipy.sparse
 from engine import Simulation
 from engine.complementarity import Complementarity, problem
 from schemas import load_scene
+from tests.published import FRICTION
 
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
 # bodies of the piles, and steps of 5 ms until their problem is taken
 PILES = (100, 1000, 5000)
 STEPS = 200
@@ -37,7 +35,7 @@ class Named(NamedTuple):
 
 def published() -> Iterator[Named]:
     """The friction problems of the reference data; none where there are no data."""
-    for path in sorted((DATA / "friction").glob("*.npz")):
+    for path in sorted(FRICTION.glob("*.npz")):
         data = np.load(path)
         q = data["q"].astype(float)
         csr = (data["W_data"], data["W_indices"], data["W_indptr"])

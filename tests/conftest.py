@@ -2,9 +2,11 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 from service.settings import PREFIX, Settings
+from tests import published
 
 CONFIGURATION = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
 CONFIGURATION |= {"CARDAN_API_KEY", "CARDAN_API_KEY_FILE"}
@@ -16,3 +18,16 @@ for name in list(os.environ):
 # a busy machine is no failure: examples have no deadline
 settings.register_profile("cardan", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("cardan")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to leave out the published friction problems without a word."""
+    if not published.is_excused():
+        raise pytest.UsageError(f"{published.MISSING}, or to `none` where they cannot be had")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end what could not be tested."""
+    if not published.FRICTION.is_dir():
+        terminalreporter.section("not tested")
+        terminalreporter.line(published.MISSING)

@@ -16,9 +16,10 @@ import numpy as np
 
 from engine.build.rotations import turn
 from tests.engine.scenes import simulate
+from tests.published import data
 from tests.references.adams_systems import systems
 from tests.references.exact_rods import TIMES, Array, Curves, G, inverse, product, size
-from tests.references.rows import Case, Row, data, share
+from tests.references.rows import Case, Row, share
 
 SOURCE = "MSC ADAMS, from Project Chrono's unit tests (BSD-3)"
 EXACT = "exact motion to 1e-12 (the ADAMS curve is off)"
@@ -44,7 +45,7 @@ TORQUE = Asked("reaction torque", ("torque",), 2e-3, 1e-5, "N m")
 
 @functools.cache
 def published(name: str) -> Curves:
-    """What ADAMS says, or the exact motion where that is off. Raises MissingDataError."""
+    """What ADAMS says, or the exact motion where that is off."""
     system = systems()[name]
     if system.exact is not None:
         return system.exact()

@@ -11,8 +11,9 @@ import numpy as np
 
 from engine import Simulation
 from tests.engine.scenes import document, simulate
+from tests.published import data
 from tests.references.exact_rods import Array, inverse, matrices, product, size
-from tests.references.rows import Case, Row, at_least, at_most, data, near
+from tests.references.rows import Case, Row, at_least, at_most, near
 
 G = 9.81
 CHECKS = "closed form or quadrature, reference data `closed_form`"
@@ -20,7 +21,7 @@ CHECKS = "closed form or quadrature, reference data `closed_form`"
 
 @functools.cache
 def checks() -> dict[str, Any]:
-    """The published parameters and answers. Raises MissingDataError."""
+    """The published parameters and answers."""
     found: dict[str, Any] = json.loads(data("closed_form", "checks.json").read_text("utf-8"))
     return found
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from tests.engine.scenes import Document, document
-
-FOLDER = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data")) / "mechanisms"
+from tests.published import data
 
 
 def table(name: str) -> np.ndarray:
-    """Columns of a reference file; skips where there is none."""
-    path = FOLDER / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    found: np.ndarray = np.genfromtxt(path, delimiter=",", names=True)
+    """Columns of a reference file."""
+    found: np.ndarray = np.genfromtxt(data("mechanisms", name), delimiter=",", names=True)
     return found
 
 

@@ -1,22 +1,13 @@
 """What was asked, what was reached: the rows that tests assert and `make verify` prints.
 
-A case is one published problem or one law. Its `measure` runs it and returns rows; it raises
-`MissingDataError` where the reference data are not there. A module of this folder offers
-`CASES: dict[str, Case]`; `sections.py` lists the modules.
+A case is one published problem or one law. Its `measure` runs it and returns rows. A module of this
+folder offers `CASES: dict[str, Case]`; `sections.py` lists the modules.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
-
-ROOT = Path(__file__).parents[2]
-
-
-class MissingDataError(Exception):
-    """The folder with reference data is not there."""
 
 
 class Row(NamedTuple):
@@ -34,17 +25,6 @@ class Case(NamedTuple):
     source: str
     measure: Callable[[], list[Row]]
     slow: bool = False
-
-
-def data(*parts: str) -> Path:
-    """A file of the reference data. Raises MissingDataError."""
-    folder = Path(os.environ.get("CARDAN_REFERENCE_DATA", ROOT / ".." / "shared" / "data"))
-    path = folder.joinpath(*parts)
-    if not path.exists():
-        raise MissingDataError(
-            f"no {path}: set CARDAN_REFERENCE_DATA to the folder of reference data"
-        )
-    return path
 
 
 def at_most(what: str, value: float, bound: float, unit: str) -> Row:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +12,10 @@ import pytest
 from engine import Simulation
 from engine.build.capacity import contact_cache
 from tests.engine.scenes import document, ground, simulate
+from tests.published import data
 from tests.references.impact_scenes import LAWS, ball, row_of_balls, steel
 
 pytestmark = pytest.mark.reference
-
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
 
 
 def falling(law: str, time: str, e: float, h: float, **more: Any) -> Simulation:
@@ -54,9 +51,7 @@ def bounces(sim: Simulation, seconds: float, g: float = 9.81) -> tuple[np.ndarra
 @pytest.mark.parametrize("law", LAWS)
 def test_a_bouncing_ball_keeps_its_times_and_heights(law: str, dt: float) -> None:
     """sqrt(2 h/g) (1 + 2 e + 2 e^2 + ...) and e^2k h; the last impacts come within a step."""
-    if not DATA.is_dir():
-        pytest.skip(f"no reference data at {DATA}")
-    case = json.loads((DATA / "closed_form" / "checks.json").read_text())["bouncing_ball_times"]
+    case = json.loads(data("closed_form", "checks.json").read_text())["bouncing_ball_times"]
     given, expected = case["params"], case["expect"]
     sim = falling(law, "exact", given["e"], given["h"], dt=dt)
     times, apexes = bounces(sim, 2.95)

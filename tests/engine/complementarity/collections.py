@@ -1,30 +1,17 @@
-"""Published problems, read from the folder named by CARDAN_REFERENCE_DATA."""
+"""Published problems as this engine takes them."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
-import pytest
 import scipy.sparse
 
 from engine.complementarity import problem
-
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="no reference data: set CARDAN_REFERENCE_DATA"
-)
-
-
-def names_in(folder, pattern):
-    """Names of the files of a collection, without their ending."""
-    return sorted(path.stem for path in (DATA / folder).glob(pattern))
+from tests.published import FRICTION
 
 
 def read_friction(name):
     """A friction problem: u = W r + q, normal first in each contact."""
-    data = np.load(DATA / "friction" / f"{name}.npz")
+    data = np.load(FRICTION / f"{name}.npz")
     q = data["q"].astype(float)
     csr = (data["W_data"], data["W_indices"], data["W_indptr"])
     W = scipy.sparse.csr_matrix(csr, shape=(len(q), len(q)))

@@ -7,15 +7,10 @@ import pytest
 
 from engine.complementarity import solve_cone, solve_mixed_lcp
 from engine.solvers.projection import project_cone
-from tests.engine.complementarity.collections import (
-    DATA,
-    names_in,
-    needs_data,
-    read_friction,
-    read_mixed,
-)
+from tests.engine.complementarity.collections import read_friction, read_mixed
+from tests.published import FRICTION, data, names_in, needs_friction
 
-pytestmark = [pytest.mark.reference, needs_data]
+pytestmark = pytest.mark.reference
 
 
 def coulomb_error(asked, r):
@@ -34,7 +29,8 @@ def coulomb_error(asked, r):
     return np.sqrt(total) / np.linalg.norm(asked.b)
 
 
-@pytest.mark.parametrize("name", names_in("friction", "*.npz"))
+@needs_friction
+@pytest.mark.parametrize("name", names_in(FRICTION, "*.npz"))
 def test_auto_finds_the_true_coulomb_answer(name):
     asked = read_friction(name)
     found = solve_cone(asked.A, asked.b, asked.mu, dimension=1 + asked.tangents, tolerance=2e-9)
@@ -44,6 +40,7 @@ def test_auto_finds_the_true_coulomb_answer(name):
     assert found.coulomb_error == pytest.approx(coulomb_error(asked, found.x), rel=1e-6, abs=1e-14)
 
 
+@needs_friction
 def test_the_relaxation_says_how_far_it_is_from_coulomb():
     asked = read_friction("contactbench_sliding_cube")
     found = solve_cone(asked.A, asked.b, asked.mu, law="relaxed")
@@ -52,9 +49,9 @@ def test_the_relaxation_says_how_far_it_is_from_coulomb():
     assert found.coulomb_error > 1e-3
 
 
-@pytest.mark.parametrize("name", names_in("lcp", "*_mlcp.dat"))
+@pytest.mark.parametrize("name", names_in(data("lcp"), "*_mlcp.dat"))
 def test_mixed_problems_of_circuits(name):
-    M, q, n = read_mixed(DATA / "lcp" / f"{name}.dat")
+    M, q, n = read_mixed(data("lcp", f"{name}.dat"))
     found = solve_mixed_lcp(M, q, np.arange(n))
     assert found.solved
     w = M @ found.x + q

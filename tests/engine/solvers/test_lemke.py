@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +11,7 @@ from hypothesis import strategies as st
 
 from engine.solvers.box_lcp import solve_lcp
 from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION
-
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
-ANSWERS = DATA / "lcp" / "reference.json"
+from tests.published import data
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 12))
@@ -95,12 +91,11 @@ def read_lcp(path):
 
 
 @pytest.mark.reference
-@pytest.mark.skipif(not ANSWERS.is_file(), reason="no reference data: set CARDAN_REFERENCE_DATA")
 def test_published_problems():
-    answers = json.loads(ANSWERS.read_text())
+    answers = json.loads(data("lcp", "reference.json").read_text())
     assert len(answers) == 10
     for answer in answers:
-        M, q = read_lcp(DATA / "lcp" / answer["file"])
+        M, q = read_lcp(data("lcp", answer["file"]))
         s = solve_lcp(M, q)
         if answer["status"] == "ray":
             assert s.status == STOPPED_NO_SOLUTION, answer["file"]

@@ -1,14 +1,8 @@
-"""Published problems with answers: LCPs of textbooks, Coulomb friction of real scenes.
-
-They are read from the folder named by CARDAN_REFERENCE_DATA (default ../shared/data) and skipped
-where there is none.
-"""
+"""Published problems with answers: LCPs of textbooks, Coulomb friction of real scenes."""
 
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,15 +14,12 @@ from engine.solvers.projection import project_cone
 from engine.solvers.turns import solve_in_turns
 from engine.world.problem import FRICTION_CONE
 from engine.world.report import STOPPED_EXACT
+from tests.published import FRICTION, data, needs_friction
 
-DATA = Path(os.environ.get("CARDAN_REFERENCE_DATA", "../shared/data"))
-pytestmark = [
-    pytest.mark.reference,
-    pytest.mark.skipif(not DATA.is_dir(), reason="no reference data: set CARDAN_REFERENCE_DATA"),
-]
+pytestmark = pytest.mark.reference
 
 SYMMETRIC = ["lcp_CPS_1", "lcp_deudeu", "lcp_mmc", "lcp_trivial"]
-FRICTION = [
+REAL_SCENES = [
     "Confeti-ex13-4contact-Fc3D-SBM",
     "CubeH8",
     "FC3D_Example1_SBM",
@@ -49,14 +40,14 @@ FRICTION = [
 
 @pytest.mark.parametrize("name", SYMMETRIC)
 def test_textbook_lcp(name):
-    words = (DATA / "lcp" / f"{name}.dat").read_text().split()
+    words = data("lcp", f"{name}.dat").read_text().split()
     n = int(words[0])
     numbers = np.array(words[6 : 6 + n * n + n], float)
     matrix, q = numbers[: n * n].reshape(n, n), numbers[n * n :]
     solution = solve_box_lcp(matrix, q, 0.0, np.inf)
     assert solution.status == STOPPED_EXACT
     assert solution.residual < 1e-12 * np.abs(matrix).max()
-    answers = json.loads((DATA / "lcp" / "reference.json").read_text())
+    answers = json.loads(data("lcp", "reference.json").read_text())
     (answer,) = (row for row in answers if row["file"] == f"{name}.dat")
     if name == "lcp_CPS_1":
         # every z with z1 + z2 = 1 is an answer
@@ -76,12 +67,13 @@ def coulomb_error(W, q, mu, r):
     return np.sqrt(total) / np.linalg.norm(q)
 
 
-@pytest.mark.parametrize("name", FRICTION)
+@needs_friction
+@pytest.mark.parametrize("name", REAL_SCENES)
 def test_coulomb_friction_of_real_scenes(name):
-    data = np.load(DATA / "friction" / f"{name}.npz")
-    q, mu = data["q"].astype(float), data["mu"].astype(float)
+    held = np.load(FRICTION / f"{name}.npz")
+    q, mu = held["q"].astype(float), held["mu"].astype(float)
     n = len(q)
-    csr = (data["W_data"], data["W_indices"], data["W_indptr"])
+    csr = (held["W_data"], held["W_indices"], held["W_indptr"])
     W = scipy.sparse.csr_matrix(csr, shape=(n, n)).toarray()
     dp = DenseProblem(
         W,
