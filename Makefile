@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
-        bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
+        chart bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
         image-steps image-lint clean
 
 help: ## this list
@@ -98,7 +98,7 @@ browser:
 
 # --- figures -------------------------------------------------------------------------------------
 
-bench: setup-test ## every figure of the README, in one run
+bench: setup-test ## every figure of docs/figures.md, in one run
 	@$(BIN)/python -m benchmarks
 
 bench-contacts: setup-test ## contact scenes beside the peers that are installed, in one run
@@ -123,6 +123,9 @@ solvers: setup-test ## iterations and time of every solver on friction problems,
 	@$(BIN)/python -m benchmarks.solvers
 
 # --- upkeep --------------------------------------------------------------------------------------
+
+chart: setup-test ## the chart of the README, from the committed comparisons
+	@$(BIN)/python -m benchmarks.chart
 
 lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv

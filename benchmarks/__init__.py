@@ -1,1 +1,1 @@
-"""Every figure the README gives, from one run: `python -m benchmarks`."""
+"""Every figure of docs/figures.md, from one run: `python -m benchmarks`."""

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from benchmarks import solver_scenes
 from benchmarks.plots import STYLE
-from benchmarks.readme import row
+from benchmarks.pages import fill, row
 
 Problems = list[dict[str, Any]]
 
@@ -179,16 +179,6 @@ def exactness_table(problems: Problems) -> str:
             )
         )
     return "\n".join(lines)
-
-
-def fill(page: Path, place: str, text: str) -> None:
-    """Replace what stands between the two marks of a place. Raises ValueError without them."""
-    begin, end = f"<!-- {place}: begin -->", f"<!-- {place}: end -->"
-    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise ValueError(f"{page} has no place for {place!r}")
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def write(report: dict[str, Any], folder: Path) -> None:

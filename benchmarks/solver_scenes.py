@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.readme import row
+from benchmarks.pages import row
 from engine import Simulation
 from schemas import load_scene
 

@@ -2,7 +2,7 @@
 
 Every method on every friction problem: iterations and processor time until the residual is at
 most 1e-2 ... 1e-8 of the largest |q|. Writes docs/solvers: report.json, plots, and the tables of
-the README between their marks. Arguments: parts of names of problems, to look at some of them only;
+its README between their marks. Arguments: parts of names of problems, to look at some of them only;
 nothing is written then.
 """
 

@@ -1,7 +1,7 @@
 """Everything that is verified, asked and reached: `python -m benchmarks.verify` or `make verify`.
 
 Runs what tests/references/sections.py lists, as the tests do, and writes what it found to
-docs/verification (tables as Markdown and as JSON, plots) and the examples' table into the README.
+docs/verification (tables as Markdown and as JSON, plots) and the examples' table into docs/examples.md.
 Names of sections as arguments: only those are run, the others are kept as they were. Sections whose
 published data are not there keep what was found before, too. Exit status 1 when one is missed.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from benchmarks.readme import fill, row
+from benchmarks.pages import DOCS, fill, row
 from tests.references.sections import SECTIONS, Section
 
 ROOT = Path(__file__).parents[1]
@@ -103,7 +103,7 @@ def main(names: list[str]) -> int:
     FILE.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(markdown(report), encoding="utf-8")
     examples = next(section["rows"] for section in sections if section["name"] == "examples")
-    fill("scenes", table(examples, columns=5))
+    fill(DOCS / "examples.md", "scenes", table(examples, columns=5))
     every = [one for section in sections for one in section["rows"]]
     missed = sum(not one["ok"] for one in every)
     print(f"{len(every)} checks, {missed} missed; written to {FOLDER.relative_to(ROOT)}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.readme import row
+from benchmarks.pages import row
 
 FOLDER = Path(__file__).parents[1] / "results"
 OURS = "Cardan"

@@ -19,7 +19,7 @@ import engine
 from benchmarks import machine
 from benchmarks.contacts.ours import document
 from benchmarks.contacts.scenes import Scene, body, scene, walls
-from benchmarks.readme import row
+from benchmarks.pages import row
 from schemas import load_scene
 
 # walls and ground among them a scene may have 20 000 bodies

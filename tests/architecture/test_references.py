@@ -51,9 +51,9 @@ def test_links_of_documents_lead_somewhere() -> None:
     assert [link for link in links if not (ROOT / link[0].parent / link[1]).exists()] == []
 
 
-def test_readme_names_every_example() -> None:
-    readme = text_of(Path("README.md"))
-    assert [name for name in example_names() if f"`{name}`" not in readme] == []
+def test_the_page_of_examples_names_every_example() -> None:
+    page = text_of(Path("docs/examples.md"))
+    assert [name for name in example_names() if f"| `{name}` |" not in page] == []
 
 
 def test_readme_targets_and_commands_exist() -> None:
