@@ -1,4 +1,4 @@
-"""The chart of the README: `make chart` draws it from the committed comparisons with other engines."""
+"""The chart of the README: `make chart` draws it from the committed comparisons."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,8 @@ def main() -> None:
     draw(left, ratios("contacts.json"), "contact scenes")
     draw(right, ratios("articulated.json"), "articulated scenes")
     figure.supxlabel(
-        "time of a step ÷ that of the fastest double-precision engine (grey: the fastest of any), less is faster",
+        "time of a step ÷ that of the fastest double-precision engine "
+        "(grey: the fastest of any), less is faster",
         fontsize=9,
     )
     figure.savefig(PICTURE, metadata={"Date": None})

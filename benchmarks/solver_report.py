@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks import solver_scenes
-from benchmarks.plots import STYLE
 from benchmarks.pages import fill, row
+from benchmarks.plots import STYLE
 
 Problems = list[dict[str, Any]]
 

@@ -1,7 +1,7 @@
 """Everything that is verified, asked and reached: `python -m benchmarks.verify` or `make verify`.
 
 Runs what tests/references/sections.py lists, as the tests do, and writes what it found to
-docs/verification (tables as Markdown and as JSON, plots) and the examples' table into docs/examples.md.
+docs/verification (tables as Markdown and as JSON, plots), and the table of docs/examples.md.
 Names of sections as arguments: only those are run, the others are kept as they were. Sections whose
 published data are not there keep what was found before, too. Exit status 1 when one is missed.
 """
