@@ -10,7 +10,7 @@ import scipy.optimize
 
 from engine.complementarity import measure
 from engine.complementarity.paths import SETS, Exchanged, Path, Split, exchanges
-from engine.complementarity.problem import Array, Complementarity, Mask, ProblemError
+from engine.complementarity.problem import Array, Complementarity, Mask, Places, ProblemError
 from engine.complementarity.solution import STOPPED, Answer, Rules, Stopped
 from engine.solvers.box_lcp import make_pivots
 from engine.solvers.dense_problem import DenseProblem, project_guess
@@ -114,7 +114,7 @@ def enumerate_cases(problem: Complementarity, free: Mask, given: Mask) -> Array 
     one within the bounds.
     """
     bounded = np.flatnonzero(~free & ~given)
-    bounds = [_bounds_of(problem, i) for i in bounded]
+    bounds = [_bounds_of(problem, int(i)) for i in bounded]
     count = np.array([1 + len(values) for values in bounds], dtype=np.int64)
     if len(bounded) > np.log2(CASES) or int(np.prod(count)) > CASES:
         return None
@@ -123,7 +123,7 @@ def enumerate_cases(problem: Complementarity, free: Mask, given: Mask) -> Array 
         x = np.where(given, problem.lo, 0.0)
         on = [i for i, k in zip(bounded, case, strict=True) if k > 0]
         x[on] = [values[k - 1] for values, k in zip(bounds, case, strict=True) if k > 0]
-        F = np.setdiff1d(np.flatnonzero(~given), on)
+        F: Places = np.setdiff1d(np.flatnonzero(~given), on).astype(np.int64)
         rhs = -(problem.b + A @ x)[F]
         x[F], _, rank, _ = np.linalg.lstsq(A[np.ix_(F, F)], rhs, rcond=None)
         if is_answer(problem, x):
@@ -141,7 +141,7 @@ def _bounds_of(problem: Complementarity, i: int) -> list[float]:
     return [bound for bound in (problem.lo[i], problem.hi[i]) if np.isfinite(bound)]
 
 
-def _within(problem: Complementarity, x: Array, F: Array) -> Array | None:
+def _within(problem: Complementarity, x: Array, F: Places) -> Array | None:
     """x with x_F within its bounds, w_F = 0, and w of the signs that the others' bounds ask."""
     A, rest = problem.dense, np.setdiff1d(np.arange(problem.n), F)
     known = x.copy()

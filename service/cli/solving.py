@@ -144,7 +144,7 @@ def _write(path: Path, found: Mapping[str, Any]) -> None:
     if path.suffix.lower() == ".json":
         path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         return
-    arrays = {
+    arrays: dict[str, Any] = {
         key: np.asarray([np.nan if entry is None else entry for entry in value])
         if isinstance(value, list)
         else np.asarray(value)

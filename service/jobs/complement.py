@@ -141,10 +141,10 @@ def _matrix(
     from engine.complementarity import ProblemError
 
     if isinstance(matrix, CsrMatrix):
-        entries = (matrix.data, matrix.indices, matrix.indptr)
+        csr = (matrix.data, matrix.indices, matrix.indptr)
         try:
             shape = None if n_rows is None else (n_rows, n_columns)
-            return scipy.sparse.csr_matrix(entries, shape=shape)
+            return scipy.sparse.csr_matrix(csr, shape=shape)
         except ValueError as error:
             raise ProblemError(where, f"is no CSR matrix: {error}") from error
     if isinstance(matrix, SparseMatrix):
