@@ -2,20 +2,24 @@
 
 With w = A x + b, a row is solved when x lies within its bounds, w = 0 where x is strictly inside,
 w >= 0 on a lower bound, w <= 0 on an upper one. Units are the user's own.
+
+A may also be called M or W, and b q.
 """
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AliasChoices, Discriminator, Field, Tag
 
 from schemas.base import Base, type_tag
 from schemas.quantities import Boolean, Index, NonNegative, Number
 
+MAX_LENGTH = 100_000
 MAX_UNKNOWNS = 2_000
-MAX_ENTRIES = 1_000_000
+"""Of a problem that a server takes; the command line takes up to MAX_LENGTH."""
+MAX_ENTRIES = 4_000_000
 MAX_ITERATIONS = 100_000
 TIME_LIMIT_S = 30.0
-"""Longer problems are for the Python interface."""
+"""Of a server; longer problems are for the command line and the Python interface."""
 
 ComplementarityMethod = Literal[
     "auto",
@@ -31,9 +35,9 @@ ComplementarityMethod = Literal[
     "proximal",
 ]
 
-Numbers = Annotated[list[Number], Field(max_length=MAX_UNKNOWNS)]
-Bounds = Annotated[list[Number | None], Field(max_length=MAX_UNKNOWNS)]
-Row = Annotated[list[Number], Field(max_length=MAX_UNKNOWNS)]
+Numbers = Annotated[list[Number], Field(max_length=MAX_LENGTH)]
+Bounds = Annotated[list[Number | None], Field(max_length=MAX_LENGTH)]
+Row = Annotated[list[Number], Field(max_length=MAX_LENGTH)]
 
 
 class SparseMatrix(Base):
@@ -47,16 +51,35 @@ class SparseMatrix(Base):
     """Value of each entry."""
 
 
+class CsrMatrix(Base):
+    """A matrix by compressed sparse rows; entries at the same place are added."""
+
+    data: Annotated[list[Number], Field(max_length=MAX_ENTRIES)]
+    """Value of each entry, row by row."""
+    indices: Annotated[list[Index], Field(max_length=MAX_ENTRIES)]
+    """Column of each entry, from 0."""
+    indptr: Annotated[list[Index], Field(max_length=MAX_LENGTH + 1)]
+    """Where each row begins among the entries, and at last their number."""
+
+
 def _list_or_object(value: Any) -> str:
+    if isinstance(value, CsrMatrix) or (
+        isinstance(value, dict) and not value.keys().isdisjoint(CsrMatrix.model_fields)
+    ):
+        return "union:csr"
     return "union:sparse" if isinstance(value, (dict, SparseMatrix)) else "union:rows"
 
 
 Matrix = Annotated[
-    Annotated[list[Row], Tag("union:rows"), Field(max_length=MAX_UNKNOWNS)]
-    | Annotated[SparseMatrix, Tag("union:sparse")],
+    Annotated[list[Row], Tag("union:rows"), Field(max_length=MAX_LENGTH)]
+    | Annotated[SparseMatrix, Tag("union:sparse")]
+    | Annotated[CsrMatrix, Tag("union:csr")],
     Discriminator(_list_or_object),
 ]
-"""Rows of numbers, or an object of rows, columns and values."""
+"""Rows of numbers, or an object: rows, columns and values, or data, indices and indptr (CSR)."""
+
+SquareMatrix = Annotated[Matrix, Field(validation_alias=AliasChoices("A", "M", "W"))]
+RightSide = Annotated[Numbers, Field(validation_alias=AliasChoices("b", "q"))]
 
 
 class LinearProblem(Base):
@@ -64,34 +87,38 @@ class LinearProblem(Base):
 
     type: Literal["linear"]
     """Class of the problem."""
-    A: Matrix
+    A: SquareMatrix
     """n by n."""
-    b: Numbers
+    b: RightSide
     """n."""
 
 
 class Lcp(Base):
-    """x >= 0, w = M x + q >= 0, x w = 0."""
+    """x >= 0, w = A x + b >= 0, x w = 0."""
 
     type: Literal["lcp"]
     """Class of the problem."""
-    M: Matrix
+    A: SquareMatrix
     """n by n."""
-    q: Numbers
+    b: RightSide
     """n."""
 
 
 class MixedLcp(Base):
-    """As `lcp`, but x is free and w = 0 in some rows."""
+    """As `lcp`, but x is free and w = 0 in some rows: `equations`, or those without bounds."""
 
     type: Literal["mixed_lcp"]
     """Class of the problem."""
-    M: Matrix
+    A: SquareMatrix
     """n by n."""
-    q: Numbers
+    b: RightSide
     """n."""
-    equations: Annotated[list[Index], Field(max_length=MAX_UNKNOWNS)]
-    """Rows with w = 0, from 0."""
+    equations: Annotated[list[Index], Field(max_length=MAX_LENGTH)] | None = None
+    """Rows with w = 0, from 0; none: by `lo` and `hi`."""
+    lo: Bounds | None = None
+    """n instead of `equations`; null: no lower bound."""
+    hi: Bounds | None = None
+    """n; null, or none: no upper bound."""
 
 
 class BoxLcp(Base):
@@ -99,9 +126,9 @@ class BoxLcp(Base):
 
     type: Literal["box_lcp"]
     """Class of the problem."""
-    A: Matrix
+    A: SquareMatrix
     """n by n."""
-    b: Numbers
+    b: RightSide
     """n."""
     lo: Bounds
     """n; null: no lower bound."""
@@ -109,19 +136,38 @@ class BoxLcp(Base):
     """n; null: no upper bound."""
 
 
-class ConeProblem(Base):
-    """Friction contacts: u = W r + q, |r_t| <= mu r_n, the normal first in each block."""
+class Contacts(Base):
+    """Friction contacts: w = A x + b, |x_t| <= mu x_n, the normal first in each block."""
+
+    A: SquareMatrix
+    """n by n, n the contacts times `dim`."""
+    b: RightSide
+    """n."""
+    mu: Annotated[list[NonNegative], Field(max_length=MAX_LENGTH)]
+    """Coefficient of friction of each contact."""
+    dim: Annotated[Literal[2, 3], Field(validation_alias=AliasChoices("dim", "dimension"))] = 3
+    """Rows of a contact: normal and one or two tangents; also `dimension`."""
+
+
+class CoulombProblem(Contacts):
+    """Contacts whose friction opposes sliding: K* contains w + mu |w_t| n, orthogonal to x."""
+
+    type: Literal["coulomb"]
+    """Class of the problem."""
+
+
+class RelaxedProblem(Contacts):
+    """The convex relaxation (cone complementarity problem): what slides parts."""
+
+    type: Literal["ccp"]
+    """Class of the problem."""
+
+
+class ConeProblem(Contacts):
+    """`coulomb` or `ccp`, by its law."""
 
     type: Literal["cone"]
     """Class of the problem."""
-    W: Matrix
-    """n by n, n the contacts times the dimension."""
-    q: Numbers
-    """n."""
-    mu: Annotated[list[NonNegative], Field(max_length=MAX_UNKNOWNS)]
-    """Coefficient of friction of each contact."""
-    dimension: Literal[2, 3] = 3
-    """Rows of a contact: normal and one or two tangents."""
     law: Literal["coulomb", "relaxed"] = "coulomb"
     """`coulomb`: friction opposes sliding; `relaxed`: the convex problem; what slides parts."""
 
@@ -175,6 +221,8 @@ AnyProblem = Annotated[
     | Annotated[Lcp, Tag("union:lcp")]
     | Annotated[MixedLcp, Tag("union:mixed_lcp")]
     | Annotated[BoxLcp, Tag("union:box_lcp")]
+    | Annotated[CoulombProblem, Tag("union:coulomb")]
+    | Annotated[RelaxedProblem, Tag("union:ccp")]
     | Annotated[ConeProblem, Tag("union:cone")]
     | Annotated[LinearProgram, Tag("union:lp")]
     | Annotated[QuadraticProgram, Tag("union:qp")],
@@ -203,7 +251,7 @@ class ComplementarityRequest(Base):
     """Asks for the solution of one problem."""
 
     problem: AnyProblem
-    """linear, lcp, mixed_lcp, box_lcp, cone, lp or qp."""
+    """linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, cone, lp or qp."""
     solver: ComplementaritySolver = ComplementaritySolver()
     """How it is solved."""
 
@@ -224,14 +272,20 @@ class ProgramAnswer(Base):
 class ComplementarityAnswer(Base):
     """A solution, measured by code that no solver shares."""
 
+    status: Literal["solved", "no_solution", "not_found"]
+    """Whether there is a solution here, a proof that there is none, or neither."""
     x: list[float]
     """The unknowns."""
+    lam: list[float]
+    """The same as `x`."""
     w: list[float]
     """A x + b; of `linear` A x - b; of LP and QP that of their optimality conditions."""
     solved: bool
     """Whether the method reached what was asked of it."""
-    stopped: Literal["tolerance", "max_iterations", "exact", "stalled", "no_solution"]
-    """Why it stopped."""
+    stopped: Literal["tolerance", "max_iterations", "exact", "stalled", "no_solution", "not_found"]
+    """Why it stopped; `no_solution` is proved by `certificate`, `not_found` is not."""
+    certificate: list[float] | None = None
+    """y that proves `no_solution`: y w >= 0 for all w the law allows, y (A x + b) < 0 for all x."""
     residual: float | None
     """Largest distance to the law, in the unit of w; null: not finite."""
     coulomb_error: float | None
@@ -240,6 +294,8 @@ class ComplementarityAnswer(Base):
     """Sweeps, steps or pivots."""
     method: ComplementarityMethod
     """What ran; never `auto`."""
+    seconds: float
+    """Time that solving took [s]."""
     history: list[float | None]
     """Residual of each iteration, where it was asked for."""
     program: ProgramAnswer | None = None

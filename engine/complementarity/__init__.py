@@ -5,6 +5,7 @@
 array([1.33333333, 2.33333333])
 """
 
+from engine.complementarity.certificate import excess, infeasibility
 from engine.complementarity.classes import (
     solve_box_lcp,
     solve_cone,
@@ -25,6 +26,8 @@ __all__ = [
     "Rules",
     "Solution",
     "Stopped",
+    "excess",
+    "infeasibility",
     "problem",
     "solve",
     "solve_box_lcp",

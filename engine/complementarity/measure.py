@@ -41,7 +41,10 @@ def _contact_maps(problem: Complementarity, x: Array, w: Array, relaxed: bool, D
     u = w[n_box:].reshape(-1, size).copy()
     if not relaxed:
         u[:, 0] += problem.mu * np.sqrt(np.sum(u[:, 1:] ** 2, axis=1))
-    return y - nearest_in_cones(y - u, problem.mu)
+    z = y - u
+    inside = np.sqrt(np.sum(z[:, 1:] ** 2, axis=1)) <= problem.mu * z[:, 0]
+    # inside y - (y - u), but without the rounding that hides u behind a huge y
+    return np.where(inside[:, None], u, y - nearest_in_cones(z, problem.mu))
 
 
 def box_map(problem: Complementarity, x: Array) -> Array:
@@ -50,7 +53,8 @@ def box_map(problem: Complementarity, x: Array) -> Array:
     D = np.abs(problem.A.diagonal())[:n_box]
     D = np.where(D > 0.0, D, 1.0)
     y, w = D * x[:n_box], velocities(problem, x)[:n_box]
-    return np.asarray(np.abs(y - np.clip(y - w, D * problem.lo, D * problem.hi)))
+    # y - clamp(y - w, lo, hi), but without the rounding that hides w behind a huge y
+    return np.asarray(np.abs(np.clip(w, y - D * problem.hi, y - D * problem.lo)))
 
 
 def residual(problem: Complementarity, x: Array) -> float:

@@ -11,8 +11,9 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 from engine.complementarity import iterations, measure
+from engine.complementarity.certificate import infeasibility
 from engine.complementarity.pivots import lemke, pivoting, refuse_contacts
-from engine.complementarity.problem import Complementarity, ProblemError
+from engine.complementarity.problem import Array, Complementarity, ProblemError
 from engine.complementarity.proximal import proximal
 from engine.complementarity.solution import Answer, Rules, Solution, Stopped
 
@@ -22,8 +23,14 @@ Method = Callable[[Complementarity, Rules], Answer]
 PIVOTED = 400
 # sweeps of nncg with which `auto` begins on contacts, and after a method that stalled
 FIRST_SWEEPS, MORE_SWEEPS = 300, 20_000
+# steps of proximal points after all exact methods found nothing
+LAST_STEPS = 2000
 # methods that solve the convex relaxation too
 RELAXED = ("auto", "apgd", "gauss_seidel")
+# methods after which a proof is looked for that there is no solution
+PROVED = ("auto", "direct", "lemke", "pivoting")
+# residual, as a share of the largest |b|, beyond which `tolerance` of a method is not believed
+BELIEVED = 1e-3
 # share of the largest eigenvalue that a negative one may have and count as 0
 INDEFINITE = 1e-10
 
@@ -33,33 +40,33 @@ def direct(problem: Complementarity, rules: Rules) -> Answer:
     refuse_contacts(problem, "direct")
     if np.isfinite(problem.lo).any() or np.isfinite(problem.hi).any():
         raise ProblemError("method", "'direct' solves equations; there are bounds")
-    x = np.zeros(problem.n)
-    # a guess is a first approximation like any other
-    if rules.guess is not None:
-        x = rules.guess.copy()
+    unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    # the factor of a nearly singular matrix may be all rounding: then the shortest answer
+    for solved in (_by_factor, _shortest):
+        # a guess is a first approximation like any other
+        x = np.zeros(problem.n) if rules.guess is None else rules.guess.copy()
+        for _ in range(2):
+            x = x - solved(problem, measure.velocities(problem, x))
+        if measure.residual(problem, x) <= 1e-8 * unit:
+            return Answer(x, Stopped.EXACT, 1, "direct", np.zeros(0))
+    return Answer(x, Stopped.NOT_FOUND, 1, "direct", np.zeros(0))
+
+
+def _by_factor(problem: Complementarity, rhs: Array) -> Array:
+    """A^-1 rhs; not a number where there is no inverse."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(2):
-            x = x - _solved(problem, measure.velocities(problem, x))
-    unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
-    known = measure.residual(problem, x) <= 1e-8 * unit
-    stopped = Stopped.EXACT if known else Stopped.NO_SOLUTION
-    return Answer(x, stopped, 1, "direct", np.zeros(0))
-
-
-def _solved(problem: Complementarity, rhs: np.ndarray) -> np.ndarray:
-    """A^-1 rhs; by least squares where there is no inverse."""
-    if problem.n > PIVOTED and problem.A.nnz < 0.1 * problem.n**2:
         try:
-            x = scipy.sparse.linalg.splu(problem.A.tocsc()).solve(rhs)
-        except RuntimeError:
-            x = np.full(problem.n, np.nan)
-        if np.isfinite(x).all():
-            return np.asarray(x)
-    try:
-        return np.asarray(scipy.linalg.solve(problem.dense, rhs))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(problem.dense, rhs, rcond=None)[0])
+            if problem.n > PIVOTED and problem.A.nnz < 0.1 * problem.n**2:
+                return np.asarray(scipy.sparse.linalg.splu(problem.A.tocsc()).solve(rhs))
+            return np.asarray(scipy.linalg.solve(problem.dense, rhs, check_finite=False))
+        except (RuntimeError, np.linalg.LinAlgError):
+            return np.full(problem.n, np.nan)
+
+
+def _shortest(problem: Complementarity, rhs: Array) -> Array:
+    """The shortest x of least |A x - rhs|."""
+    return np.asarray(np.linalg.lstsq(problem.dense, rhs, rcond=None)[0])
 
 
 def _is_convex(problem: Complementarity) -> bool:
@@ -85,14 +92,20 @@ def auto(problem: Complementarity, rules: Rules) -> Answer:
 
 
 def _exact(problem: Complementarity, rules: Rules) -> Answer:
-    """Pivoting where A allows it, Lemke where not or where that found nothing."""
+    """Pivoting where A allows it, Lemke where not or where that found nothing, proximal points."""
     if _is_convex(problem):
         answer = pivoting(problem, rules)
         unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
         good = measure.residual(problem, answer.x) <= 1e-9 * unit
         if answer.stopped is Stopped.EXACT and good:
             return answer
-    return lemke(problem, rules)
+    answer = lemke(problem, rules)
+    if answer.stopped is not Stopped.NOT_FOUND or infeasibility(problem) is not None:
+        return answer
+    # where it diverges it is no answer either
+    with np.errstate(over="ignore", invalid="ignore"):
+        other = proximal(problem, replace(rules, max_iterations=LAST_STEPS))
+    return other if other.stopped is Stopped.TOLERANCE else answer
 
 
 def _at_most(rules: Rules, count: int) -> Rules:
@@ -146,6 +159,9 @@ METHODS: dict[str, Method] = {
 def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = None) -> Solution:
     """Solve and measure. Raises ProblemError for a method that does not suit the problem.
 
+    `no_solution` comes with its proof (Solution.certificate); where a method found nothing and
+    there is no proof it is `not_found`.
+
     Check   tests/engine/complementarity/test_classes.py
     """
     rules = rules or Rules()
@@ -160,6 +176,14 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
         raise ProblemError("method", f"'{method}' solves Coulomb's law; the relaxation: {allowed}")
     answer = METHODS[method](problem, rules)
     residual, history = measure.residual(problem, answer.x), answer.history
+    stopped, proof = answer.stopped, None
+    unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
+    if stopped is Stopped.TOLERANCE and not residual <= max(rules.tolerance, BELIEVED) * unit:
+        # x has run away: beside it the method saw nothing of w
+        stopped = Stopped.STALLED
+    if stopped in (Stopped.NOT_FOUND, Stopped.STALLED) and method in PROVED:
+        proof = infeasibility(problem)
+        stopped = stopped if proof is None else Stopped.NO_SOLUTION
     if rules.history and not len(history):
         # what needs no steps has a first and a last residual, and none between
         start = np.zeros(problem.n) if rules.guess is None else rules.guess
@@ -169,8 +193,9 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
         measure.velocities(problem, answer.x),
         residual,
         measure.coulomb_error(problem, answer.x),
-        answer.stopped,
+        stopped,
         answer.iterations,
         answer.method,
         history,
+        proof,
     )

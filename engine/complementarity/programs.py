@@ -6,8 +6,8 @@
     w_y  = b_ub - A_ub x >= 0               complementary to y >= 0
     0    = b_eq - A_eq x                    v free
 
-The matrix is positive semi-definite, so Lemke's method ends on an answer or on a ray, and a ray
-means that there is none: the constraints contradict each other, or the objective has no bound.
+The matrix is positive semi-definite, so where Lemke's method finds nothing there is a proof that
+there is nothing: the constraints contradict each other, or the objective has no bound.
 """
 
 from __future__ import annotations
@@ -196,4 +196,6 @@ def _why_not(c: Array, given: Constraints, solution: Solution) -> Verdict:
     if solution.stopped is not Stopped.NO_SOLUTION:
         return "not_converged"
     any_point = solve(mixed_problem(np.eye(len(c)), np.zeros(len(c)), given), "lemke", Rules())
-    return "unbounded" if any_point.solved else "infeasible"
+    if any_point.solved:
+        return "unbounded"
+    return "infeasible" if any_point.stopped is Stopped.NO_SOLUTION else "not_converged"

@@ -9,22 +9,23 @@ from engine.complementarity.problem import Array
 
 
 class Stopped(StrEnum):
-    """Why a method stopped."""
+    """Why a method stopped; `no_solution` is proved, `not_found` is not."""
 
     TOLERANCE = "tolerance"
     MAX_ITERATIONS = "max_iterations"
     EXACT = "exact"
     STALLED = "stalled"
     NO_SOLUTION = "no_solution"
+    NOT_FOUND = "not_found"
 
 
-# by the numbers of world/report.py
+# by the numbers of world/report.py; a ray of Lemke's path alone proves nothing
 STOPPED = (
     Stopped.TOLERANCE,
     Stopped.MAX_ITERATIONS,
     Stopped.EXACT,
     Stopped.STALLED,
-    Stopped.NO_SOLUTION,
+    Stopped.NOT_FOUND,
 )
 
 
@@ -63,6 +64,8 @@ class Solution:
     method: str  # what ran; never "auto"
     # where asked for: residual of each iteration (`proximal`: of each point); without any two
     history: Array
+    # (n,) with `no_solution`: the y that proves it (certificate.infeasibility)
+    certificate: Array | None = None
 
     @property
     def solved(self) -> bool:

@@ -1,21 +1,19 @@
 """`POST /v1/complementarity`: one problem in, its measured solution out; nothing is stored."""
 
 import functools
+import json
 from typing import Any
 
 import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
 
-from schemas.complementarity import (
-    TIME_LIMIT_S,
-    ComplementarityAnswer,
-    ComplementarityRequest,
-)
-from schemas.error import Fault
+from schemas.complementarity import MAX_UNKNOWNS, TIME_LIMIT_S, ComplementarityAnswer
+from schemas.complementarity_check import read_problem
+from schemas.error import Fault, SceneInvalid
 from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
 from service.api.errors import ProblemError
-from service.api.intake import invalid, read_body, read_request
+from service.api.intake import invalid, read_body
 from service.jobs.checker import CheckerBusyError
 
 router = APIRouter(
@@ -35,9 +33,11 @@ _turns = anyio.CapacityLimiter(2)
     openapi_extra={"x-body": "ComplementarityRequest"},
 )
 async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
-    """Solve a linear system, LCP, mixed or box LCP, cone problem, LP or QP.
+    """Solve a linear system, LCP, mixed or box LCP, contacts (Coulomb or relaxed), LP or QP.
 
-    What has no solution is an answer too: `solved` is false and `stopped` says why.
+    What has no solution is an answer too: `status` is `no_solution`, with a proof in `certificate`,
+    or `not_found` where nothing is proved. `problem` may be left out, its fields then stand at the
+    top beside `solver`.
     """
     # matrices are long: other requests are served meanwhile
     asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
@@ -52,11 +52,15 @@ async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
             retryable=True,
             headers={"Retry-After": "5"},
         ) from error
-    if found.fault is not None:
-        raise invalid([Fault.model_validate(found.fault)], "request")
+    if found.faults:
+        raise invalid([Fault.model_validate(fault) for fault in found.faults], "request")
     return dict(found.answer or {})
 
 
 def _checked(document: Any) -> str:
     """The request as JSON. Raises ProblemError 422 with every fault."""
-    return read_request(ComplementarityRequest, document).model_dump_json()
+    try:
+        read_problem(document, MAX_UNKNOWNS)
+    except SceneInvalid as error:
+        raise invalid(error.errors, "request") from error
+    return json.dumps(document)

@@ -1,7 +1,8 @@
 """`cardan`: simulate, check, compare and serve from the command line.
 
 SCENE is a path, `-` for standard input, or the name of an example; JSON or YAML.
-Exit status: 0 done, 2 invalid input (every fault printed), 3 the simulation failed.
+Exit status: 0 done, 2 invalid input (every fault printed), 3 the simulation failed, or the problem
+of `solve` has no solution.
 """
 
 from pathlib import Path
@@ -130,6 +131,47 @@ def batch(
     from service.cli.batching import batch as start
 
     start(source, output, url, as_json=as_json)
+
+
+@app.command()
+def solve(
+    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="a .json or .npz file")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            help="linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, lp or qp [the file's own]",
+        ),
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="solver method [auto]")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="residual as a share of the largest |b| [1e-8]")
+    ] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(help="largest number of iterations [the method's own]")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="lam, w and all else into a .npz or .json file"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Solve a complementarity problem; what it came to is printed as JSON, vectors only into OUT.
+
+    PROBLEM has `type`, `A` (or M, W: rows of numbers, or CSR `data`, `indices`, `indptr`), `b` (or
+    q), and by type `lo` and `hi` (null: unbounded), `equations`, `mu` and `dim` (a contact's rows,
+    normal first), and perhaps `solver` {method, tolerance, max_iterations}. In .npz a sparse matrix
+    is A_data, A_indices, A_indptr (or W_data ...), and contacts are of type coulomb unless
+    --type says otherwise.
+
+    Exit status: 0 with a solution; 3 without, where `status` is `no_solution` if that is proved,
+    else `not_found`; 2 invalid input.
+    """
+    from service.cli.solving import SolveOptions
+    from service.cli.solving import solve as start
+
+    chosen = {"method": method, "tolerance": tolerance, "max_iterations": max_iterations}
+    start(SolveOptions(problem, kind, chosen, output, as_json))
 
 
 @app.command()

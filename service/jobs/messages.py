@@ -45,7 +45,7 @@ class ComputeOrder:
 
 @dataclass(frozen=True)
 class SolveOrder:
-    """Solve a complementarity problem: a `ComplementarityRequest` as JSON."""
+    """Solve a complementarity problem: the document of a `ComplementarityRequest` as JSON."""
 
     document: str
 
@@ -116,7 +116,7 @@ class Computed:
 
 @dataclass(frozen=True)
 class Solved:
-    """A `ComplementarityAnswer`, or the fault for which there is none."""
+    """A `ComplementarityAnswer`, or the faults for which there is none."""
 
     answer: Mapping[str, Any] | None = None
-    fault: Mapping[str, Any] | None = None
+    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)

@@ -45,3 +45,12 @@ def test_the_published_error_by_hand():
     assert coulomb_error(asked, r) == pytest.approx(1.0)
     scaled = coulomb_error(asked, r, scaled=True)
     assert scaled == pytest.approx(1.0)
+
+
+def test_a_huge_impulse_hides_nothing():
+    """Beside x = 1e18 a velocity of -1 is rounding of x, and yet it is the whole error."""
+    asked = problem(np.zeros((1, 1)), [-1.0], [0.0], [np.inf])
+    assert residual(asked, np.array([1e18])) == 1.0
+    contact = problem(np.diag([0.0, 1.0]), [-1.0, 0.0], mu=[0.5], tangents=1)
+    assert residual(contact, np.array([1e18, 0.0])) == 1.0
+    assert coulomb_error(contact, np.array([1e18, 0.0])) == 1.0

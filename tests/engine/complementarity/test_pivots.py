@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.complementarity import Stopped, problem, solve
-from engine.complementarity.pivots import enumerate_cases, exchange
+from engine.complementarity.paths import exchange
+from engine.complementarity.pivots import enumerate_cases
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 8), k=st.integers(0, 8))
