@@ -18,7 +18,7 @@ Rounding: y counts where a matrix that differs from A in no entry by more than S
 supremum finite, and where it is negative by more than MARGIN of sum |y_i b_i|, which is the share
 of b that a solution may miss.
 
-Source  Cottle, Pang and Stone, "The Linear Complementarity Problem", 2.7.9 and 3.1.2
+Source  Cottle, Pang and Stone 2009, 2.7.9 and 3.1.2
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ one.  The table is larger, and its ties are many.
 
 A bound on the other side is a change of sign, two of them are two variables.
 
-Source  Cottle, Pang and Stone, "The Linear Complementarity Problem", 1.4, 2.3 and 4.4
+Source  Cottle, Pang and Stone 2009, 1.4, 2.3 and 4.4
 """
 
 from __future__ import annotations
