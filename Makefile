@@ -5,6 +5,7 @@ PORT ?= 8000
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+SCENES ?= 150
 # tests of a file stay together: they share servers and what they compiled
 PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run warmup test pytest check lint types contracts page-types browser \
+.PHONY: help setup setup-test run warmup test pytest boundscheck check lint types contracts page-types browser \
         chart bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
         image-steps image-lint clean
 
@@ -68,6 +69,9 @@ test: setup-test ## checks, then all tests
 pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile")
 	@$(BIN)/cardan warmup
 	@$(BIN)/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
+	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
 
 check: setup-test ## lint, types, contracts
 	@status=0; \

@@ -23,14 +23,33 @@ from engine.sources import source_hash
 
 F = TypeVar("F")
 
+ORDINARY, BOUNDSCHECK = "ordinary", "boundscheck"
+
+
+def chosen_compiler() -> str:
+    """`$CARDAN_COMPILER`: "ordinary", or "boundscheck": an index out of range is an IndexError.
+
+    Raises ValueError for anything else.
+    """
+    chosen = os.environ.get("CARDAN_COMPILER") or ORDINARY
+    if chosen not in (ORDINARY, BOUNDSCHECK):
+        raise ValueError(f"CARDAN_COMPILER is '{chosen}'; allowed: {ORDINARY}, {BOUNDSCHECK}")
+    return chosen
+
+
+CHECKED = chosen_compiler() == BOUNDSCHECK
+
 
 def cache_folder() -> Path:
-    """Where compiled kernels are: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash."""
+    """Where compiled kernels are: `$CARDAN_KERNEL_CACHE` or the user's cache, then the hash.
+
+    Checked kernels, and what they are linked from, have a folder of their own above the hash.
+    """
     base = os.environ.get("CARDAN_KERNEL_CACHE")
     if base is None:
         user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         base = str(Path(user) / "cardan" / "kernels")
-    return Path(base) / source_hash()
+    return Path(base, BOUNDSCHECK if CHECKED else "") / source_hash()
 
 
 SOURCE_HASH = source_hash()
@@ -92,9 +111,13 @@ else:
         from engine.linking import FolderLocator, Kernel
 
         FolderLocator.folder = CACHE_FOLDER
+        if CHECKED:
+            from engine import boundscheck
+
+            boundscheck.install()
         # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises.
         # Kernels own no memory, so nothing is counted.
-        OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "_nrt": False}
+        OPTIONS = {"nopython": True, "boundscheck": CHECKED, "error_model": "numpy", "_nrt": False}
 
         def kernel(function):
             """Compile a function when it is first called."""

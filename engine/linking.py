@@ -38,7 +38,7 @@ class _NoExecutable:
     """Stands for the code generator of a part, which has no place in memory to write to."""
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Parts raise nothing and box nothing, so they need no environment."""
+        """Parts box nothing, so they need no environment."""
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]

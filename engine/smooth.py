@@ -29,9 +29,10 @@ from engine.articulated.vectors import load6, load_sym
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
 from engine.closing import settle_loops
-from engine.constraints.drive import position_error, spring_coordinate
+from engine.constraints.drive import spring_coordinate
 from engine.constraints.frames import joint_frame
 from engine.constraints.row import row_speed
+from engine.constraints.target import position_error, position_rate
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
 from engine.kernel import kernel
@@ -77,8 +78,11 @@ def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) ->
     joints, j, axis = model.joints, rows.joint[i], rows.axis[i]
     if joints.motor_kind[j, axis] == MOTOR_FORCE:
         return rows.lo[i]
-    error = position_error(state, model, j, axis, 1.0)
-    force = -joints.motor_damping[j, axis] * speed
+    # rows are written for a step of 1 s about this moment
+    time = state.time[0] + 0.5
+    error = position_error(state, model, j, axis, time, 0.0)
+    rate = position_rate(state, model, j, axis, time, 0.0)
+    force = -joints.motor_damping[j, axis] * (speed - rate)
     if is_elastic(joints.motor_stiffness[j], axis):
         force -= elastic_force(joints.motor_stiffness[j], axis, error)
     return min(max(force, rows.lo[i]), rows.hi[i])

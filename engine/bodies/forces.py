@@ -30,21 +30,45 @@ def load_gravity(state: State) -> Vec3:
 
 
 @kernel
+def next_point(targets: Targets, table: int, time: float) -> int:
+    """The first point of a series after a time; the end of the series when there is none."""
+    low = targets.start[table]
+    high = low + targets.count[table]
+    while low < high:
+        middle = (low + high) // 2
+        if time < targets.times[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
 def value_at(targets: Targets, table: int, time: float) -> float:
     """A quantity that may vary in time; constant before its first and after its last point."""
     start = targets.start[table]
     count = targets.count[table]
     if count == 1 or time <= targets.times[start]:
         return targets.values[start]
-    for k in range(start + 1, start + count):
-        if time < targets.times[k]:
-            before = targets.values[k - 1]
-            if targets.is_step[table] == 1:
-                return before
-            t0 = targets.times[k - 1]
-            share = (time - t0) / (targets.times[k] - t0)
-            return before + share * (targets.values[k] - before)
-    return targets.values[start + count - 1]
+    k = next_point(targets, table, time)
+    if k == start + count:
+        return targets.values[k - 1]
+    before = targets.values[k - 1]
+    if targets.is_step[table] == 1:
+        return before
+    t0 = targets.times[k - 1]
+    share = (time - t0) / (targets.times[k] - t0)
+    return before + share * (targets.values[k] - before)
+
+
+@kernel
+def slope_at(targets: Targets, table: int, time: float) -> float:
+    """Rate of a series that is interpolated linearly [per s]; of a step and outside of it 0."""
+    start, k = targets.start[table], next_point(targets, table, time)
+    if targets.is_step[table] == 1 or k == start or k == start + targets.count[table]:
+        return 0.0
+    rise = targets.values[k] - targets.values[k - 1]
+    return rise / (targets.times[k] - targets.times[k - 1])
 
 
 @kernel

@@ -234,7 +234,8 @@ def dense_arrays(
 ) -> Dense:
     """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
     rates = largest_tree(tree)
-    paths, owners = (cap, len(tree.floating) + len(tree.node)) if rates > 0 else (0, 0)
+    # a tree may have no rates at all, and rows on it have paths of no length
+    paths, owners = (cap, len(tree.floating) + len(tree.node)) if len(tree.kind) > 0 else (0, 0)
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),

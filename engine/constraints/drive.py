@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic, value_at
+from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
 from engine.constraints.frames import JointFrame
 from engine.constraints.joints.coordinates import (
-    along_ball_axis,
     coordinate,
     is_length,
     n_coordinates,
-    turned_in_A,
     write_coordinate,
 )
 from engine.constraints.joints.equations import is_rigid_distance
@@ -19,10 +17,9 @@ from engine.constraints.limit import set_compliant
 from engine.constraints.parts.along import write_along
 from engine.constraints.parts.function import add_row, scale_row
 from engine.constraints.row import belong_to_joint, row_speed, start_row
+from engine.constraints.target import position_error, position_rate, target_at
 from engine.kernel import kernel
-from engine.spatial.quaternion import conjugate, multiply
-from engine.spatial.rotation import exponential, logarithm
-from engine.spatial.vec3 import add_scaled, cross, dot, load3, scale
+from engine.spatial.vec3 import dot
 from engine.world.model import (
     BALL,
     DISTANCE,
@@ -54,33 +51,6 @@ SLIDING = 1e-3
 
 
 @kernel
-def target_of(state: State, model: Model, j: int, axis: int, h: float) -> float:
-    """The target of a motor in the middle of the step: commanded, or the scene's at this moment."""
-    target = state.motor_target[j, axis]
-    if math.isnan(target):
-        target = value_at(model.targets, model.joints.motor_table[j, axis], state.time[0] + 0.5 * h)
-    return target
-
-
-@kernel
-def position_error(state: State, model: Model, j: int, axis: int, h: float) -> float:
-    """How far a coordinate is from the target of its position motor [m or rad].
-
-    A ball's three targets are one rotation vector: its error is the rotation vector from where B
-    should be to where it is, along the ball's axes.
-    """
-    joints = model.joints
-    if joints.kind[j] != BALL:
-        return state.joint_q[j, axis] - target_of(state, model, j, axis, h)
-    t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
-    aim = scale(target_of(state, model, j, 0, h), t1)
-    aim = add_scaled(aim, target_of(state, model, j, 1, h), t2)
-    aim = add_scaled(aim, target_of(state, model, j, 2, h), cross(t1, t2))
-    off = multiply(turned_in_A(joints, state, j), conjugate(exponential(aim)))
-    return along_ball_axis(joints, j, axis, logarithm(off))
-
-
-@kernel
 def write_motor(
     rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
 ) -> None:
@@ -88,12 +58,15 @@ def write_motor(
 
         velocity   bias = -target                                     |lam| <= max_force h
         position   a servo: the lock lower = upper = target with a bounded force,
-                   bias = erp/h (q - target), at most max_speed       |lam| <= max_force h
-                   with stiffness: an implicit spring-damper          |lam| <= max_force h
+                   bias = erp/h (q - target) - target', at most max_speed
+                                                                      |lam| <= max_force h
+                   with stiffness: an implicit spring-damper against the moving target
+                                                                      |lam| <= max_force h
         force      lam  = target h
 
     Source  Constraint Notes n.d., motors, with one sense for all: B relative to A
-    Check   tests/references/test_motors.py, tests/references/test_servo.py
+    Check   tests/references/test_motors.py, tests/references/test_servo.py,
+            tests/references/test_following.py
     """
     joints = model.joints
     kind = joints.motor_kind[j, axis]
@@ -108,19 +81,26 @@ def write_motor(
     write_coordinate(rows, row, joints, j, axis, frame)
     rows.lo[row] = -max_force * h
     rows.hi[row] = max_force * h
+    middle = state.time[0] + 0.5 * h
     if kind == MOTOR_VELOCITY:
-        rows.bias[row] = -target_of(state, model, j, axis, h)
+        rows.bias[row] = -target_at(state, model, j, axis, middle, 0.0)
     elif kind == MOTOR_POSITION:
-        error = position_error(state, model, j, axis, h)
-        if is_elastic(joints.motor_stiffness[j], axis):
+        # of a step between exact impacts this is a part; targets are told by whole steps
+        soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
+        width = 0.0 if soft else whole
+        error = position_error(state, model, j, axis, middle, width)
+        rate = position_rate(state, model, j, axis, middle, width)
+        if soft:
             damping = joints.motor_damping[j, axis]
             set_compliant(rows, row, joints.motor_stiffness[j], axis, damping, error, h)
+            if rows.cfm[row] > 0.0:
+                rows.bias[row] -= rate
         else:
             fastest = joints.motor_max_speed[j, axis]
-            speed = rows.share[0] * joints.erp[j] / h * error
+            speed = joints.erp[j] / whole * error - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
     elif kind == MOTOR_FORCE:
-        target = target_of(state, model, j, axis, h)
+        target = target_at(state, model, j, axis, middle, 0.0)
         rows.lo[row] = target * h
         rows.hi[row] = target * h
 

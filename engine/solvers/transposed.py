@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from engine.kernel import fast_kernel
+from engine.kernel import CHECKED, fast_kernel
 from engine.solvers.lane_layout import HALF, W
 
 if TYPE_CHECKING:
@@ -80,14 +80,16 @@ if TYPE_CHECKING:
         """v[bodies[l], k] = u[first + k W + l]."""
         ...
 
-elif numba.config.DISABLE_JIT:
+elif numba.config.DISABLE_JIT or CHECKED:
 
+    @fast_kernel
     def load_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
         """u[first + k W + l] = v[bodies[l], k]."""
         for l in range(HALF):
             for k in range(COLUMNS):
                 u[first + k * W + l] = v[bodies[l], k]
 
+    @fast_kernel
     def store_rows(v: NDArray, bodies: NDArray, u: NDArray, first: int) -> None:
         """v[bodies[l], k] = u[first + k W + l]."""
         for l in range(HALF):

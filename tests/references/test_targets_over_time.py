@@ -68,13 +68,12 @@ def test_velocity_motor_has_the_speed_of_the_middle_of_the_step(interpolation: s
     )
 
 
-def test_rigid_position_motor_follows_a_ramp_at_its_speed_and_a_fixed_distance() -> None:
+def test_rigid_position_motor_follows_a_ramp() -> None:
     sim = wheel({"type": "position", "target": {"times": [0, 10], "values": [0, 5]}})
     sim.advance(1000)
     row = sim.joint_table()[0]
     assert row["qd"] == pytest.approx(0.5, rel=1e-9)
-    # it removes erp = 0.2 of the error per step, so it trails by 1/erp steps
-    assert sim.time * 0.5 - row["q"] == pytest.approx(0.5 * H * 5.0, rel=0.2)
+    assert row["q"] == pytest.approx(0.5 * sim.time, abs=1e-12)
 
 
 def test_rigid_position_motor_jumps_with_a_step() -> None:
@@ -85,15 +84,15 @@ def test_rigid_position_motor_jumps_with_a_step() -> None:
     assert float(sim.joint_table()["q"][0]) == pytest.approx(2.0, abs=1e-9)
 
 
-def test_soft_position_motor_follows_a_slow_ramp_with_its_damper_behind() -> None:
+def test_soft_position_motor_follows_a_slow_ramp() -> None:
     k, d, rate = 400.0, 40.0, 0.5
     motor = {"type": "position", "target": {"times": [0, 10], "values": [0, 5]}}
     sim = wheel({**motor, "stiffness": k, "damping": d})
     sim.advance(3000)
     row = sim.joint_table()[0]
     assert row["qd"] == pytest.approx(rate, rel=1e-6)
-    # k (target - q) = d qd: the damper is against standing still
-    assert sim.time * rate - row["q"] == pytest.approx(d * rate / k, abs=1.1 * H * rate)
+    # the damper is against the speed of the target, so nothing is left for the spring
+    assert row["q"] == pytest.approx(sim.time * rate, abs=1e-9)
 
 
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
