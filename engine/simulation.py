@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine import steering
 from engine.build.capacity import carry, grown_cache, workspace
 from engine.build.events import event_arrays
+from engine.build.limits import lay_down_limits
 from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
@@ -31,6 +32,7 @@ from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
 from engine.step import Course
 from engine.step import run as run_steps
+from engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
 from engine.world.options import ImpactTime, Integrator, SolverMethod
 from engine.world.report import (
     PHASE_APPLY,
@@ -104,6 +106,8 @@ class Simulation(Steered, Queried):
         self._advanced_steps = 0
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
+        lay_down_limits(self.model, self.state, self.options)
+        self._overlaps = self._find_overlaps()
         self.build_s = time.perf_counter() - began
 
     def _allocate(self, max_contacts: int) -> None:
@@ -122,6 +126,18 @@ class Simulation(Steered, Queried):
         self._allocate(larger)
         carry(before, self.work)
         self.watch_events(len(self._events.who) > 0)
+
+    def _find_overlaps(self) -> list[Overlap]:
+        """Bodies that overlap at the start; integrators of smooth motion know no contacts."""
+        if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            return []
+        self._run(0)
+        while int(self.report.status[0]) & (CONTACTS_FULL | PAIRS_FULL):
+            self._grow()
+            self._run(0)
+        found = find_overlaps(self.model, self.state, self.work.contacts)
+        self.work.contacts.count[0] = 0
+        return found
 
     # ------------------------------------------------------------------ time
 
@@ -255,9 +271,14 @@ class Simulation(Steered, Queried):
             "phases": self._phases(),
         }
 
+    def findings(self) -> list[dict[str, Any]]:
+        """Where this run left the limits within which it can be trusted: see engine.verdict."""
+        names = Names(self.body_names, self.joint_names)
+        return findings(self.model, self.state, self.options, names, self._overlaps)
+
     def warnings(self) -> list[str]:
-        """What a careful user should know of this run."""
-        found = []
+        """What a careful user should know of this run: sentences of the findings, and notes."""
+        found = [sentence(finding) for finding in self.findings()]
         residual, asked = (
             float(self.state.extremes[EXTREME_RESIDUAL]),
             self.options.solver.tolerance,
@@ -301,6 +322,7 @@ class Simulation(Steered, Queried):
                 "real_time_factor": self.time_step / per_step if per_step > 0.0 else None,
                 "phases": self._phases(),
             },
+            "verdict": verdict(self.findings(), self.failure),
             "warnings": self.warnings(),
         }
 

@@ -29,6 +29,7 @@ from engine.alone import fly_alone, pushed_until, stay_alone
 from engine.articulated.exchange import prepare
 from engine.bodies.finite import first_bad_body
 from engine.bundle import bundle
+from engine.collision.find_contacts import find_contacts
 from engine.collision.scratch import CollisionScratch
 from engine.collision.touching import has_room
 from engine.diagnostics.breaking import break_joints
@@ -181,11 +182,16 @@ class Course(NamedTuple):
 def run(held: Course, n_steps: int) -> int:
     """Up to n_steps steps; stops early when capacity is short or a value is not finite.
 
+    Without a step to do, contacts are found where bodies are now, and nothing else is done.
     Returns the number of steps done; report.status says why there were fewer.
     """
     course = opened(held)
     model, state, work, collision = course.model, course.state, course.work, course.collision
     options, report, events = course.options, course.report, course.events
+    if n_steps == 0:
+        report.status[0] = 0
+        find_contacts(model, state, collision, work.contacts, options, report)
+        return 0
     active = as_active(model, work.motion.activity)
     alone = stay_alone(model, state, options)
     pushed, half = pushed_until(state), 0.5 * options.time_step

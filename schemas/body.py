@@ -41,7 +41,8 @@ class Body(Base):
     density: Positive | None = None
     """Density of all shapes, instead of `mass` [kg/m^3]."""
     center_of_mass: Vec3 | None = None
-    """Centre of mass in the body frame; default: that of the shapes, else the origin [m]."""
+    """Centre of mass in the body frame; default: that of the shapes, and the origin where `inertia`
+    is given or there are none [m]."""
     inertia: Inertia | None = None
     """About the centre of mass in body axes: xx, yy, zz or xx, yy, zz, xy, xz, yz [kg m^2]."""
     shapes: tuple[Shape, ...] = ()

@@ -1,8 +1,10 @@
 """What a scene is allowed to say, and probably does not mean."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+from schemas.angle_warnings import angle_warnings
 from schemas.checks.surface import surface_of_mesh
 from schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
 from schemas.error import Fault, shown
@@ -21,7 +23,9 @@ def scene_warnings(scene: Scene) -> list[Fault]:
     return [
         *_time_warnings(scene),
         *_material_warnings(scene),
+        *_centre_warnings(scene),
         *_joint_warnings(scene),
+        *angle_warnings(scene),
         *_stillness_warnings(scene),
         *_mesh_warnings(scene),
     ]
@@ -89,6 +93,23 @@ def _material_warnings(scene: Scene) -> Iterator[Fault]:
                 f"No shape has the material '{name}'.",
                 name,
                 "Shapes without a material have friction 0.5 and restitution 0.",
+            )
+
+
+def _centre_warnings(scene: Scene) -> Iterator[Fault]:
+    """With `inertia` given the mass is not spread over the shapes, wherever they are."""
+    for i, body in enumerate(scene.bodies):
+        if body.inertia is None or body.center_of_mass is not None:
+            continue
+        places = [s.position for s in body.shapes if s.collision_group and s.collision_mask]
+        if any(abs(math.fsum(along)) > 0.0 for along in zip(*places, strict=True)):
+            yield _warning(
+                ["bodies", i, "center_of_mass"],
+                "centre_at_origin",
+                f"Body '{body.name}' has an `inertia` and no `center_of_mass`: its centre of mass "
+                "is its origin, not the middle of its shapes.",
+                None,
+                "Give `center_of_mass`.",
             )
 
 

@@ -1,6 +1,6 @@
 """What a run says about itself when it is over: stable keys, SI units."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -94,6 +94,45 @@ class TimingSummary(Open):
     """Mean time per step and phase [us]."""
 
 
+class Finding(Open):
+    """A limit that the run left: what, by how much, where, when first, and what mends it."""
+
+    quantity: str
+    """`initial_overlap`, `joint_error`, `energy_growth`, `travel_per_step` or `turn_per_step`."""
+    value: float
+    """The worst one of the run, by share of its limit [`unit`]."""
+    limit: float
+    """The limit of that one, relative to the scene: sizes of bodies, energies [`unit`]."""
+    unit: str
+    """m, J or rad."""
+    body: str | None = None
+    """The first body that left its limit; of an overlap one of the two."""
+    other_body: str | None = None
+    """Of an overlap the other body."""
+    joint: str | None = None
+    """The first joint that left its limit."""
+    worst: str | None = None
+    """The body or joint of `value`."""
+    first_time: float
+    """End of the step in which the limit was left first; 0: before the run [s]."""
+    first_step: int
+    """Steps done then."""
+    change: str
+    """What mends it: a setting of the scene."""
+    others: int = 0
+    """Further pairs of bodies that overlap, beyond those that are listed."""
+
+
+class Verdict(Open):
+    """Whether the numbers of a run can be trusted."""
+
+    status: Literal["trusted", "suspect", "wrong"]
+    """`wrong`: it failed, or a joint or the energy is far beyond its limit; `suspect`: it has
+    findings; `trusted`: it has none."""
+    findings: list[Finding] = Field(default_factory=list)
+    """Every limit that was left."""
+
+
 class Summary(Open):
     """The summary of a run."""
 
@@ -123,5 +162,7 @@ class Summary(Open):
     """Solvers."""
     timing: TimingSummary
     """Timing."""
+    verdict: Verdict | None = None
+    """Whether the run can be trusted; none: of a run before there were verdicts."""
     warnings: list[Any] = Field(default_factory=list)
-    """What the user should know."""
+    """What the user should know: the findings in words, and notes."""

@@ -1,5 +1,6 @@
 """Pydantic's errors as faults that point into the user's own document."""
 
+import math
 import types
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -11,6 +12,9 @@ from schemas.error import Fault, float_or_inf, found, shown
 from schemas.pointer import to_pointer
 from schemas.quantities import HUGE, TINY
 from schemas.spelling import did_you_mean, listed
+
+HALF_TURN = 180.0
+"""The largest angle in degrees that one above pi may have meant."""
 
 Path = list[str | int]
 Detail = dict[str, Any]
@@ -57,8 +61,6 @@ _PLAIN = {
     "tuple_type": ("not_a_list", "A list"),
     "list_type": ("not_a_list", "A list"),
     "dict_type": ("not_an_object", "An object"),
-    "model_type": ("not_an_object", "An object"),
-    "model_attributes_type": ("not_an_object", "An object"),
     "string_pattern_mismatch": ("not_allowed", "Another text (names have no control characters)"),
 }
 
@@ -85,7 +87,27 @@ def _range(detail: Detail, path: Path, model: Any) -> Fault:
         relation, bound = "greater than", 0
     name = next((part for part in reversed(path) if isinstance(part, str)), "The value")
     message = f"`{name}` must be {relation} {bound:g}; found {found(value)}."
-    return _simple(path, "out_of_range", message, detail)
+    hint = None
+    if bound == math.pi and value <= HALF_TURN:
+        hint = f"Angles are in radians: {value:g} degrees are {math.radians(value):.6g}."
+    return _simple(path, "out_of_range", message, detail, hint)
+
+
+def _not_an_object(detail: Detail, path: Path, model: Any) -> Fault:
+    """With a hint at the fields; two numbers in place of limits are probably these."""
+    fields: list[str] = []
+    for branch in _branches_at(model, detail["loc"]):
+        if isinstance(branch, type) and issubclass(branch, BaseModel):
+            fields.extend(branch.model_fields)
+    value = detail["input"]
+    hint = f"Its fields are {listed(fields)}." if fields else None
+    numbers = isinstance(value, list) and all(type(part) in (int, float) for part in value)
+    if {"lower", "upper"} <= set(fields) and numbers and len(value) == 2:
+        lower, upper = sorted(value)
+        hint = f'Write {{"lower": {shown(lower)}, "upper": {shown(upper)}}}.'
+    return _simple(
+        path, "not_an_object", f"An object is needed; found {found(value)}.", detail, hint
+    )
 
 
 def _missing(detail: Detail, path: Path, model: Any) -> Fault:
@@ -187,6 +209,8 @@ _WRITERS: dict[str, Callable[[Detail, Path, Any], Fault | None]] = {
     "less_than": _range,
     "less_than_equal": _range,
     "missing": _missing,
+    "model_type": _not_an_object,
+    "model_attributes_type": _not_an_object,
     "too_long": _too_long,
     "string_too_long": _too_long,
     "too_short": _too_short,

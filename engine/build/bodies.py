@@ -24,11 +24,15 @@ def given_inertia(values: tuple[float, ...]) -> NDArray[np.float64]:
 
 
 def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
-    """Mass properties of a dynamic body in its own frame, inertia about its centre of mass."""
+    """Mass properties of a dynamic body in its own frame, inertia about its centre of mass.
+
+    They are spread over the shapes, or given: then shapes have no mass, and without a
+    `center_of_mass` that is the origin of the body.
+    """
     density = body.density if body.density is not None else 1.0
     parts = [p for p in (mass_of_shape(s, density) for s in body.shapes) if p is not None]
     whole = composed(parts) if parts else None
-    center = whole.center if whole is not None else np.zeros(3)
+    center = whole.center if whole is not None and body.inertia is None else np.zeros(3)
     if body.center_of_mass is not None:
         center = np.array(body.center_of_mass, dtype=float)
     total = body.mass if body.mass is not None else (whole.mass if whole is not None else 0.0)

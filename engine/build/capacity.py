@@ -10,6 +10,7 @@ from engine.articulated.arrays import largest_tree, most_equations, tree_work
 from engine.build.apart import laid_apart
 from engine.build.equations import factor_arrays, graph_arrays
 from engine.build.lanes import lane_arrays
+from engine.build.limits import room_of_extremes
 from engine.build.motion import motion_arrays
 from engine.build.report import empty_report
 from engine.build.substeps import substep_arrays
@@ -362,7 +363,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         ledger=np.zeros(N_LEDGER),
         momentum_in=np.zeros(6),
         elastic=np.zeros(1),
-        extremes=np.zeros(24),
+        extremes=np.zeros(room_of_extremes(n, n_joints)),
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),
         woken=np.zeros(1, np.int64),

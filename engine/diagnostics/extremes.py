@@ -7,6 +7,7 @@ import math
 from engine.constraints.frames import JointFrame, has_rows, joint_frame
 from engine.constraints.joints.coordinates import coordinate, turned_in_A
 from engine.constraints.joints.equations import is_rigid_distance
+from engine.diagnostics.crossings import GATE_APART, GATES, note_apart, note_motion
 from engine.diagnostics.energy import potential_energy, whole_motion
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
@@ -105,11 +106,11 @@ def raise_to(state: State, which: int, value: float) -> None:
 
 @kernel
 def start_extremes(model: Model, state: State) -> None:
-    """Forget all records and take the present energy and momenta as the first ones.
+    """Forget all records, not the limits; take the present energy and momenta as the first ones.
 
     Writes  state.extremes, ledger, momentum_in
     """
-    state.extremes[:] = 0.0
+    state.extremes[:GATES] = 0.0
     state.ledger[:] = 0.0
     state.momentum_in[:] = 0.0
     kinetic, linear, angular = whole_motion(model, state)
@@ -173,6 +174,7 @@ def record_motion(model: Model, state: State) -> None:
     )
     raise_to_norm(state, EXTREME_LINEAR, linear_drift)
     raise_to_norm(state, EXTREME_ANGULAR, angular_drift)
+    note_motion(model, state, kinetic, energy)
 
 
 @kernel
@@ -191,7 +193,10 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
         if model.tree.inner[j] == 1 or not has_rows(joints, kind, state, j):
             continue
         frame = joint_frame(joints, state, j)
-        raise_to(state, EXTREME_JOINT_POSITION, joint_position_error(joints, state, j, frame))
+        error = joint_position_error(joints, state, j, frame)
+        raise_to(state, EXTREME_JOINT_POSITION, error)
+        if error > state.extremes[GATE_APART]:
+            note_apart(state, j, error)
         raise_to(state, EXTREME_JOINT_ANGLE, joint_angle_error(joints, state, j, frame))
     depth = 0.0
     for c in range(contacts.count[0]):

@@ -63,6 +63,12 @@ def print_faults(faults: Iterable[Fault], kind: str, colour: str) -> None:
             console.print(f"      {_plain(fault.hint)}", style="dim")
 
 
+def print_warnings(texts: Iterable[Any]) -> None:
+    """One line per warning of a run, whether or not anybody watches a terminal."""
+    for text in texts:
+        err().print(f"[yellow]warning[/]: {_plain(str(text))}")
+
+
 def as_fault(value: Any) -> Fault:
     """A fault however it came."""
     if isinstance(value, Fault):

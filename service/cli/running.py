@@ -136,6 +136,9 @@ def _write_summary(target: str, summary: Mapping[str, Any]) -> None:
 
 
 def _report(options: RunOptions, summary: Mapping[str, Any]) -> None:
+    if not options.as_json:
+        said = [text for text in summary.get("warnings", ()) if text != summary.get("reason")]
+        console.print_warnings(said)
     if options.summary == "-":
         return
     if options.as_json:
@@ -155,6 +158,7 @@ def _report(options: RunOptions, summary: Mapping[str, Any]) -> None:
 
 
 _SHOWN = {
+    "verdict.status": "verdict",
     "steps": "steps",
     "time": "simulated time [s]",
     "energy.max_relative_drift": "energy drift",

@@ -1,0 +1,217 @@
+"""Whether a run can be trusted, where it went wrong first, and which setting mends it.
+
+A finding is a plain object with the keys of schemas.summary.Finding; warnings are their sentences.
+What is compared in every step is in diagnostics/crossings.py, the limits are in build/limits.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
+from engine.diagnostics.crossings import (
+    APART,
+    FIRST_STEP,
+    FIRST_WHO,
+    GROWTH,
+    TRAVEL,
+    TURN,
+    WORST,
+    WORST_LIMIT,
+    WORST_WHO,
+)
+from engine.failure import Failure
+from engine.world.contacts import Contacts
+from engine.world.model import Model
+from engine.world.options import StepOptions
+from engine.world.state import EXTREME_RESIDUAL, State
+
+Finding = dict[str, Any]
+
+# from so many times its limit on, a joint that is apart or an energy that grows is wrong
+WRONG = 10.0
+# pairs of bodies that are named when many overlap
+MOST_OVERLAPS = 10
+
+SMALLER_STEP = "Make `simulation.dt` smaller."
+
+
+class Names(NamedTuple):
+    """Of bodies and joints, in the order of the scene."""
+
+    bodies: Sequence[str]
+    joints: Sequence[str]
+
+    def body(self, i: int) -> str:
+        """Name of body i; the world is the one after the last."""
+        return self.bodies[i] if i < len(self.bodies) else "world"
+
+
+class Overlap(NamedTuple):
+    """Two bodies that overlap at the start."""
+
+    body_a: int
+    body_b: int
+    depth: float  # m
+    limit: float  # m  LENGTH_SHARE of the shorter one
+
+
+def find_overlaps(model: Model, state: State, contacts: Contacts) -> list[Overlap]:
+    """Pairs of bodies that overlap by more than LENGTH_SHARE of the shorter, the worst first.
+
+    Reads   contacts as found where bodies are now
+    """
+    n = int(contacts.count[0])
+    deep = np.flatnonzero(contacts.gap[:n] < 0.0)
+    if len(deep) == 0:
+        return []
+    depth: dict[tuple[int, int], float] = {}
+    for c in deep:
+        pair = sorted((int(contacts.body_a[c]), int(contacts.body_b[c])))
+        key = (pair[0], pair[1])
+        depth[key] = max(depth.get(key, 0.0), -float(contacts.gap[c]))
+    length = body_lengths(model, state.p_WB)
+    found = []
+    for (a, b), most in depth.items():
+        limit = LENGTH_SHARE * float(shorter_length(model, length, a, b))
+        if most > limit:
+            found.append(Overlap(a, b, most, limit))
+    return sorted(found, key=lambda one: (-one.depth / one.limit, one.body_a, one.body_b))
+
+
+def overlap_findings(overlaps: Sequence[Overlap], names: Names) -> list[Finding]:
+    """One finding for each pair of bodies, of at most MOST_OVERLAPS of them."""
+    found: list[Finding] = [
+        {
+            "quantity": "initial_overlap",
+            "value": one.depth,
+            "limit": one.limit,
+            "unit": "m",
+            "body": names.body(one.body_a),
+            "other_body": names.body(one.body_b),
+            "joint": None,
+            "worst": None,
+            "first_time": 0.0,
+            "first_step": 0,
+            "change": "Move them apart, or keep the pair from touching by `collision_group` and "
+            "`collision_mask`.",
+        }
+        for one in overlaps[:MOST_OVERLAPS]
+    ]
+    if len(overlaps) > MOST_OVERLAPS:
+        found[-1]["others"] = len(overlaps) - MOST_OVERLAPS
+    return found
+
+
+def crossing(state: State, what: int, h: float) -> Finding | None:
+    """What a crossing of some kind has in common with the others; None: there was none.
+
+    `first` and `worst_who` are numbers of bodies or joints.
+    """
+    record = state.extremes[what : what + 5]
+    step = int(record[FIRST_STEP])
+    if step == 0:
+        return None
+    return {
+        "value": float(record[WORST]),
+        "limit": float(record[WORST_LIMIT]),
+        "body": None,
+        "other_body": None,
+        "joint": None,
+        "first": int(record[FIRST_WHO]),
+        "worst_who": int(record[WORST_WHO]),
+        "first_time": step * h,
+        "first_step": step,
+    }
+
+
+def joint_change(model: Model, state: State, options: StepOptions) -> str:
+    """What keeps joints together."""
+    if state.extremes[EXTREME_RESIDUAL] > options.solver.tolerance:
+        solver = ' or `simulation.solver.method`: "auto" with more `max_iterations`'
+    else:
+        solver = ""
+    if len(model.tree.kind) > 0:
+        return f"Make `simulation.dt` smaller{solver}."
+    return (
+        f'Use `simulation.formulation`: "reduced", make `simulation.dt` smaller{solver}, or '
+        "make the masses that hang on each other less unlike."
+    )
+
+
+def step_change(finding: Finding, h: float) -> str:
+    """The largest step with which a body stays within its limit."""
+    return f"Make `simulation.dt` at most {h * finding['limit'] / finding['value']:.2g} s."
+
+
+def findings(
+    model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
+) -> list[Finding]:
+    """Every limit that the run has left, in the order of this list: overlaps at the start, joints,
+    energy, travel and turn of a step.
+
+    `value` and `limit` are those of the worst one, by share of its limit; `first_time` [s] is the
+    end of the step in which `body` or `joint` was the first to leave its own.
+    """
+    h = float(options.time_step)
+    found = overlap_findings(overlaps, names)
+    apart = crossing(state, APART, h)
+    if apart is not None:
+        first, worst = apart.pop("first"), apart.pop("worst_who")
+        apart |= {"quantity": "joint_error", "unit": "m", "joint": names.joints[first]}
+        apart |= {"worst": names.joints[worst], "change": joint_change(model, state, options)}
+        found.append(apart)
+    growth = crossing(state, GROWTH, h)
+    if growth is not None:
+        del growth["first"], growth["worst_who"]
+        growth |= {"quantity": "energy_growth", "unit": "J", "worst": None, "change": SMALLER_STEP}
+        found.append(growth)
+    for what, quantity, unit in ((TRAVEL, "travel_per_step", "m"), (TURN, "turn_per_step", "rad")):
+        finding = crossing(state, what, h)
+        if finding is not None:
+            first, worst = finding.pop("first"), finding.pop("worst_who")
+            finding["value"] *= h
+            finding["limit"] *= h
+            finding |= {"quantity": quantity, "unit": unit, "body": names.body(first)}
+            finding |= {"worst": names.body(worst), "change": step_change(finding, h)}
+            found.append(finding)
+    return found
+
+
+def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
+    """`status`: trusted, suspect or wrong; `findings`.
+
+    Wrong is a run that failed, and one with a joint or an energy beyond WRONG times its limit.
+    """
+    grave = ("joint_error", "energy_growth")
+    wrong = failure is not None or any(
+        one["quantity"] in grave and one["value"] > WRONG * one["limit"] for one in found
+    )
+    status = "wrong" if wrong else "suspect" if found else "trusted"
+    return {"status": status, "findings": list(found)}
+
+
+SENTENCES = {
+    "initial_overlap": "Bodies '{body}' and '{other_body}' overlap at the start by {value:.3g} m; "
+    "1 % of the smaller is {limit:.3g} m.",
+    "joint_error": "Joint '{joint}' comes apart by more than 1 % of the smaller body it joins, "
+    "first {when}; the largest error is {value:.3g} m, of joint '{worst}' (limit {limit:.3g} m).",
+    "energy_growth": "The total energy grows without work being done, first {when}; at worst by "
+    "{value:.3g} J (limit {limit:.3g} J).",
+    "travel_per_step": "Body '{body}' moves farther in one step than it is long, first {when}; the "
+    "longest way for its size is {value:.3g} m, of body '{worst}' (limit {limit:.3g} m).",
+    "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
+    "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
+}
+
+
+def sentence(finding: Finding) -> str:
+    """A finding in words: what, where, when, how much, and what mends it."""
+    when = f"at {finding['first_time']:.6g} s (step {finding['first_step']})"
+    said = SENTENCES[finding["quantity"]].format(when=when, **finding)
+    others = finding.get("others", 0)
+    more = f" So do {others} other pairs of bodies." if others else ""
+    return f"{said}{more} {finding['change']}"
