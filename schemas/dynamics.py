@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.api import SceneSource
 from schemas.base import Base
-from schemas.quantities import Index, Name, Number, Vec3
+from schemas.quantities import Finite, Index, Name, Number, Vec3
 
 MAX_STATES = 10_000
 MAX_NUMBERS = 2_000_000
@@ -93,11 +93,11 @@ class DynamicsModelAnswer(Base):
     """Names of the bodies, in the order of answers about them."""
     outside: list[str]
     """Joints that are no part of the trees; with any, inverse and forward dynamics are refused."""
-    start: list[Number]
+    start: list[Finite]
     """Coordinates where the scene has its bodies."""
 
 
-Rows = list[list[Number]]
+Rows = list[list[Finite]]
 
 
 class InverseDynamicsAnswer(Base):
@@ -153,9 +153,9 @@ class KinematicsAnswer(Base):
 class EnergyAnswer(Base):
     """Energies by state."""
 
-    kinetic: list[Number]
+    kinetic: list[Finite]
     """[J]."""
-    potential: list[Number]
+    potential: list[Finite]
     """By gravity, zero at the origin of W [J]."""
 
 

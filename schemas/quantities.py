@@ -29,8 +29,11 @@ Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=TINY, le=
 NonNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0.0, le=HUGE)]
 Fraction = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0.0, le=1.0)]
 Boolean = Annotated[bool, Field(strict=True)]
+# what is computed may be larger than what may be given
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Vec2Positive = tuple[Positive, Positive]
 Vec3 = tuple[Number, Number, Number]
+FiniteVec3 = tuple[Finite, Finite, Finite]
 Vec3Positive = tuple[Positive, Positive, Positive]
 
 

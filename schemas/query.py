@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.base import Base
-from schemas.quantities import Bits32, Direction, Index, Name, NonNegative, Number, Vec3
+from schemas.quantities import (
+    Bits32,
+    Direction,
+    Finite,
+    FiniteVec3,
+    Index,
+    Name,
+    NonNegative,
+    Vec3,
+)
 
 MAX_RAYS = 10_000
 ALL_GROUPS = 2**32 - 1
@@ -40,11 +49,11 @@ class RayHit(Base):
     """Name of the body."""
     shape: Index
     """Number of the shape within its body, from 0."""
-    distance: Number
+    distance: Finite
     """From the origin of the ray; 0 when it begins inside [m]."""
-    point: Vec3
+    point: FiniteVec3
     """In W [m]."""
-    normal: Vec3
+    normal: FiniteVec3
     """Out of the shape, in W; against the ray when it begins inside [-]."""
 
 
@@ -60,7 +69,7 @@ class RaycastAnswer(Base):
 
     step: Index
     """Steps since the start."""
-    time: Number
+    time: Finite
     """Simulated time [s]."""
     results: list[RayHits]
     """One for each ray, in order."""
@@ -80,15 +89,15 @@ class ClosestPointsAnswer(Base):
 
     step: Index
     """Steps since the start."""
-    time: Number
+    time: Finite
     """Simulated time [s]."""
-    distance: Number
+    distance: Finite
     """Between the surfaces; negative: depth of the overlap [m]."""
-    point_a: Vec3
+    point_a: FiniteVec3
     """On the first body, in W [m]."""
-    point_b: Vec3
+    point_b: FiniteVec3
     """On the second body, in W [m]."""
-    normal: Vec3
+    normal: FiniteVec3
     """From the first to the second body, in W [-]."""
     shape_a: Index
     """Number of the shape within the first body, from 0."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
+from service.api.digits import whole_number
 from service.api.errors import ProblemError
 
 CHUNK = 256 * 1024
@@ -61,21 +62,21 @@ def _range(request: Request, size: int, etag: str) -> tuple[int, int] | None:
     condition = request.headers.get("if-range")
     if header is None or (condition is not None and condition.strip() != etag):
         return None
-    found = re.fullmatch(r"bytes=(\d*)-(\d*)", header.strip())
+    found = re.fullmatch(r"bytes=([0-9]*)-([0-9]*)", header.strip())
     if found is None or found.group(0) == "bytes=-":
         return None
-    begin, end = found.groups()
-    if not begin:
-        first, last = max(0, size - int(end)), size - 1
+    begin, end = (whole_number(text) if text else None for text in found.groups())
+    if begin is None:
+        first, last = max(0, size - (end or 0)), size - 1
     else:
-        first, last = int(begin), min(int(end) if end else size - 1, size - 1)
-    if end and begin and int(end) < int(begin):
-        return None
+        first, last = begin, size - 1 if end is None else min(end, size - 1)
+        if end is not None and end < begin:
+            return None
     if first > last or first >= size:
         raise ProblemError(
             416,
             "range_not_satisfiable",
-            f"The range {header} is outside of the {size} bytes there are.",
+            f"The range {header[:80]} is outside of the {size} bytes there are.",
             headers={"Content-Range": f"bytes */{size}"},
         )
     return first, last

@@ -121,8 +121,8 @@ def install(app: FastAPI) -> None:
 def from_http(error: HTTPException, request: Request) -> ProblemError:
     """A framework error (unknown route, wrong method) as a problem."""
     details = {
-        404: f"There is no {request.url.path} here; the routes are listed at /openapi.json.",
-        405: f"{request.method} is not possible on {request.url.path}.",
+        404: f"There is no {request.scope['path']} here; the routes are listed at /openapi.json.",
+        405: f"{request.method} is not possible on {request.scope['path']}.",
     }
     detail = str(error.detail or "")
     if not detail or detail == _title(error.status_code):

@@ -21,16 +21,24 @@ PACKAGES = ("cardan", "numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow
 
 
 @probes.get("/healthz")
-async def healthz() -> dict[str, str]:
-    """200 while the service answers at all."""
+async def healthz(office: TheOffice) -> dict[str, str]:
+    """200 while the service works; 503 when only a restart mends it."""
+    dead = office.runner.dead_slots
+    if dead:
+        raise ProblemError(
+            503,
+            "not_alive",
+            f"{dead} of {office.settings.workers} threads of the queue have ended; restart it.",
+        )
     return {"status": "alive"}
 
 
 @probes.get("/readyz")
 def readyz(request: Request, office: TheOffice) -> dict[str, Any]:
-    """200 when work can be done: kernels loaded, the queue readable, room for recordings."""
+    """200 when work can be done: all workers and what they are forked from, queue, room."""
     checks = {
         "workers": office.runner.ready,
+        "fork_server": office.runner.fork_server,
         "sessions": bool(request.app.state.sessions.ready),
         "database": office.readable,
         "storage": office.free_bytes >= office.settings.min_free_bytes,

@@ -37,10 +37,10 @@ async def ticket(request: Request, office: Office) -> AsyncIterator[Ticket]:
         return
     if not 0 < len(header) <= MAX_KEY_LENGTH:
         raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
-    key = f"{request.url.path} {header}"
+    key = f"{request.scope['path']} {header}"
     body = await request.body()
     # the query belongs to the request as much as the body
-    fingerprint = hashlib.sha256(request.url.query.encode() + b"\n" + body).hexdigest()
+    fingerprint = hashlib.sha256(request.scope["query_string"] + b"\n" + body).hexdigest()
     reserve = functools.partial(office.admission.reserve, key, fingerprint)
     try:
         replayed = await anyio.to_thread.run_sync(reserve)

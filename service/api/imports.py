@@ -7,7 +7,9 @@ import email.parser
 import email.policy
 import importlib.util
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,8 @@ from service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
 from service.api.errors import ProblemError
 from service.settings import Settings
 
+log = logging.getLogger("cardan.api")
+
 router = APIRouter(
     tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
 )
@@ -31,6 +35,8 @@ router = APIRouter(
 SECONDS = 60.0
 """How long one import may take [s]."""
 MAX_PARTS = 1_000
+MAX_PROCESSES = 3
+"""Of one import, where they are killed from outside."""
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 PLAIN = (
     "application/zip",
@@ -165,18 +171,7 @@ async def _import(
         await run_sync(_write, folder, files, order)
         # the process reads strangers' files: no secrets of the service are with it
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CARDAN_API_KEY")}
-        try:
-            with anyio.fail_after(SECONDS):
-                ended = await anyio.run_process(
-                    [sys.executable, "-m", "service.workers.importer", name],
-                    stdin=subprocess.DEVNULL,
-                    env=environment,
-                    check=False,
-                )
-        except TimeoutError:
-            raise ProblemError(
-                422, "import_too_slow", f"The import took longer than {SECONDS:g} s."
-            ) from None
+        ended = await _survivor(name, environment)
         answer = folder / "answer.json"
         if ended.returncode != 0 or not answer.is_file():
             raise ProblemError(
@@ -192,6 +187,36 @@ async def _import(
         raise ProblemError(422, "import_refused", refusal["message"], errors=[fault])
     found: dict[str, Any] = said["answer"]
     return found
+
+
+async def _survivor(folder: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+    """How the process ended; one that was killed from outside is followed by another.
+
+    Its own limits end it by other signals. Raises ProblemError.
+    """
+    for _ in range(MAX_PROCESSES):
+        try:
+            with anyio.fail_after(SECONDS):
+                ended = await anyio.run_process(
+                    [sys.executable, "-m", "service.workers.importer", folder],
+                    stdin=subprocess.DEVNULL,
+                    env=environment,
+                    check=False,
+                )
+        except TimeoutError:
+            raise ProblemError(
+                422, "import_too_slow", f"The import took longer than {SECONDS:g} s."
+            ) from None
+        if ended.returncode != -signal.SIGKILL:
+            return ended
+        log.warning("an import was killed")
+    raise ProblemError(
+        503,
+        "worker_lost",
+        f"The process that imports was killed {MAX_PROCESSES} times, by the operator or for want "
+        "of memory on this machine; try again.",
+        headers={"Retry-After": "10"},
+    )
 
 
 def _write(folder: Path, files: dict[str, bytes], order: dict[str, Any]) -> None:

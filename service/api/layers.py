@@ -16,6 +16,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import clock
+from service.api.digits import whole_number
 from service.api.errors import ProblemError, from_crash, problem_response
 from service.settings import Settings
 
@@ -122,7 +123,7 @@ class GuardLayer:
             )
         origin = headers.get("origin")
         writes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-        if origin is not None and writes and urlsplit(origin).netloc != host:
+        if origin is not None and writes and netloc(origin) != host:
             return ProblemError(
                 403, "foreign_origin", f"Pages of {origin!r} may not change anything here."
             )
@@ -164,8 +165,9 @@ class BodyLayer:
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "0")
-        if announced.isdecimal() and int(announced) > self._limit:
-            await refuse(self._too_large(int(announced)), scope, receive, send)
+        size = whole_number(announced) if announced.isdecimal() else 0
+        if size > self._limit:
+            await refuse(self._too_large(size), scope, receive, send)
             return
         seen = 0
 
@@ -198,6 +200,14 @@ async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Se
     state: MutableMapping[str, Any] = scope.get("state", {})
     response = problem_response(problem, str(state.get("request_id", "")))
     await response(scope, receive, send)
+
+
+def netloc(origin: str) -> str | None:
+    """Host and port of an Origin; None where it is no URL."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def host_name(host: str) -> str:

@@ -21,6 +21,7 @@ from service.api.dependencies import (
     Wait,
     refuse_unknown_query,
 )
+from service.api.digits import MOST_DIGITS
 from service.api.errors import ProblemError
 from service.api.idempotency import ticket
 from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
@@ -268,7 +269,7 @@ def _last_event_id(request: Request) -> int:
     text = request.headers.get("last-event-id", "").strip()
     if not text:
         return 0
-    if not text.isdecimal() or len(text) > 18:
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
         raise ProblemError(422, "invalid_request", "Last-Event-ID must be the id of an event.")
     return int(text)
 

@@ -76,7 +76,10 @@ def origin_allowed(origin: str | None, host: str | None) -> bool:
     """Whether a page of this origin may connect: no browser, the same host, or this machine."""
     if origin is None:
         return True
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     if parts.hostname in LOOPBACK:
         return True
     return host is not None and parts.netloc.lower() == host.lower()
@@ -149,7 +152,7 @@ class _Connection:
         """Events since the frame the client saw last, and whether something of then is gone."""
         try:
             epoch, sequence = int(resume["epoch"]), int(resume["sequence"])
-        except (TypeError, KeyError, ValueError) as error:
+        except (TypeError, KeyError, ValueError, OverflowError) as error:
             reason = "resume needs {epoch, sequence} as whole numbers"
             raise ClosedError(POLICY_VIOLATION, reason) from error
         events, forgotten = self._session.fanout.missed(epoch, sequence)

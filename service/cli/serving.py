@@ -51,6 +51,7 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         access_log=False,
         server_header=False,
     )
+    _check_database(settings)
     server = AnnouncingServer(config)
     server.run()
     if not server.started:
@@ -102,11 +103,11 @@ def _load_kernels() -> None:
     process = multiprocessing.get_context("spawn").Process(target=_warm, args=(theirs,))
     process.start()
     theirs.close()
-    folder = ""
+    mark = ""
     with console.progress_bar("Loading kernels", lines=True) as tell:
         try:
             while True:
-                done, total, what, folder = ours.recv()
+                done, total, what, mark = ours.recv()
                 tell(done / max(total, 1), what)
         except EOFError:
             process.join()
@@ -114,7 +115,7 @@ def _load_kernels() -> None:
             process.terminate()
             raise typer.Exit(console.INTERRUPTED) from None
     if process.exitcode == 0:
-        kernel_note.write(folder)
+        kernel_note.write(mark)
     else:
         console.stop(
             "The kernels could not be compiled; the messages above say why.", console.FAILED
@@ -124,13 +125,29 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from engine.kernel import CACHE_FOLDER
+    from engine.kernel import completion_mark
     from service.cli.compiling import compile_kernels
 
+    mark = str(completion_mark())
+
     def tell(done: int, total: int, what: str) -> None:
-        pipe.send((done, total, what, str(CACHE_FOLDER)))
+        pipe.send((done, total, what, mark))
 
     compile_kernels(tell)
+
+
+def _check_database(settings: Settings) -> None:
+    """Refuse a database that this version cannot use with a sentence, before anything starts."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from service.jobs.tables import UnknownVersionError, open_database
+
+    try:
+        open_database(settings.database).dispose()
+    except UnknownVersionError as error:
+        console.stop(str(error))
+    except SQLAlchemyError as error:
+        console.stop(f"The database {settings.database} cannot be used: {error}")
 
 
 def _check_free(settings: Settings) -> None:

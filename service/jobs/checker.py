@@ -4,6 +4,7 @@ do algorithms in joint coordinates give.
 The service itself loads no physics; faults such as an indefinite inertia are found here.
 """
 
+import logging
 import threading
 from typing import Any, TypeVar
 
@@ -11,6 +12,11 @@ from service import clock
 from service.jobs import messages as m
 from service.jobs.worker import Worker, WorkerLostError
 from service.workers.process import WorkerLauncher
+
+log = logging.getLogger("cardan.jobs")
+
+MOST_LOSSES = 2
+LEAST_PAUSE_SECONDS = 0.1
 
 Answer = TypeVar("Answer", m.Checked, m.Computed, m.Solved)
 
@@ -28,7 +34,7 @@ class Checker:
         self._limits = limits
         self._turn = threading.Lock()
         self._worker: Worker | None = None
-        self._closed = False
+        self._closed = threading.Event()
 
     def check(
         self,
@@ -52,7 +58,7 @@ class Checker:
 
     def close(self) -> None:
         """End the process, also while it is asked."""
-        self._closed = True
+        self._closed.set()
         worker = self._worker
         if worker is not None:
             worker.interrupt()
@@ -71,30 +77,40 @@ class Checker:
             self._turn.release()
 
     def _ask(self, order: Any, expected: type[Answer], until: float) -> Answer:
-        for _ in range(2):
-            left = until - clock.monotonic()
-            if left <= 0.0:
-                break
+        losses = 0
+        while losses < MOST_LOSSES:
+            worker = self._ready_worker(until)
             try:
-                worker = self._ready_worker(left)
                 worker.send(order)
                 answer = worker.hear(max(0.0, until - clock.monotonic()))
             except WorkerLostError:
-                # an idle worker may have died long ago: ask a fresh one, once
+                # an idle worker may have died long ago: ask a fresh one
+                losses += not worker.orphaned
                 self._drop()
                 continue
             if isinstance(answer, expected):
                 return answer
             self._drop()
             raise CheckerBusyError("no answer in time")
-        raise CheckerBusyError("no worker process is ready")
+        raise CheckerBusyError("the worker process was lost on this question")
 
-    def _ready_worker(self, within_s: float) -> Worker:
-        if self._closed:
-            raise CheckerBusyError("the service is shutting down")
-        if self._worker is None or not self._worker.alive:
-            self._worker = Worker(self._launcher, self._limits, within_s, lambda: self._closed)
-        return self._worker
+    def _ready_worker(self, until: float) -> Worker:
+        """The process, started where there is none; tried again until it is too late."""
+        pause = LEAST_PAUSE_SECONDS
+        while not self._closed.is_set():
+            if self._worker is not None and self._worker.alive:
+                return self._worker
+            self._drop()
+            left = until - clock.monotonic()
+            if left <= 0.0:
+                raise CheckerBusyError("no worker process is ready")
+            try:
+                self._worker = Worker(self._launcher, self._limits, left, self._closed.is_set)
+            except WorkerLostError as error:
+                log.error("no worker: %s", error)
+                self._closed.wait(min(pause, left))
+                pause *= 2.0
+        raise CheckerBusyError("the service is shutting down")
 
     def _drop(self) -> None:
         if self._worker is not None:

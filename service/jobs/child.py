@@ -6,6 +6,7 @@ told, under a temporary name until everything is on the disk.
 
 import json
 import logging
+import os
 import resource
 import signal
 import time
@@ -40,7 +41,7 @@ def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file, hard))
     import engine
 
-    pipe.send(m.Ready(engine.warmup()))
+    pipe.send(m.Ready(engine.warmup(), os.getppid()))
     try:
         while True:
             order = pipe.recv()

@@ -64,9 +64,10 @@ class Quit:
 
 @dataclass(frozen=True)
 class Ready:
-    """The kernels are loaded; that took `seconds`."""
+    """The kernels are loaded; that took `seconds`. `parent` is the process it was forked from."""
 
     seconds: float
+    parent: int
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from service.jobs.changes import Changes
 from service.jobs.checker import Checker
 from service.jobs.queue import Queue
 from service.jobs.runner import Runner, RunnerOptions
-from service.jobs.tables import open_database
+from service.jobs.tables import UnknownVersionError, open_database
 from service.recordings.folder import sweep
 from service.settings import Settings, SettingsError
 from service.workers.process import WorkerLauncher
@@ -32,6 +32,9 @@ class Office:
         self.changes = Changes()
         try:
             self._engine = open_database(settings.database)
+        except UnknownVersionError as error:
+            self._lock.close()
+            raise SettingsError(str(error)) from error
         except SQLAlchemyError as error:
             self._lock.close()
             raise SettingsError(

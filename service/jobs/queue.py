@@ -25,6 +25,7 @@ from service.jobs.rows import (
     Outcome,
     cancelled_error,
     count_states,
+    failure_codes,
     last_values,
     next_run,
     note,
@@ -287,15 +288,9 @@ class Queue:
     def _apply_failure_rule(self, connection: Connection, batch_id: str) -> None:
         batch = connection.execute(select(t.batches).where(t.batches.c.id == batch_id)).mappings()
         rule = FailureRule.parse(batch.one()["on_failure"])
-        counts = count_states(connection, batch_id)
-        failed = counts.get(RunState.FAILED, 0) + counts.get(RunState.TIMED_OUT, 0)
-        errors = connection.execute(
-            select(t.runs.c.error)
-            .where(t.runs.c.batch_id == batch_id, t.runs.c.error.is_not(None))
-            .limit(FailureRule.ALIKE)
-        ).scalars()
-        codes = frozenset(str(error.get("code")) for error in errors)
-        reason = rule.stops(failed, counts.get(RunState.SUCCEEDED, 0), codes)
+        succeeded = count_states(connection, batch_id).get(RunState.SUCCEEDED, 0)
+        codes = failure_codes(connection, batch_id)
+        reason = rule.stops(sum(codes.values()), succeeded, frozenset(codes))
         if reason is None:
             return
         connection.execute(

@@ -10,6 +10,8 @@ from service import clock
 from service.jobs import tables as t
 from service.jobs.machine import ACTIVE, RunEvent, RunState
 
+WORKER_LOST = "worker_lost"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -33,10 +35,25 @@ def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:
     return {RunState(state): count for state, count in rows}
 
 
+def failure_codes(connection: Connection, batch_id: str) -> dict[str, int]:
+    """Number of failed and timed out runs of a batch per code of their error.
+
+    Lost workers are left out: they say nothing of the scenes.
+    """
+    code = t.runs.c.error["code"].as_string()
+    failed = [RunState.FAILED, RunState.TIMED_OUT]
+    rows = connection.execute(
+        select(code, func.count())
+        .where(t.runs.c.batch_id == batch_id, t.runs.c.state.in_(failed), code != WORKER_LOST)
+        .group_by(code)
+    )
+    return {str(code): count for code, count in rows}
+
+
 def worker_lost_error(how: str) -> dict[str, Any]:
     """The error of a run whose workers died too often."""
     return {
-        "code": "worker_lost",
+        "code": WORKER_LOST,
         "message": f"The process that computed this run was lost ({how}) on every attempt.",
         "retryable": True,
     }

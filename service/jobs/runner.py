@@ -25,6 +25,8 @@ log = logging.getLogger("cardan.jobs")
 
 LISTEN_SECONDS = 0.05
 IDLE_SECONDS = 1.0
+LEAST_PAUSE_SECONDS = 0.1
+MOST_PAUSE_SECONDS = 30.0
 PUBLISH_SECONDS = 0.2
 
 
@@ -66,8 +68,20 @@ class Runner:
 
     @property
     def ready(self) -> bool:
-        """Whether at least one slot has a warm worker."""
-        return any(slot.warm for slot in self._slots)
+        """Whether every slot has a warm worker."""
+        return all(slot.warm for slot in self._slots)
+
+    @property
+    def fork_server(self) -> bool:
+        """Whether the process that workers are forked from lives."""
+        return any(slot.rooted for slot in self._slots)
+
+    @property
+    def dead_slots(self) -> int:
+        """Slots whose thread has ended although nobody stopped it: nothing mends them."""
+        if self.stopping.is_set():
+            return 0
+        return sum(not slot.thread.is_alive() for slot in self._slots if slot.thread.ident)
 
     def start(self) -> None:
         """Start the threads; the processes follow."""
@@ -112,22 +126,34 @@ class Slot:
         """Whether a worker waits or works."""
         return self._worker is not None and self._worker.alive
 
+    @property
+    def rooted(self) -> bool:
+        """Whether the process that the worker was forked from lives."""
+        return self._worker is not None and not self._worker.orphaned
+
     def _work(self) -> None:
         pause = 0.0
         while not self._runner.stopping.wait(pause):
             try:
-                pause = self._turn(pause)
-            except (WorkerLostError, OSError) as error:
-                pause = min(max(1.0, 2.0 * pause), 30.0)
-                log.error("no worker could be started (%s); next try in %.0f s", error, pause)
-            except OperationalError as error:
-                pause = 1.0
-                log.error("the queue cannot be written: %s", error.orig)
+                self._turn()
+                pause = 0.0
+            except Exception as error:
+                # a thread that ends would take its part of the queue with it
+                pause = min(max(LEAST_PAUSE_SECONDS, 2.0 * pause), MOST_PAUSE_SECONDS)
+                self._report(error, pause)
         if self._worker is not None:
             self._worker.quit(self._options.stop_grace_s)
 
-    def _turn(self, _pause: float) -> float:
-        """Do one run or wait for one; the pause before the next turn [s]."""
+    def _report(self, error: Exception, pause: float) -> None:
+        if isinstance(error, WorkerLostError):
+            log.error("no worker: %s; next try in %.1f s", error, pause)
+        elif isinstance(error, OperationalError):
+            log.error("the queue cannot be used: %s; next try in %.1f s", error.orig, pause)
+        else:
+            log.error("a slot failed; next try in %.1f s", pause, exc_info=error)
+
+    def _turn(self) -> None:
+        """Do one run or wait for one."""
         worker = self._worker
         if worker is None or not worker.alive:
             worker = self._worker = Worker(
@@ -141,9 +167,8 @@ class Slot:
         if claim is None:
             self._queue.wake.wait(IDLE_SECONDS)
             self._queue.wake.clear()
-            return 0.0
+            return
         Attempt(self._runner, worker, claim).supervise()
-        return 0.0
 
 
 class Attempt:
@@ -173,6 +198,11 @@ class Attempt:
             self._worker.kill()
             log.warning("run %s lost its worker: %s", self._claim.run_id, error)
             outcome = self._loss(str(error))
+        except Exception as error:
+            # what the worker does now is not known: another one begins again
+            self._worker.kill()
+            log.error("run %s could not be supervised", self._claim.run_id, exc_info=error)
+            outcome = self._loss(f"{type(error).__name__} while it was supervised")
         finally:
             self._runner.live.pop(self._claim.run_id, None)
         state = None if self._fenced else self._commit(outcome)
@@ -253,7 +283,8 @@ class Attempt:
                 "retryable": True,
             }
             return Outcome(RunEvent.TIMED_OUT, self._live.step, error=error)
-        if self._stop == RunEvent.RELEASED:
+        if self._stop == RunEvent.RELEASED or self._worker.orphaned:
+            # the run is not to blame: the service stops, or the fork server took all with it
             return Outcome(RunEvent.RELEASED)
         return Outcome(RunEvent.WORKER_LOST, self._live.step, error=worker_lost_error(how))
 

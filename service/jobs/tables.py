@@ -7,6 +7,7 @@ simulation; a single simulation is a run without a batch.
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import (
     JSON,
@@ -23,9 +24,18 @@ from sqlalchemy import (
     Text,
     create_engine,
     event,
+    inspect,
 )
 
+VERSION = 1
+"""Of the tables below, kept in the file as `user_version`; 0 is a file from before it was."""
+
 metadata = MetaData()
+
+
+class UnknownVersionError(Exception):
+    """The tables of the file are not those of this Cardan; the text says so."""
+
 
 scenes = Table(
     "scenes",
@@ -118,7 +128,9 @@ def open_database(path: Path) -> Engine:
 
     WAL lets readers work beside the one writer; writers take the lock at BEGIN IMMEDIATE, so
     that a transaction never fails half-way; synchronous FULL keeps a commit through a power cut.
+    Raises UnknownVersionError, and leaves the file as it is.
     """
+    _check_version(path)
     engine = create_engine(f"sqlite:///{path}", json_serializer=_dump_json)
 
     @event.listens_for(engine, "connect")
@@ -138,7 +150,34 @@ def open_database(path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     metadata.create_all(engine)
+    with engine.execution_options(writes=True).begin() as connection:
+        connection.exec_driver_sql(f"PRAGMA user_version={VERSION}")
     return engine
+
+
+def _check_version(path: Path) -> None:
+    """Look into the file before anything writes to it. Raises UnknownVersionError."""
+    if not path.exists():
+        return
+    engine = create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
+    try:
+        with engine.connect() as connection:
+            version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+        found = {
+            name: {column["name"] for column in inspect(engine).get_columns(name)}
+            for name in inspect(engine).get_table_names()
+        }
+    finally:
+        engine.dispose()
+    known = {name: set(table.columns.keys()) for name, table in metadata.tables.items()}
+    unmarked = version == 0 and (not found or found == known)
+    if version != VERSION and not unmarked:
+        said = f"says version {version}" if version else "says no version and has other tables"
+        raise UnknownVersionError(
+            f"The database {path} was written by another version of Cardan: it {said}, this one "
+            f"reads version {VERSION}. Serve it with the Cardan that wrote it, or choose another "
+            "folder with --data; nothing in it was changed."
+        )
 
 
 def _dump_json(value: Any) -> str:

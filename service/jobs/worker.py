@@ -8,7 +8,8 @@ from typing import Any
 
 from service import clock
 from service.jobs import messages as m
-from service.workers.process import WorkerLauncher, start_process
+from service.workers.process import WorkerLauncher
+from service.workers.starting import is_gone, start_process
 
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5
@@ -16,7 +17,7 @@ LOOK_SECONDS = 0.2
 
 
 class WorkerLostError(Exception):
-    """The process is gone, or was ended because it gave no sign of life."""
+    """The process is gone, was ended because it gave no sign of life, or could not be started."""
 
 
 class Worker:
@@ -31,7 +32,7 @@ class Worker:
     ) -> None:
         """Start it and wait until its kernels are loaded, or until nobody wants it any more.
 
-        Raises WorkerLostError or OSError.
+        Raises WorkerLostError.
         """
         from service.jobs import child
 
@@ -43,6 +44,9 @@ class Worker:
                 target=child.main, args=arguments, daemon=True
             )
             start_process(self._process)
+        except OSError as error:
+            ours.close()
+            raise WorkerLostError(f"no process could be started: {error}") from error
         except BaseException:
             ours.close()
             raise
@@ -50,19 +54,23 @@ class Worker:
             theirs.close()
         self._pipe = ours
         self.pid = int(self._process.pid or 0)
-        until = clock.monotonic() + ready_s
-        first = None
-        while first is None and clock.monotonic() < until and not given_up():
-            first = self.hear(LOOK_SECONDS)
-        if not isinstance(first, m.Ready):
+        try:
+            ready = self._wait_ready(ready_s, given_up)
+        except BaseException:
             self.kill()
-            raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
-        self.warm_seconds = first.seconds
+            raise
+        self.warm_seconds = ready.seconds
+        self._parent = ready.parent
 
     @property
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process.is_alive()
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether the fork server it came from is gone: it dies with it, whatever it does."""
+        return is_gone(self._parent)
 
     def send(self, message: Any) -> None:
         """Give it a message. Raises WorkerLostError when it is gone."""
@@ -103,6 +111,14 @@ class Worker:
             self._process.terminate()
             self._process.join(TERMINATE_SECONDS)
         self.kill()
+
+    def _wait_ready(self, ready_s: float, given_up: Callable[[], bool]) -> m.Ready:
+        until = clock.monotonic() + ready_s
+        while clock.monotonic() < until and not given_up():
+            first = self.hear(LOOK_SECONDS)
+            if isinstance(first, m.Ready):
+                return first
+        raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
 
     def _how_it_ended(self) -> str:
         self._process.join(1.0)

@@ -76,7 +76,7 @@ def kept_steps(recording: Tables, stride: int) -> npt.NDArray[np.int64]:
         to_numpy(table["step"]) for name, table in recording.tables.items() if name != "events"
     ]
     steps = np.unique(np.concatenate(found)) if found else np.zeros(0)
-    return steps[::stride].astype(np.int64)
+    return steps[:: min(stride, len(steps) + 1)].astype(np.int64)
 
 
 def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64]) -> pa.Table:

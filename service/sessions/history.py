@@ -62,7 +62,8 @@ class History:
         high = len(self._frames)
         if last is not None:
             high = bisect_right(self._frames, last, key=lambda frame: frame.step)
-        return list(islice(self._frames, low, max(low, high), stride))
+        # islice takes no stride beyond the platform's word
+        return list(islice(self._frames, low, max(low, high), min(stride, high + 1)))
 
     def holds(self, epoch: int, sequence: int) -> bool:
         """Whether every frame after `sequence` of `epoch` is still here."""

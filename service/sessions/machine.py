@@ -27,6 +27,9 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
+# workers that may be lost before the first one has built the scene: it may be what kills them
+MAX_STARTS = 3
+
 # ops that make time pass, refused where no step can follow
 MOVING = frozenset({"resume", "step"})
 
@@ -197,7 +200,9 @@ def _died(session: Session, reason: str) -> Decision:
     if not session.has_worker:
         return session, ()
     lost = Announce("worker_lost", {"reason": reason, "restarts": session.restarts})
-    if session.restarts >= session.max_restarts:
+    never_ready = session.phase is Phase.STARTING
+    most = min(session.max_restarts, MAX_STARTS - 1) if never_ready else session.max_restarts
+    if session.restarts >= most:
         times = session.restarts + 1
         failure = {
             "code": "worker_lost",

@@ -14,6 +14,8 @@ from service.workers.supervisor import Watch
 log = logging.getLogger("cardan.sessions")
 
 KEEP_CLOSED = 256
+LEAST_PAUSE_SECONDS = 0.1
+MOST_PAUSE_SECONDS = 30.0
 
 
 class Sessions:
@@ -49,12 +51,11 @@ class Sessions:
     async def start(self) -> None:
         """Load the kernels in the background and begin to watch for idle sessions."""
         self._launcher.prepare()
-        self._warm = asyncio.create_task(self._launcher.warm())
-        self._warm.add_done_callback(_report_warm)
+        self._warm = asyncio.create_task(self._until_warm())
         self._reaper = asyncio.create_task(self._reap())
 
     async def warm(self) -> float:
-        """Wait until the kernels are loaded; seconds that took. Raises RuntimeError."""
+        """Wait until the kernels are loaded; seconds that took. Raises RuntimeError unstarted."""
         if self._warm is None:
             raise RuntimeError("the sessions are not started")
         return await asyncio.shield(self._warm)
@@ -115,9 +116,20 @@ class Sessions:
             detail = "The compiled kernels are still being prepared; try again soon."
             headers = {"Retry-After": "10"}
             raise ProblemError(503, "warming_up", detail, headers=headers) from error
-        except RuntimeError as error:
-            detail = f"No worker can be started: {error}"
-            raise ProblemError(503, "no_worker", detail) from error
+
+    async def _until_warm(self) -> float:
+        """Prove with a worker that the kernels are loaded, until one is; seconds that took."""
+        pause = LEAST_PAUSE_SECONDS
+        while True:
+            try:
+                seconds = await self._launcher.warm()
+            except RuntimeError as error:
+                log.error("%s; next try in %.1f s", error, pause)
+                await asyncio.sleep(pause)
+                pause = min(2.0 * pause, MOST_PAUSE_SECONDS)
+            else:
+                log.info("kernels loaded in %.2f s", seconds)
+                return seconds
 
     async def _end(self, session: LiveSession, reason: str) -> None:
         self._sessions.pop(session.id, None)
@@ -135,13 +147,3 @@ class Sessions:
                 if idle and now - session.last_used > self.idle_seconds:
                     log.info("session %s: idle for %g s", session.id, self.idle_seconds)
                     await self._end(session, f"nobody used it for {self.idle_seconds:g} s")
-
-
-def _report_warm(task: asyncio.Task[float]) -> None:
-    if task.cancelled():
-        return
-    error = task.exception()
-    if error is not None:
-        log.error("workers cannot be started: %s", error)
-    else:
-        log.info("kernels loaded in %.2f s", task.result())

@@ -37,6 +37,8 @@ def _raycast(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
         mask=arguments["mask"],
         every=arguments["hits"] == "all",
     )
+    # an origin or a direction near the largest numbers may take a hit beyond them
+    found = found[np.isfinite([found[name] for name in ("distance", "px", "py", "pz")]).all(axis=0)]
     if len(found) > MAX_HITS:
         message = f"The rays meet {len(found)} shapes; the limit of one answer is {MAX_HITS}."
         fault = {

@@ -15,6 +15,7 @@ from typing import Any
 
 from engine import SceneError
 from service.workers import orphans, picture, protocol
+from service.workers.asking import ASKING
 from service.workers.protocol import (
     Accepted,
     Checkpoint,
@@ -40,6 +41,8 @@ FRAME_SECONDS = 1.0 / 60.0
 RECEIVE_BYTES = 256 * 1024
 SEND_BUFFER_BYTES = 1024 * 1024
 REWINDS = frozenset({"reset", "restore"})
+# they leave the simulation as it is, wherever they stop
+QUESTIONS = frozenset({"state", "summary", "snapshot", *ASKING})
 RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 
@@ -62,6 +65,9 @@ def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
             _serve(line, start, began)
     except (BrokenPipeError, ConnectionResetError):
         log.info("the service is gone; the worker ends")
+    except MemoryError:
+        # a successor would need as much
+        line.send(Refused(_too_large("The scene")))
     finally:
         sock.close()
 
@@ -87,6 +93,14 @@ def _serve(line: "Line", start: Start, began: float) -> None:
     loop = Loop(line, run, start)
     loop.catch_up(start)
     loop.serve()
+
+
+def _too_large(what: str) -> dict[str, Any]:
+    """The problem of what does not fit into this process."""
+    detail = f"{what} needs more memory than a worker may use."
+    hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
+    fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
+    return {"status": 422, "code": "too_large", "detail": detail, "errors": [fault]}
 
 
 class Line:
@@ -201,6 +215,10 @@ class Loop:
             value, data = run.apply(number, command.op, command.arguments, command.body)
         except RefusalError as refusal:
             problem = refusal.problem
+        except MemoryError:
+            if command.op not in QUESTIONS:
+                raise
+            problem = _too_large("The answer")
         if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
         if problem is None and command.op in REWINDS:

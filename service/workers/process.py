@@ -2,30 +2,23 @@
 
 import asyncio
 import contextlib
-import errno
 import multiprocessing
 import multiprocessing.forkserver
-import os
 import socket
-import sys
-import threading
 import time
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any
 
 from service.workers import protocol
 from service.workers.protocol import Hello, Message, Stop
+from service.workers.starting import in_starter, start_process
 
 PRELOAD = "service.workers.preload"
 READ_LIMIT = 4 * 1024 * 1024
 TERMINATE_SECONDS = 0.5
 DEFAULT_MEMORY_BYTES = 4 * 1024**3
 WARM_SECONDS = 600.0
-
-_starting = threading.Lock()
 
 
 class WorkerLauncher:
@@ -44,15 +37,9 @@ class WorkerLauncher:
         self._new_process: Callable[..., BaseProcess] = context.Process
 
     def prepare(self) -> None:
-        """Start the fork server; it loads the kernels on its own, this does not wait.
-
-        Call it on a thread that lives as long as the service: the fork server ends with it.
-        """
-        if self.start_method != "forkserver":
-            return
-        with _starting, _no_main_module(), _environment():
-            multiprocessing.forkserver.set_forkserver_preload([PRELOAD])
-            multiprocessing.forkserver.ensure_running()
+        """Start the fork server; it loads the kernels on its own, this does not wait."""
+        if self.start_method == "forkserver":
+            in_starter(_start_fork_server)
 
     async def spawn(self) -> "WorkerProcess":
         """A new worker that waits for its `Start`. Raises OSError when none can be started."""
@@ -66,9 +53,6 @@ class WorkerLauncher:
             await asyncio.to_thread(start_process, process)
             ours.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=ours, limit=READ_LIMIT)
-        except EOFError as error:
-            ours.close()
-            raise OSError(errno.ECHILD, "the fork server ended; the log has the cause") from error
         except BaseException:
             ours.close()
             raise
@@ -160,41 +144,6 @@ def _enter(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
     child.main(sock, start_method, memory_bytes)
 
 
-def start_process(process: BaseProcess) -> None:
-    """Start it without the program's main module; may be called from any thread."""
-    with _starting, _no_main_module(), _environment():
-        process.start()
-
-
-@contextlib.contextmanager
-def _no_main_module() -> Iterator[None]:
-    """Hide the program's main module: a worker would import it, and with it all of the API."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextlib.contextmanager
-def _environment() -> Iterator[None]:
-    """What a new interpreter needs: to find this package, and no threads before the fork.
-
-    The fork server is not told our `sys.path`; and a numeric library that starts threads in it
-    would leave its forks with locks nobody opens.
-    """
-    root = str(Path(__file__).resolve().parents[2])
-    path = os.environ.get("PYTHONPATH")
-    wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
-    wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+def _start_fork_server() -> None:
+    multiprocessing.forkserver.set_forkserver_preload([PRELOAD])
+    multiprocessing.forkserver.ensure_running()

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sqlite3
 
 import httpx
 import pytest
 
+from engine.kernel import completion_mark
 from schemas.examples import example_document
 from tests.service.real_server import DROP, run_to_end, wait_for
 
@@ -172,8 +174,39 @@ def test_a_database_that_is_none_is_said_and_left_alone(own_server):
     own_server.data.joinpath("cardan.sqlite3").write_bytes(b"not a database" * 100)
     with pytest.raises(AssertionError, match="cannot be used"):
         own_server.start()
-    assert own_server.process.returncode == 3
+    assert own_server.process.returncode == 2
     assert own_server.data.joinpath("cardan.sqlite3").read_bytes() == b"not a database" * 100
+
+
+def test_a_database_of_another_version_is_refused_with_a_sentence(own_server):
+    own_server.data.mkdir()
+    with sqlite3.connect(own_server.data / "cardan.sqlite3") as file:
+        file.execute("CREATE TABLE runs (id TEXT, colour TEXT)")
+        file.execute("PRAGMA user_version=99")
+    with pytest.raises(AssertionError, match="another version of Cardan: it says version 99"):
+        own_server.start()
+    assert own_server.process.returncode == 2
+    assert "Traceback" not in "".join(own_server.errors)
+
+
+def test_a_second_start_loads_no_kernels_beforehand_and_compiles_none(own_server):
+    own_server.start()
+    own_server.stop()
+    before = kernel_files()
+    assert before
+    own_server.start()
+    with own_server.client() as client:
+        assert client.get("/readyz").status_code == 200
+    own_server.stop()
+    assert "Loading kernels" not in "".join(own_server.errors)
+    assert kernel_files() == before
+
+
+def kernel_files():
+    """Times of change of all compiled kernels; the mark is touched by whoever loads them."""
+    mark = completion_mark()
+    found = mark.parent.rglob("*")
+    return {path: path.stat().st_mtime_ns for path in found if path.is_file() and path != mark}
 
 
 def test_keys_are_asked_for(own_server):

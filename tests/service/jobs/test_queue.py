@@ -1,3 +1,4 @@
+import sqlite3
 import threading
 
 import pytest
@@ -7,7 +8,7 @@ from service.jobs.admission import KeyInFlightError, KeyReusedError, QueueFullEr
 from service.jobs.machine import RunEvent, RunState
 from service.jobs.queue import Queue
 from service.jobs.rows import Outcome, worker_lost_error
-from service.jobs.tables import open_database
+from service.jobs.tables import VERSION, UnknownVersionError, open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})
@@ -243,3 +244,47 @@ def test_what_is_committed_survives_another_opening(desk, tmp_path):
     assert again.referenced_results() == {"folder"}
     assert again.claim("me") is None
     assert run
+
+
+def test_lost_workers_never_trip_the_breaker(desk):
+    batch = desk.batch(7)
+    for _ in range(6 * 3):
+        assert desk.queue.finish(desk.queue.claim("me"), LOST)
+    assert desk.states(batch) == ["failed"] * 6 + ["queued"]
+    assert desk.catalog.batch(batch)["stop_reason"] is None
+
+
+def test_a_lost_worker_is_no_failure_that_stops_a_batch(desk):
+    batch = desk.batch(3, on_failure="stop")
+    for _ in range(3):
+        desk.queue.finish(desk.queue.claim("me"), LOST)
+    assert desk.states(batch) == ["failed", "queued", "queued"]
+    desk.queue.finish(desk.queue.claim("me"), BAD)
+    assert desk.states(batch) == ["failed", "failed", "cancelled"]
+
+
+def test_a_file_of_another_version_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "queue.sqlite3"
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        file.execute("ALTER TABLE runs RENAME COLUMN losses TO lost")
+        file.execute(f"PRAGMA user_version={VERSION + 6}")
+    before = path.read_bytes()
+    with pytest.raises(UnknownVersionError, match=f"it says version {VERSION + 6}, this one reads"):
+        open_database(path)
+    assert path.read_bytes() == before
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version=0")
+    with pytest.raises(UnknownVersionError, match="says no version and has other tables"):
+        open_database(path)
+
+
+def test_a_file_from_before_versions_were_kept_is_taken(tmp_path):
+    path = tmp_path / "queue.sqlite3"
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version=0")
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)

@@ -62,6 +62,13 @@ def test_a_worker_lost_too_often_fails_the_session():
     assert play(m.WorkerDied("again"), session=session) == (session, [])
 
 
+def test_a_worker_lost_before_it_was_ready_is_replaced_twice_at_most():
+    patient = m.Session(max_restarts=50)
+    session, effects = play(m.StartRequested(), *[m.WorkerDied("killed")] * 9, session=patient)
+    assert session.phase is Phase.FAILED
+    assert kinds(effects).count("SpawnWorker") == m.MAX_STARTS == 3
+
+
 def test_a_stable_worker_wipes_out_earlier_losses():
     session, _ = play(*RUNNING, *[m.WorkerDied("killed")] * 2, m.WorkerStable())
     assert session.restarts == 0

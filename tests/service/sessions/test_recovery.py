@@ -199,3 +199,24 @@ except RuntimeError as error:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
     assert "did not preload" in done.stdout, done.stderr
+
+
+def test_a_scene_beyond_the_memory_of_a_worker_is_refused_once(tmp_path: Path):
+    boxes = [
+        {
+            "name": f"box {i}",
+            "position": [i % 50, i // 50, 1],
+            "mass": 1.0,
+            "shapes": [{"type": "box", "size": [0.1, 0.1, 0.1]}],
+        }
+        for i in range(4000)
+    ]
+    brief = {"dt": 0.001, "duration": 1.0}
+    scene = {**SCENE, "simulation": brief, "bodies": boxes, "joints": []}
+    with serving(tmp_path, worker_memory_bytes=640 * 1024**2) as small:
+        answer = small.http.post("/sessions", json={"scene": scene})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["code"] == "too_large"
+        assert "more memory than a worker may use" in answer.json()["detail"]
+        # the next one is served
+        small.http.delete(f"/sessions/{small.create()}").raise_for_status()

@@ -1,0 +1,105 @@
+"""How processes are started: by one thread, without the program's main module.
+
+The fork server asks the kernel to end it with its parent, and for Linux a parent is a *thread*.
+Whoever starts a worker may have to start the fork server again, and most threads of a service come
+and go: so one thread that lives as long as the program starts them all.
+"""
+
+import contextlib
+import errno
+import os
+import queue
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+Task = tuple[Callable[[], None], Future[None]]
+
+_tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+_lock = threading.Lock()
+_threads: list[threading.Thread] = []
+
+
+def start_process(process: BaseProcess) -> None:
+    """Start it; may be called from any thread, and waits while the fork server loads.
+
+    Raises OSError when none can be started, such as when the fork server dies meanwhile; a later
+    call starts another fork server.
+    """
+    in_starter(process.start)
+
+
+def in_starter(task: Callable[[], None]) -> None:
+    """Do a task in the thread that starts processes, and wait for it. Raises what it raises."""
+    done: Future[None] = Future()
+    with _lock:
+        if not any(thread.is_alive() for thread in _threads):
+            thread = threading.Thread(target=_work, name="starter", daemon=True)
+            _threads[:] = [thread]
+            thread.start()
+    _tasks.put((task, done))
+    try:
+        done.result()
+    except EOFError as error:
+        raise OSError(errno.ECHILD, "the fork server ended; the log has the cause") from error
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a child process of this one has ended; this process itself has not."""
+    if pid == os.getpid():
+        return False
+    try:
+        # WNOWAIT: the exit status is left to whoever started it
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def _work() -> None:
+    while True:
+        task, done = _tasks.get()
+        try:
+            with _no_main_module(), _environment():
+                task()
+        except BaseException as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+
+@contextlib.contextmanager
+def _no_main_module() -> Iterator[None]:
+    """Hide the program's main module: a worker would import it, and with it all of the API."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """What a new interpreter needs: to find this package, and no threads before the fork.
+
+    The fork server is not told our `sys.path`; and a numeric library that starts threads in it
+    would leave its forks with locks nobody opens.
+    """
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.environ.get("PYTHONPATH")
+    wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
+    wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,224 @@
+"""Processes that die at the worst moment: accepted work ends exactly once, nothing stays stuck."""
+
+import asyncio
+import ctypes
+import io
+import json
+import os
+import signal
+import sys
+import threading
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from schemas.examples import example_document
+from service.api.errors import ProblemError
+from service.api.health import healthz
+from service.jobs import messages as m
+from service.jobs.admission import NewRun, SceneText
+from service.jobs.checker import Checker
+from service.jobs.machine import TERMINAL
+from service.jobs.office import Office, opened
+from service.settings import Settings
+from service.workers.process import WorkerLauncher
+from tests.service.real_server import DROP, run_to_end, wait_for
+
+pytestmark = pytest.mark.e2e
+
+KILLS = 3  # as many losses fail a run
+ENDED = 'event: state\ndata: {"status":"succeeded"'
+
+
+def pendulum():
+    """For seconds: long enough to be killed more than once."""
+    scene = example_document("double-pendulum")
+    scene["simulation"]["duration"] = 400.0
+    scene["record"] = {"every": 1000, "channels": ["pose", "velocity", "energy"]}
+    return scene
+
+
+def processes(server, word):
+    """Process ids of the server's descendants with a word in their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (entry / "cmdline").read_bytes()
+        except (OSError, ValueError):
+            continue
+        if parent == server.process.pid and word.encode() in words:
+            found.append(int(entry.name))
+    return found
+
+
+def fork_server(server):
+    return wait_for(lambda: processes(server, "multiprocessing.forkserver"), what="fork server")[0]
+
+
+def starts_a_process():
+    """Whether some thread of this process waits for the fork server to fork."""
+    for frame in sys._current_frames().values():
+        while frame is not None:
+            if frame.f_code.co_name == "read_signed":
+                return True
+            frame = frame.f_back
+    return False
+
+
+def fork_server_here():
+    """The fork server of this very process."""
+
+    class Here:
+        process = type("Process", (), {"pid": os.getpid()})
+
+    return fork_server(Here)
+
+
+@pytest.fixture
+def office(tmp_path):
+    with opened(Settings(data=tmp_path / "data", workers=2)) as working:
+        wait_for(lambda: working.runner.ready, 300, "both slots")
+        yield working
+
+
+def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
+    own_server.environ["CARDAN_WORKERS"] = "2"
+    own_server.start()
+    with own_server.client() as client:
+        undisturbed = run_to_end(client, pendulum())
+        info = client.post("/v1/simulations", json={"scene": pendulum()}).json()
+        where = info["links"]["self"]
+        for killed in range(KILLS):
+            wait_for(
+                lambda: (now := client.get(where).json())["status"] == "running" and now["step"],
+                what="a run that steps",
+            )
+            victim = fork_server(own_server)
+            os.kill(victim, signal.SIGKILL)
+            wait_for(lambda at=victim: at not in processes(own_server, "forkserver"))
+            assert client.get("/healthz").status_code == 200, killed
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded", ended
+        same = [client.get(one["links"]["summary"]).json() for one in (undisturbed, ended)]
+        assert same[0]["state_hash"] == same[1]["state_hash"]
+        assert client.get(info["links"]["events"]).text.count(ENDED) == 1
+        wait_for(lambda: client.get("/readyz").status_code == 200, what="every slot again")
+
+
+def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(office):
+    limits = m.WorkerLimits(memory=2**32, file=0, scene=office.settings.limits)
+    checker = Checker(WorkerLauncher(), limits)
+    frozen = fork_server_here()
+    os.kill(frozen, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as callers:
+        answer = callers.submit(checker.check, example_text(), within_s=120.0)
+        wait_for(starts_a_process, what="somebody who starts a worker")
+        os.kill(frozen, signal.SIGKILL)
+        assert answer.result(120).faults == ()
+    checker.close()
+    assert office.runner.dead_slots == 0
+    wait_for(lambda: office.runner.ready and office.runner.fork_server, 120, "every slot again")
+    assert run_here(office) == "succeeded"
+
+
+def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp_path):
+    settings = Settings(data=tmp_path / "data", workers=2)
+    launcher = WorkerLauncher()
+    launcher.prepare()
+    frozen = fork_server_here()
+    os.kill(frozen, signal.SIGSTOP)
+    office = Office(settings, launcher)
+    office.start()
+    try:
+        wait_for(starts_a_process, what="a slot that starts a worker")
+        os.kill(frozen, signal.SIGKILL)
+        wait_for(lambda: office.runner.ready and office.runner.fork_server, 120, "every slot")
+        assert office.runner.dead_slots == 0
+        assert run_here(office) == "succeeded"
+    finally:
+        office.close()
+
+
+def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(office):
+    os.kill(fork_server_here(), signal.SIGKILL)
+    limits = m.WorkerLimits(memory=2**32, file=0, scene=office.settings.limits)
+    checker = Checker(WorkerLauncher(), limits)
+    asking = threading.Thread(target=checker.check, args=(example_text(),))
+    asking.start()
+    asking.join()
+    wait_for(lambda: office.runner.ready, 120, "every slot again")
+    assert checker._worker.alive
+    assert not checker._worker.orphaned
+    checker.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_dead_thread_of_the_queue_is_told(office):
+    slot = office.runner._slots[0]
+    # what no handler of exceptions may hold back
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(slot.thread.ident), ctypes.py_object(SystemExit)
+    )
+    slot.thread.join(60)
+    with pytest.raises(ProblemError, match="1 of 2 threads of the queue have ended") as told:
+        asyncio.run(healthz(office))
+    assert told.value.status == 503
+
+
+def test_a_killed_checker_is_replaced(own_server):
+    own_server.start()
+    with own_server.client() as client:
+        tree = {"scene": "double-pendulum"}
+        before = client.post("/v1/dynamics/model", json=tree)
+        assert before.status_code == 200, before.text
+        os.kill(fork_server(own_server), signal.SIGKILL)
+        after = client.post("/v1/dynamics/model", json=tree)
+        assert (after.status_code, after.json()) == (200, before.json())
+
+
+def test_a_killed_import_is_done_again_by_another_process(own_server):
+    pytest.importorskip("mujoco")
+    own_server.start()
+    model = b"""<mujoco><worldbody><body pos="0 0 1"><freejoint/>
+      <geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("model.xml", model)
+    with own_server.client() as client, ThreadPoolExecutor(1) as callers:
+
+        def post() -> httpx.Response:
+            kind = {"Content-Type": "application/zip"}
+            return client.post("/v1/scenes:import", content=archive.getvalue(), headers=kind)
+
+        asked = callers.submit(post)
+        victim = wait_for(lambda: processes(own_server, "service.workers.importer"))[0]
+        os.kill(victim, signal.SIGKILL)
+        assert asked.result(90).status_code == 200, asked.result().text
+        # whoever is killed again and again is told to come back, not that the model is bad
+        asked = callers.submit(post)
+        seen = set()
+        while not asked.done():
+            for pid in set(processes(own_server, "service.workers.importer")) - seen:
+                seen.add(pid)
+                os.kill(pid, signal.SIGKILL)
+        assert (asked.result().status_code, asked.result().json()["code"]) == (503, "worker_lost")
+        assert len(seen) == 3
+        assert post().status_code == 200
+
+
+def example_text():
+    return json.dumps(example_document("double-pendulum"))
+
+
+def run_here(office):
+    """The state in which a small run ends in this process."""
+    text = SceneText("drop", json.dumps(DROP))
+    run_id = office.admission.simulation(text, NewRun({}, 100))
+    office.queue.wake.set()
+    row = wait_for(lambda: (now := office.catalog.run(run_id))["state"] in TERMINAL and now, 120)
+    assert row["losses"] == 0
+    return row["state"]
