@@ -36,8 +36,8 @@ def test_auto_finds_the_true_coulomb_answer(name):
     found = solve_cone(asked.A, asked.b, asked.mu, dimension=1 + asked.tangents, tolerance=2e-9)
     assert found.solved, found.stopped
     assert coulomb_error(asked, found.x) <= 1e-8
-    # what the solution says of itself is that very number
-    assert found.coulomb_error == pytest.approx(coulomb_error(asked, found.x), rel=1e-6, abs=1e-14)
+    # what the solution says of itself is that very number; the two sums round differently
+    assert found.coulomb_error == pytest.approx(coulomb_error(asked, found.x), rel=1e-6, abs=1e-12)
 
 
 @needs_friction
