@@ -32,8 +32,7 @@ def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
     """Take the share of the error out of equations: loops of trees are closed by coordinates.
 
     bias = h/2 curvature + erp/h (C - h^2/8 curvature) becomes h/2 curvature: see
-    stabilisation/loop_closure.py, and
-    set_equation.
+    stabilisation/loop_closure.py, and set_equation.
     """
     per_step = erp / h
     for row in range(first, rows.count[0]):

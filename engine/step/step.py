@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine.bodies.finite import first_bad_body
 from engine.diagnostics.breaking import break_joints
-from engine.diagnostics.extremes import record_extremes
+from engine.diagnostics.extremes import record_extremes, record_motion
 from engine.held import opened
 from engine.impacts.impulse_accumulator import clear_totals, report_totals
 from engine.impacts.laws import has_impact_law
@@ -101,17 +101,24 @@ def advance(world: World) -> bool:
 
 
 @kernel
-def end_step(world: World) -> None:
-    """Positions are corrected, joints break, bodies fall asleep, errors are recorded."""
+def end_step(world: World, is_free: bool) -> None:
+    """Positions are corrected, joints break, bodies fall asleep, errors are recorded.
+
+    Of free bodies only the last applies.
+    """
     model, state, work, report = world.model, world.state, world.work, world.report
     now, h = read_clock(report), world.options.time_step
-    correct_positions(world)
-    follow_substeps(world)
+    if not is_free:
+        correct_positions(world)
+        follow_substeps(world)
     state.step[0] += 1
     state.time[0] = state.step[0] * h
-    break_joints(model.joints, state, work.rows, work.problem, h, world.events)
-    update_sleep(world)
-    record_extremes(model, state, work.contacts, report)
+    if is_free:
+        record_motion(model, state)
+    else:
+        break_joints(model.joints, state, work.rows, work.problem, h, world.events)
+        update_sleep(world)
+        record_extremes(model, state, work.contacts, report)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE
@@ -126,14 +133,15 @@ def step(world: World) -> bool:
     Writes  state, report, events. Everything in work is garbage between steps.
     """
     state = world.state
-    if state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]:
+    is_free = state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]
+    if is_free:
         drift_freely(world)
     elif first_bad_body(world.model.bodies, state) < 0:
         if not advance(world):
             roll_back(world)
             return False
         report_totals(world)
-    end_step(world)
+    end_step(world, is_free)
     return True
 
 
