@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, Radau
 
 from engine.smooth import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
-from engine.world.model import Model
 from engine.world.options import Integrator, StepOptions
-from engine.world.report import Report
-from engine.world.state import State
-from engine.world.workspace import Workspace
+from engine.world.world import World
 
 Array = NDArray[np.float64]
 Field = Callable[[float, Array], Array]
@@ -116,18 +113,16 @@ def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Arra
     return adaptive(method, options.integrator_tolerance)
 
 
-def run_smooth(
-    model: Model, state: State, work: Workspace, options: StepOptions, n: int, report: Report
-) -> int:
+def run_smooth(world: World, held: World, n: int) -> int:
     """Up to n steps; stops early when a value is not finite. Returns how many were done.
 
-    Writes  state, report; work is scratch
+    held: the world as kernels are called with it (held.py).
+
+    Writes  state, report; work and clock are scratch
     Check   tests/laws/test_integrators.py
     """
-    advance, h = stepper(options), options.time_step
-    # rows for no step in particular: see smooth.write_smooth_forces
-    instant = options._replace(time_step=1.0, share=1e-30)
-    begin_smooth(model, state, work)
+    state, advance, h = world.state, stepper(world.options), world.options.time_step
+    begin_smooth(held)
     v = len(state.tree_qd)
     for done in range(n):
         base = state.tree_q.copy()
@@ -136,7 +131,7 @@ def run_smooth(
         def look(t: float, x: Array, base: Array = base) -> tuple[Array, bool]:
             out = np.zeros(len(x))
             x = np.ascontiguousarray(x)
-            return out, bool(smooth_rates(model, state, work, instant, base, t, x, out))
+            return out, bool(smooth_rates(held, base, t, x, out))
 
         def field(t: float, x: Array, look: Look = look) -> Array:
             found, regular = look(t, x)
@@ -144,7 +139,7 @@ def run_smooth(
 
         with np.errstate(over="ignore", invalid="ignore"):
             end = advance(field, float(state.time[0]), x, h)
-        end_smooth(model, state, work, options, base, end, report)
-        if report.bad_body[0] >= 0:
+        end_smooth(held, base, end)
+        if world.report.bad_body[0] >= 0:
             return done + 1
     return n

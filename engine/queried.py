@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.build.capacity import contact_arrays
 from engine.build.events import event_arrays
 from engine.collision.queries import cast_rays, closest_shapes
-from engine.collision.scratch import MAX_CLUSTERS, CollisionScratch
+from engine.world.collision import MAX_CLUSTERS, CollisionScratch
 from engine.world.events import (
     EVENT_BODY_A,
     EVENT_BODY_B,

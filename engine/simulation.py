@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import steering
-from engine.build.capacity import carry, grown_cache, workspace
+from engine.build.capacity import grown_cache, workspace
 from engine.build.events import event_arrays
 from engine.build.limits import lay_down_limits
 from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
-from engine.collision.scratch import collision_scratch
+from engine.build.world import clock_arrays, spare_arrays, with_activity
 from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
@@ -30,10 +30,10 @@ from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
 from engine.steered import Steered
-from engine.step import Course
-from engine.step import run as run_steps
+from engine.step.step import run as run_steps
 from engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
-from engine.world.options import ImpactTime, Integrator, SolverMethod
+from engine.world.collision import collision_scratch
+from engine.world.options import Integrator, SolverMethod
 from engine.world.report import (
     PHASE_APPLY,
     PHASE_ASSEMBLE,
@@ -44,12 +44,10 @@ from engine.world.report import (
     PHASE_SOLVE,
 )
 from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
+from engine.world.world import World
 from schemas import Scene, scene_hash
 
 ENGINE_VERSION = "0.1.0"
-
-# steps with exact impacts that are done again when contacts need more room
-EXACT_BATCH = 64
 
 PHASES = {
     "move": PHASE_MOVE,
@@ -99,8 +97,9 @@ class Simulation(Steered, Queried):
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._events = event_arrays(0)
         self._event_parts = []
+        self._world: World | None = None
+        self._parts: tuple[Any, ...] = ()
         self._allocate(len(self.state.contacts.key))
-        self._course: tuple[Any, ...] = (None,) * len(Course._fields)
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -116,16 +115,23 @@ class Simulation(Steered, Queried):
         self.collision = collision_scratch(self.model.shapes, pairs, max_contacts)
 
     def _grow(self) -> None:
-        """Twice the room for contacts; what is cached stays, and what a step left half done."""
-        before = self.work
+        """Twice the room for contacts; what is cached stays."""
         larger = 2 * len(self.work.contacts.gap)
         self.state = self.state._replace(
             contacts=grown_cache(self.state.contacts, larger),
             resting=grown_cache(self.state.resting, larger),
         )
         self._allocate(larger)
-        carry(before, self.work)
         self.watch_events(len(self._events.who) > 0)
+
+    def _make_room(self, status: int) -> None:
+        """Room for what the last step was short of; that step left the state as it was."""
+        if status & (CONTACTS_FULL | PAIRS_FULL):
+            self._grow()
+        elif status & EVENTS_FULL:
+            if self._events.count[0] == 0:
+                self._events = event_arrays(2 * len(self._events.who))
+            self._take_events()
 
     def _find_overlaps(self) -> list[Overlap]:
         """Bodies that overlap at the start; integrators of smooth motion know no contacts."""
@@ -157,24 +163,10 @@ class Simulation(Steered, Queried):
         self.report.timed_steps.fill(0)
         began = time.perf_counter()
         done = 0
-        # a step of several flights cannot be undone by itself: go back to before the batch
-        exact = self.options.impact_time == ImpactTime.EXACT
-        saved, told = b"", list(self._event_parts)
         while done < n:
-            if exact:
-                self._take_events()
-                saved, told = self.snapshot(), list(self._event_parts)
-            did = self._run(min(n - done, EXACT_BATCH) if exact else n - done)
+            done += self._run(n - done)
             status = int(self.report.status[0])
-            if status & (CONTACTS_FULL | PAIRS_FULL):
-                if exact:
-                    self.restore(saved)
-                    self._event_parts = told
-                    did = 0
-                self._grow()
-            elif status & EVENTS_FULL:
-                self._take_events()
-            done += did
+            self._make_room(status)
             if status & NOT_FINITE:
                 self.failure = find_failure(
                     self.state, int(self.report.bad_body[0]), self.body_names
@@ -189,13 +181,31 @@ class Simulation(Steered, Queried):
 
     def _run(self, n: int) -> int:
         """Up to n steps, by the integrator of the scene."""
-        model, state, work, options = self.model, self.state, self.work, self.options
-        if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
-            return run_smooth(model, state, work, options, n, self.report)
-        course = Course(model, state, work, self.collision, options, self.report, self._events)
-        if not all(map(is_, course, self._course)):
-            self._course, self._held = course, hold(course)
+        world = self.world
+        if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            return run_smooth(world, self._held, n)
         return run_steps(self._held, n)
+
+    @property
+    def world(self) -> World:
+        """Everything that a step reads and writes: what kernels are called with."""
+        parts = (self.model, self.state, self.work, self.collision, self.options, self._events)
+        if self._world is None or not all(map(is_, parts, self._parts)):
+            self._parts = parts
+            self._world = World(
+                model=with_activity(self.model, self.work),
+                kind=self.model.bodies.kind,
+                state=self.state,
+                spare=spare_arrays(self.state),
+                work=self.work,
+                collision=self.collision,
+                options=self.options,
+                clock=clock_arrays(self.options.time_step),
+                report=self.report,
+                events=self._events,
+            )
+            self._held = hold(self._world)
+        return self._world
 
     # ------------------------------------------------------------------ looking
 

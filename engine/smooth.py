@@ -28,23 +28,23 @@ from engine.articulated.rows import diagonal_in_trees, push_node, push_row
 from engine.articulated.vectors import load6, load_sym
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
-from engine.closing import settle_loops
 from engine.constraints.drive import spring_coordinate
 from engine.constraints.frames import joint_frame
 from engine.constraints.row import row_speed
 from engine.constraints.target import position_error, position_rate
 from engine.constraints.write_rows import write_rows
 from engine.diagnostics.extremes import record_extremes
+from engine.held import opened
 from engine.kernel import kernel
-from engine.settling import settle_trees
+from engine.sleeping.activity import write_activity
 from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
 from engine.solvers.operator import copy_geometry
 from engine.spatial.inertia import sym_times
 from engine.spatial.vec3 import add, cross, load3, norm, scale
+from engine.stabilisation.loop_closure import settle_loops
+from engine.stabilisation.velocity_projection import project_velocities
 from engine.status import NOT_FINITE
 from engine.world.model import MOTOR_FORCE, Model
-from engine.world.options import StepOptions
-from engine.world.report import Report
 from engine.world.rows import (
     ROW_DRAG,
     ROW_ELEMENT,
@@ -56,6 +56,7 @@ from engine.world.rows import (
 )
 from engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN, State
 from engine.world.workspace import Workspace
+from engine.world.world import World
 
 # [1/s] how fast errors of loops die out
 LOOP_RATE = 10.0
@@ -124,16 +125,15 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
 
 
 @kernel
-def write_smooth_forces(
-    model: Model, state: State, work: Workspace, time: float, options: StepOptions, out: NDArray
-) -> int:
+def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
     """All forces of this moment on nodes; returns how many equations of loops there are.
 
-    options: time_step 1 s and next to no share of the scene's step, so that rows say what they are
-    for and not how much of it a step takes.
+    Reads   clock: 1 s and next to no share of the scene's step, so that rows are what they are for
+            and not what a step takes of it
 
     Writes  work.tree.F, u; work.rows: equations first; out: WORK_IN, DAMPED are powers
     """
+    model, state, work = world.model, world.state, world.work
     motion, rows, tree = work.motion, work.rows, model.tree
     write_forces(model, state, time, 0.0, motion)
     load_forces(tree, work.tree, motion.wrench, 1.0)
@@ -146,11 +146,11 @@ def write_smooth_forces(
                 out[WORK_IN] += motion.booked[body, k] * work.tree.V[i, k]
     motion.turning[:] = 0.0
     work.contacts.count[0] = 0
-    # targets are asked for in the middle of a step
+    # targets are read in the middle of a step
     now = state.time[0]
-    state.time[0] = time - 0.5 * options.time_step
+    state.time[0] = time - 0.5 * world.clock.h[0]
     show_coordinates(tree, state)
-    write_rows(model, state, work.contacts, rows, options, motion.turning)
+    write_rows(world)
     n = 0
     for i in range(rows.count[0]):
         if rows.kind[i] == ROW_EQUATION:
@@ -238,16 +238,16 @@ def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
 
 
 @kernel
-def show_state(model: Model, state: State, work: Workspace) -> bool:
+def show_state(world: World) -> bool:
     """Poses and velocities of bodies from coordinates and rates, loops closed.
 
     False where loops are near a singular place: coordinates and rates are then as they were.
 
     Writes  state; work.tree: places, V, the factor
     """
-    tree, scratch = model.tree, work.tree
+    tree, state, scratch = world.model.tree, world.state, world.work.tree
     if has_loops(tree):
-        return settle_loops(model, state, work)
+        return settle_loops(world)
     prepare(tree, state, scratch)
     write_velocities(tree, state.tree_qd, scratch)
     show_poses(tree, scratch, state)
@@ -256,35 +256,29 @@ def show_state(model: Model, state: State, work: Workspace) -> bool:
 
 
 @kernel
-def smooth_rates(
-    model: Model,
-    state: State,
-    work: Workspace,
-    options: StepOptions,
-    base: NDArray,
-    time: float,
-    x: NDArray,
-    out: NDArray,
-) -> bool:
+def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
     """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
 
     False near a singular place of loops: it is then not to be trusted.
 
-    Reads   options as in write_smooth_forces; time [s]; x (2 v + 8,)
-    Writes  out (2 v + 8,); state: poses and velocities at x; work
+    Reads   time [s]; x (2 v + 8,)
+    Writes  out (2 v + 8,); state: poses and velocities at x; work, clock
     Check   tests/laws/test_integrators.py
     """
+    world = opened(held)
+    model, state, work = world.model, world.state, world.work
     tree, scratch = model.tree, work.tree
+    world.clock.h[0], world.clock.share[0] = 1.0, 1e-30
     v = state.tree_qd.shape[0]
     place_chart(tree, base, x, state.tree_q)
     for k in range(v):
         state.tree_qd[k] = x[v + k]
-    regular = show_state(model, state, work)
+    regular = show_state(world)
     write_bends(tree, state.tree_qd, scratch)
     chart_rates(tree, state.tree_q, x, state.tree_qd, out)
     sums = out[2 * v :]
     sums[:] = 0.0
-    n = write_smooth_forces(model, state, work, time, options, sums)
+    n = write_smooth_forces(world, time, sums)
     respond_moving(tree, scratch, scratch.free)
     keep_accelerations(work, 0.0)
     if n > 0:
@@ -296,36 +290,31 @@ def smooth_rates(
 
 
 @kernel
-def begin_smooth(model: Model, state: State, work: Workspace) -> None:
-    """Velocities that somebody set become those of trees."""
-    if state.unguarded[0] == 1:
-        settle_trees(model, state, work.tree)
-        state.unguarded[0] = 0
+def begin_smooth(held: World) -> None:
+    """Project velocities that were set onto the joints of trees."""
+    world = opened(held)
+    write_activity(world)
+    if world.state.velocities_changed[0] == 1:
+        project_velocities(world)
+        world.state.velocities_changed[0] = 0
 
 
 @kernel
-def end_smooth(
-    model: Model,
-    state: State,
-    work: Workspace,
-    options: StepOptions,
-    base: NDArray,
-    x: NDArray,
-    report: Report,
-) -> None:
-    """The state at the end x of a step that began at `base`, and what it says of itself."""
-    tree = model.tree
+def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
+    """The state at the end x of a step that began at `base`, and its report."""
+    world = opened(held)
+    model, state, work, report = world.model, world.state, world.work, world.report
     v = state.tree_qd.shape[0]
-    place_chart(tree, base, x, state.tree_q)
+    place_chart(model.tree, base, x, state.tree_q)
     for k in range(v):
         state.tree_qd[k] = x[v + k]
-    show_state(model, state, work)
+    show_state(world)
     state.ledger[LEDGER_WORK_IN] += x[2 * v + WORK_IN]
     state.ledger[LEDGER_DAMPING] += x[2 * v + DAMPED]
     for k in range(6):
         state.momentum_in[k] += x[2 * v + MOMENTUM + k]
     state.step[0] += 1
-    state.time[0] = state.step[0] * options.time_step
+    state.time[0] = state.step[0] * world.options.time_step
     work.rows.count[:] = 0
     work.problem.count[:] = 0
     work.contacts.count[0] = 0

@@ -80,7 +80,7 @@ def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Arr
         arm = turn(state.q_WB[i], model.bodies.com_B[i])
         state.w_WB_W[i] = angular
         state.v_WB_W[i] = linear + np.cross(angular, arm)
-    state.unguarded[0] = 1
+    state.velocities_changed[0] = 1
 
 
 def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Array | None) -> None:
@@ -97,7 +97,7 @@ def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Arr
             R = rotation_matrix(state.q_WB[i])
             moment = np.cross(point - state.p_WB[i], impulse)
             state.w_WB_W[i] += R @ model.bodies.inverse_inertia_B[i] @ R.T @ moment
-    state.unguarded[0] = 1
+    state.velocities_changed[0] = 1
 
 
 def apply_wrench(

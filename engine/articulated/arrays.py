@@ -127,8 +127,6 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         found=np.zeros((len(tree.floating), N_KEPT)),
         asked=np.ones(1, np.int64),
         loop_work=np.zeros(len(tree.floating)),
-        q_start=np.zeros(int(tree.q_start[-1])),
-        qd_start=np.zeros(v),
         H=np.zeros((size, size)),
         S_root=np.zeros((size, 6)),
     )

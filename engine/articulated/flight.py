@@ -168,21 +168,3 @@ def arrive(tree: Tree, work: TreeWork, state: State, h: float, height: float) ->
     state.ledger[LEDGER_CORRECTION] += error
     show_poses(tree, work, state)
     show_velocities(tree, work, state)
-
-
-@kernel
-def keep_coordinates(state: State, work: TreeWork) -> None:
-    """Remember coordinates and rates so that the step can be undone."""
-    for k in range(state.tree_q.shape[0]):
-        work.q_start[k] = state.tree_q[k]
-    for k in range(state.tree_qd.shape[0]):
-        work.qd_start[k] = state.tree_qd[k]
-
-
-@kernel
-def return_coordinates(state: State, work: TreeWork) -> None:
-    """Take coordinates and rates back to where the step began."""
-    for k in range(state.tree_q.shape[0]):
-        state.tree_q[k] = work.q_start[k]
-    for k in range(state.tree_qd.shape[0]):
-        state.tree_qd[k] = work.qd_start[k]

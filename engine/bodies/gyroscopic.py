@@ -54,8 +54,8 @@ def kept_momentum(bodies: Bodies, state: State, i: int) -> Vec3:
     a kick or a command. Computing L from w and w from L again would drift by rounding each time.
     """
     w = load3(state.w_WB_W, i)
-    if w == load3(state.w_flown, i):
-        return load3(state.L_flown, i)
+    if w == load3(state.w_drifted, i):
+        return load3(state.L_conserved, i)
     q = load4(state.q_WB, i)
     return rotate(q, times_vector(load33(bodies.inertia_B, i), rotate_back(q, w)))
 

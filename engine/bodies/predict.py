@@ -7,16 +7,14 @@ from engine.bodies.gyroscopic import free_turning
 from engine.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.vec3 import add_scaled, scale
-from engine.world.model import DYNAMIC, Model
-from engine.world.options import StepOptions
-from engine.world.state import State
-from engine.world.workspace import Motion
+from engine.world.model import DYNAMIC
+from engine.world.world import World
 
 EXPLICIT = 1  # Gyroscopic.EXPLICIT for compiled code
 
 
 @kernel
-def predict_velocity(model: Model, state: State, motion: Motion, options: StepOptions) -> None:
+def predict_velocity(world: World) -> None:
     """v_free = v + h (g + f/m),  w_free = w + h I^-1 torque.
 
     The gyroscopic term is not here unless it is asked for explicitly: by default it is part of the
@@ -27,9 +25,8 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
     Source  Newton-Euler equations, Constraint Notes n.d.; decision 0003
     Check   tests/laws/test_free_body.py
     """
-    h = options.time_step
-    bodies = model.bodies
-    write_forces(model, state, state.time[0] + 0.5 * h, h, motion)
+    state, motion, bodies, h = world.state, world.work.motion, world.model.bodies, world.clock.h[0]
+    write_forces(world.model, state, state.time[0] + 0.5 * h, h, motion)
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             motion.jump[i, k] = 0.0
@@ -42,7 +39,7 @@ def predict_velocity(model: Model, state: State, motion: Motion, options: StepOp
             continue
         torque = (motion.wrench[i, 0], motion.wrench[i, 1], motion.wrench[i, 2])
         change = scale(h, times_vector(load33(motion.inverse_inertia_W, i), torque))
-        if options.gyroscopic == EXPLICIT:
+        if world.options.gyroscopic == EXPLICIT:
             change = add_scaled(change, h, free_turning(bodies, state, i))
         for k in range(3):
             acceleration = state.gravity_W[k] + motion.wrench[i, 3 + k] * bodies.inverse_mass[i]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from engine.articulated.arrays import largest_tree, most_equations, tree_work
@@ -212,7 +210,7 @@ def impact_arrays(
         seen=np.zeros((n_bodies, 6)),
         contact_lam=np.zeros((max_contacts, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
-        tally=contact_cache(max_contacts),
+        accumulator=contact_cache(max_contacts),
         record=np.zeros(N_RECORD),
     )
 
@@ -324,15 +322,6 @@ def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
     return larger
 
 
-def carry(old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
-    """Write what stands in bundles of arrays to the beginning of larger ones."""
-    for source, target in zip(old, new, strict=True):
-        if isinstance(source, tuple):
-            carry(source, target)
-        else:
-            target[tuple(slice(n) for n in source.shape)] = source
-
-
 def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
     """A state of bodies (world included) at rest at the origin."""
     n = n_bodies
@@ -342,13 +331,13 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         time=np.zeros(1),
         step=np.zeros(1, np.int64),
         gravity_W=np.zeros(3),
-        unguarded=np.ones(1, np.int64),
+        velocities_changed=np.ones(1, np.int64),
         p_WB=np.zeros((n, 3)),
         q_WB=q,
         v_WB_W=np.zeros((n, 3)),
         w_WB_W=np.zeros((n, 3)),
-        L_flown=np.zeros((n, 3)),
-        w_flown=np.zeros((n, 3)),
+        L_conserved=np.zeros((n, 3)),
+        w_drifted=np.zeros((n, 3)),
         joint_q=np.zeros((n_joints, 3)),
         joint_lam=np.zeros((n_joints, N_SLOTS)),
         broken=np.full((n_joints, 2), np.nan),

@@ -18,10 +18,5 @@ def motion_arrays(n: int) -> Motion:
         booked=np.zeros((n, 6)),
         turning=np.zeros((n, 6)),
         scratch=np.zeros((n, 6)),
-        p_start=np.zeros((n, 3)),
-        q_start=np.zeros((n, 4)),
-        w_start=np.zeros((n, 3)),
         activity=np.zeros(n, np.int64),
-        L_start=np.zeros((n, 3)),
-        flown_start=np.zeros((n, 3)),
     )

@@ -99,7 +99,6 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
     by_velocity = stabilisation == Stabilisation.BAUMGARTE and not small
     return StepOptions(
         time_step=float(simulation.dt),
-        share=1.0,
         integrator=int(Integrator[simulation.integrator.upper()]),
         integrator_tolerance=float(simulation.integrator_tolerance),
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),

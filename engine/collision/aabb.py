@@ -6,7 +6,11 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.scratch import (
+from engine.kernel import kernel
+from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, rotate
+from engine.spatial.rotation import matrix
+from engine.spatial.vec3 import ZERO3, Vec3, add, load3
+from engine.world.collision import (
     BOUND,
     FACE_COUNT,
     FACE_START,
@@ -18,10 +22,6 @@ from engine.collision.scratch import (
     ROTATION,
     SIZE,
 )
-from engine.kernel import kernel
-from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, rotate
-from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import ZERO3, Vec3, add, load3
 from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, MESH, PLANE, SPHERE, Shapes
 
 

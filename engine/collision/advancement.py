@@ -9,7 +9,11 @@ from __future__ import annotations
 from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
 from engine.collision.posed_pair import write_pair
-from engine.collision.scratch import (
+from engine.kernel import kernel
+from engine.spatial.mat3 import times_vector
+from engine.spatial.rotation import Mat3, exponential, matrix
+from engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3, norm, scale, sub
+from engine.world.collision import (
     BOUND,
     CENTRE,
     KIND,
@@ -22,10 +26,6 @@ from engine.collision.scratch import (
     CollisionScratch,
     Pair,
 )
-from engine.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.rotation import Mat3, exponential, matrix
-from engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3, norm, scale, sub
 from engine.world.model import CONVEX, Shapes
 
 # Looks at the way; who is not through by then counts as near.

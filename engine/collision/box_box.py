@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from engine.collision.hit import MISS, Hit
-from engine.collision.scratch import SIZE, Pair
 from engine.collision.solid import axis_of, position_of, scale_of, to_shape
 from engine.collision.support import support
 from engine.kernel import kernel
@@ -19,6 +18,7 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
+from engine.world.collision import SIZE, Pair
 
 # A later axis must beat an earlier one, and edges must beat faces, by this share of the size and
 # of the depth: which axis wins must not depend on rounding.

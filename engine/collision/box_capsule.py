@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from engine.collision.convex import convex_convex
 from engine.collision.gjk import TOUCHING
 from engine.collision.hit import Hit, hit_of_points
-from engine.collision.scratch import Pair, Polytope
 from engine.collision.solid import (
     axis_of,
     position_of,
@@ -19,6 +18,7 @@ from engine.collision.solid import (
 )
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, add_scaled, dot, sub
+from engine.world.collision import Pair, Polytope
 
 
 @kernel

@@ -10,10 +10,10 @@ from __future__ import annotations
 from engine.collision.clip import OVERLAP, SIDE, clip_line
 from engine.collision.feature import NEARLY_FACE, SAME_DEPTH, SAME_FACING
 from engine.collision.hit import Hit
-from engine.collision.scratch import SIZE, Pair, Patch
 from engine.collision.solid import axis_of, position_of, scale_of, to_shape
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
+from engine.world.collision import SIZE, Pair, Patch
 
 # a face this much steeper than the other is the one cut
 STEEPER = 0.05

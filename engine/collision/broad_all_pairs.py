@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.collision.filter import may_touch
-from engine.collision.scratch import POSITION, ROTATION, Sweep
 from engine.collision.sort_pairs import merge_fresh
 from engine.kernel import kernel
+from engine.world.collision import POSITION, ROTATION, Sweep
 from engine.world.model import PLANE, Shapes
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from engine.collision.broad_all_pairs import balls_meet, boxes_meet
 from engine.collision.filter import is_excluded, is_live, masks_agree
-from engine.collision.scratch import Sweep, Tree
 from engine.collision.sort_pairs import merge_fresh, sort_fresh
 from engine.kernel import kernel
+from engine.world.collision import Sweep, Tree
 from engine.world.model import PLANE, Bodies, Shapes
 
 # Boxes are wider than bounds by this share of their mean width on every side ...

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 from engine.collision.manifold import choose_four, frame_of
-from engine.collision.scratch import CLUSTER_POINTS, MAX_CLUSTERS, Clusters, Pair, Patch
 from engine.collision.solid import radius_of
 from engine.collision.triangle import bottom_of, top_of, triangle_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
+from engine.world.collision import CLUSTER_POINTS, MAX_CLUSTERS, Clusters, Pair, Patch
 from engine.world.model import Meshes
 
 # Normals nearer (cosine) than this are alike: 5 degrees.

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from engine.collision.epa import epa
 from engine.collision.gjk import FAR, MEET, gjk
 from engine.collision.hit import MISS, Hit, hit_of_points
-from engine.collision.scratch import Pair, Polytope
 from engine.collision.solid import radius_of
 from engine.kernel import kernel
+from engine.world.collision import Pair, Polytope
 
 
 @kernel

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from engine.collision.gjk import write_support
-from engine.collision.scratch import MAX_POLYTOPE_POINTS, Pair, Polytope
 from engine.collision.settle import lifted, settled
 from engine.collision.simplex import triangle_weights
 from engine.collision.solid import scale_of
@@ -27,6 +26,7 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
+from engine.world.collision import MAX_POLYTOPE_POINTS, Pair, Polytope
 
 # The nearest face is the surface when no point lies farther out than this share of the size.
 TOLERANCE = 1e-10

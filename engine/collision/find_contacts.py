@@ -25,18 +25,6 @@ from engine.collision.motion import load3_at, point_velocity, store3_at
 from engine.collision.narrow import find_points, nearest
 from engine.collision.persistence import match_contacts
 from engine.collision.posed_pair import write_pair
-from engine.collision.scratch import (
-    CENTRE,
-    KIND,
-    POSITION,
-    RADIUS,
-    REACH,
-    TURNING,
-    VELOCITY,
-    CollisionScratch,
-    Faces,
-    Pair,
-)
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4
 from engine.spatial.vec3 import (
@@ -53,17 +41,26 @@ from engine.spatial.vec3 import (
     sub,
 )
 from engine.status import CONTACTS_FULL, PAIRS_FULL
-from engine.stopwatch import lap, look_at_clock
+from engine.world.collision import (
+    CENTRE,
+    KIND,
+    POSITION,
+    RADIUS,
+    REACH,
+    TURNING,
+    VELOCITY,
+    CollisionScratch,
+    Faces,
+    Pair,
+)
 from engine.world.contacts import Contacts
 from engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
-from engine.world.options import StepOptions
-from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
 from engine.world.state import State
 
 # Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
 # Up to this many, asking whether any two may touch at all costs less than to pose them.
-LONE_SHAPES = 4
+FEW_PAIRS = 4
 # Balls are larger by this: what touches them only by rounding is not lost.
 ROUNDED = 1.0 + 1e-9
 
@@ -118,16 +115,19 @@ def find_pairs(
 
 
 @kernel
-def are_strangers(shapes: Shapes, bodies: Bodies, excluded: NDArray) -> bool:
-    """Whether shapes are few, and no two of them may touch, wherever they are."""
+def can_any_touch(shapes: Shapes, kind: NDArray, excluded: NDArray) -> bool:
+    """Whether any two shapes may touch; not looked at, and True, where there are more than a few.
+
+    Reads   kind (n,) int64   of bodies
+    """
     n = len(shapes.kind)
-    if n > LONE_SHAPES:
-        return False
+    if n > FEW_PAIRS:
+        return True
     for i in range(n):
         for j in range(i + 1, n):
-            if may_touch(shapes, bodies.kind, excluded, i, j):
-                return False
-    return True
+            if may_touch(shapes, kind, excluded, i, j):
+                return True
+    return False
 
 
 @kernel
@@ -259,48 +259,59 @@ def write_contacts(
 
 
 @kernel
-def find_contacts(
+def broad_phase(
+    model: Model, state: State, scratch: CollisionScratch, reach: tuple[float, float]
+) -> None:
+    """Pose all shapes, and find the pairs whose bounds overlap within a time.
+
+    reach = (margin [m], time [s])
+
+    Writes  scratch.solids, points, sweep, tree
+    """
+    half_margin = 0.5 * reach[0]
+    pose_all(model.shapes, state, scratch, half_margin, reach[1])
+    find_pairs(model.shapes, model.bodies, state.excluded, half_margin, scratch)
+
+
+@kernel
+def narrow_phase(
     model: Model,
     state: State,
     scratch: CollisionScratch,
+    reach: tuple[float, float],
     contacts: Contacts,
-    options: StepOptions,
-    report: Report,
 ) -> None:
-    """All contacts of the posed world, ascending by pair and feature.
+    """Contacts of the pairs that `broad_phase` found, ascending by pair and feature.
 
-    Reads   model, state (poses, velocities, cached contacts), options.margin, options.time_step
-    Writes  contacts, scratch; report.status (CONTACTS_FULL, PAIRS_FULL), report.phase_ns
-    A point whose gap is at most margin + closing speed * time_step is a contact.
+    A point whose gap is at most margin + closing speed * time is a contact; reach = (margin, time).
+
+    Reads   poses, velocities and cached contacts of state
+    Writes  contacts, scratch
     Check   tests/engine/collision/test_find_contacts.py
     """
-    now = look_at_clock(report)
-    h = options.time_step
     shapes = model.shapes
-    contacts.count[0] = 0
-    contacts.dropped[0] = 0
-    if are_strangers(shapes, model.bodies, state.excluded):
-        lap(report, PHASE_BROAD, now)
-        return
-    pose_all(shapes, state, scratch, 0.5 * options.margin, h)
-    find_pairs(shapes, model.bodies, state.excluded, 0.5 * options.margin, scratch)
-    if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
-        report.status[0] |= PAIRS_FULL
-    now = lap(report, PHASE_BROAD, now)
-
+    margin, h = reach
     faces = Faces(
         shapes.face_normal, shapes.face_loop_start, shapes.face_loop_count, shapes.face_loop
     )
     for k in range(scratch.sweep.pair_count[0]):
         ij = (scratch.sweep.pair_a[k], scratch.sweep.pair_b[k])
         if MESH in (shapes.kind[ij[0]], shapes.kind[ij[1]]):
-            write_mesh_contacts(scratch, faces, model.meshes, ij, options.margin, h, contacts)
+            write_mesh_contacts(scratch, faces, model.meshes, ij, margin, h, contacts)
         elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
-            write_sphere_contact(shapes, scratch, ij, (options.margin, h), contacts)
+            write_sphere_contact(shapes, scratch, ij, reach, contacts)
         else:
-            write_contacts(shapes, scratch, faces, ij, options.margin, h, contacts)
-    if contacts.dropped[0] > 0:
-        report.status[0] |= CONTACTS_FULL
+            write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
     write_surfaces(model.materials, shapes, state, contacts)
     match_contacts(contacts, len(shapes.kind), state.contacts)
-    lap(report, PHASE_NARROW, now)
+
+
+@kernel
+def shortage(scratch: CollisionScratch, contacts: Contacts) -> int:
+    """PAIRS_FULL and CONTACTS_FULL, where some were left out."""
+    status = 0
+    if scratch.sweep.pair_count[1] > scratch.sweep.pair_count[0]:
+        status |= PAIRS_FULL
+    if contacts.dropped[0] > 0:
+        status |= CONTACTS_FULL
+    return status

@@ -6,12 +6,12 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.scratch import Pair
 from engine.collision.simplex import Weights, simplex_weights
 from engine.collision.solid import position_of, scale_of
 from engine.collision.support import support
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, dot, negate, sub
+from engine.world.collision import Pair
 
 FAR, APART, MEET = 0, 1, 2
 

@@ -8,7 +8,6 @@ from engine.collision.box_faces import box_faces
 from engine.collision.clip import OVERLAP, SIDE, Frame, clip_polygon, clip_segment, corner
 from engine.collision.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
 from engine.collision.hit import Hit
-from engine.collision.scratch import Faces, Pair, Patch
 from engine.collision.solid import (
     kind_of,
     position_of,
@@ -19,6 +18,7 @@ from engine.collision.solid import (
 from engine.collision.support import support
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
+from engine.world.collision import Faces, Pair, Patch
 from engine.world.model import BOX, PLANE
 
 # A face seen edge-on (cosine to the normal) carries no area to rest on.

@@ -34,15 +34,6 @@ from engine.collision.mesh_tree import (
     start_walk,
     triangle_meets,
 )
-from engine.collision.scratch import (
-    BOUND,
-    KIND,
-    POINT_START,
-    REACH,
-    CollisionScratch,
-    Faces,
-    Pair,
-)
 from engine.collision.solid import radius_of, scale_of
 from engine.collision.support import support
 from engine.collision.triangle import (
@@ -68,6 +59,15 @@ from engine.spatial.vec3 import (
     scale,
     store3,
     sub,
+)
+from engine.world.collision import (
+    BOUND,
+    KIND,
+    POINT_START,
+    REACH,
+    CollisionScratch,
+    Faces,
+    Pair,
 )
 from engine.world.contacts import Contacts
 from engine.world.model import (

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from engine.collision.hit import MISS, Hit
 from engine.collision.mesh_edges import nearest_to_triangle
 from engine.collision.mesh_reach import write_rows
-from engine.collision.scratch import CollisionScratch, Pair
 from engine.collision.solid import axis_of, position_of, radius_of
 from engine.collision.support import support
 from engine.collision.triangle import (
@@ -21,6 +20,7 @@ from engine.collision.triangle import (
 )
 from engine.kernel import kernel
 from engine.spatial.vec3 import dot
+from engine.world.collision import CollisionScratch, Pair
 from engine.world.model import TREE_LEAF, Meshes
 
 

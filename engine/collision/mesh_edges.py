@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from engine.collision.epa import epa
 from engine.collision.gjk import APART, FAR, MEET, gjk
 from engine.collision.hit import MISS, Hit, hit_of_points
-from engine.collision.scratch import CollisionScratch, Pair
 from engine.collision.simplex import triangle_weights
 from engine.collision.solid import kind_of, position_of, radius_of
 from engine.collision.triangle import (
@@ -18,6 +17,7 @@ from engine.collision.triangle import (
 )
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
+from engine.world.collision import CollisionScratch, Pair
 from engine.world.model import SPHERE, Meshes
 
 

@@ -12,12 +12,12 @@ from engine.collision.mesh_tree import (
     pseudo_normal,
     triangle_above,
 )
-from engine.collision.scratch import CollisionScratch, Pair
 from engine.collision.solid import axis_of, position_of, radius_of
 from engine.collision.support import support
 from engine.collision.triangle import MESH_ROW, triangle_of, world_normal
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add_scaled, dot, load3, negate, sub
+from engine.world.collision import CollisionScratch, Pair
 from engine.world.model import INSIDE_BELOW, Meshes
 
 

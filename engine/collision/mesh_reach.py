@@ -5,12 +5,12 @@ from __future__ import annotations
 from engine.collision.clusters import add_touch
 from engine.collision.mesh_tree import Box
 from engine.collision.motion import load3_at, point_velocity
-from engine.collision.scratch import BOUND, N_COLUMNS, POSITION, TURNING, CollisionScratch, Pair
 from engine.collision.solid import axis_of, position_of, radius_of
 from engine.collision.support import support
 from engine.collision.triangle import MESH_ROW, bottom_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, add_scaled, dot, norm, scale, sub
+from engine.world.collision import BOUND, N_COLUMNS, POSITION, TURNING, CollisionScratch, Pair
 
 # (margin [m], largest gap that may close within the step [m], time step [s])
 Reach = tuple[float, float, float]

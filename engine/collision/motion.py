@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.point import carried
-from engine.collision.scratch import CENTRE, TURNING, VELOCITY
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, sub
+from engine.world.collision import CENTRE, TURNING, VELOCITY
 
 
 @kernel

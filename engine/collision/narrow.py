@@ -10,12 +10,12 @@ from engine.collision.convex import convex_convex
 from engine.collision.hit import Hit
 from engine.collision.manifold import add_nearest, choose_four, least_gap, write_candidates
 from engine.collision.plane import solid_plane
-from engine.collision.scratch import CollisionScratch, Faces, Pair, Polytope
 from engine.collision.segment import segment_segment
 from engine.collision.solid import kind_of, scale_of
 from engine.collision.sphere import sphere_box, sphere_cylinder
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3
+from engine.world.collision import CollisionScratch, Faces, Pair, Polytope
 from engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 # Separating axes tell the distance of boxes to this share of the size, or another method must.

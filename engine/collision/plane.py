@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.collision.hit import Hit
-from engine.collision.scratch import Pair
 from engine.collision.solid import axis_of, position_of, radius_of
 from engine.collision.support import support
 from engine.kernel import kernel
 from engine.spatial.vec3 import add_scaled, dot, negate, sub
+from engine.world.collision import Pair
 
 
 @kernel

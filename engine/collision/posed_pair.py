@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.collision.scratch import N_FIXED, POSITION, CollisionScratch
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3
+from engine.world.collision import N_FIXED, POSITION, CollisionScratch
 
 
 @kernel

@@ -16,16 +16,6 @@ from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
 from engine.collision.posed_pair import write_pair
 from engine.collision.ray import span_of
-from engine.collision.scratch import (
-    CENTRE,
-    KIND,
-    POSITION,
-    REACH,
-    VELOCITY,
-    CollisionScratch,
-    Faces,
-    Pair,
-)
 from engine.collision.solid import kind_of, position_of, to_shape, to_world
 from engine.kernel import kernel
 from engine.spatial.quaternion import load4
@@ -39,6 +29,16 @@ from engine.spatial.vec3 import (
     norm,
     store3,
     sub,
+)
+from engine.world.collision import (
+    CENTRE,
+    KIND,
+    POSITION,
+    REACH,
+    VELOCITY,
+    CollisionScratch,
+    Faces,
+    Pair,
 )
 from engine.world.contacts import Contacts
 from engine.world.model import BOX, MESH, PLANE, Model, Shapes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from engine.collision.hit import Hit, hit_of_points
-from engine.collision.scratch import Pair
 from engine.collision.solid import axis_of, kind_of, position_of, radius_of, size_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, normalised, perpendicular, sub
+from engine.world.collision import Pair
 from engine.world.model import CAPSULE
 
 # Crossing cores nearer than this share of their radii are as good as touching.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from engine.collision.gjk import write_support
-from engine.collision.scratch import BOUND, Pair, Polytope
 from engine.collision.solid import axis_of, kind_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import (
@@ -26,6 +25,7 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
+from engine.world.collision import BOUND, Pair, Polytope
 from engine.world.model import CAPSULE, CYLINDER
 
 # (overlap, normal from A to B, point on A, point on B)

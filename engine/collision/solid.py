@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.collision.scratch import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Pair
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3
+from engine.world.collision import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Pair
 
 
 @kernel

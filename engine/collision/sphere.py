@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from engine.collision.hit import Hit, hit_of_points
-from engine.collision.scratch import Pair
 from engine.collision.solid import position_of, radius_of, size_of, to_shape, to_world
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, add_scaled, negate, scale, sub
+from engine.world.collision import Pair
 
 
 @kernel

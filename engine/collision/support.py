@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.scratch import POINT_COUNT, POINT_START, Pair
 from engine.collision.solid import kind_of, position_of, size_of, to_shape, to_world
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add
+from engine.world.collision import POINT_COUNT, POINT_START, Pair
 from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID
 
 

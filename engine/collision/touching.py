@@ -17,7 +17,7 @@ from engine.world.events import (
     EVENT_SPEED,
     Events,
 )
-from engine.world.model import Joints, Shapes
+from engine.world.model import Shapes
 from engine.world.state import State
 
 
@@ -94,11 +94,3 @@ def find_events(
             k = put_touch(events, EVENT_END, step, time, shapes, key)
             if k >= 0:
                 put_place(events, k, load3(cache.point_W, before), load3(cache.normal_W, before))
-
-
-@kernel
-def has_room(contacts: Contacts, joints: Joints, events: Events) -> bool:
-    """True if another step's events fit, whatever happens in it, or nobody wants them."""
-    # the kick, and the impacts before and after it: each may begin and end all there is
-    worst = 10 * len(contacts.gap) + len(joints.kind)
-    return bool(len(events.who) == 0 or events.count[0] + worst <= len(events.who))

@@ -7,7 +7,11 @@ edges have no such direction but the face normals, so nothing catches on them.
 
 from __future__ import annotations
 
-from engine.collision.scratch import (
+from engine.collision.solid import position_of, to_world
+from engine.collision.support import support
+from engine.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
+from engine.world.collision import (
     BOUND,
     FACE_COUNT,
     FACE_START,
@@ -20,10 +24,6 @@ from engine.collision.scratch import (
     Pair,
     Patch,
 )
-from engine.collision.solid import position_of, to_world
-from engine.collision.support import support
-from engine.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
 from engine.world.model import CONVEX, EDGE_BORDER, EDGE_CONVEX, EDGE_INNER, Meshes
 
 # Corners, counter-clockwise from outside [m]

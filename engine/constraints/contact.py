@@ -6,10 +6,9 @@ from engine.constraints.row import row_speed, set_jacobian, start_row
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from engine.world.contacts import Contacts
-from engine.world.model import Bodies
-from engine.world.options import ImpactTime, RestitutionLaw, StepOptions
+from engine.world.options import RestitutionLaw
 from engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
-from engine.world.state import State
+from engine.world.world import World
 
 # A contact that bears a load within this share of the margin stands ...
 STANDING = 0.1
@@ -20,7 +19,6 @@ GENTLE = 0.001
 IN_PLACE, FINEST = 0.5, 1e-8
 
 NEWTON = int(RestitutionLaw.NEWTON)
-EXACT = int(ImpactTime.EXACT)
 
 
 @kernel
@@ -68,26 +66,25 @@ def set_cushion(
 
 
 @kernel
-def set_rigid(
-    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, options: StepOptions
-) -> None:
+def set_rigid(world: World, row: int, c: int, speed: float) -> None:
     """Bias of a rigid contact; speed is J v before the kick [m/s].
 
     A gap that asks for less than the solver is asked to reach is none: what stands then has no
     velocities left, and the impulses that hold it up stay the same (solvers/standing.py).
     """
-    h, gap = options.time_step, contacts.gap[c]
+    rows, contacts, options = world.work.rows, world.work.contacts, world.options
+    h, gap = world.clock.h[0], contacts.gap[c]
     if gap >= 0.0:
         rows.bias[row] = gap / h
     else:
-        erp = options.share * options.contact_erp
+        erp = world.clock.share[0] * options.contact_erp
         rows.bias[row] = max(erp * gap / h, -options.max_correction_speed)
     if abs(rows.bias[row]) <= IN_PLACE * min(options.solver.tolerance, FINEST):
         rows.bias[row] = 0.0
     if speed < -options.restitution_threshold:
         # without restitution the surfaces still meet: e = 0 must not stop them where they are
         bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
-        if options.impact_time == EXACT:
+        if world.clock.exact[0] == 1:
             # the flight ends where they meet: until then nothing holds them up
             rows.bias[row] -= 2.0 * speed
         elif bounces and gap + h * speed < 0.0:
@@ -96,9 +93,7 @@ def set_rigid(
 
 
 @kernel
-def ease_swept(
-    rows: Rows, row: int, contacts: Contacts, c: int, speed: float, options: StepOptions
-) -> None:
+def ease_swept(world: World, row: int, c: int, speed: float) -> None:
     """What a solver that sweeps may add to b, so that what stands comes to rest.
 
         stands, within band   GENTLE gap/h instead of gap/h or erp gap/h
@@ -113,9 +108,10 @@ def ease_swept(
     Writes  rows.ease[row]
     Check   tests/laws/test_stacks.py
     """
-    gap, h = contacts.gap[c], options.time_step
+    rows, options = world.work.rows, world.options
+    gap, h = world.work.contacts.gap[c], world.clock.h[0]
     band = STANDING * options.margin
-    erp = options.share * options.position_erp
+    erp = world.clock.share[0] * options.position_erp
     if gap > band:
         return
     bears = rows.lam_warm[row] > 0.0 or gap < 0.0
@@ -132,16 +128,14 @@ def ease_swept(
 
 
 @kernel
-def write_contact(
-    rows: Rows, contacts: Contacts, c: int, state: State, bodies: Bodies, options: StepOptions
-) -> None:
+def write_contact(world: World, c: int) -> None:
     """Normal and friction rows of contact c.
 
         apart (gap > 0)    w = J v + gap/h            may close the gap, not cross it
         penetrating        w = J v + erp gap/h        a share of the depth goes per step
         bouncing           w = J v + e J u-           Newton's law, if it touches within this step
                                                       and approaches faster than the threshold;
-                                                      other laws act before (impacts/strike.py)
+                                                      other laws act before (impacts/resolve.py)
 
     The most demanding of them counts. A compliant contact is a cushion instead; how it bounces is
     up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
@@ -150,7 +144,7 @@ def write_contact(
     Source  Constraint Notes n.d., contacts; Newton's hypothesis of restitution
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
     """
-    h = options.time_step
+    rows, contacts, state = world.work.rows, world.work.contacts, world.state
     n = load3(contacts.normal_W, c)
     point = load3(contacts.point_W, c)
     arm_a = sub(point, load3(state.p_WB, contacts.body_a[c]))
@@ -161,12 +155,13 @@ def write_contact(
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
     speed = row_speed(rows, row, state)
     if contacts.compliance[c] > 0.0:
-        inverse_mass = bodies.inverse_mass[rows.body_a[row]] + bodies.inverse_mass[rows.body_b[row]]
-        set_cushion(rows, row, contacts, c, speed, h, inverse_mass)
+        inverse_mass = world.model.bodies.inverse_mass
+        both = inverse_mass[rows.body_a[row]] + inverse_mass[rows.body_b[row]]
+        set_cushion(rows, row, contacts, c, speed, world.clock.h[0], both)
     else:
-        set_rigid(rows, row, contacts, c, speed, options)
-        if options.impact_time != EXACT:
-            ease_swept(rows, row, contacts, c, speed, options)
+        set_rigid(world, row, c, speed)
+        if world.clock.exact[0] == 0:
+            ease_swept(world, row, c, speed)
 
     t1 = perpendicular(n)
     mu = contacts.friction[c]
@@ -206,14 +201,13 @@ def write_turning(rows: Rows, contacts: Contacts, c: int) -> None:
 
 
 @kernel
-def write_contacts(
-    rows: Rows, contacts: Contacts, state: State, bodies: Bodies, options: StepOptions
-) -> None:
+def write_contacts(world: World) -> None:
     """All rows of all contacts: those that resist turning close the boxes, three more each follow.
 
-    Writes  rows; rows.count[1], the number of box rows
+    Writes  work.rows; rows.count[1], the number of box rows
     Check   tests/engine/constraints/test_rows.py
     """
+    rows, contacts = world.work.rows, world.work.contacts
     first = rows.count[0]
     for c in range(contacts.count[0]):
         if contacts.rolling[c] > 0.0 or contacts.spinning[c] > 0.0:
@@ -223,4 +217,4 @@ def write_contacts(
     for row in range(first, n_box):
         rows.normal_row[row] = n_box + 3 * rows.normal_row[row]
     for c in range(contacts.count[0]):
-        write_contact(rows, contacts, c, state, bodies, options)
+        write_contact(world, c)

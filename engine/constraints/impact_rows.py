@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from engine.constraints.contact import write_contacts
 from engine.constraints.frames import has_rows, joint_frame
 from engine.constraints.joints.equations import write_equations
 from engine.kernel import kernel
-from engine.world.contacts import Contacts
-from engine.world.model import Model
-from engine.world.options import StepOptions
-from engine.world.rows import Rows
-from engine.world.state import State
+from engine.world.world import World
 
 
 @kernel
-def write_impact_rows(
-    model: Model,
-    state: State,
-    contacts: Contacts,
-    rows: Rows,
-    options: StepOptions,
-    turning: NDArray,
-) -> None:
+def write_impact_rows(world: World) -> None:
     """Equations of all joints outside trees as J v+ = 0, then the contacts as in every step.
 
     Motors, springs, friction of joints and soft stops are left out: without duration they pass no
     impulse. A hard stop that an impact runs a joint against stops it in the kick that follows.
 
-    Writes  rows
+    Writes  work.rows
     """
-    kind = model.bodies.kind
+    model, state, rows, turning = (
+        world.model,
+        world.state,
+        world.work.rows,
+        world.work.motion.turning,
+    )
+    kind, h = model.bodies.kind, world.clock.h[0]
     rows.count[0] = 0
     for j in range(model.joints.kind.shape[0]):
         if not has_rows(model.joints, kind, state, j):
@@ -39,10 +32,10 @@ def write_impact_rows(
         if model.tree.inner[j] == 1:
             continue
         frame = joint_frame(model.joints, state, j)
-        write_equations(rows, state, model.joints, j, frame, options.time_step, turning)
+        write_equations(rows, state, model.joints, j, frame, h, turning)
     for row in range(rows.count[0]):
         rows.bias[row] = 0.0
-    write_contacts(rows, contacts, state, model.bodies, options)
+    write_contacts(world)
     for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0
         rows.ease[row] = 0.0

@@ -21,19 +21,18 @@ from engine.constraints.joints.equations import write_equations
 from engine.constraints.limit import reach_of, write_ball_limits, write_limits
 from engine.kernel import kernel
 from engine.spatial.vec3 import store3
-from engine.world.contacts import Contacts
 from engine.world.model import BALL, Model
-from engine.world.options import StepOptions
 from engine.world.rows import Rows
 from engine.world.state import State
+from engine.world.world import World
 
 
 @kernel
 def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
     """Take the share of the error out of equations: loops of trees are closed by coordinates.
 
-    bias = h/2 curvature + erp/h (C - h^2/8 curvature) becomes h/2 curvature: see closing.py, and
-    set_equation.
+    bias = h/2 curvature + erp/h (C - h^2/8 curvature) becomes h/2 curvature: see
+    stabilisation/loop_closure.py, and set_equation.
     """
     per_step = erp / h
     for row in range(first, rows.count[0]):
@@ -89,26 +88,19 @@ def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
 
 
 @kernel
-def write_rows(
-    model: Model,
-    state: State,
-    contacts: Contacts,
-    rows: Rows,
-    options: StepOptions,
-    turning: NDArray,
-) -> None:
+def write_rows(world: World) -> None:
     """All rows of this step: joints, stiff springs, drag, the hand, then contacts.
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
-    Reads   poses and velocities in the middle of the step, contacts; turning (n, 6) rad/s^2,
-            m/s^2: how velocities change by themselves between kicks
-    Writes  rows, state.joint_q
+    Reads   poses and velocities in the middle of the step, work.contacts, motion.turning
+    Writes  work.rows, state.joint_q
     Check   tests/engine/constraints/test_rows.py
     """
-    h = options.time_step
+    model, state, rows, h = world.model, world.state, world.work.rows, world.clock.h[0]
+    turning = world.work.motion.turning
     rows.count[0] = 0
-    rows.share[0] = options.share
+    rows.share[0] = world.clock.share[0]
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
         if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
@@ -116,4 +108,4 @@ def write_rows(
     write_elements(rows, state, model.forces, kind, h, turning)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)
-    write_contacts(rows, contacts, state, model.bodies, options)
+    write_contacts(world)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.world.problem import Problem
     from engine.world.rows import Rows
     from engine.world.workspace import Motion
+    from engine.world.world import World
 
 
 @kernel
@@ -153,20 +154,14 @@ def book_cushions(
 
 
 @kernel
-def book_touch(
-    bodies: Bodies,
-    rows: Rows,
-    problem: Problem,
-    contacts: Contacts,
-    motion: Motion,
-    state: State,
-    h: float,
-) -> None:
+def book_touch(world: World) -> None:
     """Book all that contacts did in the step that was just done: see book_contacts, book_cushions.
 
     Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in, elastic; motion.scratch
     """
-    compliant = book_contacts(bodies, problem, contacts, motion, state)
+    work, state = world.work, world.state
+    problem, contacts, motion = work.problem, work.contacts, work.motion
+    compliant = book_contacts(world.model.bodies, problem, contacts, motion, state)
     if compliant or state.elastic[0] != 0.0:
-        book_cushions(rows, problem, contacts, motion, state, h)
+        book_cushions(work.rows, problem, contacts, motion, state, world.clock.h[0])

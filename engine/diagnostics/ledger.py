@@ -20,7 +20,6 @@ from engine.diagnostics.energy import kinetic_energy_of, momenta_of
 from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, cross, load3, scale
 from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
-from engine.world.options import StepOptions
 from engine.world.problem import Problem
 from engine.world.rows import (
     ROW_DRAG,
@@ -44,6 +43,7 @@ from engine.world.state import (
     State,
 )
 from engine.world.workspace import Motion
+from engine.world.world import World
 
 
 @kernel
@@ -138,23 +138,16 @@ def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
 
 
 @kernel
-def book_work(
-    model: Model,
-    rows: Rows,
-    problem: Problem,
-    motion: Motion,
-    state: State,
-    options: StepOptions,
-) -> None:
+def book_work(world: World) -> None:
     """Book all work of the step that was just done, but for contacts (contact_ledger.py).
 
     Reads   velocities before (motion) and after (state), the rows and their impulses
     Writes  state.ledger
     Check   tests/laws/test_energy.py
     """
-    h = options.time_step
-    bodies = model.bodies
-    ledger = state.ledger
+    model, state, h = world.model, world.state, world.clock.h[0]
+    rows, problem, motion = world.work.rows, world.work.problem, world.work.motion
+    bodies, ledger = model.bodies, state.ledger
     for i in range(problem.count[1]):
         lam = problem.lam[i]
         if lam != 0.0:
@@ -221,9 +214,7 @@ def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) 
 
 
 @kernel
-def book_momentum(
-    model: Model, rows: Rows, problem: Problem, motion: Motion, state: State, options: StepOptions
-) -> None:
+def book_momentum(world: World) -> None:
     """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
 
     Contacts are in contact_ledger.py. Must be called in the middle of the step (poses there). Rows
@@ -234,10 +225,9 @@ def book_momentum(
     Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
     Check   tests/laws/test_momentum.py
     """
-    h = options.time_step
-    bodies = model.bodies
-    sums, g = state.momentum_in, state.gravity_W
-    book_row_impulses(model, rows, problem, state)
+    state, work, bodies, h = world.state, world.work, world.model.bodies, world.clock.h[0]
+    sums, g, motion = state.momentum_in, state.gravity_W, work.motion
+    book_row_impulses(world.model, work.rows, work.problem, state)
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             m, wrench = bodies.mass[i], motion.wrench[i]

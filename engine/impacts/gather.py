@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.impacts.select import is_reached, speed_along
+from engine.impacts.active_contacts import is_reached, speed_along
 from engine.kernel import kernel
 from engine.solvers.operator import copy_geometry
 from engine.world.impacts import ROLE_OPEN

@@ -12,25 +12,31 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.impacts.active_contacts import speed_along
 from engine.impacts.gather import copy_row
-from engine.impacts.record import keep_record
-from engine.impacts.select import speed_along
+from engine.impacts.solve_record import record_solve
 from engine.kernel import kernel
 from engine.solvers.islands import solve_islands
 from engine.solvers.operator import body_velocities
 from engine.world.impacts import ROLE_STRUCK
-from engine.world.options import SolverMethod, SolverOptions
+from engine.world.options import (
+    ImpactTime,
+    RestitutionLaw,
+    SolverMethod,
+    SolverOptions,
+    StepOptions,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.world.impacts import Impacts
-    from engine.world.model import Bodies
     from engine.world.problem import Problem
-    from engine.world.report import Report
     from engine.world.workspace import Workspace
+    from engine.world.world import World
 
 AUTO = int(SolverMethod.AUTO)
+NEWTON, EXACT = int(RestitutionLaw.NEWTON), int(ImpactTime.EXACT)
 # an impact happens once: it is solved to rounding where that can be had
 TOLERANCE = 1e-11
 SWEEPS = 1000
@@ -39,11 +45,18 @@ GAIN = 1e-13
 
 
 @kernel
-def solve_impact(bodies: Bodies, work: Workspace, options: SolverOptions, report: Report) -> None:
+def has_impact_law(options: StepOptions) -> bool:
+    """Whether impacts act apart from the kick: another law than Newton's, or at their own time."""
+    return options.restitution_law != NEWTON or options.impact_time == EXACT
+
+
+@kernel
+def solve_impact(world: World) -> None:
     """Solve impacts.problem as it stands, from no guess; keep the worst of what was reported.
 
     Writes  impacts.problem.lam, w; impacts.record
     """
+    work, options = world.work, world.options.solver
     precise = SolverOptions(
         method=AUTO,
         max_iterations=max(options.max_iterations, SWEEPS),
@@ -55,8 +68,9 @@ def solve_impact(bodies: Bodies, work: Workspace, options: SolverOptions, report
         damping_ratio=options.damping_ratio,
     )
     problem, islands, v = work.impacts.problem, work.islands, work.motion.scratch
-    solve_islands(problem, bodies.inverse_mass, islands, work.dense, v, precise, report)
-    keep_record(work.impacts, report)
+    inverse_mass = world.model.bodies.inverse_mass
+    solve_islands(problem, inverse_mass, islands, work.dense, v, precise, world.report)
+    record_solve(work.impacts, world.report)
 
 
 @kernel
@@ -163,14 +177,7 @@ def keep_answer(problem: Problem, lam: NDArray) -> None:
 
 
 @kernel
-def newton_impact(
-    bodies: Bodies,
-    work: Workspace,
-    horizon: float,
-    bounded: bool,
-    options: SolverOptions,
-    report: Report,
-) -> None:
+def newton_impact(world: World, horizon: float, bounded: bool) -> None:
     """Newton: what approaches parts with e times its speed, all contacts of the problem at once.
 
     With friction that can create energy (Kane's paradox); `bounded`: then e is lowered, for all
@@ -179,13 +186,13 @@ def newton_impact(
     Writes  impacts.lam
     Check   tests/references/test_impacts.py
     """
-    impacts = work.impacts
+    work, impacts = world.work, world.work.impacts
     aim(work, 1.0, horizon)
-    solve_impact(bodies, work, options, report)
+    solve_impact(world)
     keep_answer(impacts.problem, impacts.lam)
     if bounded and gains(impacts, work.motion.scratch):
         aim(work, 0.0, horizon)
-        solve_impact(bodies, work, options, report)
+        solve_impact(world)
         keep_answer(impacts.problem, impacts.first)
         keep_energy(impacts, work.motion.scratch)
 
@@ -237,9 +244,7 @@ def write_restitution(work: Workspace, horizon: float) -> None:
 
 
 @kernel
-def poisson_impact(
-    bodies: Bodies, work: Workspace, horizon: float, options: SolverOptions, report: Report
-) -> None:
+def poisson_impact(world: World, horizon: float) -> None:
     """Poisson: a phase that ends all approach, then one that gives back e times its impulses.
 
         1  w = A lam_c + speed,            lam_c_n >= 0 _|_ w_n >= 0
@@ -253,14 +258,14 @@ def poisson_impact(
     Source  Glocker 1995; Anitescu and Potra 1997, with friction bound by all of lam_r_n
     Check   tests/references/test_impacts.py
     """
-    impacts = work.impacts
+    work, impacts = world.work, world.work.impacts
     problem, first, lam = impacts.problem, impacts.first, impacts.lam
     aim(work, 0.0, horizon)
-    solve_impact(bodies, work, options, report)
+    solve_impact(world)
     keep_answer(problem, first)
     n, n_box = problem.count[0], problem.count[1]
     write_restitution(work, horizon)
-    solve_impact(bodies, work, options, report)
+    solve_impact(world)
     x = n
     for k in range(n):
         lam[k] = first[k] + problem.lam[k]

@@ -48,8 +48,8 @@ def advance_orientation(
     elif keeps_L:
         q_new, w_new, L = free_rotation(bodies, state, i, h)
         store3(state.w_WB_W, i, w_new)
-        store3(state.w_flown, i, w_new)
-        store3(state.L_flown, i, L)
+        store3(state.w_drifted, i, w_new)
+        store3(state.L_conserved, i, L)
     else:
         # products of unit quaternions drift by rounding only, about 1e-16 a step
         q_new = unit_again(multiply(exponential(scale(h, w)), q))

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from engine.kernel import kernel
+from engine.sleeping.wake import return_contacts
 from engine.spatial.vec3 import load3
-from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, STATIC, Bodies, Model
-from engine.world.options import SleepOptions
-from engine.world.state import State
+from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, STATIC
+from engine.world.world import World
 
 NOT_AT_ALL = (0.0, 0.0, 0.0)
 
 
 @kernel
-def write_activity(kind: NDArray, state: State, sleep: SleepOptions, activity: NDArray) -> None:
-    """STATIC, KINEMATIC or DYNAMIC as in the model, but bodies that sleep are ASLEEP.
+def write_activity(world: World) -> None:
+    """STATIC, KINEMATIC or DYNAMIC as in the scene, but bodies that sleep are ASLEEP.
 
-    Where bodies may sleep, a kinematic body that stands still counts as static: it wakes nobody.
+    Where bodies may sleep, a kinematic body that stands still counts as static: it wakes nothing.
 
-    Writes  activity (n,)
+    Writes  work.motion.activity (n,), which is model.bodies.kind of the world
     """
+    kind, state, activity = world.kind, world.state, world.work.motion.activity
     for i in range(kind.shape[0]):
         activity[i] = kind[i]
-        if sleep.enabled == 0:
+        if world.options.sleep.enabled == 0:
             continue
         if kind[i] == DYNAMIC and state.asleep_with[i] >= 0:
             activity[i] = ASLEEP
@@ -32,24 +31,8 @@ def write_activity(kind: NDArray, state: State, sleep: SleepOptions, activity: N
 
 
 @kernel
-def as_active(model: Model, activity: NDArray) -> Model:
-    """The model with what bodies do now in place of their kinds: what sleeps is passed over."""
-    bodies = model.bodies
-    return Model(
-        Bodies(
-            activity,
-            bodies.mass,
-            bodies.inverse_mass,
-            bodies.inertia_B,
-            bodies.inverse_inertia_B,
-            bodies.com_B,
-            bodies.node,
-        ),
-        model.shapes,
-        model.materials,
-        model.joints,
-        model.targets,
-        model.forces,
-        model.meshes,
-        model.tree,
-    )
+def update_activity(world: World) -> None:
+    """Take back the contacts of bodies that woke; write what every body does in this step."""
+    if world.options.sleep.enabled == 1:
+        return_contacts(world.model.shapes, world.state)
+    write_activity(world)

@@ -1,4 +1,4 @@
-"""Who has been still for long enough, and falls asleep."""
+"""Islands of bodies that have been slow for long enough fall asleep."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from engine.world.model import (
 )
 from engine.world.options import SleepOptions
 from engine.world.state import State
+from engine.world.world import World
 
 
 @kernel
-def _meet(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None:
+def _join_pair(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None:
     """Bodies a and b act on each other: they rest together, and not on what is carried along."""
     kind_a, kind_b = bodies.kind[a], bodies.kind[b]
     if kind_a == DYNAMIC and kind_b == DYNAMIC:
@@ -38,7 +39,7 @@ def _meet(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None
 
 
 @kernel
-def _meet_all(bodies: Bodies, parent: NDArray) -> None:
+def _join_all(bodies: Bodies, parent: NDArray) -> None:
     """Every body acts on every other: they rest all together or not at all."""
     last = -1
     for i in range(bodies.kind.shape[0]):
@@ -66,7 +67,7 @@ def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
 
 
 @kernel
-def find_company(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
+def find_resting_islands(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
     """Sets of awake bodies that act on each other by contacts, joints or force elements.
 
     Writes  parent; state.still_steps is 0 for what touches or hangs on a body that is carried along
@@ -74,27 +75,20 @@ def find_company(model: Model, state: State, contacts: Contacts, parent: NDArray
     bodies, joints, forces = model.bodies, model.joints, model.forces
     separate(parent)
     for c in range(contacts.count[0]):
-        _meet(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
+        _join_pair(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
     for j in range(joints.kind.shape[0]):
         if is_broken(state, j):
             continue
-        _meet(bodies, state, parent, joints.body_a[j], joints.body_b[j])
+        _join_pair(bodies, state, parent, joints.body_a[j], joints.body_b[j])
     for f in range(forces.kind.shape[0]):
         if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):
-            _meet(bodies, state, parent, forces.body_a[f], forces.body_b[f])
+            _join_pair(bodies, state, parent, forces.body_a[f], forces.body_b[f])
         elif forces.kind[f] == FORCE_POINT_GRAVITY:
-            _meet_all(bodies, parent)
+            _join_all(bodies, parent)
 
 
 @kernel
-def fall_asleep(
-    model: Model,
-    state: State,
-    contacts: Contacts,
-    sleep: SleepOptions,
-    parent: NDArray,
-    least: NDArray,
-) -> None:
+def update_sleep(world: World) -> None:
     """Put islands to sleep whose bodies have all been slow for sleep.steps steps in a row.
 
     What is left of their motion is taken from them and booked as damping, its momentum as given to
@@ -102,14 +96,16 @@ def fall_asleep(
 
     Reads   model.bodies.kind: what bodies do now; contacts of this step
     Writes  state: velocities, asleep_with, still_steps, contacts, resting, ledger, momentum_in;
-            model.bodies.kind; parent, least (n,) scratch
+            model.bodies.kind; work.islands.parent, number
     Source  decision 0041
     Check   tests/laws/test_sleeping.py
     """
-    bodies = model.bodies
-    if not count_still(bodies, state, sleep):
+    model, state, sleep = world.model, world.state, world.options.sleep
+    bodies, islands = model.bodies, world.work.islands
+    if sleep.enabled == 0 or not count_still(bodies, state, sleep):
         return
-    find_company(model, state, contacts, parent)
+    contacts, parent, least = world.work.contacts, islands.parent, islands.number
+    find_resting_islands(model, state, contacts, parent)
     n = bodies.kind.shape[0]
     for i in range(n):
         least[i] = sleep.steps

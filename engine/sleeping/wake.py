@@ -1,4 +1,4 @@
-"""What wakes bodies: a touch, and whatever varies in time."""
+"""What wakes bodies: contact with what is awake, and whatever varies in time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from engine.bodies.forces import value_at
 from engine.collision.persistence import move_cached
 from engine.kernel import kernel
 from engine.world.contacts import Contacts
-from engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Model, Shapes, Targets
+from engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Shapes, Targets
 from engine.world.state import State
+from engine.world.world import World
 
 
 @kernel
@@ -41,13 +42,16 @@ def varies(targets: Targets, table: int, time: float, h: float) -> bool:
 
 
 @kernel
-def disturb_by_time(model: Model, state: State, h: float) -> None:
-    """Disturb the bodies on which something acts that varies in time, or that a user pushes.
+def wake_by_time(world: World) -> None:
+    """Wake the bodies on which something acts that varies in time, or that a user pushes.
 
     Reads   targets of motors and wrenches in the middle of the step
     Writes  state.asleep_with, still_steps
     Check   tests/laws/test_sleeping.py
     """
+    if world.options.sleep.enabled == 0:
+        return
+    model, state, h = world.model, world.state, world.clock.h[0]
     time = state.time[0] + 0.5 * h
     joints, forces = model.joints, model.forces
     for j in range(joints.kind.shape[0]):

@@ -62,13 +62,12 @@ from engine.world.substeps import LAW_EQUATION, LAW_ONE_SIDED, LAW_STEP, LAW_SUR
 if TYPE_CHECKING:
     from engine.solvers.soft_lanes import Moment
     from engine.solvers.softness import Softness
-    from engine.world.model import Bodies
-    from engine.world.options import SolverOptions, StepOptions
+    from engine.world.options import SolverOptions
     from engine.world.problem import Lanes, Problem
-    from engine.world.report import Report
     from engine.world.rows import Rows
     from engine.world.substeps import Substeps
-    from engine.world.workspace import Motion, Workspace
+    from engine.world.workspace import Motion
+    from engine.world.world import World
 
 AUTO = int(SolverMethod.AUTO)
 # sweeps that make struck contacts rebound, all of them together
@@ -304,15 +303,16 @@ def finish(problem: Problem, steps: Substeps, lanes: Lanes, in_lanes: bool) -> N
 
 
 @kernel
-def take_substeps(work: Workspace, options: StepOptions) -> int:
+def take_substeps(world: World) -> int:
     """The substeps of a step; returns the sweeps.
 
     Writes  work.problem.lam, work.substeps, lanes
     """
+    work, options = world.work, world.options
     rows, problem, steps, lanes = work.rows, work.problem, work.substeps, work.dense.lanes
     solver, part = options.solver, steps.part
     n = solver.substeps
-    soft = softness_of(options)
+    soft = softness_of(options, world.clock.h[0])
     rebounds = start_rows(rows, problem, work.motion, steps, n)
     sweeps = max(1, solver.max_iterations // (2 * n))
     start_bodies(steps)
@@ -357,9 +357,7 @@ def verdict(error: float, tolerance: float) -> int:
 
 
 @kernel
-def solve_small_steps(
-    bodies: Bodies, work: Workspace, options: StepOptions, report: Report
-) -> None:
+def solve_small_steps(world: World) -> None:
     """Impulses of the step by substeps, and how far they lead from its flight.
 
     Reads   work.rows, problem (b, the guess lam), motion
@@ -368,11 +366,12 @@ def solve_small_steps(
     Source  Macklin et al. 2019, "Small Steps in Physics Simulation"; Catto 2024, "Solver2D"
     Check   tests/engine/solvers/test_small_steps.py, tests/laws/test_small_steps.py
     """
+    work, options, report = world.work, world.options, world.report
     problem, n_rows = work.problem, work.problem.count[0]
     if options.solver.warm_start == 0:
         for i in range(n_rows):
             problem.lam[i] = 0.0
-    report.islands[0] = find_islands(problem, bodies.inverse_mass, work.islands)
+    report.islands[0] = find_islands(problem, world.model.bodies.inverse_mass, work.islands)
     report.method[0] = AUTO
     report.iterations[0] = 0
     report.residual[0], report.coulomb_error[0] = 0.0, 0.0
@@ -381,7 +380,7 @@ def solve_small_steps(
     if n_rows == 0:
         start_bodies(work.substeps)
         return
-    done = take_substeps(work, options)
+    done = take_substeps(world)
     report.method[0] = SMALL_STEPS
     report.methods[0] |= 1 << SMALL_STEPS
     report.iterations[0] = done

@@ -49,13 +49,13 @@ def soft_pair(omega: float, zeta: float, h: float) -> tuple[float, float]:
 
 
 @kernel
-def softness_of(options: StepOptions) -> Softness:
-    """Softness in the substeps of a step; a frequency of 0 is one that suits them.
+def softness_of(options: StepOptions, step: float) -> Softness:
+    """Softness in the substeps of a step [s]; a frequency of 0 is one that suits them.
 
     Source  Catto 2011, "Soft Constraints"; Macklin et al. 2019, "Small Steps in Physics Simulation"
     Check   tests/engine/solvers/test_small_steps.py
     """
-    solver, step = options.solver, options.time_step
+    solver = options.solver
     h = step / solver.substeps
     frequency = min(solver.frequency, STIFFEST / h) if solver.frequency > 0.0 else STIFF / h
     rate, compliance = soft_pair(2.0 * pi * frequency, solver.damping_ratio, h)

@@ -6,13 +6,16 @@ from engine.diagnostics.energy import stored_energy
 from engine.kernel import kernel
 from engine.stabilisation.sets import return_momentum
 from engine.stabilisation.shift import shift_body
-from engine.world.model import DYNAMIC, Model
-from engine.world.state import LEDGER_CORRECTION, State
-from engine.world.workspace import Workspace
+from engine.world.model import DYNAMIC
+from engine.world.options import SolverMethod
+from engine.world.state import LEDGER_CORRECTION
+from engine.world.world import World
+
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 
 @kernel
-def follow_substeps(model: Model, state: State, work: Workspace) -> None:
+def follow_substeps(world: World) -> None:
     """Move poses at the end of a step to where its substeps end; momenta stay, energy is booked.
 
     What the soft rows pushed apart is in there, and what a body went on before it was stopped: the
@@ -22,8 +25,9 @@ def follow_substeps(model: Model, state: State, work: Workspace) -> None:
     Writes  state: poses, velocities (to keep momenta), ledger, momentum_in
     Check   tests/laws/test_small_steps.py
     """
+    model, state, work = world.model, world.state, world.work
     bodies, positions, shift = model.bodies, work.positions, work.substeps.shift
-    if work.rows.count[0] == 0:
+    if world.options.solver.method != SMALL_STEPS or work.rows.count[0] == 0:
         return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0

@@ -7,12 +7,11 @@ from math import sqrt
 from engine.diagnostics.ledger import mean_row_speed
 from engine.kernel import kernel
 from engine.spatial.vec3 import load3, norm
-from engine.world.model import DYNAMIC, Joints, Model
-from engine.world.options import StepOptions
-from engine.world.problem import Problem
+from engine.world.model import DYNAMIC, Joints
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
 from engine.world.state import State
-from engine.world.workspace import Motion, Workspace
+from engine.world.workspace import Motion
+from engine.world.world import World
 
 # [m/s or rad/s] an equation solved worse than that keeps the work of its impulse
 SOLVED = 1e-8
@@ -78,9 +77,7 @@ def _reach(rows: Rows, row: int, joints: Joints, motion: Motion, state: State) -
 
 
 @kernel
-def count_work(
-    model: Model, work: Workspace, state: State, options: StepOptions, problem: Problem
-) -> None:
+def count_work(world: World) -> None:
     """Add the work of every hard equation to what one of its bodies gained.
 
     Before the kick J v = h/2 d2C/dt2 + e, e what the last step erred, ~ h^2; after it J v+ is
@@ -92,7 +89,8 @@ def count_work(
     Writes  work.positions.gained (n,) J
     Check   tests/laws/test_stabilisation.py
     """
-    rows, motion, h = work.rows, work.motion, options.time_step
+    model, state, work, h = world.model, world.state, world.work, world.clock.h[0]
+    rows, problem, motion = work.rows, work.problem, work.motion
     for i in range(rows.count[1]):
         if not is_hard(rows, i) or abs(problem.w[i]) > SOLVED:
             continue

@@ -33,5 +33,5 @@ class Impacts(NamedTuple):
     seen: NDArray  # (n, 6) rad/s, m/s          now, without it
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
     joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
-    tally: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
+    accumulator: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W
     record: NDArray  # (3,)                     largest residuals m/s, sum of iterations: RECORD_...

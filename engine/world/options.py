@@ -103,7 +103,6 @@ class StepOptions(NamedTuple):
     """How a step is done."""
 
     time_step: float  # s
-    share: float  # -            of the scene's step: 1, or less for a part of it
     integrator: int  # Integrator
     integrator_tolerance: float  # -  local error of the adaptive ones, relative
     orientation_update: int  # OrientationUpdate

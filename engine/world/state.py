@@ -61,13 +61,13 @@ class State(NamedTuple):
     time: NDArray  # (1,) s
     step: NDArray  # (1,) int64           steps done
     gravity_W: NDArray  # (3,) m/s^2
-    unguarded: NDArray  # (1,) int64      1: velocities were set since the last step; more: a step waits for room, see guard.py
+    velocities_changed: NDArray  # (1,) int64  1: velocities were set since the last step
     p_WB: NDArray  # (n, 3) m             centre of mass
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
-    L_flown: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, kept by the last free flight
-    w_flown: NDArray  # (n, 3) rad/s      angular velocity that flight ended with; another one now: kicked since
+    L_conserved: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, conserved by the last drift
+    w_drifted: NDArray  # (n, 3) rad/s      angular velocity that drift ended with; another one now: kicked since
     joint_q: NDArray  # (j, 3) m or rad   joint coordinates, angles counted across turns; ball: swing and twist
     joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
     broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole

@@ -93,8 +93,6 @@ class TreeWork(NamedTuple):
     found: NDArray  # (t, 11) J, kg m/s ...  the same where it ends
     asked: NDArray  # (1,) int64        1: reactions of this step are wanted, it is the last one of a call
     loop_work: NDArray  # (t,) J         what equations of loops did in the kick, at the first of tied trees
-    q_start: NDArray  # (c,) m or rad    coordinates before the step, to undo it
-    qd_start: NDArray  # (v,) 1/s        rates likewise
     H: NDArray  # (v, v) kg m^2, kg      joint-space inertia, then its factor L; of no size in a step
     S_root: (
         NDArray  # (6, v) -, m       S at the origin of the tree's first node; of no size in a step

@@ -29,12 +29,7 @@ class Motion(NamedTuple):
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     turning: NDArray  # (n, 6)               rad/s^2, m/s^2  how a flight bends: free spin, and joints of trees
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; behind the kick the mean of before and after
-    p_start: NDArray  # (n, 3) m             poses and spins before the step, to undo it
-    q_start: NDArray  # (n, 4) -
-    w_start: NDArray  # (n, 3)               rad/s
     activity: NDArray  # (n,) int64 -        what bodies do in this step: STATIC, KINEMATIC, DYNAMIC or ASLEEP
-    L_start: NDArray  # (n, 3)               N m s  State.L_flown
-    flown_start: NDArray  # (n, 3)           rad/s  State.w_flown
 
 
 @bundle
@@ -42,7 +37,7 @@ class Workspace(NamedTuple):
     """Everything a step needs that is not worth saving."""
 
     contacts: Contacts
-    ahead: Contacts  # what guard.py sees on the way
+    ahead: Contacts  # contacts ahead of a drift that the step's own did not foresee: step/continuous.py
     rows: Rows
     problem: Problem
     islands: Islands

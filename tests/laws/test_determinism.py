@@ -24,6 +24,7 @@ def poison(sim: Simulation) -> None:
     parts = [work.motion, work.rows, work.contacts, work.problem, sim.collision]
     parts += [work.dense, work.dense.graph, work.dense.equations]
     parts += [work.impacts, work.impacts.problem, work.tree]
+    parts += [sim.world.clock, sim.world.spare, sim.world.spare.state]
     for part in parts:
         for name, array in zip(part._fields, part, strict=True):
             if name in KEPT or not isinstance(array, np.ndarray):

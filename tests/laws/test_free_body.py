@@ -95,7 +95,7 @@ def rotated(q: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def spun(**simulation: object) -> Simulation:
-    """A thrown brick that spins; its own path (engine/alone.py) unless sleeping is asked for."""
+    """A thrown brick that spins; its own path (step/drift.py) unless sleeping is asked for."""
     motion = {"linear_velocity": [1.0, 2.0, 5.0], "angular_velocity": [1.0, 2.0, 3.0]}
     return simulate(document([brick("stone", **motion)], simulation={"dt": 1 / 240, **simulation}))
 

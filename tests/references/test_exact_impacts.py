@@ -213,7 +213,7 @@ def test_resting_bodies_and_joints_do_not_notice_the_impacts_of_others() -> None
     assert results[0] == pytest.approx(results[1], abs=1e-4)
 
 
-def test_contacts_that_need_more_room_go_back_to_before_the_batch() -> None:
+def test_contacts_that_need_more_room_go_back_to_before_the_step() -> None:
     """Fewer contacts to begin with, the same bits in the end."""
     rng = np.random.default_rng(5)
     bodies = [ground(material="steel")]

@@ -13,7 +13,7 @@ from engine.collision.find_contacts import pose_all
 from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
 from engine.collision.posed_pair import write_pair
-from engine.collision.scratch import POSITION, Pair
+from engine.world.collision import POSITION, Pair
 from engine.world.model import BOX, CAPSULE
 from tests.engine.collision.worlds import Solid, World
 

@@ -13,7 +13,7 @@ from engine.collision.manifold import face_candidates, frame_of, snap_to_face
 from engine.collision.motion import load3_at
 from engine.collision.narrow import nearest
 from engine.collision.posed_pair import write_pair
-from engine.collision.scratch import POSITION, Faces, Pair
+from engine.world.collision import POSITION, Faces, Pair
 from engine.world.model import BOX
 from tests.engine.collision.worlds import Solid, World, about
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.build.mesh import build_mesh, mesh_arrays
 from engine.collision.mesh_ray import ray_mesh
-from engine.collision.scratch import TREE_DEPTH
+from engine.world.collision import TREE_DEPTH
 from schemas.checks.surface import surface_of
 from tests.engine.collision.worlds import cuboid, grid, icosphere
 from tests.engine.scenes import document, simulate

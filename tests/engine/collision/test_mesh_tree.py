@@ -17,7 +17,7 @@ from engine.collision.mesh_tree import (
     triangle_above,
     triangle_meets,
 )
-from engine.collision.scratch import TREE_DEPTH
+from engine.world.collision import TREE_DEPTH
 from engine.world.model import INSIDE_CLOSED, TREE_LEAF
 from schemas.checks.surface import surface_of
 from tests.engine.collision.worlds import grid, icosphere

@@ -16,9 +16,9 @@ from engine.build.mesh import build_mesh, mesh_arrays
 from engine.build.options import build_options
 from engine.build.report import empty_report
 from engine.build.targets import TargetTable
-from engine.collision.find_contacts import find_contacts
+from engine.collision.find_contacts import broad_phase, narrow_phase, shortage
 from engine.collision.persistence import store_contacts
-from engine.collision.scratch import collision_scratch
+from engine.world.collision import collision_scratch
 from engine.world.contacts import Contacts
 from engine.world.model import (
     BOX,
@@ -230,10 +230,11 @@ class World:
 
     def find(self):
         """Contacts as a dict of arrays of the right length."""
-        self.report.status[0] = 0
-        find_contacts(
-            self.model, self.state, self.scratch, self.contacts, self.options, self.report
-        )
+        reach = (self.margin, self.h)
+        self.contacts.count[0], self.contacts.dropped[0] = 0, 0
+        broad_phase(self.model, self.state, self.scratch, reach)
+        narrow_phase(self.model, self.state, self.scratch, reach, self.contacts)
+        self.report.status[0] = shortage(self.scratch, self.contacts)
         n = int(self.contacts.count[0])
         return {
             name: getattr(self.contacts, name)[:n].copy()

@@ -57,8 +57,7 @@ def pair() -> list[dict[str, Any]]:
 def allow_only_what_the_joint_allows(sim: Simulation) -> None:
     """Take from the velocities what the equations forbid: only then are angles coordinates."""
     state: State = sim.state
-    still = np.zeros((3, 6))
-    write_rows(sim.model, state, sim.work.contacts, sim.work.rows, sim.options, still)
+    write_rows(sim.world)
     rows = sim.work.rows
     keep = [i for i in range(int(rows.count[0])) if rows.kind[i] == 0]
     J = np.concatenate([rows.J_a[keep], rows.J_b[keep]], axis=1)
@@ -180,7 +179,7 @@ def test_contact_normals(shape: str, other: str) -> None:
     contacts.body_a[0], contacts.body_b[0] = 0, second
     contacts.point_W[0] = 0.5 * (near["point_a"] + near["point_b"])
     contacts.normal_W[0], contacts.gap[0] = near["normal"], near["distance"]
-    write_rows(sim.model, sim.state, contacts, rows, sim.options, np.zeros((4, 3)))
+    write_rows(sim.world)
     normal = rows.kind[: rows.count[0]].tolist().index(ROW_NORMAL)
     speed = row_speed(rows, normal, sim.state)
     ahead, behind = (at(sim, s * D, gap) for s in (1.0, -1.0))

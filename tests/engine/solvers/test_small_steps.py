@@ -105,7 +105,7 @@ def test_what_substeps_cannot_be_combined_with_is_refused_by_name():
 def test_a_quarter_of_a_turn_per_substep_is_the_stiffest():
     def soft(**solver):
         document = scene([GROUND], solver={"method": "small_steps", **solver})
-        return softness_of.py_func(build_options(document, 1.0))
+        return softness_of.py_func(build_options(document, 1.0), document.simulation.dt)
 
     assert soft(frequency=200.0) == soft(frequency=1e6)
     assert soft() == soft(frequency=100.0)

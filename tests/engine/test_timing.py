@@ -6,7 +6,7 @@ import pytest
 
 from engine.build.report import empty_report
 from engine.simulation import Simulation
-from engine.stopwatch import TIMED_EVERY, lap, look_at_clock, watch_step
+from engine.step.timing import TIMED_EVERY, choose_timed, read_clock, record_phase
 from engine.world.report import PHASE_SOLVE
 from schemas import load_scene
 from schemas.examples import example_text
@@ -17,7 +17,7 @@ def timed(n_steps: int) -> list[int]:
     report = empty_report()
     found = []
     for done in range(n_steps):
-        watch_step(report, done, n_steps)
+        choose_timed(report, done, n_steps)
         if report.watched[0] == 1:
             found.append(done)
     assert report.timed_steps[0] == len(found)
@@ -35,11 +35,11 @@ def test_few_of_many() -> None:
 
 def test_laps_are_booked_in_timed_steps_only() -> None:
     report = empty_report()
-    lap(report, PHASE_SOLVE, look_at_clock(report))
+    record_phase(report, PHASE_SOLVE, read_clock(report))
     assert (report.phase_ns == 0).all()
     report.watched[0] = 1
-    began = look_at_clock(report)
-    ended = lap(report, PHASE_SOLVE, began)
+    began = read_clock(report)
+    ended = record_phase(report, PHASE_SOLVE, began)
     assert began > 0
     assert report.phase_ns[PHASE_SOLVE] == ended - began
 

@@ -18,15 +18,15 @@ from engine.articulated.kick import has_loops
 from engine.articulated.places import write_velocities
 from engine.articulated.rows import tree_of
 from engine.articulated.sums import kinetic_energy, momentum, rotor_energy
-from engine.closing import level_rates
 from engine.diagnostics.ledger import mean_row_speed, row_speed_before
 from engine.kernel import kernel
 from engine.spatial.vec3 import ZERO3, sub
-from engine.world.problem import Problem
+from engine.stabilisation.loop_closure import level_rates
 from engine.world.rows import ROW_EQUATION, Rows
-from engine.world.state import LEDGER_CORRECTION, State
+from engine.world.state import LEDGER_CORRECTION
 from engine.world.tree import KEPT_ENERGY, Tree, TreeWork
-from engine.world.workspace import Motion, Workspace
+from engine.world.workspace import Motion
+from engine.world.world import World
 
 # share of its bodies' speeds by which a loop may be open; more is a jolt, whose energy is lost
 JOLT = 0.05
@@ -54,14 +54,14 @@ def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
 
 
 @kernel
-def count_loop_work(
-    tree: Tree, work: TreeWork, rows: Rows, problem: Problem, motion: Motion, state: State
-) -> None:
+def record_loop_work(world: World) -> None:
     """Work of the equations of loops in the kick [J], inf where one was a jolt.
 
     Reads   velocities before (motion) and after (state) the kick, rows, lam
     Writes  work.loop_work
     """
+    tree, work, state = world.model.tree, world.work.tree, world.state
+    rows, problem, motion = world.work.rows, world.work.problem, world.work.motion
     if not has_loops(tree):
         return
     for t in range(work.loop_work.shape[0]):
@@ -108,20 +108,21 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
 
 
 @kernel
-def finish_loops(tree: Tree, state: State, work: Workspace, closed: bool) -> None:
+def restore_loop_energy(world: World, closed: bool) -> None:
     """Rates along loops at the end of a step, with the energy they had.
 
     Reads   closed: whether loops could be closed; work.tree.kept of the flight from the kick
     Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in
     Check   tests/laws/test_reduced.py, tests/references/test_mechanisms.py
     """
+    tree, state, scratch = world.model.tree, world.state, world.work.tree
     if not has_loops(tree):
         return
-    scratch, n = work.tree, tree.kind.shape[0]
+    n = tree.kind.shape[0]
     energy = energy_of(tree, scratch, state.tree_qd, 0, n)
     L, P = momentum(tree, scratch, 0, n, ZERO3)
     if closed:
-        level_rates(tree, state, work)
+        level_rates(world)
     for t in range(tree.tied.shape[0]):
         if tree.tied[t] == t:
             give_back(tree, scratch, t, state.tree_qd)

@@ -1,4 +1,7 @@
-"""Everything collision writes between two steps; garbage before and after `find_contacts`."""
+"""What contact detection works on: garbage between steps, but for the tree and its pairs.
+
+These are a cache: boxes kept from step to step, whose content never changes a result.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +49,17 @@ class Pair(NamedTuple):
 
     solids: NDArray  # (3, N_COLUMNS)  a triangle of a mesh is side 1, the mesh itself row 2
     points: NDArray  # (k, 3) m   hull vertices of all shapes from their own origin, world axes
-    cosine: NDArray  # (2, 3, 3)  box against box: products of their axes, and their sizes
+    cosine: NDArray  # (2, 3, 3) -  box against box: products of their axes, and their sizes
 
 
 @bundle
 class Faces(NamedTuple):
     """Faces of the hulls, as in Shapes."""
 
-    normal: NDArray  # (f, 3) in S
-    loop_start: NDArray  # (f,)
-    loop_count: NDArray  # (f,)
-    loop: NDArray  # (l,)
+    normal: NDArray  # (f, 3) -        in S
+    loop_start: NDArray  # (f,) int64
+    loop_count: NDArray  # (f,) int64
+    loop: NDArray  # (l,) int64
 
 
 @bundle
@@ -88,7 +91,7 @@ class Clusters(NamedTuple):
 
     stack: NDArray  # (d,) int64         nodes of the tree that wait
     used: NDArray  # (1,) int64          groups
-    axis: NDArray  # (g, 3)              normal of the first contact of each
+    axis: NDArray  # (g, 3) -            normal of the first contact of each
     size: NDArray  # (g,) int64          contacts in each; contact i of group g is row g p + i
     point: NDArray  # (g p, 3) m         half way between the surfaces, from the solid's origin, W
     normal: NDArray  # (g p, 3)          from the mesh to the solid, W
@@ -134,10 +137,10 @@ class Tree(NamedTuple):
 class CollisionScratch(NamedTuple):
     """All arrays the room needs."""
 
-    solids: NDArray  # (m, N_COLUMNS)
+    solids: NDArray  # (m, N_COLUMNS) m, rad/s ...  posed shapes, by column
     points: NDArray  # (k + 3, 3) m
-    pair: NDArray  # (3, N_COLUMNS)
-    cosine: NDArray  # (2, 3, 3)
+    pair: NDArray  # (3, N_COLUMNS) m, rad/s ...    Pair.solids
+    cosine: NDArray  # (2, 3, 3) -
     simplex: NDArray  # (4, 9) m        a - b, a, b
     sweep: Sweep
     tree: Tree

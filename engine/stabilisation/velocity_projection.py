@@ -1,35 +1,34 @@
-"""Velocities that somebody set become those of trees: what ideal joints make of them."""
+"""Velocities that were set are projected onto the joints of trees."""
 
 from __future__ import annotations
 
 from engine.articulated.exchange import settle
 from engine.diagnostics.energy import momenta, moving_energy
 from engine.kernel import kernel
-from engine.world.model import Model
 from engine.world.state import (
     EXTREME_KINETIC,
     FIRST_ENERGY,
     FIRST_MOMENTUM,
     LEDGER_WORK_IN,
-    State,
 )
-from engine.world.tree import TreeWork
+from engine.world.world import World
 
 
 @kernel
-def settle_trees(model: Model, state: State, work: TreeWork) -> None:
-    """Joints of trees pass on at once what was set, as an impulse; it is booked as from outside.
+def project_velocities(world: World) -> None:
+    """Joints of trees pass an impulse on at once, which is booked as from outside.
 
-    What the scene's own velocities change belongs to what the run began with.
+    What the scene's own velocities change belongs to the energy and momenta at the start.
 
     Writes  state.tree_qd, velocities of bodies of trees; ledger and momentum_in, or extremes
     Check   tests/laws/test_reduced.py
     """
+    model, state = world.model, world.state
     if model.tree.kind.shape[0] == 0:
         return
     energy = moving_energy(model, state)
     P, L = momenta(model.bodies, state)
-    settle(model.tree, state, work)
+    settle(model.tree, state, world.work.tree)
     now = moving_energy(model, state)
     P_now, L_now = momenta(model.bodies, state)
     if state.step[0] == 0:

@@ -1,21 +1,21 @@
-"""Velocities jump where bodies meet, in the middle of a step or at the moment of an impact."""
+"""Resolve impacts: velocities jump where bodies meet, in the kick or at the time of impact."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from engine.diagnostics.ledger import add_external, carried_speed, pushes_against_world
-from engine.impacts.gather import gather
-from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
-from engine.impacts.select import (
+from engine.impacts.active_contacts import (
     TIE,
-    Reach,
+    ImpactWindow,
     fastest_approach,
     mark_closed,
     mark_struck,
+    propagate,
     speed_along,
-    spread,
 )
+from engine.impacts.gather import gather
+from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
 from engine.kernel import kernel
 from engine.world.model import DYNAMIC
 from engine.world.options import RestitutionLaw
@@ -28,11 +28,9 @@ from engine.world.state import (
 )
 
 if TYPE_CHECKING:
-    from engine.world.model import Bodies, Model
-    from engine.world.options import StepOptions
-    from engine.world.report import Report
-    from engine.world.state import State
+    from engine.world.model import Bodies
     from engine.world.workspace import Workspace
+    from engine.world.world import World
 
 POISSON = int(RestitutionLaw.POISSON)
 PROPAGATING = int(RestitutionLaw.PROPAGATING)
@@ -99,8 +97,9 @@ def keep_sums(work: Workspace, k: int) -> None:
 
 
 @kernel
-def book_outside(model: Model, work: Workspace, k: int, lam: float, state: State) -> None:
+def book_outside(world: World, k: int, lam: float) -> None:
     """Impulse and work of row k that come from bodies whose motion is given."""
+    model, state, work = world.model, world.state, world.work
     bodies, problem = model.bodies, work.impacts.problem
     a, b = problem.body_a[k], problem.body_b[k]
     carried = carried_speed(bodies, problem.J_a, k, a, state)
@@ -116,7 +115,7 @@ def book_outside(model: Model, work: Workspace, k: int, lam: float, state: State
 
 
 @kernel
-def apply_impact(model: Model, state: State, work: Workspace) -> None:
+def apply_impact(world: World) -> None:
     """Let one impact act, and book it: each row's work is lam times its mean speed.
 
     What all normals took together is the impact's loss, what all tangents took is friction; one
@@ -125,7 +124,7 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
     Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
     Check   tests/references/test_impacts.py
     """
-    impacts, ledger = work.impacts, state.ledger
+    work, impacts, ledger = world.work, world.work.impacts, world.state.ledger
     problem = impacts.problem
     for k in range(problem.count[0]):
         impacts.speed[k] = speed_along(problem, k, impacts.velocity)
@@ -146,7 +145,7 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
             ledger[LEDGER_WORK_IN] -= lam * belt
         else:
             ledger[LEDGER_CORRECTION] += lam * mean
-        book_outside(model, work, k, lam, state)
+        book_outside(world, k, lam)
         keep_sums(work, k)
     if pushed + rubbed > 0.0:
         ledger[LEDGER_CORRECTION] += pushed + rubbed
@@ -160,42 +159,32 @@ def apply_impact(model: Model, state: State, work: Workspace) -> None:
 
 
 @kernel
-def strike_once(
-    model: Model,
-    state: State,
-    work: Workspace,
-    reach: Reach,
-    fastest: float,
-    options: StepOptions,
-    report: Report,
-) -> None:
+def resolve_once(world: World, window: ImpactWindow, fastest: float) -> None:
     """One impact under the law of the options; under the propagating one of the fastest only."""
+    work, bodies, law = world.work, world.model.bodies, world.options.restitution_law
     problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
-    bodies = model.bodies
-    law = options.restitution_law
     if law == PROPAGATING:
-        mark_struck(problem, contacts, impacts, reach, (1.0 - TIE) * fastest)
+        mark_struck(problem, contacts, impacts, window, (1.0 - TIE) * fastest)
     else:
-        mark_struck(problem, contacts, impacts, reach, 0.0)
-        mark_closed(problem, contacts, impacts, reach, fastest)
-    spread(bodies, rows, contacts, impacts)
+        mark_struck(problem, contacts, impacts, window, 0.0)
+        mark_closed(problem, contacts, impacts, window, fastest)
+    propagate(bodies, rows, contacts, impacts)
     gather(bodies, rows, contacts, problem, impacts)
     write_speeds(work)
     if law == POISSON:
-        poisson_impact(bodies, work, reach.horizon, options.solver, report)
+        poisson_impact(world, window.horizon)
     else:
-        bounded = law == PROPAGATING
-        newton_impact(bodies, work, reach.horizon, bounded, options.solver, report)
-    apply_impact(model, state, work)
+        newton_impact(world, window.horizon, law == PROPAGATING)
+    apply_impact(world)
 
 
 @kernel
-def hand_over(bodies: Bodies, state: State, work: Workspace) -> None:
+def apply_jump(world: World) -> None:
     """Velocities after the last impact become those of the step.
 
     Writes  state.v_WB_W, w_WB_W; motion.velocity_free
     """
-    motion = work.motion
+    bodies, state, motion = world.model.bodies, world.state, world.work.motion
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             for k in range(3):
@@ -206,10 +195,8 @@ def hand_over(bodies: Bodies, state: State, work: Workspace) -> None:
 
 
 @kernel
-def strike(
-    model: Model, state: State, work: Workspace, reach: Reach, options: StepOptions, report: Report
-) -> bool:
-    """All impacts of this moment; whether there were any.
+def resolve(world: World, window: ImpactWindow) -> bool:
+    """Resolve all impacts within the window; whether there were any.
 
     newton, poisson   all contacts within reach of a struck one at once
     propagating       the fastest approach alone (ties together), then the next, until none is left
@@ -222,27 +209,28 @@ def strike(
     Source  Poisson's hypothesis, Glocker 1995; decision 0006
     Check   tests/references/test_impacts.py
     """
-    motion, impacts, problem, bodies = work.motion, work.impacts, work.problem, model.bodies
+    work, bodies = world.work, world.model.bodies
+    motion, impacts, problem = work.motion, work.impacts, work.problem
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
             impacts.seen[i, k] = motion.velocity_old[i, k]
             impacts.velocity[i, k] = motion.velocity_old[i, k]
-    fastest = fastest_approach(problem, work.contacts, impacts, reach)
+    fastest = fastest_approach(problem, work.contacts, impacts, window)
     if fastest == 0.0:
         return False
-    if reach.before > 0.0:
-        add_kick_before(bodies, work, reach.before)
+    if window.before > 0.0:
+        add_kick_before(bodies, work, window.before)
     for i in range(work.rows.count[1]):
         impacts.kept[i] = speed_along(problem, i, impacts.velocity)
-    threshold = max(reach.threshold, NOTHING * fastest)
-    limits = Reach(reach.horizon, reach.closed, reach.touching, threshold, reach.before)
+    threshold = max(window.threshold, NOTHING * fastest)
+    above = ImpactWindow(window.horizon, window.closed, window.touching, threshold, window.before)
     rounds = 1
-    if options.restitution_law == PROPAGATING:
+    if world.options.restitution_law == PROPAGATING:
         rounds = ROUNDS + ROUNDS_PER_CONTACT * work.contacts.count[0]
     for _ in range(rounds):
-        strike_once(model, state, work, limits, fastest, options, report)
-        fastest = fastest_approach(problem, work.contacts, impacts, limits)
+        resolve_once(world, above, fastest)
+        fastest = fastest_approach(problem, work.contacts, impacts, above)
         if fastest == 0.0:
             break
-    hand_over(bodies, state, work)
+    apply_jump(world)
     return True

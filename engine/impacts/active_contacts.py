@@ -25,7 +25,7 @@ TIE = 1e-6
 
 
 @bundle
-class Reach(NamedTuple):
+class ImpactWindow(NamedTuple):
     """When a contact can be touched."""
 
     horizon: float  # s     within this time at its present speed; 0: now
@@ -46,34 +46,38 @@ def speed_along(problem: Problem, i: int, v: NDArray) -> float:
 
 
 @kernel
-def strikes(problem: Problem, contacts: Contacts, c: int, speed: float, reach: Reach) -> bool:
-    """Whether contact c is rigid and touches within reach, faster than the threshold.
+def is_struck(
+    problem: Problem, contacts: Contacts, c: int, speed: float, window: ImpactWindow
+) -> bool:
+    """Whether contact c is rigid and touches within the window, faster than the threshold.
 
     Without restitution it must not be stopped where it is: until it is closed the kick has it.
     """
     i = problem.count[1] + 3 * c
     return (
-        speed < -reach.threshold
-        and contacts.gap[c] + reach.horizon * speed < reach.touching
+        speed < -window.threshold
+        and contacts.gap[c] + window.horizon * speed < window.touching
         and problem.cfm[i] == 0.0
-        and (contacts.restitution[c] > 0.0 or contacts.gap[c] <= reach.touching)
+        and (contacts.restitution[c] > 0.0 or contacts.gap[c] <= window.touching)
     )
 
 
 @kernel
-def fastest_approach(problem: Problem, contacts: Contacts, impacts: Impacts, reach: Reach) -> float:
+def fastest_approach(
+    problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow
+) -> float:
     """Largest speed of approach among contacts that strike [m/s]; 0: none does."""
     fastest = 0.0
     for c in range(contacts.count[0]):
         speed = speed_along(problem, problem.count[1] + 3 * c, impacts.seen)
-        if -speed > fastest and strikes(problem, contacts, c, speed, reach):
+        if -speed > fastest and is_struck(problem, contacts, c, speed, window):
             fastest = -speed
     return fastest
 
 
 @kernel
 def mark_struck(
-    problem: Problem, contacts: Contacts, impacts: Impacts, reach: Reach, slowest: float
+    problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow, slowest: float
 ) -> None:
     """Contacts that strike at least as fast as `slowest`; all others are open.
 
@@ -84,7 +88,7 @@ def mark_struck(
     for c in range(contacts.count[0]):
         speed = speed_along(problem, n_box + 3 * c, impacts.seen)
         impacts.role[c] = ROLE_OPEN
-        if -speed >= slowest and strikes(problem, contacts, c, speed, reach):
+        if -speed >= slowest and is_struck(problem, contacts, c, speed, window):
             impacts.role[c] = ROLE_STRUCK
             impacts.reached[problem.body_a[n_box + 3 * c]] = 1
             impacts.reached[problem.body_b[n_box + 3 * c]] = 1
@@ -92,18 +96,18 @@ def mark_struck(
 
 @kernel
 def mark_closed(
-    problem: Problem, contacts: Contacts, impacts: Impacts, reach: Reach, fastest: float
+    problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow, fastest: float
 ) -> None:
-    """Open contacts that a body moving at `fastest` would close within reach become closed."""
+    """Open contacts that a body moving at `fastest` would close within the window become closed."""
     for c in range(contacts.count[0]):
-        near = contacts.gap[c] - reach.horizon * fastest < reach.touching
+        near = contacts.gap[c] - window.horizon * fastest < window.touching
         rigid = problem.cfm[problem.count[1] + 3 * c] == 0.0
         if impacts.role[c] == ROLE_OPEN and near and rigid:
             impacts.role[c] = ROLE_CLOSED
 
 
 @kernel
-def pass_on(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
+def propagate_between(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
     """Let an impact go from one of two dynamic bodies to the other; whether it did."""
     if bodies.kind[a] != DYNAMIC or bodies.kind[b] != DYNAMIC or reached[a] == reached[b]:
         return False
@@ -113,7 +117,7 @@ def pass_on(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
 
 
 @kernel
-def spread(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) -> None:
+def propagate(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) -> None:
     """Bodies that an impact reaches through equations of joints and through closed contacts.
 
     Writes  impacts.reached
@@ -125,11 +129,11 @@ def spread(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) -> 
         changed = False
         for i in range(n_box):
             if rows.kind[i] == ROW_EQUATION:
-                changed |= pass_on(bodies, reached, rows.body_a[i], rows.body_b[i])
+                changed |= propagate_between(bodies, reached, rows.body_a[i], rows.body_b[i])
         for c in range(contacts.count[0]):
             if impacts.role[c] != ROLE_OPEN:
                 i = n_box + 3 * c
-                changed |= pass_on(bodies, reached, rows.body_a[i], rows.body_b[i])
+                changed |= propagate_between(bodies, reached, rows.body_a[i], rows.body_b[i])
 
 
 @kernel

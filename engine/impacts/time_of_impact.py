@@ -1,4 +1,4 @@
-"""When do they meet? The first moment at which two bodies touch that are to rebound."""
+"""Time of impact: when the first two bodies meet that are to rebound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from engine.bodies.point import velocity_at
-from engine.impacts.select import Reach
+from engine.impacts.active_contacts import ImpactWindow
 from engine.kernel import kernel
 from engine.spatial.vec3 import dot, load3, sub
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.world.contacts import Contacts
     from engine.world.state import State
-    from engine.world.workspace import Motion
+    from engine.world.world import World
 
 
 @kernel
@@ -37,31 +37,34 @@ def time_to_close(gap: float, speed: float, acceleration: float) -> float:
 
 
 @kernel
-def is_due(contacts: Contacts, state: State, motion: Motion, reach: Reach) -> bool:
-    """Whether some rigid contact is within reach and approaches faster than the threshold."""
+def is_due(world: World, window: ImpactWindow) -> bool:
+    """Whether some rigid contact is within the window and approaches faster than the threshold."""
+    contacts = world.work.contacts
     for c in range(contacts.count[0]):
-        speed = normal_speed(contacts, c, state, motion.velocity_old)
-        near = contacts.gap[c] + reach.horizon * speed < reach.closed
-        if near and speed < -reach.threshold and contacts.compliance[c] == 0.0:
+        speed = normal_speed(contacts, c, world.state, world.work.motion.velocity_old)
+        near = contacts.gap[c] + window.horizon * speed < window.closed
+        if near and speed < -window.threshold and contacts.compliance[c] == 0.0:
             return True
     return False
 
 
 @kernel
-def first_moment(contacts: Contacts, state: State, motion: Motion, reach: Reach, h: float) -> float:
-    """Time until the first rigid contact closes faster than the threshold [s]; h: none does.
+def time_of_impact(world: World, window: ImpactWindow) -> float:
+    """Time until the first rigid contact closes faster than the threshold [s]; clock.h: none does.
 
     Exact where both bodies fly freely and keep the points they meet with (spheres, and what does
-    not turn); else right to second order, and the rest of the gap is a flight of its own.
+    not turn); else right to second order, and the rest of the gap is a part of its own.
 
-    Reads   motion.velocity_old, velocity_free (what forces alone do in h [s])
+    Reads   motion.velocity_old, velocity_free (what forces alone do in clock.h)
     Check   tests/references/test_exact_impacts.py
     """
+    contacts, state, motion = world.work.contacts, world.state, world.work.motion
+    h = world.clock.h[0]
     first = h
     for c in range(contacts.count[0]):
         speed = normal_speed(contacts, c, state, motion.velocity_old)
         rigid = contacts.compliance[c] == 0.0
-        if rigid and contacts.gap[c] >= reach.closed and speed < -reach.threshold:
+        if rigid and contacts.gap[c] >= window.closed and speed < -window.threshold:
             free = normal_speed(contacts, c, state, motion.velocity_free)
             t = time_to_close(contacts.gap[c], speed, (free - speed) / h)
             if 0.0 <= t < first:

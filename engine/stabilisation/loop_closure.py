@@ -29,12 +29,11 @@ from engine.kernel import kernel
 from engine.solvers.linear import TELLING, Factor, add_row
 from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
 from engine.spatial.vec3 import add, sub
-from engine.world.model import Model
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
-from engine.world.state import State
 from engine.world.tree import KEPT_CENTRE, Tree, TreeWork
 from engine.world.workspace import Workspace
+from engine.world.world import World
 
 # m or rad: errors that are let be, and looks at what is left
 CLOSED, PASSES = 1e-12, 2
@@ -47,13 +46,13 @@ LEVER = 300.0
 
 
 @kernel
-def write_loops(model: Model, state: State, work: Workspace) -> float:
+def write_loops(world: World) -> float:
     """Equations of all loops where poses are now; returns the largest error.
 
     Writes  work.loop_rows, loops
     """
-    rows, problem = work.loop_rows, work.loops
-    tree = model.tree
+    model, state, work = world.model, world.state, world.work
+    rows, problem, tree = work.loop_rows, work.loops, model.tree
     rows.count[0] = 0
     rows.share[0] = 1.0
     for j in range(tree.inner.shape[0]):
@@ -112,12 +111,13 @@ def solve_shift(tree: Tree, work: Workspace) -> float:
 
 
 @kernel
-def level_rates(tree: Tree, state: State, work: Workspace) -> None:
+def level_rates(world: World) -> None:
     """Rates along the loops where they are now: of all with J v = 0 the nearest, by masses.
 
     Reads   work.loops as `write_loops` left them, the factor
     Writes  state.tree_qd, velocities of bodies of trees; work.tree.V
     """
+    tree, state, work = world.model.tree, world.state, world.work
     scratch, rows, problem = work.tree, work.loop_rows, work.loops
     write_velocities(tree, state.tree_qd, scratch)
     show_velocities(tree, scratch, state)
@@ -176,7 +176,7 @@ def is_near_singular(problem: Problem, rows: Rows, dense: Dense) -> bool:
 
 
 @kernel
-def settle_loops(model: Model, state: State, work: Workspace) -> bool:
+def settle_loops(world: World) -> bool:
     """The nearest coordinates and rates that obey the equations of loops, to rounding.
 
     False near a singular place, where nearest says nothing: nothing is moved then.
@@ -185,12 +185,13 @@ def settle_loops(model: Model, state: State, work: Workspace) -> bool:
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees; work.tree: V, the factor
     Check   tests/laws/test_integrators.py
     """
-    tree, scratch, problem = model.tree, work.tree, work.loops
+    tree, state, work = world.model.tree, world.state, world.work
+    scratch, problem = work.tree, work.loops
     before = math.inf
     for k in range(NEWTON_PASSES):
         prepare(tree, state, scratch)
         show_poses(tree, scratch, state)
-        largest = write_loops(model, state, work)
+        largest = write_loops(world)
         if problem.count[0] > work.dense.path.shape[0]:
             return False
         # what does not fall any more is rounding, or no place where loops are closed
@@ -206,19 +207,20 @@ def settle_loops(model: Model, state: State, work: Workspace) -> bool:
             break
         before = 0.5 * largest
         advance_coordinates(tree, state.tree_q, scratch.mean, 1.0)
-    level_rates(tree, state, work)
+    level_rates(world)
     return True
 
 
 @kernel
-def close_loops(model: Model, state: State, work: Workspace) -> bool:
+def close_loops(world: World) -> bool:
     """Close all loops of trees, as far as coordinates can; False near a singular place.
 
     Reads   state.tree_q at the end of the step; work.tree.kept of the flight there
     Writes  state.tree_q, poses of bodies of trees; work.tree
     Check   tests/references/test_mechanisms.py, tests/laws/test_reduced.py
     """
-    tree, scratch, problem = model.tree, work.tree, work.loops
+    tree, state, work = world.model.tree, world.state, world.work
+    scratch, problem = work.tree, work.loops
     if not has_loops(tree):
         return True
     closed = True
@@ -227,7 +229,7 @@ def close_loops(model: Model, state: State, work: Workspace) -> bool:
         show_poses(tree, scratch, state)
         if k == 0:
             move_centres(tree, scratch, -1.0)
-        largest = write_loops(model, state, work)
+        largest = write_loops(world)
         fits = problem.count[0] <= work.dense.path.shape[0]
         if not largest > CLOSED or not fits or k == PASSES:
             closed = fits

@@ -13,19 +13,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def start_sums(impacts: Impacts) -> None:
-    """Sums of a step to zero.
-
-    Writes  impacts.contact_lam, joint_lam, tally, record
-    """
-    impacts.contact_lam[:] = 0.0
-    impacts.joint_lam[:] = 0.0
-    impacts.tally.count[0] = 0
-    impacts.record[:] = 0.0
-
-
-@kernel
-def keep_record(impacts: Impacts, report: Report) -> None:
+def record_solve(impacts: Impacts, report: Report) -> None:
     """Count a solve in: the largest residuals, the sum of iterations.
 
     Writes  impacts.record
@@ -37,7 +25,7 @@ def keep_record(impacts: Impacts, report: Report) -> None:
 
 
 @kernel
-def show_record(impacts: Impacts, report: Report) -> None:
+def report_solves(impacts: Impacts, report: Report) -> None:
     """The step's report from the record."""
     record = impacts.record
     report.residual[0] = record[RECORD_RESIDUAL]

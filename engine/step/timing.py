@@ -1,6 +1,6 @@
-"""Where the time of a step goes, by phases.
+"""Time spent in each phase of a step.
 
-A look at the clock costs as much as a small phase: in a long run only every few steps are timed.
+A look at the clock costs as much as a small phase: in a long run only every eighth step is timed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ TIMED_EVERY = 8
 
 
 @kernel
-def watch_step(report: Report, done: int, n_steps: int) -> None:
-    """Whether the step after `done` of n_steps is timed.
+def choose_timed(report: Report, done: int, n_steps: int) -> None:
+    """Decide whether the step after `done` of n_steps is timed.
 
     Writes  report.watched, timed_steps
     """
@@ -24,14 +24,14 @@ def watch_step(report: Report, done: int, n_steps: int) -> None:
 
 
 @kernel
-def look_at_clock(report: Report) -> int:
+def read_clock(report: Report) -> int:
     """Now [ns] in a step that is timed, else 0."""
     return clock_ns() if report.watched[0] == 1 else 0
 
 
 @kernel
-def lap(report: Report, phase: int, since: int) -> int:
-    """Book the time since `since` [ns] under a phase; returns now."""
-    now = look_at_clock(report)
+def record_phase(report: Report, phase: int, since: int) -> int:
+    """Add the time since `since` [ns] to a phase; returns now."""
+    now = read_clock(report)
     report.phase_ns[phase] += now - since
     return now

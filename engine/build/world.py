@@ -1,0 +1,47 @@
+"""The world of a simulation: its parts, and room for what only a step needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.world.model import Model
+from engine.world.state import State
+from engine.world.workspace import Workspace
+from engine.world.world import Clock, Spare
+
+
+def with_activity(model: Model, work: Workspace) -> Model:
+    """The model whose bodies' kinds are what they do now, in `work`: who sleeps is passed over."""
+    work.motion.activity[:] = model.bodies.kind
+    return model._replace(bodies=model.bodies._replace(kind=work.motion.activity))
+
+
+def clock_arrays(time_step: float) -> Clock:
+    """The clock before a step."""
+    return Clock(
+        h=np.full(1, time_step),
+        share=np.ones(1),
+        exact=np.zeros(1, np.int64),
+        left=np.zeros(1),
+        impacts=np.zeros(2, np.int64),
+        free_from=np.full(1, np.inf),
+    )
+
+
+def copied(arrays: Any) -> Any:
+    """Nested bundles with copies of their arrays."""
+    if isinstance(arrays, tuple):
+        return type(arrays)(*(copied(one) for one in arrays))
+    return arrays.copy()
+
+
+def spare_arrays(state: State) -> Spare:
+    """Room for the state before a step."""
+    return Spare(
+        state=copied(state),
+        has_motion=np.zeros(1, np.int64),
+        has_impulses=np.zeros(1, np.int64),
+        events=np.zeros(1, np.int64),
+    )

@@ -1,0 +1,1 @@
+"""One time step: drift, kick, drift; begin reading in step.py."""

@@ -1,0 +1,202 @@
+"""Continuous collision: no body passes through another on a drift that contacts did not foresee.
+
+Contacts are found in the middle of a step for the drift up to the next middle, with the velocities
+before the kick. Two drifts are then unforeseen: the first half step after velocities were set (a
+run begins, a command), and the drift of a body that the kick has deflected. Before either, contacts
+are found anew with the velocities of now, and if something would be crossed, an impact without
+duration stops it: contacts and joints, no forces.
+"""
+
+from __future__ import annotations
+
+from engine.articulated.exchange import prepare
+from engine.articulated.kick import book_supports, hold_trees
+from engine.assembly.assemble import assemble
+from engine.bodies.finite import first_bad_body
+from engine.bodies.forces import load_gravity
+from engine.bodies.point import point_velocity
+from engine.bodies.world_inertia import write_world_inertia
+from engine.collision.persistence import settle_contacts
+from engine.constraints.impact_rows import write_impact_rows
+from engine.diagnostics.contact_ledger import book_touch
+from engine.diagnostics.ledger import book_row_impulses, book_work
+from engine.impacts.laws import has_impact_law
+from engine.integration.apply_impulses import apply_impulses, keep_impulses
+from engine.kernel import kernel
+from engine.solvers.islands import solve_islands
+from engine.spatial.vec3 import dot, load3, norm, sub
+from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from engine.world.contacts import Contacts
+from engine.world.model import DYNAMIC
+from engine.world.state import LEDGER_CORRECTION, State
+from engine.world.workspace import Motion
+from engine.world.world import World
+
+# share of the margin by which nothing may be crossed on the first drift after velocities were set
+FIRST_DRIFT = 0.01
+# margins by which a kick may carry a body away from where it was going; beyond it is deflected
+JUMP = 4.0
+# share of the margin by which nothing may be crossed by a deflected body
+LATER_DRIFT = 1.0
+# impacts that follow one another within a step
+MAX_IMPACTS = 3
+
+
+@kernel
+def hold_velocities(state: State, motion: Motion) -> None:
+    """No forces: v_free = v; nothing to book but the rows."""
+    for i in range(state.p_WB.shape[0]):
+        for k in range(3):
+            motion.velocity_old[i, k] = state.w_WB_W[i, k]
+            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
+            motion.velocity_free[i, k] = state.w_WB_W[i, k]
+            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
+            motion.wrench[i, k] = 0.0
+            motion.wrench[i, 3 + k] = 0.0
+            motion.booked[i, k] = 0.0
+            motion.booked[i, 3 + k] = 0.0
+            motion.turning[i, k] = 0.0
+            motion.turning[i, 3 + k] = 0.0
+            motion.jump[i, k] = 0.0
+            motion.jump[i, 3 + k] = 0.0
+
+
+@kernel
+def is_crossed(contacts: Contacts, state: State, window: tuple[float, float]) -> bool:
+    """Whether a rigid contact closes by more than its gap and a tolerance within a horizon.
+
+    window = (horizon [s], tolerance [m]). Compliant contacts give way on purpose.
+    """
+    horizon, tolerance = window
+    for c in range(contacts.count[0]):
+        if contacts.compliance[c] > 0.0:
+            continue
+        p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
+        v_a = point_velocity(state, contacts.body_a[c], p)
+        v_b = point_velocity(state, contacts.body_b[c], p)
+        if horizon * dot(n, sub(v_a, v_b)) > max(contacts.gap[c], 0.0) + tolerance:
+            return True
+    return False
+
+
+@kernel
+def is_deflected(world: World) -> bool:
+    """Whether the kick carries a shape far, within a step, from where it was going.
+
+    Neither where its body went before nor where forces alone would lead: then rows have done it.
+    Impacts by a law that acts apart from the kick are foreseen by it.
+    """
+    if has_impact_law(world.options):
+        return False
+    shapes, state, motion = world.model.shapes, world.state, world.work.motion
+    h, far = world.clock.h[0], JUMP * world.options.margin
+    for i in range(len(shapes.kind)):
+        body = shapes.body[i]
+        if world.model.bodies.kind[body] != DYNAMIC:
+            continue
+        reach = norm(load3(shapes.p_BS, i)) + shapes.bounding_radius[i]
+        from_old = 0.0
+        from_free = 0.0
+        for k in range(3):
+            v, w = state.v_WB_W[body, k], state.w_WB_W[body, k]
+            from_old += abs(v - motion.velocity_old[body, 3 + k])
+            from_old += reach * abs(w - motion.velocity_old[body, k])
+            from_free += abs(v - motion.velocity_free[body, 3 + k])
+            from_free += reach * abs(w - motion.velocity_free[body, k])
+        if h * min(from_old, from_free) > far:
+            return True
+    return False
+
+
+@kernel
+def book_deflection(world: World, h: float) -> None:
+    """Correct the books for what an impact after the kick changes of gravity's work over h [s].
+
+    The kick has reckoned with the velocities it left: with m g . v h, of which the impact has made
+    m g . (v + dv) h. The total energy changes by the difference, and no row has booked it.
+
+    Reads   motion.velocity_old   before the impact
+    Writes  state.ledger
+    Check   tests/engine/collision/test_continuous.py
+    """
+    bodies, state = world.model.bodies, world.state
+    g = load_gravity(state)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            old = world.work.motion.velocity_old[i]
+            change = sub(load3(state.v_WB_W, i), (old[3], old[4], old[5]))
+            state.ledger[LEDGER_CORRECTION] -= h * bodies.mass[i] * dot(g, change)
+
+
+@kernel
+def solve_impact_without_duration(world: World, time: float) -> None:
+    """Stop what approaches at the contacts that were found; joints hold. time of now [s].
+
+    Writes  velocities of state, its ledger, momentum_in and contacts; work; events
+    """
+    model, state, work = world.model, world.state, world.work
+    bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
+    write_world_inertia(bodies, state, motion, world.options)
+    hold_velocities(state, motion)
+    prepare(model.tree, state, work.tree)
+    hold_trees(state, work.tree)
+    write_impact_rows(world)
+    assemble(bodies, rows, motion, problem, work.dense)
+    solver, scratch = world.options.solver, motion.scratch
+    inverse_mass, report = bodies.inverse_mass, world.report
+    solve_islands(problem, inverse_mass, work.islands, work.dense, scratch, solver, report)
+    apply_impulses(bodies, problem, motion, state)
+    keep_impulses(rows, problem, work.contacts, state)
+    settle_contacts(model.shapes, work.contacts, state, motion, time, world.events)
+    book_work(world)
+    book_touch(world)
+    book_row_impulses(model, rows, problem, state)
+    book_supports(problem, state, motion, 0.0)
+
+
+@kernel
+def stop_crossing(world: World, window: tuple[float, float], time: float) -> bool:
+    """One impact without duration at `time` [s], if something would be crossed (`is_crossed`).
+
+    Returns whether there was one. Where room is short report.status says so.
+
+    Check   tests/engine/collision/test_continuous.py
+    """
+    if first_bad_body(world.model.bodies, world.state) >= 0:
+        return False
+    detect_contacts(world, world.work.ahead)
+    if lacks_room(world.report) or not is_crossed(world.work.ahead, world.state, window):
+        return False
+    # from here on they are the contacts of the step; sleeping bodies wake
+    if not find_contacts(world):
+        return False
+    solve_impact_without_duration(world, time)
+    return True
+
+
+@kernel
+def stop_first_crossing(world: World) -> bool:
+    """Before the first half drift along velocities that were set; False: room is short."""
+    window = (0.5 * world.clock.h[0], FIRST_DRIFT * world.options.margin)
+    stop_crossing(world, window, world.state.time[0])
+    return not lacks_room(world.report)
+
+
+@kernel
+def prevent_tunnelling(world: World, deflected: bool) -> bool:
+    """After a kick: bodies it has deflected meet what they would cross before the next one.
+
+    Reads   deflected: `is_deflected` right after the kick
+    Writes  as `solve_impact_without_duration`. False: room is short
+    Check   tests/engine/collision/test_continuous.py, tests/laws/test_capacity.py
+    """
+    h = world.clock.h[0]
+    window = (h, LATER_DRIFT * world.options.margin)
+    impacts = 0
+    while deflected and impacts < MAX_IMPACTS:
+        if not stop_crossing(world, window, (world.state.step[0] + 0.5) * h):
+            break
+        book_deflection(world, 0.5 * h)
+        impacts += 1
+        deflected = impacts < MAX_IMPACTS and is_deflected(world)
+    return not lacks_room(world.report)

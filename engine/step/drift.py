@@ -1,0 +1,146 @@
+"""Drift: poses follow velocities, without any force.
+
+A step is half a drift, a kick, and the other half. Where nothing constrains any body and gravity
+alone acts, the kick turns none, and both halves of the rotation are one (decision 0120). Whether a
+step is such depends on model, options and state alone: pauses and snapshots change nothing.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from engine.articulated.flight import arrive, fly_to_kick, leave_kick
+from engine.bodies.finite import first_bad_body
+from engine.bodies.forces import load_gravity
+from engine.collision.find_contacts import can_any_touch
+from engine.diagnostics.ledger import add_impulse
+from engine.integration.advance_poses import (
+    IMPLICIT,
+    INFINITESIMAL,
+    advance_orientation,
+    advance_poses,
+)
+from engine.kernel import kernel
+from engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
+from engine.stabilisation.loop_closure import close_loops
+from engine.stabilisation.loop_energy import restore_loop_energy
+from engine.step.timing import read_clock, record_phase
+from engine.world.model import DYNAMIC, STATIC, Bodies
+from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
+from engine.world.report import PHASE_MOVE, STOPPED_EXACT
+from engine.world.state import State
+from engine.world.world import World
+
+NEWTON, STEP, AUTO = int(RestitutionLaw.NEWTON), int(ImpactTime.STEP), int(SolverMethod.AUTO)
+
+
+@kernel
+def drift_to_kick(world: World) -> None:
+    """The first half of the step, to where the kick acts.
+
+    Writes  state: poses, angular velocities, coordinates and rates of trees, books of their flight
+    """
+    now, h = read_clock(world.report), 0.5 * world.clock.h[0]
+    advance_poses(world.model.bodies, world.state, h, world.options)
+    fly_to_kick(world.model.tree, world.work.tree, world.state, h)
+    record_phase(world.report, PHASE_MOVE, now)
+
+
+@kernel
+def drift_from_kick(world: World) -> None:
+    """The second half of the step; loops of trees are closed where it ends.
+
+    Writes  as `drift_to_kick`
+    """
+    model, state, work = world.model, world.state, world.work
+    now, h = read_clock(world.report), 0.5 * world.clock.h[0]
+    advance_poses(model.bodies, state, h, world.options)
+    height = leave_kick(model.tree, work.tree, state, h)
+    closed = close_loops(world)
+    arrive(model.tree, work.tree, state, h, height)
+    restore_loop_energy(world, closed)
+    record_phase(world.report, PHASE_MOVE, now)
+
+
+@kernel
+def has_default_drift(options: StepOptions) -> bool:
+    """Whether one drift may stand for two halves: by default, and unless bodies may fall asleep."""
+    plain = options.gyroscopic == IMPLICIT and options.orientation_update != INFINITESIMAL
+    struck = options.restitution_law != NEWTON or options.impact_time != STEP
+    return plain and not struck and options.sleep.enabled == 0
+
+
+@kernel
+def free_from(world: World) -> float:
+    """Time [s] from which gravity alone acts on all bodies of this run; inf: never.
+
+    No joints, force elements, hand or trees, no pair of shapes that may touch; then the end of the
+    last commanded wrench.
+    """
+    model, state = world.model, world.state
+    if len(model.joints.kind) + len(model.forces.kind) + len(model.tree.kind) > 0:
+        return inf
+    if state.grab_body[0] >= 0 or state.contacts.count[0] > 0 or state.elastic[0] != 0.0:
+        return inf
+    if first_bad_body(model.bodies, state) >= 0 or not has_default_drift(world.options):
+        return inf
+    if can_any_touch(model.shapes, world.kind, state.excluded):
+        return inf
+    time = 0.0
+    for i in range(state.applied.shape[0]):
+        time = max(time, state.applied[i, 6])
+    return time
+
+
+@kernel
+def throw(bodies: Bodies, state: State, h: float) -> None:
+    """Half a drift, the kick of gravity, half a drift: of centres of mass.
+
+    Writes  p, v; state.momentum_in
+    """
+    g = load_gravity(state)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == STATIC:
+            continue
+        v = load3(state.v_WB_W, i)
+        p = add_scaled(load3(state.p_WB, i), 0.5 * h, v)
+        if bodies.kind[i] == DYNAMIC:
+            add_impulse(state.momentum_in, p, scale(h * bodies.mass[i], g), ZERO3)
+            v = add_scaled(v, h, g)
+            store3(state.v_WB_W, i, v)
+        store3(state.p_WB, i, add_scaled(p, 0.5 * h, v))
+
+
+@kernel
+def clear_report(world: World) -> None:
+    """No contacts, no rows, nothing to solve."""
+    work, report = world.work, world.report
+    work.contacts.count[0] = 0
+    work.rows.count[0], work.rows.count[1] = 0, 0
+    work.problem.count[0], work.problem.count[1] = 0, 0
+    report.islands[0] = 0
+    report.method[0] = AUTO
+    report.solver_status[0] = STOPPED_EXACT
+    report.iterations[0] = 0
+    report.residual[0] = 0.0
+    report.coulomb_error[0] = 0.0
+
+
+@kernel
+def drift_freely(world: World) -> None:
+    """The whole step of bodies on which gravity alone acts.
+
+    The same as in halves but for the rotation, which is one drift instead of two, and for rounding.
+
+    Writes  state, report; counts of work
+    Check   tests/laws/test_free_body.py
+    """
+    now, h = read_clock(world.report), world.options.time_step
+    bodies, state = world.model.bodies, world.state
+    throw(bodies, state, h)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] != STATIC:
+            advance_orientation(bodies, state, i, h, world.options)
+    record_phase(world.report, PHASE_MOVE, now)
+    state.velocities_changed[0] = 0
+    clear_report(world)

@@ -1,0 +1,109 @@
+"""The kick: one problem from all rows, impulses that solve it, and what they did."""
+
+from __future__ import annotations
+
+from engine.articulated.exchange import show_coordinates
+from engine.articulated.kick import bend_trees, book_supports, predict_trees
+from engine.articulated.reactions import write_reactions
+from engine.assembly.assemble import assemble
+from engine.bodies.predict import predict_velocity
+from engine.bodies.world_inertia import write_world_inertia
+from engine.collision.persistence import settle_contacts
+from engine.constraints.write_rows import write_rows
+from engine.diagnostics.contact_ledger import book_touch
+from engine.diagnostics.ledger import book_momentum, book_work
+from engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
+from engine.impacts.laws import has_impact_law
+from engine.impacts.solve_record import record_solve
+from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
+from engine.kernel import kernel
+from engine.solvers.islands import solve_islands
+from engine.solvers.small_steps import solve_small_steps
+from engine.solvers.solve import SMALL_STEPS
+from engine.stabilisation.loop_energy import record_loop_work
+from engine.stabilisation.tangent import count_work, write_tangents
+from engine.step.timing import read_clock, record_phase
+from engine.world.options import Stabilisation
+from engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
+from engine.world.world import World
+
+BAUMGARTE = int(Stabilisation.BAUMGARTE)
+
+
+@kernel
+def predict_velocities(world: World) -> None:
+    """Velocities to which forces alone would lead.
+
+    Writes  work.motion; work.tree: rates likewise; state.joint_q of joints in trees
+    """
+    model, state, motion, tree = world.model, world.state, world.work.motion, world.work.tree
+    now = read_clock(world.report)
+    write_world_inertia(model.bodies, state, motion, world.options)
+    predict_velocity(world)
+    bend_trees(model.tree, tree, state, motion)
+    predict_trees(model.tree, tree, state, motion, world.clock.h[0])
+    show_coordinates(model.tree, state)
+    record_phase(world.report, PHASE_ROWS, now)
+
+
+@kernel
+def assemble_problem(world: World) -> None:
+    """Rows of the present poses and velocities, and one problem from all of them.
+
+    Writes  work.rows, problem, dense.path
+    """
+    model, work, options = world.model, world.work, world.options
+    now = read_clock(world.report)
+    write_rows(world)
+    if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
+        write_tangents(work.rows, model.joints, world.clock.h[0])
+    now = record_phase(world.report, PHASE_ROWS, now)
+    assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
+    record_phase(world.report, PHASE_ASSEMBLE, now)
+
+
+@kernel
+def solve_kick(world: World) -> None:
+    """Impulses that obey the rows, and the velocities they lead to.
+
+    Writes  work.problem.lam, w; velocities of state; report
+    """
+    work, bodies, report = world.work, world.model.bodies, world.report
+    problem, scratch = work.problem, work.motion.scratch
+    now = read_clock(report)
+    if world.options.solver.method == SMALL_STEPS:
+        solve_small_steps(world)
+    else:
+        solver, inverse_mass = world.options.solver, bodies.inverse_mass
+        solve_islands(problem, inverse_mass, work.islands, work.dense, scratch, solver, report)
+    now = record_phase(report, PHASE_SOLVE, now)
+    apply_impulses(bodies, problem, work.motion, world.state)
+    record_phase(report, PHASE_APPLY, now)
+
+
+@kernel
+def record_kick(world: World) -> None:
+    """Books of the kick's work and momentum; its impulses are kept for the next step.
+
+    Writes  state: ledger, momentum_in, impulses of joints, contact cache; events
+    """
+    model, state, work = world.model, world.state, world.work
+    rows, problem, contacts, motion = work.rows, work.problem, work.contacts, work.motion
+    now, h = read_clock(world.report), world.clock.h[0]
+    forget_impulses(model.bodies, model.joints, state)
+    keep_impulses(rows, problem, contacts, state)
+    settle_contacts(model.shapes, contacts, state, motion, state.time[0] + 0.5 * h, world.events)
+    book_work(world)
+    book_touch(world)
+    book_momentum(world)
+    book_supports(problem, state, motion, h)
+    if work.tree.asked[0] == 1:
+        write_reactions(problem, model.joints, state, motion, h)
+    record_loop_work(world)
+    if world.options.stabilisation != BAUMGARTE:
+        count_work(world)
+    if has_impact_law(world.options):
+        record_solve(work.impacts, world.report)
+        accumulate_kick(world)
+        store_impulses(world)
+    record_phase(world.report, PHASE_APPLY, now)

@@ -1,0 +1,172 @@
+"""One time step: velocities jump once, in the middle of a drift.
+
+Seen from the middle this is semi-implicit Euler, seen from the ends of the step it is second order
+in h where motion is smooth (decision 0003). It is the same step in maximal and in reduced
+coordinates, with impacts in the kick or exactly where bodies meet.
+"""
+
+from __future__ import annotations
+
+from engine.bodies.finite import first_bad_body
+from engine.diagnostics.breaking import break_joints
+from engine.diagnostics.extremes import record_extremes, record_motion
+from engine.held import opened
+from engine.impacts.impulse_accumulator import clear_totals, report_totals
+from engine.impacts.laws import has_impact_law
+from engine.kernel import kernel
+from engine.sleeping.activity import update_activity, write_activity
+from engine.sleeping.rest import update_sleep
+from engine.sleeping.wake import wake_by_time
+from engine.stabilisation.follow import follow_substeps
+from engine.stabilisation.stabilise import correct_positions
+from engine.stabilisation.velocity_projection import project_velocities
+from engine.status import NOT_FINITE
+from engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
+from engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
+from engine.step.exact_impacts import (
+    EXACT,
+    apply_impact_law,
+    begin_parts,
+    next_part,
+    resolve_before_drift,
+    set_part,
+)
+from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
+from engine.step.timing import choose_timed, read_clock, record_phase
+from engine.step.transaction import begin_transaction, keep_impulses, roll_back
+from engine.world.report import PHASE_APPLY
+from engine.world.world import World
+
+
+@kernel
+def drift_kick_drift(world: World) -> bool:
+    """Advance by clock.h; False: room for contacts or events is short."""
+    drift_to_kick(world)
+    if first_bad_body(world.model.bodies, world.state) >= 0:
+        return True  # what is nowhere touches nothing: end_step says so
+    if not find_contacts(world):
+        return False
+    predict_velocities(world)
+    assemble_problem(world)
+    apply_impact_law(world)
+    solve_kick(world)
+    deflected = is_deflected(world)
+    if deflected:
+        keep_impulses(world)
+    record_kick(world)
+    if not prevent_tunnelling(world, deflected):
+        return False
+    drift_from_kick(world)
+    return True
+
+
+@kernel
+def begin_step(world: World) -> bool:
+    """Who takes part in the step, and what velocities that were set lead to; False: short room."""
+    work, state = world.work, world.state
+    begin_transaction(world)
+    set_part(world, world.options.time_step, 0)
+    wake_by_time(world)
+    if state.woken[0] == 1 or state.velocities_changed[0] == 1 or has_impact_law(world.options):
+        keep_impulses(world)
+    update_activity(world)
+    work.positions.gained[:] = 0.0
+    work.substeps.shift[:] = 0.0
+    if has_impact_law(world.options):
+        clear_totals(work.impacts)
+    if state.velocities_changed[0] == 0:
+        return True
+    project_velocities(world)
+    state.velocities_changed[0] = 0
+    if world.options.impact_time == EXACT:
+        return True
+    if has_impact_law(world.options):
+        return resolve_before_drift(world)
+    return stop_first_crossing(world)
+
+
+@kernel
+def advance(world: World) -> bool:
+    """The motion of one step; False: room is short."""
+    if not begin_step(world):
+        return False
+    if world.options.impact_time != EXACT:
+        return drift_kick_drift(world)
+    begin_parts(world)
+    while next_part(world):
+        if not drift_kick_drift(world):
+            return False
+    return not lacks_room(world.report)
+
+
+@kernel
+def end_step(world: World, is_free: bool) -> None:
+    """Positions are corrected, joints break, bodies fall asleep, errors are recorded.
+
+    Of free bodies only the last applies.
+    """
+    model, state, work, report = world.model, world.state, world.work, world.report
+    now, h = read_clock(report), world.options.time_step
+    if not is_free:
+        correct_positions(world)
+        follow_substeps(world)
+    state.step[0] += 1
+    state.time[0] = state.step[0] * h
+    if is_free:
+        record_motion(model, state)
+    else:
+        break_joints(model.joints, state, work.rows, work.problem, h, world.events)
+        update_sleep(world)
+        record_extremes(model, state, work.contacts, report)
+    report.bad_body[0] = first_bad_body(model.bodies, state)
+    if report.bad_body[0] >= 0:
+        report.status[0] |= NOT_FINITE
+    record_phase(report, PHASE_APPLY, now)
+
+
+@kernel
+def step(world: World) -> bool:
+    """Advance the state by one step; False: room was short, and the state is as it was.
+
+    Reads   model, kind, options; clock.free_from
+    Writes  state, report, events. Everything in work is garbage between steps.
+    """
+    state = world.state
+    is_free = state.time[0] + 0.5 * world.options.time_step >= world.clock.free_from[0]
+    if is_free:
+        drift_freely(world)
+    elif first_bad_body(world.model.bodies, state) < 0:
+        if not advance(world):
+            roll_back(world)
+            return False
+        report_totals(world)
+    end_step(world, is_free)
+    return True
+
+
+@kernel
+def run(held: World, n_steps: int) -> int:
+    """Up to n_steps steps; stops early when room is short or a value is not finite.
+
+    Without a step to do, contacts are found at the present poses, and nothing else is done.
+    Returns the number of steps done; report.status says why there were fewer.
+    """
+    world = opened(held)
+    report = world.report
+    write_activity(world)
+    if n_steps == 0:
+        report.status[0] = 0
+        set_part(world, world.options.time_step, 0)
+        detect_contacts(world, world.work.contacts)
+        return 0
+    world.clock.free_from[0] = free_from(world)
+    for done in range(n_steps):
+        report.status[0] = 0
+        world.work.tree.asked[0] = 1 if done + 1 == n_steps else 0
+        choose_timed(report, done, n_steps)
+        if not step(world):
+            return done
+        if report.status[0] & NOT_FINITE:
+            return done + 1
+    return n_steps

@@ -1,0 +1,113 @@
+"""A step is a transaction: it is done, or the state is as it was and room has to grow.
+
+Room runs out in one place only, where contacts are found (find_contacts.py). Until then a step has
+changed little; what is large, contact caches and impulses of joints, is overwritten by the kick and
+copied only where contacts may be looked for again behind it.
+"""
+
+from __future__ import annotations
+
+from engine.collision.find_contacts import can_any_touch
+from engine.kernel import kernel
+from engine.world.state import ContactCache, State
+from engine.world.world import World
+
+
+@kernel
+def copy_motion(source: State, target: State) -> None:
+    """Copy what any step may have changed before its kick is final, but for impulses."""
+    target.time[0] = source.time[0]
+    target.velocities_changed[0] = source.velocities_changed[0]
+    target.elastic[0] = source.elastic[0]
+    target.woken[0] = source.woken[0]
+    for i in range(source.p_WB.shape[0]):
+        for k in range(3):
+            target.p_WB[i, k] = source.p_WB[i, k]
+            target.q_WB[i, k] = source.q_WB[i, k]
+            target.v_WB_W[i, k] = source.v_WB_W[i, k]
+            target.w_WB_W[i, k] = source.w_WB_W[i, k]
+            target.L_conserved[i, k] = source.L_conserved[i, k]
+            target.w_drifted[i, k] = source.w_drifted[i, k]
+        target.q_WB[i, 3] = source.q_WB[i, 3]
+        target.still_steps[i] = source.still_steps[i]
+        target.asleep_with[i] = source.asleep_with[i]
+    for k in range(source.ledger.shape[0]):
+        target.ledger[k] = source.ledger[k]
+    for k in range(source.momentum_in.shape[0]):
+        target.momentum_in[k] = source.momentum_in[k]
+    for k in range(source.extremes.shape[0]):
+        target.extremes[k] = source.extremes[k]
+    for f in range(source.twist.shape[0]):
+        target.twist[f] = source.twist[f]
+    for j in range(source.joint_q.shape[0]):
+        for k in range(3):
+            target.joint_q[j, k] = source.joint_q[j, k]
+    for k in range(source.tree_q.shape[0]):
+        target.tree_q[k] = source.tree_q[k]
+    for k in range(source.tree_qd.shape[0]):
+        target.tree_qd[k] = source.tree_qd[k]
+        for row in range(source.tree_bend.shape[0]):
+            target.tree_bend[row, k] = source.tree_bend[row, k]
+
+
+@kernel
+def copy_cache(source: ContactCache, target: ContactCache) -> None:
+    """Copy the contacts that are in use."""
+    n = source.count[0]
+    target.count[0] = n
+    for i in range(n):
+        target.key[i] = source.key[i]
+        target.feature[i] = source.feature[i]
+        target.touching[i] = source.touching[i]
+        for k in range(3):
+            target.impulse_W[i, k] = source.impulse_W[i, k]
+            target.moment_W[i, k] = source.moment_W[i, k]
+            target.point_W[i, k] = source.point_W[i, k]
+            target.normal_W[i, k] = source.normal_W[i, k]
+
+
+@kernel
+def copy_impulses(source: State, target: State) -> None:
+    """Copy contact caches and impulses of joints."""
+    copy_cache(source.contacts, target.contacts)
+    copy_cache(source.resting, target.resting)
+    for j in range(source.joint_lam.shape[0]):
+        for k in range(source.joint_lam.shape[1]):
+            target.joint_lam[j, k] = source.joint_lam[j, k]
+
+
+@kernel
+def begin_transaction(world: World) -> None:
+    """Keep what the step changes first, unless no room can run out.
+
+    Writes  world.spare
+    Check   tests/laws/test_capacity.py
+    """
+    spare, watched = world.spare, len(world.events.who) > 0
+    spare.has_motion[0], spare.has_impulses[0] = 0, 0
+    if watched or can_any_touch(world.model.shapes, world.kind, world.state.excluded):
+        copy_motion(world.state, spare.state)
+        spare.events[0] = world.events.count[0]
+        spare.has_motion[0] = 1
+
+
+@kernel
+def keep_impulses(world: World) -> None:
+    """Keep contact caches and impulses of joints, before their first change in a step.
+
+    Needed where contacts are looked for after that change.
+    """
+    spare = world.spare
+    if spare.has_motion[0] == 1 and spare.has_impulses[0] == 0:
+        copy_impulses(world.state, spare.state)
+        spare.has_impulses[0] = 1
+
+
+@kernel
+def roll_back(world: World) -> None:
+    """The state, and the number of events, become what they were before the step."""
+    spare = world.spare
+    copy_motion(spare.state, world.state)
+    world.events.count[0] = spare.events[0]
+    if spare.has_impulses[0] == 1:
+        copy_impulses(spare.state, world.state)
