@@ -13,7 +13,7 @@ from engine.world.world import Clock, Spare
 
 
 def with_activity(model: Model, work: Workspace) -> Model:
-    """The model whose bodies' kinds are what they do now, in `work`: who sleeps is passed over."""
+    """The model whose bodies' kinds are their activity (in `work`): sleepers have no rows."""
     work.motion.activity[:] = model.bodies.kind
     return model._replace(bodies=model.bodies._replace(kind=work.motion.activity))
 

@@ -1,4 +1,4 @@
-"""Which contacts take part in an impact."""
+"""Active contacts: those that take part in an impact."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from engine.world.problem import Problem
     from engine.world.rows import Rows
 
-# contacts whose speeds of approach differ by less than this share are struck at once: what is
-# symmetric stays so
+# contacts whose speeds of approach differ by less than this share are struck at once, so that
+# symmetry is kept
 TIE = 1e-6
 
 
 @bundle
 class ImpactWindow(NamedTuple):
-    """When a contact can be touched."""
+    """Which contacts are near enough to take part in an impact, and fast enough to cause one."""
 
     horizon: float  # s     within this time at its present speed; 0: now
     closed: float  # m      a gap below this is closed: an impact is due
     touching: float  # m    gaps below this take part in it, and pass it on
     threshold: float  # m/s approach speed below which nothing rebounds
-    before: float  # -      share of the kick that stands before the impact
+    before: float  # -      share of the kick that acts before the impact
 
 
 @kernel

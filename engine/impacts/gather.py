@@ -36,7 +36,7 @@ def gather(
 ) -> None:
     """Equations of the bodies in reach, then contacts that are not open; speeds before the impact.
 
-    An equation asks that its speed stay what it was before the first impact of this moment.
+    An equation requires that its speed stay what it was before the first impact of this moment.
 
     Writes  impacts.problem (but b), source, speed
     """

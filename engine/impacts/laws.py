@@ -1,10 +1,10 @@
-"""What bodies do when they meet.
+"""Laws of restitution.
 
-All laws see w = A lam + speed, the speeds of the rows after the impact: equations ask w = 0,
+All laws see w = A lam + speed, the speeds of the rows after the impact: equations require w = 0,
 contacts w_n >= 0 with friction on its disk.
 
     newton       w_n = -e speed_n where the contact approached
-    poisson      lam_c ends the approach (e = 0); then lam_n >= e lam_c_n gives back
+    poisson      lam_c ends the approach (e = 0); then restitution: lam_n >= e lam_c_n
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def has_impact_law(options: StepOptions) -> bool:
 
 @kernel
 def solve_impact(world: World) -> None:
-    """Solve impacts.problem as it stands, from no guess; keep the worst of what was reported.
+    """Solve impacts.problem without a warm start; record the largest residuals.
 
     Writes  impacts.problem.lam, w; impacts.record
     """
@@ -201,7 +201,7 @@ def newton_impact(world: World, horizon: float, bounded: bool) -> None:
 def append_given(problem: Problem, k: int, x: int, given: float) -> None:
     """Rows x .. x + 2: friction of the contact with normal row k under a normal impulse `given`.
 
-    Its normal row moves nothing and is solved by lam = given; the push itself stands in b.
+    Its normal row moves nothing and is solved by lam = given; the given impulse is in b.
     """
     for i in range(3):
         copy_row(problem, k + i, problem, x + i)
@@ -245,13 +245,13 @@ def write_restitution(work: Workspace, horizon: float) -> None:
 
 @kernel
 def poisson_impact(world: World, horizon: float) -> None:
-    """Poisson: a phase that ends all approach, then one that gives back e times its impulses.
+    """Poisson: a phase that ends all approach, then one of restitution with e times its impulses.
 
         1  w = A lam_c + speed,            lam_c_n >= 0 _|_ w_n >= 0
         2  w = A (lam_c + lam_r) + speed,  lam_r_n >= e lam_c_n _|_ w_n >= 0
 
     each with Coulomb's law for its own impulses. Never creates energy: phase 1 is dissipative, and
-    lam_r = e lam_c would give back e^2 of what its impulses took; should several contacts with
+    lam_r = e lam_c would return e^2 of the energy its impulses took; should several contacts with
     friction and unlike e do worse, phase 2 is shortened to what leaves the energy as it was.
 
     Writes  impacts.first lam_c, impacts.lam lam_c + lam_r

@@ -47,7 +47,7 @@ def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
     """impacts.velocity += a share of what the kick will do, as far as it is known beforehand.
 
     Forces of this step; joints and springs as in the last step. Energy is then kept by e = 1:
-    the impact stands between two halves of the kick.
+    the impact acts between two halves of the kick.
     """
     motion, rows, problem = work.motion, work.rows, work.problem
     velocity = work.impacts.velocity
@@ -203,7 +203,7 @@ def resolve(world: World, window: ImpactWindow) -> bool:
                       above the threshold or ROUNDS are over
 
     Reads   rows and problem (assembled) of the present poses; motion.velocity_old, and where a
-            share of the kick stands before the impact velocity_free
+            share of the kick acts before the impact velocity_free
     Writes  motion.jump, velocity_free += jump; state.v_WB_W, w_WB_W = velocity_old + jump,
             ledger, momentum_in; impacts
     Source  Poisson's hypothesis, Glocker 1995; decision 0006

@@ -15,7 +15,7 @@ NOT_AT_ALL = (0.0, 0.0, 0.0)
 def write_activity(world: World) -> None:
     """STATIC, KINEMATIC or DYNAMIC as in the scene, but bodies that sleep are ASLEEP.
 
-    Where bodies may sleep, a kinematic body that stands still counts as static: it wakes nothing.
+    Where bodies may sleep, a kinematic body at rest counts as static: it wakes nothing.
 
     Writes  work.motion.activity (n,), which is model.bodies.kind of the world
     """

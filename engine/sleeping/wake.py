@@ -77,7 +77,7 @@ def wake_by_time(world: World) -> None:
 def wake_touched(bodies: Bodies, contacts: Contacts, state: State) -> bool:
     """Wake every sleeping body with a contact: what it touches is awake or moves.
 
-    Reads   bodies.kind: what bodies do now; True if somebody woke
+    Reads   bodies.kind: what bodies do now; True if any body woke
     Check   tests/laws/test_sleeping.py
     """
     for c in range(contacts.count[0]):

@@ -1,6 +1,6 @@
 """Loops of trees do no work: what their equations took in a step is given back.
 
-The kick makes rates tangent where the step ends, as well as it knows that place; what it errs, e,
+The kick makes rates tangent where it expects the step to end; its error e is what
 the next kick takes away, with the work lam e/2 (decision 0051 has the same for bodies). Behind the
 step rates are made tangent where loops were closed, and then scaled, so that the kinetic energy is
 that of the kick without the work of its loops.

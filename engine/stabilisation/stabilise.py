@@ -1,4 +1,4 @@
-"""Position errors after the step: what `simulation.stabilisation` asks for."""
+"""Position correction after the step, by the method of `simulation.stabilisation`."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def drift_from_kick(world: World) -> None:
 
 @kernel
 def has_default_drift(options: StepOptions) -> bool:
-    """Whether one drift may stand for two halves: by default, and unless bodies may fall asleep."""
+    """Whether one drift may replace two halves: by default, and unless bodies may fall asleep."""
     plain = options.gyroscopic == IMPLICIT and options.orientation_update != INFINITESIMAL
     struck = options.restitution_law != NEWTON or options.impact_time != STEP
     return plain and not struck and options.sleep.enabled == 0

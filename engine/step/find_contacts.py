@@ -46,7 +46,7 @@ def find_contacts(world: World) -> bool:
 
     Events fit if every contact found, every one of the kick before and every joint may have one.
 
-    Writes  work.contacts, motion.activity; state: who sleeps, contact caches; report.status
+    Writes  work.contacts, motion.activity; state: sleeping bodies, contact caches; report.status
     Check   tests/laws/test_capacity.py
     """
     model, state, report, events = world.model, world.state, world.report, world.events
