@@ -23,9 +23,10 @@ from numba.core.registry import CPUDispatcher
 
 from engine.bundle import mark_arguments
 from engine.parts import PartStore
+from engine.sources import ENGINE
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
-KERNEL_PREFIX = "_ZN6engine"
+KERNEL_PREFIX = "_ZN" + "".join(f"{len(part)}{part}" for part in ENGINE.name.split("."))
 ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
 
 # kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
@@ -212,7 +213,7 @@ def name_by_module(function: Any) -> None:
 
 def is_of_a_module(module: str, qualname: str) -> bool:
     """Whether a function can be told by its names from all others of the engine."""
-    return module.startswith(f"{__package__}.") and "<locals>" not in qualname
+    return module.startswith(f"{ENGINE.name}.") and "<locals>" not in qualname
 
 
 class EntryCompiler(_LibraryCompiler):
@@ -338,7 +339,7 @@ class _Watch(event.Listener):  # type: ignore[misc]
         if event.kind == COMPILE_EVENT:
             self._done += 1
             kernel = event.data["dispatcher"].py_func
-            self._tell(f"{kernel.__module__.removeprefix('engine.')}.{kernel.__name__}")
+            self._tell(f"{kernel.__module__.removeprefix(f'{ENGINE.name}.')}.{kernel.__name__}")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan import __version__
 from engine import steering
 from engine.build.capacity import carry, grown_cache, workspace
 from engine.build.events import event_arrays
@@ -44,7 +45,7 @@ from engine.world.report import (
 from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from schemas import Scene, scene_hash
 
-ENGINE_VERSION = "0.1.0"
+ENGINE_VERSION = __version__
 
 # steps with exact impacts that are done again when contacts need more room
 EXACT_BATCH = 64

@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import cardan
 from service.workers import protocol
 from service.workers.protocol import Hello, Message, Stop
 
@@ -184,7 +185,7 @@ def _environment() -> Iterator[None]:
     The fork server is not told our `sys.path`; and a numeric library that starts threads in it
     would leave its forks with locks nobody opens.
     """
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(cardan.__file__).parents[1])
     path = os.environ.get("PYTHONPATH")
     wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
     wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")

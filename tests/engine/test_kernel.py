@@ -27,7 +27,10 @@ def python(code: str, cache: Path, **variables: str) -> str:
         [sys.executable, "-c", code],
         cwd=cache if (cache / "kernels.py").exists() else ROOT,
         env=os.environ
-        | {"CARDAN_KERNEL_CACHE": str(cache), "PYTHONPATH": f"{ROOT}:{cache}"}
+        | {
+            "CARDAN_KERNEL_CACHE": str(cache),
+            "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{cache}",
+        }
         | variables,
         capture_output=True,
         text=True,
