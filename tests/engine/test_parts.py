@@ -40,7 +40,10 @@ def package(tmp_path: Path) -> Package:
 @pytest.mark.parametrize(
     ("edited", "changed"),
     [
-        ("room/bottom.py", {"street.house.top", "street.house.room.middle", "house.room.bottom"}),
+        (
+            "room/bottom.py",
+            {"street.house.top", "street.house.room.middle", "street.house.room.bottom"},
+        ),
         ("room/middle.py", {"street.house.top", "street.house.room.middle"}),
         ("room/__init__.py", {"street.house.top"}),  # nothing is read from it but by who names it
         ("top.py", {"street.house.top"}),
@@ -50,7 +53,12 @@ def package(tmp_path: Path) -> Package:
 def test_an_edit_changes_the_hash_of_what_imports_it(
     package: Package, tmp_path: Path, edited: str, changed: set[str]
 ) -> None:
-    modules = ["street.house.top", "street.house.room.middle", "house.room.bottom", "house.aside"]
+    modules = [
+        "street.house.top",
+        "street.house.room.middle",
+        "street.house.room.bottom",
+        "street.house.aside",
+    ]
     before = {module: sources.dependency_hash(module, package) for module in modules}
     copy = Package("street.house", tmp_path / "again" / "street.house")
     shutil.copytree(package.folder, copy.folder)
