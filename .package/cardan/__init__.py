@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cardan.engine import StatesInvalid as StatesInvalid
     from cardan.engine import recording_steps as recording_steps
     from cardan.engine import run as run
-    from cardan.engine import warmup as warmup
     from cardan.engine.complementarity import Solution as Solution
     from cardan.engine.complementarity import solve_box_lcp as solve_box_lcp
     from cardan.engine.complementarity import solve_cone as solve_cone
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from cardan.engine.complementarity import solve_lp as solve_lp
     from cardan.engine.complementarity import solve_mixed_lcp as solve_mixed_lcp
     from cardan.engine.complementarity import solve_qp as solve_qp
+    from cardan.engine.warmup import warmup as warmup
     from cardan.schemas import Scene as Scene
     from cardan.schemas import SceneInvalid as SceneInvalid
     from cardan.schemas import apply_overrides as apply_overrides
@@ -75,14 +75,16 @@ _PUBLIC = {
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name."""
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for a public one
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name."""
+        module = _MODULE_OF.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{module}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
