@@ -18,6 +18,7 @@ from engine.build.events import event_arrays
 from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
+from engine.cache import SOURCE_HASH
 from engine.collision.scratch import collision_scratch
 from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
@@ -25,7 +26,6 @@ from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
 from engine.held import hold
 from engine.integrators import run_smooth
-from engine.kernel import SOURCE_HASH
 from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import llvmlite
 import numba
 
 
@@ -48,12 +49,16 @@ def are_as_imported(paths: Iterable[Path]) -> bool:
 
 
 def hash_of(paths: Iterable[Path], root: Path) -> str:
-    """SHA-256 (hex, 16 digits) of files, of their places below `root` and of what compiles them."""
+    """SHA-256 (hex, 16 digits) of files, of their places below `root` and of what compiles them.
+
+    Machine code calls Python by the binary interface of its minor version (the cache tag).
+    """
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
-    digest.update(f"{numba.__version__} {sys.version}".encode())
+    python = f"{sys.implementation.cache_tag}{sys.abiflags}"
+    digest.update(f"{numba.__version__} {llvmlite.__version__} {python}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -67,6 +72,11 @@ def file_of(module: str, package: Package) -> Path | None:
         if path.exists():
             return path
     return None
+
+
+def is_of_a_module(module: str, qualname: str) -> bool:
+    """Whether a function can be told by its names from all others of the engine."""
+    return module.startswith(f"{ENGINE.name}.") and "<locals>" not in qualname
 
 
 @cache

@@ -124,11 +124,11 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from engine.kernel import CACHE_FOLDER
+    from engine.cache import KEPT, complete_folder
     from service.cli.compiling import compile_kernels
 
     def tell(done: int, total: int, what: str) -> None:
-        pipe.send((done, total, what, str(CACHE_FOLDER)))
+        pipe.send((done, total, what, str(complete_folder() or KEPT.base)))
 
     compile_kernels(tell)
 

@@ -103,7 +103,8 @@ SOLVE = """
 import gc, hashlib, json, re
 from numba.core import event
 from engine.complementarity import solve_lcp
-from engine.linking import COMPILE_EVENT, Kernel
+from engine.linking import Kernel
+from engine.progress import COMPILE_EVENT
 
 with event.install_recorder(COMPILE_EVENT) as recorder:
     found = solve_lcp([[2.0, 0.1], [0.1, 2.0]], [-1.0, 0.5], method="lemke")
