@@ -177,7 +177,7 @@ def allowed(root: Path, source: str) -> list[Path]:
     ]
     found: list[Path] = []
     for folder, names, files in os.walk(root / source if source != "." else root):
-        names[:] = [name for name in names if not name.startswith(".")]
+        names[:] = [name for name in names if name == ".package" or not name.startswith(".")]
         found += [Path(folder) / name for name in files]
     if (root / source).is_file():
         found = [root / source]

@@ -24,6 +24,8 @@ from numba.core.typing.templates import (
 )
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
+from engine.mode import STRUCTS_ARE_TUPLES
+
 T = TypeVar("T")
 
 BYTE, WORD = ir.IntType(8), ir.IntType(64)
@@ -217,7 +219,7 @@ def _typeof_class(value: type, c: Any) -> Any:
 
 def bundle(cls: type[T]) -> type[T]:
     """Make kernels pass a named tuple class by reference; Python sees it unchanged."""
-    if numba.config.DISABLE_JIT:
+    if STRUCTS_ARE_TUPLES:
         return cls
 
     @typeof_impl.register(cls)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numba
 import numpy as np
 
+from engine.mode import STRUCTS_ARE_TUPLES
+
 T = TypeVar("T")
 
 if TYPE_CHECKING:
@@ -24,13 +26,17 @@ if TYPE_CHECKING:
         """A bundle as kernels are handed it, to be `opened` there."""
         ...
 
-elif numba.config.DISABLE_JIT:
+elif STRUCTS_ARE_TUPLES:
+    from engine.kernel import kernel
 
+    @kernel
     def opened(held):
         """The bundle itself."""
         return held
 
-    hold = opened
+    def hold(whole):
+        """The bundle itself."""
+        return whole
 
 else:
     from llvmlite import ir

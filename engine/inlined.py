@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numba
-
 from engine.kernel import F, fast_kernel
+from engine.mode import INTERPRETED
 
 if TYPE_CHECKING:
 
@@ -18,12 +17,11 @@ if TYPE_CHECKING:
         """Compile a function into its callers; its sums may be reordered."""
         ...
 
-elif numba.config.DISABLE_JIT:
+elif INTERPRETED:
     inlined_kernel = fast_kernel
 else:
-    from engine.kernel import FAST
-    from engine.linking import Kernel
+    from engine.kernel import FAST, compiled
 
     def inlined_kernel(function):
         """Compile a function into its callers; its sums may be reordered."""
-        return Kernel(function, FAST | {"forceinline": True})
+        return compiled(function, **FAST, forceinline=True)

@@ -12,26 +12,23 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import caching, event, types
+from numba.core import event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from engine.bundle import mark_arguments
-from engine.parts import PartStore
+from engine.parts import EntryStore, PartStore
+from engine.processor import code_generator
+from engine.progress import LINK_EVENT, Defined
+from engine.sources import ENGINE, is_of_a_module
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
-KERNEL_PREFIX = "_ZN6engine"
+KERNEL_PREFIX = "_ZN" + "".join(f"{len(part)}{part}" for part in ENGINE.name.split("."))
 ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
-
-# kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
-COMPILE_EVENT, LINK_EVENT = "numba:compile", "cardan:link"
-
-Progress = Callable[[int, int, str], None]  # done, total, what
 
 
 class _NoExecutable:
@@ -92,9 +89,9 @@ class Part(_Library):
         return llvm.parse_bitcode(self.bitcode)
 
 
-def kept_part(codegen: Any, fndesc: Any, callees: list[Any], bitcode: bytes) -> Part:
+def kept_part(fndesc: Any, callees: list[Any], bitcode: bytes) -> Part:
     """A part as another process lowered it."""
-    part = Part(codegen, fndesc.qualname)
+    part = Part(code_generator(), fndesc.qualname)
     part.origin = (fndesc.modname, fndesc.qualname, fndesc.argtypes)
     part.callees, part.bitcode = callees, bitcode
     part._finalized = True
@@ -198,7 +195,7 @@ class _LibraryCompiler(Compiler):  # type: ignore[misc]
         """The usual passes; the library is there before they need one."""
         state = self.state
         name_by_module(state.func_id)
-        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library_class(code_generator(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return list(super().define_pipelines())
 
@@ -208,11 +205,6 @@ def name_by_module(function: Any) -> None:
     if is_of_a_module(function.modname, function.func_qualname):
         function.unique_id = 0
         function.unique_name = f"{function.func_qualname}$0"
-
-
-def is_of_a_module(module: str, qualname: str) -> bool:
-    """Whether a function can be told by its names from all others of the engine."""
-    return module.startswith(f"{__package__}.") and "<locals>" not in qualname
 
 
 class EntryCompiler(_LibraryCompiler):
@@ -232,40 +224,6 @@ class PartCompiler(_LibraryCompiler):
         return pipelines
 
 
-class FolderLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
-    """A folder named after the hash of all sources: what lies there is fresh."""
-
-    folder = Path()
-
-    def __init__(self, py_func: Any, py_file: str) -> None:
-        """Kernels of one module share a folder."""
-        self._py_file = py_file
-        self._lineno = py_func.__code__.co_firstlineno
-        self._cache_path = str(self.folder / py_func.__module__)
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """A locator, or None where the folder cannot be written."""
-        self = cls(py_func, py_file)
-        try:
-            self.ensure_cache_path()
-        except OSError:
-            return None
-        return self
-
-    def get_source_stamp(self) -> str:
-        """The name of the folder."""
-        return self.folder.name
-
-
-class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (FolderLocator,)
-
-
-class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    _impl_class = _CacheFiles
-
-
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Numba makes millions of objects that live on: let the collector look less often."""
@@ -280,24 +238,15 @@ def rare_collections() -> Iterator[None]:
 class Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function: an entry to Python, a part to other kernels."""
 
-    count = 0  # kernels defined so far
-
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]) -> None:
         """Compile nothing yet; `options` are Numba's target options."""
-        Kernel.count += 1
+        Defined.count += 1
         super().__init__(py_func, targetoptions=options, pipeline_class=EntryCompiler)
-        self._cache = None
+        self._cache = EntryStore(py_func)
         inner = dict(options, no_cpython_wrapper=True, no_cfunc_wrapper=True)
         self.part = CPUDispatcher(py_func, targetoptions=inner, pipeline_class=PartCompiler)
         if is_of_a_module(py_func.__module__, py_func.__qualname__):
-            self.part._cache = PartStore(FolderLocator.folder.parent / "parts", py_func, kept_part)
-
-    def enable_caching(self) -> None:
-        """Keep machine code in the folder; where it cannot be written, do without."""
-        try:
-            self._cache = _Cache(self.py_func)
-        except RuntimeError:
-            self._cache = caching.NullCache()
+            self.part._cache = PartStore(py_func, kept_part)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Typing of a call from another kernel; constants do not make kernels of their own."""
@@ -310,43 +259,5 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return self.part.get_overload(sig)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        if self._cache is None:
-            self.enable_caching()
         with rare_collections():
             return super()._compile_for_args(*args, **kws)
-
-
-class _Watch(event.Listener):  # type: ignore[misc]
-    """Counts kernels as they are compiled."""
-
-    def __init__(self, progress: Progress) -> None:
-        """Report to `progress`."""
-        self._progress = progress
-        self._done = 0
-
-    def _tell(self, what: str) -> None:
-        total = max(Kernel.count, 1)
-        self._progress(min(self._done, total - 1), total, what)
-
-    def on_start(self, event: Any) -> None:
-        """An entry has all its parts."""
-        if event.kind == LINK_EVENT:
-            self._tell(f"optimising {event.data['name']}")
-
-    def on_end(self, event: Any) -> None:
-        """A kernel is compiled."""
-        if event.kind == COMPILE_EVENT:
-            self._done += 1
-            kernel = event.data["dispatcher"].py_func
-            self._tell(f"{kernel.__module__.removeprefix('engine.')}.{kernel.__name__}")
-
-
-@contextmanager
-def watched(progress: Progress) -> Iterator[None]:
-    """Report every kernel that is compiled inside the block.
-
-    done stays below total inside the block: whoever opened it knows when it is over.
-    """
-    watch = _Watch(progress)
-    with event.install_listener(COMPILE_EVENT, watch), event.install_listener(LINK_EVENT, watch):
-        yield

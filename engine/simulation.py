@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan import __version__
 from engine import steering
 from engine.build.capacity import grown_cache, workspace
 from engine.build.events import event_arrays
@@ -19,13 +20,13 @@ from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.build.world import clock_arrays, spare_arrays, with_activity
+from engine.cache import SOURCE_HASH
 from engine.diagnostics.account import account, broken_joints, energies
 from engine.diagnostics.extremes import start_extremes
 from engine.diagnostics.tables import contact_table, joint_table
 from engine.failure import Failure, find_failure
 from engine.held import hold
 from engine.integrators import run_smooth
-from engine.kernel import SOURCE_HASH
 from engine.queried import Queried
 from engine.snapshot import from_bytes, state_hash, to_bytes
 from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
@@ -47,7 +48,7 @@ from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTR
 from engine.world.world import World
 from schemas import Scene, scene_hash
 
-ENGINE_VERSION = "0.1.0"
+ENGINE_VERSION = __version__
 
 PHASES = {
     "move": PHASE_MOVE,

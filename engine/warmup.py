@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
+from engine.cache import is_complete, mark_complete
 from engine.dynamics import Dynamics
-from engine.kernel import is_complete, mark_complete
-from engine.linking import Kernel, Progress, watched
+from engine.progress import Defined, Progress, watched
 from engine.simulation import Simulation
 from schemas import load_scene
 
@@ -113,7 +113,7 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well
-        total = max(Kernel.count, 1)
+        total = max(Defined.count, 1)
         tell(total, total, "ready")
     return time.perf_counter() - began
 

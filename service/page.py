@@ -34,9 +34,8 @@ INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DO
 
 
 def page_folder() -> Path | None:
-    """Where the page is: beside the packages in a checkout, or inside an installed wheel."""
-    root = Path(str(files("service"))).parent
-    folder = root / "web"
+    """The folder of the page, or None where it is not installed."""
+    folder = Path(str(files("cardan") / "web"))
     return folder if (folder / "index.html").is_file() else None
 
 

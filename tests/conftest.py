@@ -1,6 +1,7 @@
 """What holds for every test: the machine's own configuration of the service stays outside."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,13 @@ CONFIGURATION |= {"CARDAN_API_KEY", "CARDAN_API_KEY_FILE"}
 for name in list(os.environ):
     if name in CONFIGURATION or name.startswith(f"{PREFIX}LIMIT_"):
         del os.environ[name]
+
+# processes that tests start import the package of this checkout, whatever is installed
+ROOT = Path(__file__).resolve().parents[1]
+FOUND_FIRST = [str(ROOT / ".package"), str(ROOT)]
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [*FOUND_FIRST, *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 # a busy machine is no failure: examples have no deadline
 settings.register_profile("cardan", deadline=None, derandomize="CI" in os.environ)

@@ -1,7 +1,8 @@
 """`GET /v1/sessions/{id}/stream`: the WebSocket protocol `cardan.v1`.
 
-Text is JSON, binary is frames (`schemas.frame`). The client says `hello`, the server `welcome`;
-then the client subscribes to channels, acknowledges what it has rendered and sends commands.
+Text is JSON, binary is frames (`schemas.frame`). The client says `hello`, the server
+`welcome`; then the client subscribes to channels, acknowledges what it has rendered and sends
+commands.
 Every viewer may steer: commands of all clients enter one queue in the order they arrive.
 """
 

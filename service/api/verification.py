@@ -21,8 +21,6 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# where the report lies: in a checkout, and in an installed package
-FOLDERS = ("docs/verification", "web/verification")
 # an SVG opened by itself may style itself and nothing else
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -101,11 +99,12 @@ def plot(name: str, request: Request) -> Response:
 
 def _folder() -> Path:
     """Where the report is. Raises ProblemError 404 when this installation has none."""
-    root = Path(str(files("service"))).parent
-    for name in FOLDERS:
-        if (root / name / "report.json").is_file():
-            return root / name
-    raise ProblemError(404, "not_found", "This installation came without a verification report.")
+    folder = Path(str(files("cardan") / "verification"))
+    if not (folder / "report.json").is_file():
+        raise ProblemError(
+            404, "not_found", "This installation came without a verification report."
+        )
+    return folder
 
 
 @functools.cache

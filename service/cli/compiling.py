@@ -18,10 +18,10 @@ def compile_kernels(tell: Tell) -> float:
     compiled here.
     """
     import engine
-    from engine.kernel import cache_is_writable, is_complete
+    from engine.cache import KEPT, is_complete
 
     began = time.perf_counter()
-    if not is_complete() and cache_is_writable() and (os.cpu_count() or 1) > 1:
+    if not is_complete() and KEPT.is_writable() and (os.cpu_count() or 1) > 1:
         other = multiprocessing.get_context("spawn").Process(target=_compile_rest, daemon=True)
         other.start()
         engine.warmup(tell, "steps")

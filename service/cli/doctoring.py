@@ -82,14 +82,17 @@ def _page() -> Finding:
 def _engine() -> Finding:
     try:
         import engine
-        from engine.kernel import CACHE_FOLDER
+        from engine.cache import KEPT, complete_folder
 
         with console.progress_bar("Loading kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
     except Exception as error:
         return Finding("engine", False, f"{type(error).__name__}: {error}")
-    where = f"kernels in {seconds:.1f} s, cache in {CACHE_FOLDER}"
-    return Finding("engine", True, f"{engine.ENGINE_VERSION}, {where}")
+    where = complete_folder()
+    found = f"{engine.ENGINE_VERSION}, kernels in {seconds:.1f} s, "
+    if where is None:
+        return Finding("engine", False, f"{found}not kept: {KEPT.base} cannot be used")
+    return Finding("engine", True, f"{found}kept in {where}")
 
 
 _LOOKS: tuple[Callable[[], Finding], ...] = (

@@ -27,10 +27,12 @@ def is_current() -> bool:
 
 
 def write(mark: str) -> None:
-    """Note the engine's `completion_mark()`; a folder that cannot be written is left alone."""
+    """Note the file that the engine leaves; a folder that cannot be written is left alone."""
     path = _path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # the folder of the kernels is used only while nobody else can write to it
+        for folder in reversed([path.parent, *path.parent.parents]):
+            folder.mkdir(mode=0o755, exist_ok=True)
         path.write_text(mark, encoding="utf-8")
     except OSError:
         return
@@ -46,6 +48,8 @@ def _path() -> Path:
         state = path.stat()
         digest.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
     digest.update(f"{metadata.version('numba')} {sys.version} {_processor()}".encode())
+    for name in ("CARDAN_COMPILER", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+        digest.update(f"{name}={os.environ.get(name)}\n".encode())
     chosen = os.environ.get("CARDAN_KERNEL_CACHE")
     user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     base = Path(chosen) if chosen else Path(user) / "cardan" / "kernels"

@@ -125,13 +125,12 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from engine.kernel import completion_mark
+    from engine.cache import KEPT, PLACE, complete_folder
     from service.cli.compiling import compile_kernels
 
-    mark = str(completion_mark())
-
     def tell(done: int, total: int, what: str) -> None:
-        pipe.send((done, total, what, mark))
+        mark = (complete_folder() or KEPT.base / PLACE) / "complete"
+        pipe.send((done, total, what, str(mark)))
 
     compile_kernels(tell)
 

@@ -1,4 +1,4 @@
-"""Frames whose blocks are encoded once and shared by all viewers; the layout is `schemas.frame`."""
+"""Frames whose blocks are encoded once, shared by all viewers; layout: `schemas.frame`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -17,6 +17,8 @@ from concurrent.futures import Future
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import cardan
+
 Task = tuple[Callable[[], None], Future[None]]
 
 _tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
@@ -89,7 +91,7 @@ def _environment() -> Iterator[None]:
     The fork server is not told our `sys.path`; and a numeric library that starts threads in it
     would leave its forks with locks nobody opens.
     """
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(cardan.__file__).parents[1])
     path = os.environ.get("PYTHONPATH")
     wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
     wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")

@@ -1,7 +1,7 @@
 """Commands that push the simulation: from an op and its arguments to a call of the engine.
 
-Arguments have passed the models of `service.sessions.commands`; what only the scene knows (does
-this body exist, has this joint a motor) is checked here. All vectors are in W, SI units.
+Arguments have passed the models of `service.sessions.commands`; what only the scene knows
+(does this body exist, has this joint a motor) is checked here. All vectors are in W, SI units.
 """
 
 import difflib

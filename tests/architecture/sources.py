@@ -25,7 +25,7 @@ def tracked() -> tuple[Path, ...]:
         names = [name for name in listed.stdout.split("\0") if name]
         paths = [Path(name) for name in names]
     else:  # an unpacked archive without .git
-        tops = (*PACKAGES, "tests", "benchmarks", "web", "docs", ".ci")
+        tops = (*PACKAGES, "tests", "benchmarks", "web", "docs", ".ci", ".package")
         paths = [
             path.relative_to(ROOT)
             for path in ROOT.rglob("*")

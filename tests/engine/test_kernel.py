@@ -12,22 +12,26 @@ import numpy as np
 import pytest
 
 import engine
-from engine import kernel as compiling
+from engine import cache, parts
 from engine.kernel import kernel
-from engine.linking import FolderLocator, watched
+from engine.progress import watched
+from engine.sources import source_hash
 
 ROOT = Path(__file__).parents[2]
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
 
-def python(code: str, cache: Path, **variables: str) -> str:
+def python(code: str, kept: Path, **variables: str) -> str:
     """What a fresh interpreter prints."""
     found = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=cache if (cache / "kernels.py").exists() else ROOT,
+        cwd=kept if (kept / "kernels.py").exists() else ROOT,
         env=os.environ
-        | {"CARDAN_KERNEL_CACHE": str(cache), "PYTHONPATH": f"{ROOT}:{cache}"}
+        | {
+            "CARDAN_KERNEL_CACHE": str(kept),
+            "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{kept}",
+        }
         | variables,
         capture_output=True,
         text=True,
@@ -47,37 +51,16 @@ def test_the_folder_is_named_after_all_sources(tmp_path: Path) -> None:
     (original / "one.py").write_text("x = 1\n")
     (original / "deep" / "two.py").write_text("y = 2\n")
     shutil.copytree(original, copy)
-    assert compiling.source_hash(original) == compiling.source_hash(copy)
+    assert source_hash(original) == source_hash(copy)
     (copy / "deep" / "two.py").write_text("y = 3\n")
-    edited = compiling.source_hash(copy)
-    assert edited != compiling.source_hash(original)
+    edited = source_hash(copy)
+    assert edited != source_hash(original)
     (copy / "deep" / "two.py").rename(copy / "deep" / "three.py")
-    assert compiling.source_hash(copy) not in (edited, compiling.source_hash(original))
+    assert source_hash(copy) not in (edited, source_hash(original))
 
 
-def test_the_engines_folder_is_that_of_its_sources() -> None:
-    assert compiling.CACHE_FOLDER.name == compiling.source_hash(Path(engine.__file__).parent)
-
-
-def test_a_cache_is_complete_when_it_says_so_for_this_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "kernels" / "hash")
-    assert not compiling.is_complete()
-    compiling.mark_complete()
-    assert compiling.is_complete()
-    monkeypatch.setattr(compiling.llvm, "get_host_cpu_name", lambda: "another")
-    assert not compiling.is_complete()
-
-
-def test_a_cache_that_cannot_be_written_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "file" / "hash")
-    assert not compiling.cache_is_writable()
-    compiling.mark_complete()
-    assert not compiling.is_complete()
+def test_the_engines_hash_is_that_of_its_sources() -> None:
+    assert source_hash(Path(engine.__file__).parent) == cache.SOURCE_HASH
 
 
 # ---------------------------------------------------------------------- parts and entries
@@ -96,10 +79,15 @@ def summed(values: np.ndarray) -> float:
     return total
 
 
+@kernel
+def third(x: float) -> float:
+    return x / 3.0
+
+
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Kernels of this file go to a folder of the test."""
-    monkeypatch.setattr(FolderLocator, "folder", tmp_path / "hash")
+    """Kernels are kept in a folder of the test."""
+    monkeypatch.setattr(parts, "KEPT", cache.Folder(tmp_path))
     return tmp_path
 
 
@@ -115,12 +103,15 @@ def test_what_kernels_call_is_no_kernel_of_its_own(own_cache: Path) -> None:
     assert all(done < total for done, total, _ in told)
     assert any("summed" in what for _, _, what in told)
     # only what Python called was kept
-    kept = [path.name for path in own_cache.rglob("*.nbc")]
-    assert len(kept) == 1
-    assert "summed" in kept[0]
+    assert [path.name.partition("-")[0] for path in entries(own_cache)] == ["summed"]
     # called from Python as well, it becomes an entry
     assert shifted(1.0, 3) == 2.5
-    assert len(list(own_cache.rglob("*.nbc"))) == 2
+    assert len(entries(own_cache)) == 2
+
+
+def entries(base: Path) -> list[Path]:
+    """Files of machine code below a cache."""
+    return [path for path in (base / cache.PLACE).rglob("*") if path.is_file()]
 
 
 KERNELS = """
@@ -150,10 +141,10 @@ print(twice(a, b).hex(), sum(twice.stats.cache_hits.values()), len(dot.part.sign
 @compiled
 def test_a_second_process_loads_the_machine_code_of_the_first(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
-    first, hits, parts = python(USE, tmp_path).split()
-    assert (hits, parts) == ("0", "1")
-    again, hits, parts = python(USE, tmp_path).split()
-    assert (hits, parts) == ("1", "0")
+    first, hits, lowered = python(USE, tmp_path).split()
+    assert (hits, lowered) == ("0", "1")
+    again, hits, lowered = python(USE, tmp_path).split()
+    assert (hits, lowered) == ("1", "0")
     assert again == first
 
 
@@ -162,21 +153,20 @@ def test_without_a_folder_kernels_still_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    monkeypatch.setattr(FolderLocator, "folder", tmp_path / "file")
-
-    @kernel
-    def third(x: float) -> float:
-        return x / 3.0
-
+    folder = cache.Folder(tmp_path / "file")
+    assert not folder.is_writable()
+    monkeypatch.setattr(parts, "KEPT", folder)
     assert third(1.5) == 0.5
     assert third(float("inf")) == float("inf")
+    assert (tmp_path / "file").read_text() == "in the way"
 
 
 ASK_EVERYTHING = """
 import gc, json
 from numba.core import event
 import engine
-from engine.linking import COMPILE_EVENT, Kernel
+from engine.linking import Kernel
+from engine.progress import COMPILE_EVENT
 from engine.simulation import Simulation
 from schemas import load_scene
 from schemas.examples import example_names, example_text
@@ -224,7 +214,7 @@ print(json.dumps({
 @compiled
 def test_after_a_warm_up_no_scene_compiles_anything() -> None:
     engine.warmup()
-    found = json.loads(python(ASK_EVERYTHING, compiling.CACHE_FOLDER.parent))
+    found = json.loads(python(ASK_EVERYTHING, cache.KEPT.base))
     assert found["late"] == []
     assert found["signatures"].pop("engine.step.run") == 1
     assert found["signatures"]
@@ -249,9 +239,9 @@ print(json.dumps(out))
 
 @compiled
 def test_compiled_steps_agree_with_interpreted_ones() -> None:
-    cache = compiling.CACHE_FOLDER.parent
-    ours = json.loads(python(RUN, cache))
-    theirs = json.loads(python(RUN, cache, NUMBA_DISABLE_JIT="1"))
+    kept = cache.KEPT.base
+    ours = json.loads(python(RUN, kept))
+    theirs = json.loads(python(RUN, kept, NUMBA_DISABLE_JIT="1"))
     for name, values in ours.items():
         for mine, other in zip(values, theirs[name], strict=True):
             np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12, err_msg=name)

@@ -12,6 +12,7 @@ import pytest
 from llvmlite import binding as llvm
 
 from engine import sources
+from engine.sources import Package
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,48 +22,57 @@ compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Path:
+def package(tmp_path: Path) -> Package:
     """Top imports middle imports bottom; aside stands alone."""
-    root = tmp_path / "house"
+    root = tmp_path / "street.house"
     (root / "room").mkdir(parents=True)
-    (root / "__init__.py").write_text("from house import top, aside\n")
-    (root / "top.py").write_text("import math\n\nfrom house.room import middle\n")
+    (root / "__init__.py").write_text("from street.house import top, aside\n")
+    (root / "top.py").write_text("import math\n\nfrom street.house.room import middle\n")
     (root / "room" / "__init__.py").write_text("")
     (root / "room" / "middle.py").write_text(
-        "def f():\n    from house.room.bottom import x\n    return x\n"
+        "def f():\n    from street.house.room.bottom import x\n    return x\n"
     )
     (root / "room" / "bottom.py").write_text("x = 1\n")
     (root / "aside.py").write_text("y = 1\n")
-    return root
+    return Package("street.house", root)
 
 
 @pytest.mark.parametrize(
     ("edited", "changed"),
     [
-        ("room/bottom.py", {"house.top", "house.room.middle", "house.room.bottom"}),
-        ("room/middle.py", {"house.top", "house.room.middle"}),
-        ("room/__init__.py", {"house.top"}),  # nothing is read from it but by who names it
-        ("top.py", {"house.top"}),
-        ("aside.py", {"house.aside"}),
+        (
+            "room/bottom.py",
+            {"street.house.top", "street.house.room.middle", "street.house.room.bottom"},
+        ),
+        ("room/middle.py", {"street.house.top", "street.house.room.middle"}),
+        ("room/__init__.py", {"street.house.top"}),  # nothing is read from it but by who names it
+        ("top.py", {"street.house.top"}),
+        ("aside.py", {"street.house.aside"}),
     ],
 )
 def test_an_edit_changes_the_hash_of_what_imports_it(
-    package: Path, tmp_path: Path, edited: str, changed: set[str]
+    package: Package, tmp_path: Path, edited: str, changed: set[str]
 ) -> None:
-    modules = ["house.top", "house.room.middle", "house.room.bottom", "house.aside"]
+    modules = [
+        "street.house.top",
+        "street.house.room.middle",
+        "street.house.room.bottom",
+        "street.house.aside",
+    ]
     before = {module: sources.dependency_hash(module, package) for module in modules}
-    copy = tmp_path / "again" / "house"
-    shutil.copytree(package, copy)
+    copy = Package("street.house", tmp_path / "again" / "street.house")
+    shutil.copytree(package.folder, copy.folder)
     assert before == {module: sources.dependency_hash(module, copy) for module in modules}
-    other = tmp_path / "other" / "house"
-    shutil.copytree(package, other)
-    (other / edited).write_text((other / edited).read_text() + "# another\n")
+    other = Package("street.house", tmp_path / "other" / "street.house")
+    shutil.copytree(package.folder, other.folder)
+    file = other.folder / edited
+    file.write_text(file.read_text() + "# another\n")
     after = {module: sources.dependency_hash(module, other) for module in modules}
     assert {module for module in modules if before[module] != after[module]} == changed
 
 
-def test_a_module_of_another_package_has_no_hash(package: Path) -> None:
-    with pytest.raises(ValueError, match=r"json.* no module of house"):
+def test_a_module_of_another_package_has_no_hash(package: Package) -> None:
+    with pytest.raises(ValueError, match=r"json.* no module of street.house"):
         sources.dependency_hash("json.decoder", package)
 
 
@@ -93,7 +103,8 @@ SOLVE = """
 import gc, hashlib, json, re
 from numba.core import event
 from engine.complementarity import solve_lcp
-from engine.linking import COMPILE_EVENT, Kernel
+from engine.linking import Kernel
+from engine.progress import COMPILE_EVENT
 
 with event.install_recorder(COMPILE_EVENT) as recorder:
     found = solve_lcp([[2.0, 0.1], [0.1, 2.0]], [-1.0, 0.5], method="lemke")
@@ -119,7 +130,7 @@ def solve(cache: Path) -> dict:
     found = subprocess.run(
         [sys.executable, "-c", SOLVE],
         cwd=ROOT,
-        env=os.environ | {"CARDAN_KERNEL_CACHE": str(cache), "PYTHONPATH": str(ROOT)},
+        env=os.environ | {"CARDAN_KERNEL_CACHE": str(cache)},
         capture_output=True,
         text=True,
         timeout=300,
@@ -154,7 +165,7 @@ def test_processes_give_kernels_one_name(tmp_path: Path) -> None:
         found = subprocess.run(
             [sys.executable, "-c", SYMBOL],
             cwd=ROOT,
-            env=os.environ | more | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | more,
             capture_output=True,
             text=True,
             timeout=100,
@@ -167,12 +178,14 @@ def test_processes_give_kernels_one_name(tmp_path: Path) -> None:
 
 @compiled
 def test_a_call_of_a_kernel_that_is_not_there_is_refused() -> None:
-    from engine.linking import refuse_strangers
+    from engine.linking import KERNEL_PREFIX, refuse_strangers
+
+    lost = f"{KERNEL_PREFIX}4lost"
 
     text = "declare void @{}()\ndefine void @f() {{\n  call void @{}()\n  ret void\n}}\n"
     refuse_strangers(llvm.parse_assembly(text.format("sqrt", "sqrt")))
-    with pytest.raises(RuntimeError, match="_ZN6engine4lost"):
-        refuse_strangers(llvm.parse_assembly(text.format("_ZN6engine4lost", "_ZN6engine4lost")))
+    with pytest.raises(RuntimeError, match=lost):
+        refuse_strangers(llvm.parse_assembly(text.format(lost, lost)))
 
 
 @compiled

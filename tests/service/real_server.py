@@ -69,7 +69,7 @@ class Server:
 
     def start(self):
         self.errors.clear()
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ}
+        environ = {**os.environ, **self.environ}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", self.data],
             stdout=subprocess.PIPE,
