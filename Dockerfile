@@ -23,9 +23,7 @@ RUN python3 -m venv /opt/cardan/venv \
     && /opt/cardan/venv/bin/pip install --require-hashes -r requirements.lock
 COPY . .
 RUN /opt/cardan/venv/bin/pip install --no-index --no-deps --no-build-isolation .
-# the cache compares the times of source files, and image layers keep whole seconds only
-RUN find /opt/cardan/venv -name '*.py' -exec touch -d 2026-01-01T00:00:00Z {} + \
-    && /opt/cardan/venv/bin/python -m compileall -q /opt/cardan/venv/lib \
+RUN /opt/cardan/venv/bin/python -m compileall -q /opt/cardan/venv/lib \
     && /opt/cardan/venv/bin/cardan warmup
 
 # hadolint ignore=DL3006

@@ -14,9 +14,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run warmup test pytest boundscheck check lint types contracts page-types browser \
+.PHONY: help setup setup-test run warmup test pytest boundscheck plain check lint types contracts page-types browser \
         chart bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
-        image-steps image-lint clean
+        image-steps image-lint wheel clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -72,6 +72,9 @@ pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
+
+plain: setup-test ## what is simulated and solved with kernels as Numba compiles them by itself
+	@CARDAN_COMPILER=plain $(BIN)/python -m pytest -m plain $(PYTEST_ARGS)
 
 check: setup-test ## lint, types, contracts
 	@status=0; \
@@ -142,6 +145,9 @@ lock: ## renew the lock files from pyproject.toml
 
 LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+wheel: setup ## wheels in dist/: one with the compiled kernels for this Python, one for all platforms
+	@$(BIN)/python .ci/wheel.py dist
 
 image-steps: setup-test ## the steps of the Dockerfile in an empty folder, without a container engine
 	@$(BIN)/python .ci/image_steps.py

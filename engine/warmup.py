@@ -92,6 +92,18 @@ def move_smoothly() -> None:
     simulation.apply_impulse("rod", [0, 0, 1])
 
 
+def call_every_kernel(share: Share | None = None) -> None:
+    """Compile or load all kernels, or those of a share."""
+    if share != "rest":
+        simulation = Simulation(load_scene(tiny_scene()))
+        simulation.advance(2)
+        use_everything(simulation)
+    if share != "steps":
+        compute_everything(Dynamics(load_scene(tiny_scene())))
+        solve_plain_problems()
+        move_smoothly()
+
+
 def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
     """Compile (or load from the cache) every kernel; returns the seconds it took.
 
@@ -102,14 +114,7 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
     began = time.perf_counter()
     tell = progress if progress is not None else quietly
     with watched(tell):
-        if share != "rest":
-            simulation = Simulation(load_scene(tiny_scene()))
-            simulation.advance(2)
-            use_everything(simulation)
-        if share != "steps" and not is_complete():
-            compute_everything(Dynamics(load_scene(tiny_scene())))
-            solve_plain_problems()
-            move_smoothly()
+        call_every_kernel("steps" if share is None and is_complete() else share)
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well

@@ -7,7 +7,7 @@ import sqlite3
 import httpx
 import pytest
 
-from engine.kernel import completion_mark
+from engine.cache import complete_folder
 from schemas.examples import example_document
 from tests.service.real_server import DROP, run_to_end, wait_for
 
@@ -203,10 +203,10 @@ def test_a_second_start_loads_no_kernels_beforehand_and_compiles_none(own_server
 
 
 def kernel_files():
-    """Times of change of all compiled kernels; the mark is touched by whoever loads them."""
-    mark = completion_mark()
-    found = mark.parent.rglob("*")
-    return {path: path.stat().st_mtime_ns for path in found if path.is_file() and path != mark}
+    """Times of change of all compiled kernels, and of the mark that they are complete."""
+    folder = complete_folder()
+    assert folder is not None
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def test_keys_are_asked_for(own_server):

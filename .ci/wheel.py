@@ -1,0 +1,77 @@
+"""Wheels of this checkout: one with compiled kernels for this interpreter, one for all platforms.
+
+    python .ci/wheel.py [FOLDER]      (FOLDER: where the wheels go, dist/ unless given)
+
+Every kernel that a start may call is taken from the user's cache, or compiled now. Kernels are for
+x86-64-v3 where this processor has it (`engine/processor.py`); an installation whose interpreter,
+Numba, llvmlite or processor differs does not find them and compiles its own.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cardan.engine import parts
+from cardan.engine.cache import COMPLETE, KEPT, PLACE, Folder
+from cardan.engine.warmup import call_every_kernel
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Copying(Folder):
+    """The user's cache; machine code that passes through is kept in another folder, too."""
+
+    def __init__(self, target: Folder) -> None:
+        super().__init__(KEPT.base)
+        self.target = target
+
+    def read(self, name: str) -> bytes | None:
+        content = super().read(name)
+        if content is not None and name.startswith(PLACE):
+            self.target.write(name, content)
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        super().write(name, content)
+        if name.startswith(PLACE):
+            self.target.write(name, content)
+
+
+def collect(folder: Path) -> int:
+    """Fill an empty folder with the machine code of every kernel; number of files."""
+    target = Folder(folder)
+    copying = Copying(target)
+    parts.KEPT = copying
+    parts.folders = lambda: [copying]
+    call_every_kernel()
+    target.write(COMPLETE, b"")
+    return sum(path.is_file() for path in folder.rglob("*"))
+
+
+def build(target: Path, kernels: str) -> None:
+    """One wheel; `kernels` is empty for the one of all platforms."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)],
+        cwd=ROOT,
+        env=os.environ | {"CARDAN_SHIPPED_KERNELS": kernels},
+        check=True,
+    )
+
+
+def main() -> int:
+    """Build both."""
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").absolute()
+    kernels = ROOT / "build" / "kernels"
+    shutil.rmtree(kernels, ignore_errors=True)
+    files = collect(kernels)
+    size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
+    print(f"{files} files of machine code, {size / 1e6:.1f} MB")
+    build(target, "")
+    build(target, str(kernels))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
