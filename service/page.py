@@ -81,11 +81,11 @@ def serve_file(folder: Path, path: str, request: Request) -> Response:
     data = file.read_bytes()
     etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    unchanged = not_modified(request, etag)
-    if unchanged is not None:
-        return Response(status_code=304, headers=headers)
     if file.suffix == ".html":
         headers["Content-Security-Policy"] = policy(data)
+    unchanged = not_modified(request, headers)
+    if unchanged is not None:
+        return unchanged
     return Response(data, media_type=media_type, headers=headers)
 
 

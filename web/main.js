@@ -2,7 +2,7 @@
  * Wires the rooms; the only file that knows all others. Each drawn frame: what is shown now (timeline),
  * bodies and overlays (view), acknowledgement (stream), then panels and plots at their own pace.
  *
- * @import {Example, Selection, SessionInfo, Vec3} from "./types.js"
+ * @import {Example, Scene, Selection, SessionInfo, Vec3} from "./types.js"
  */
 import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
@@ -14,23 +14,23 @@ import { Happenings } from "./happenings.js";
 import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
-import { clearMessages, showNote, showProblem } from "./messages.js";
+import { showNote, showProblem } from "./messages.js";
 import { Motors } from "./motors.js";
+import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
 import { SceneDialog } from "./scene_dialog.js";
 import { Session } from "./session.js";
+import { SessionsDialog } from "./sessions_dialog.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 import { VerificationDialog } from "./verification.js";
 import { View } from "./view.js";
 
-const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const PANEL_MS = 100;
 const BACKFILL_FRAMES = 400;
 const FRAMES_PER_SECOND = 60; // of the history, at real time
-const OWN = "cardan.session"; // id of the session this tab made: closed when another is opened
 
 export class Page {
   constructor() {
@@ -40,7 +40,6 @@ export class Page {
     this.example = null;
     /** @type {Selection | null} */
     this.selection = null;
-    this.opening = false;
     this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0 };
     this.view = new View((body) => this.select(body === null ? null : { kind: "body", index: body }));
     this.outline = new Outline((selection) => this.select(selection));
@@ -50,7 +49,9 @@ export class Page {
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt));
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
+    this.opening = new Opening(this);
     this.sceneDialog = new SceneDialog(() => this.session?.scene ?? null, (scene) => this.openScene(scene, null));
+    this.sessionsDialog = new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }));
     this.verification = new VerificationDialog();
     /** @type {Gallery | null} */
     this.gallery = null;
@@ -75,6 +76,7 @@ export class Page {
   wireButtons() {
     const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
     click("open-scene", () => this.sceneDialog.open());
+    click("open-sessions", () => this.sessionsDialog.open());
     click("open-verification", () => this.verification.open());
     click("copy-curl", () => this.copyCurl());
     byId("theme", HTMLButtonElement).append(icon("theme"));
@@ -87,27 +89,16 @@ export class Page {
     });
   }
 
-  /** A tab that closes takes its own session along, unless somebody else looks on. */
-  leave() {
-    const own = sessionStorage.getItem(OWN);
-    if (own && (this.session?.viewers ?? 1) <= 1) api.abandonSession(own);
-  }
-
   async start() {
-    window.addEventListener("pagehide", (event) => {
-      if (!event.persisted) this.leave();
-    });
     requestAnimationFrame((now) => this.draw(now));
-    const [examples, joined] = await Promise.all([this.listExamples(), this.joinFromAddress()]);
-    this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
-    this.gallery.mark(this.example);
-    if (!joined) {
-      const wanted = new URLSearchParams(location.hash.slice(1)).get("scene");
-      const name = [wanted, ...FIRST_EXAMPLES, examples[0]?.name].find((one) => examples.some((example) => example.name === one));
-      if (name) await this.openScene(name, name);
-      else this.outline.draw();
-    }
-    this.gallery.drawPictures();
+    this.outline.draw();
+    const listing = this.listExamples();
+    listing.then((examples) => {
+      this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
+      this.gallery.mark(this.example);
+    });
+    await this.opening.start(listing);
+    this.gallery?.drawPictures();
   }
 
   /** @returns {Promise<Example[]>} */
@@ -118,42 +109,13 @@ export class Page {
     });
   }
 
-  /** A link to a session that still lives. @returns {Promise<boolean>} */
-  async joinFromAddress() {
-    const address = new URLSearchParams(location.hash.slice(1));
-    const id = address.get("session");
-    if (!id) return false;
-    const info = await api.getSession(id).catch(() => null);
-    if (!info || info.state === "closed" || info.state === "failed") return false;
-    await this.show(info, address.get("scene"));
-    return true;
-  }
-
   /**
+   * By a click: another entry of the browser's history.
    * @param {unknown} scene a scene document, or the name of an example
    * @param {string | null} example
-   * @returns {Promise<boolean>}
    */
-  async openScene(scene, example) {
-    if (this.opening) return false;
-    this.opening = true;
-    clearMessages();
-    this.gallery?.mark(example);
-    try {
-      this.session?.close();
-      const own = sessionStorage.getItem(OWN);
-      sessionStorage.removeItem(OWN);
-      if (own) await api.deleteSession(own).catch(() => undefined); // expired already: as good
-      const info = await api.createSession(scene, { paused: false });
-      sessionStorage.setItem(OWN, info.id);
-      await this.show(info, example);
-      return true;
-    } catch (error) {
-      this.failed(error);
-      return false;
-    } finally {
-      this.opening = false;
-    }
+  openScene(scene, example) {
+    return this.opening.open(scene, example, { push: true });
   }
 
   /** @param {number} by */
@@ -162,9 +124,8 @@ export class Page {
     if (name) this.openScene(name, name);
   }
 
-  /** @param {SessionInfo} info @param {string | null} example */
-  async show(info, example) {
-    const scene = await api.getSessionScene(info.id);
+  /** @param {SessionInfo} info @param {Scene} scene @param {string | null} example */
+  async show(info, scene, example) {
     this.session?.close();
     this.example = example;
     this.selection = null;
@@ -180,8 +141,6 @@ export class Page {
     const name = scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;
     document.title = `${name} – Cardan`;
-    const address = new URLSearchParams({ ...(example ? { scene: example } : {}), session: info.id });
-    history.replaceState(null, "", `#${address}`);
     const session = new Session(info, scene);
     this.listen(session);
     this.session = session;
@@ -209,7 +168,7 @@ export class Page {
     });
     session.on("connection", ({ status, detail }) => {
       this.readouts.connection = status;
-      if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail: `${detail}. Choose an example to start another one.` });
+      if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail }, { label: "Run its scene again", run: () => this.opening.again(session) });
     });
     session.on("event", (event) => {
       if (event.type === "state") return;

@@ -17,24 +17,33 @@ export function describeFault(fault) {
   ];
 }
 
-/** @param {Problem} problem stays until it is dismissed */
-export function showProblem(problem) {
+/**
+ * @param {Problem} problem stays until it is dismissed
+ * @param {{label: string, run: () => unknown} | null} [way] what a person can do about it
+ */
+export function showProblem(problem, way = null) {
   const faults = (problem.errors ?? []).slice(0, 8);
   const facts = [problem.code, problem.request_id && `request ${problem.request_id}`, problem.retryable && "trying again may help"].filter(Boolean);
   const box = make("div", { class: "message" },
     make("b", {}, problem.title),
-    make("button", { type: "button", "aria-label": "Dismiss", onclick: () => box.remove() }, "Dismiss"),
+    dismiss(() => box.remove()),
     ...(problem.detail ? [make("p", {}, problem.detail)] : []),
     ...(faults.length ? [make("ul", {}, ...faults.map((fault) => make("li", {}, ...describeFault(fault))))] : []),
-    ...(facts.length ? [make("p", {}, facts.join(" · "))] : []));
+    ...(facts.length ? [make("p", {}, facts.join(" · "))] : []),
+    ...(way ? [make("button", { type: "button", class: "way primary", onclick: () => (box.remove(), way.run()) }, way.label)] : []));
   add(box);
 }
 
-/** @param {string} text goes by itself */
-export function showNote(text) {
-  const box = make("div", { class: "message note" }, make("b", {}, text));
+/** @param {string} text @param {{stays?: boolean}} [how] goes by itself unless it stays */
+export function showNote(text, { stays = false } = {}) {
+  const box = make("div", { class: "message note" }, make("b", {}, text), ...(stays ? [dismiss(() => box.remove())] : []));
   add(box);
-  window.setTimeout(() => box.remove(), NOTE_MS);
+  if (!stays) window.setTimeout(() => box.remove(), NOTE_MS);
+}
+
+/** @param {() => void} action */
+function dismiss(action) {
+  return make("button", { type: "button", "aria-label": "Dismiss", onclick: action }, "Dismiss");
 }
 
 /** @param {HTMLElement} box */

@@ -105,6 +105,9 @@
  * @property {number | null} speed
  * @property {number} epoch
  * @property {number} [viewers]
+ * @property {string} [name]
+ * @property {string} created_at      UTC
+ * @property {{code?: string, message?: string, detail?: string} | null} [failure]
  *
  * @typedef {object} VerificationSection
  * @property {string} name

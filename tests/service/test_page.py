@@ -33,6 +33,26 @@ def test_modules_have_the_type_browsers_demand_and_are_asked_for_again(client):
 
 
 @pytest.mark.parametrize(
+    "path", ["/", "/index.html", "/main.js", "/style.css", "/v1/verification/plots/{plot}"]
+)
+def test_a_304_says_what_its_200_says(client, path):
+    """A browser puts the headers of a 304 on the answer it has stored (RFC 9111, 4.3.4)."""
+    sections = client.get("/v1/verification").json()["sections"]
+    plot = next(one["name"] for section in sections for one in section["plots"])
+    url = path.format(plot=plot)
+    stored = client.get(url)
+    assert stored.status_code == 200
+    again = client.get(url, headers={"If-None-Match": stored.headers["etag"]})
+    assert again.status_code == 304
+    merged = {**stored.headers, **again.headers}
+    changed = {name for name in merged if merged[name] != stored.headers.get(name)}
+    assert changed <= {"date", "x-request-id", "content-length"}
+    if path in ("/", "/index.html"):
+        # heals a cache that holds the page with another policy
+        assert again.headers["content-security-policy"] == policy(stored.content)
+
+
+@pytest.mark.parametrize(
     "path",
     ["/..%2fpyproject.toml", "/%2e%2e/pyproject.toml", "//etc/passwd", "/node_modules/x.js",
      "/.npmrc", "/vendor", "/nothing.js"],
