@@ -120,6 +120,16 @@ export async function getSessionScene(id) {
   return (await request("GET", `/sessions/${id}/scene`)).json();
 }
 
+/** @param {string} id @returns {Promise<import("./types.js").LoggedCommand[]>} accepted commands, oldest first */
+export async function getCommands(id) {
+  return (await (await request("GET", `/sessions/${id}/commands`)).json()).items;
+}
+
+/** @param {string} id @returns {Promise<{id: string, epoch: number, step: number}[]>} */
+export async function getSnapshots(id) {
+  return (await (await request("GET", `/sessions/${id}/snapshots`)).json()).items;
+}
+
 /** @param {string} id @returns {Promise<Record<string, unknown>>} */
 export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();

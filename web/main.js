@@ -23,6 +23,7 @@ import { Readouts } from "./readouts.js";
 import { SceneDialog } from "./scene_dialog.js";
 import { Session } from "./session.js";
 import { SessionsDialog } from "./sessions_dialog.js";
+import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 import { VerificationDialog } from "./verification.js";
@@ -64,7 +65,7 @@ export class Page {
     this.theme = watchTheme(() => {
       this.view.makeGround();
       this.charts.restyle();
-      this.gallery?.drawPictures();
+      this.gallery?.showPictures();
     });
     this.toggles = overlayToggles(this.view);
     this.wireButtons();
@@ -83,6 +84,10 @@ export class Page {
     click("theme", () => this.theme.toggle());
     click("help", () => byId("help-dialog", HTMLDialogElement).showModal());
     click("frame-view", () => this.view.frameAll());
+    click("pull", () => {
+      this.grab.always = !this.grab.always;
+      byId("pull", HTMLButtonElement).setAttribute("aria-pressed", String(this.grab.always));
+    });
     click("follow", () => {
       this.view.follow = !this.view.follow;
       byId("follow", HTMLButtonElement).setAttribute("aria-pressed", String(this.view.follow));
@@ -98,7 +103,6 @@ export class Page {
       this.gallery.mark(this.example);
     });
     await this.opening.start(listing);
-    this.gallery?.drawPictures();
   }
 
   /** @returns {Promise<Example[]>} */
@@ -144,6 +148,7 @@ export class Page {
     const session = new Session(info, scene);
     this.listen(session);
     this.session = session;
+    this.readMotors(session);
     if (info.step > 0) await this.backfill(session);
   }
 
@@ -155,7 +160,9 @@ export class Page {
       if (session.mode === "live") this.view.flashes?.add(frame.happenings ?? []);
     });
     session.on("mode", () => this.view.flashes?.clear());
-    session.on("problem", showProblem);
+    session.on("problem", (problem) => showProblem(problem));
+    session.on("idle", (text) => showNote(text));
+    session.on("failure", ({ code, message, detail }) => showProblem({ title: "The simulation failed", code: code ?? "engine_diverged", detail: message ?? detail }));
     session.on("state", (state) => {
       // a slow browser skips frames; the server has kept them all
       if (state === "paused" || state === "finished" || state === "failed") this.backfill(session);
@@ -165,17 +172,27 @@ export class Page {
       this.transport.clear();
       this.happenings.clear();
       this.view.flashes?.clear();
+      this.readMotors(session);
     });
     session.on("connection", ({ status, detail }) => {
       this.readouts.connection = status;
       if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail }, { label: "Run its scene again", run: () => this.opening.again(session) });
     });
     session.on("event", (event) => {
+      if (event.type === "command" && event.command === "set_motor" && event.client_id !== session.stream.clientId) {
+        this.motors.set(event.arguments.joint, event.arguments.axis ?? 0, event.arguments.target);
+      }
       if (event.type === "state") return;
       this.transport.addEvent(event.step, event.type, `${event.type} at step ${event.step}`);
-      if (event.type === "failed") showProblem({ title: "The simulation failed", code: event.code ?? "engine_diverged", detail: event.detail ?? event.message ?? event.failure?.message });
       if (event.type === "worker_lost") showNote("The simulation process was lost; it starts again from its last snapshot.");
     });
+  }
+
+  /** Motor targets as commands have left them. @param {Session} session */
+  async readMotors(session) {
+    this.motors.setAll(new Map());
+    const [log, snapshots] = await Promise.all([api.getCommands(session.id), api.getSnapshots(session.id)]).catch(() => [[], []]);
+    if (this.session === session) this.motors.setAll(targetsOf(log, snapshots, session.epoch));
   }
 
   /** What happened before this page joined, for the plots. @param {Session} session */
@@ -216,6 +233,10 @@ export class Page {
     this.readouts.update(session, drawn, now);
     this.transport.update(drawn);
     if (!session || !shown) return;
+    session.setNeeds({
+      contacts: this.view.showsContacts || this.selection?.kind === "body",
+      joints: this.motors.rows.length > 0 || this.selection?.kind === "joint",
+    });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
     this.motors.update(session.numbers, drawn.time);

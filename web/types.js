@@ -109,6 +109,8 @@
  * @property {string} created_at      UTC
  * @property {{code?: string, message?: string, detail?: string} | null} [failure]
  *
+ * @typedef {{op: string, epoch: number, step: number, joint?: string, axis?: number, target?: unknown, snapshot?: string}} LoggedCommand
+ *
  * @typedef {object} VerificationSection
  * @property {string} name
  * @property {string} title
