@@ -55,6 +55,8 @@ export class View {
     this.follow = true;
     /** @type {THREE.Vector3 | null} middle of the moving bodies the camera was set up for */
     this.home = null;
+    /** m, how far the bodies may move from `home` before the camera follows; 0 once, for a run that is not at its start */
+    this.leash = 0;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
     this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
@@ -100,6 +102,7 @@ export class View {
     this.makeGround();
     this.setTransparent(this.transparent);
     this.settle();
+    this.leash = 0;
     this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
   }
 
@@ -188,7 +191,8 @@ export class View {
       this.spread = spread;
     }
     const away = now.sub(this.home);
-    const excess = away.length() - LEASH * this.size;
+    const excess = away.length() - this.leash;
+    this.leash = LEASH * this.size;
     if (excess <= 0) return;
     away.setLength(excess);
     this.home.add(away);
