@@ -86,7 +86,9 @@ def create_app(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     settings: Settings = app.state.settings
     live = Sessions(
-        max_sessions=settings.max_sessions, worker_memory_bytes=settings.worker_memory_bytes
+        idle_seconds=settings.session_idle_s,
+        max_sessions=settings.max_sessions,
+        worker_memory_bytes=settings.worker_memory_bytes,
     )
     launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
     office = Office(settings, launcher)

@@ -13,23 +13,9 @@ from fastapi.responses import RedirectResponse, Response
 from service.api.content import not_modified
 from service.api.errors import ProblemError
 from service.api.layers import KEY_COOKIE, is_key
+from service.assets import Assets
 
-# the platform's own table of types differs from machine to machine
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
-    ".map": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".wasm": "application/wasm",
-    ".woff2": "font/woff2",
-    ".txt": "text/plain; charset=utf-8",
-}
-HIDDEN = frozenset({"node_modules"})
+FOREVER = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
@@ -43,11 +29,12 @@ def mount_page(app: FastAPI, folder: Path) -> None:
     """Serve the folder at `/`, after all other routes."""
 
     keys = [key.encode() for key in app.state.settings.api_keys]
+    assets = Assets(folder)
 
     async def page(path: str, request: Request) -> Response:
         if path == "" and keys and "key" in request.query_params:
             return keep_key(request, keys)
-        return serve_file(folder, path or "index.html", request)
+        return serve_file(assets, path or "index.html", request)
 
     app.add_api_route(
         "/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False, name="page"
@@ -68,24 +55,41 @@ def keep_key(request: Request, keys: Sequence[bytes]) -> Response:
     return response
 
 
-def serve_file(folder: Path, path: str, request: Request) -> Response:
-    """One file of the page. Raises ProblemError 404.
+def serve_file(assets: Assets, path: str, request: Request) -> Response:
+    """One file of the page, compressed where the browser takes it. Raises ProblemError 404.
 
-    Modules name each other without hashes, so a browser asks each time and gets 304.
+    Below `assets/VERSION/` a browser keeps it for good; elsewhere it asks each time and gets 304.
     """
-    file = _inside(folder, path)
-    media_type = TYPES.get(file.suffix.lower()) if file is not None else None
-    if file is None or media_type is None:
+    asset = assets.find(path)
+    if asset is None:
         raise ProblemError(404, "not_found", f"There is no /{path} here.")
-    data = file.read_bytes()
-    etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    unchanged = not_modified(request, etag)
+    data, mark = asset.data, ""
+    headers = {"Cache-Control": FOREVER if asset.lasting else "no-cache"}
+    if asset.gzipped is not None:
+        headers["Vary"] = "Accept-Encoding"
+        if takes_gzip(request.headers.get("accept-encoding", "")):
+            data, mark = asset.gzipped, "-gzip"
+            headers["Content-Encoding"] = "gzip"
+    headers["ETag"] = f'"{asset.etag}{mark}"'
+    if asset.media_type.startswith("text/html"):
+        headers["Content-Security-Policy"] = policy(asset.data)
+    unchanged = not_modified(request, headers)
     if unchanged is not None:
-        return Response(status_code=304, headers=headers)
-    if file.suffix == ".html":
-        headers["Content-Security-Policy"] = policy(data)
-    return Response(data, media_type=media_type, headers=headers)
+        return unchanged
+    return Response(data, media_type=asset.media_type, headers=headers)
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether an Accept-Encoding allows gzip.
+
+    >>> [takes_gzip(text) for text in ("gzip, br", "br", "gzip;q=0", "*", "")]
+    [True, False, False, True, False]
+    """
+    for part in accepted.lower().split(","):
+        name, _, weight = part.partition(";")
+        if name.strip() in ("gzip", "*"):
+            return not re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", weight)
+    return False
 
 
 def policy(html: bytes) -> str:
@@ -108,17 +112,3 @@ def policy(html: bytes) -> str:
             "frame-ancestors 'none'",
         ]
     )
-
-
-def _inside(folder: Path, path: str) -> Path | None:
-    """The file of a path, if it is a visible file inside the folder."""
-    parts = Path(path).parts
-    if not parts or any(part in HIDDEN or part.startswith((".", "/")) for part in parts):
-        return None
-    try:
-        file = (folder / path).resolve()
-        inside = file.is_relative_to(folder.resolve()) and file.is_file()
-    except (OSError, ValueError):
-        # a name the file system cannot have
-        return None
-    return file if inside else None

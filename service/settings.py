@@ -52,6 +52,8 @@ class Settings(BaseModel):
     """Further values of the Host header (without port) that are answered on loopback."""
     workers: int = Field(default_factory=_default_workers, ge=1, le=256)
     max_sessions: int = Field(16, ge=0)
+    session_idle_s: float = Field(1800.0, gt=0.0)
+    """A session without viewers and requests ends after this time."""
     max_queued: int = Field(100_000, ge=1)
     max_batch_runs: int = Field(10_000, ge=1)
     max_body_bytes: int = Field(64 * 1024**2, ge=1024)

@@ -120,9 +120,24 @@ export async function getSessionScene(id) {
   return (await request("GET", `/sessions/${id}/scene`)).json();
 }
 
+/** @param {string} id @returns {Promise<import("./types.js").LoggedCommand[]>} accepted commands, oldest first */
+export async function getCommands(id) {
+  return (await (await request("GET", `/sessions/${id}/commands`)).json()).items;
+}
+
+/** @param {string} id @returns {Promise<{id: string, epoch: number, step: number}[]>} */
+export async function getSnapshots(id) {
+  return (await (await request("GET", `/sessions/${id}/snapshots`)).json()).items;
+}
+
 /** @param {string} id @returns {Promise<Record<string, unknown>>} */
 export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();
+}
+
+/** @returns {Promise<SessionInfo[]>} those that live, oldest first */
+export async function listSessions() {
+  return (await (await request("GET", "/sessions?page_size=1000")).json()).items;
 }
 
 /** @param {string} id */
@@ -130,9 +145,14 @@ export async function deleteSession(id) {
   await request("DELETE", `/sessions/${id}`);
 }
 
-/** For a page that is being closed: nobody waits for the answer. @param {string} id */
-export function abandonSession(id) {
-  fetch(`${BASE}/sessions/${id}`, { method: "DELETE", keepalive: true });
+/** Ends a session unless somebody else looks at it. @param {string} id @param {string} viewer this page's id as a viewer */
+export async function endUnlessViewed(id, viewer) {
+  try {
+    await request("DELETE", `/sessions/${id}?viewer=${encodeURIComponent(viewer)}`);
+  } catch (error) {
+    // others look on, or it is gone already: as good
+    if (!(error instanceof ProblemError)) throw error;
+  }
 }
 
 /**

@@ -13,8 +13,8 @@ import { theme, themeColor } from "./theme.js";
 const REDRAW_MS = 120;
 /** Decades shown below the largest value on a logarithmic axis. */
 const DECADES = 9;
-/** The largest times per step shown, over the ninth decile: one slow step must not flatten all others. */
-const OUTLIER = 3;
+/** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
+const COMMON = 0.99;
 
 /** Apart in lightness for colour-blind readers; in the order of the curves. */
 const INK = {
@@ -79,8 +79,9 @@ export class Charts {
     const swatches = plot.curves.map(() => make("i"));
     const legend = make("div", { class: "legend" }, ...plot.curves.map((curve, i) => make("span", {}, swatches[i], `${curve.label} `, values[i])));
     const area = make("div", { class: "plot" });
-    const element = make("section", { class: "chart", "aria-label": plot.title }, make("header", {}, make("h3", {}, plot.title), legend), area);
-    return { plot, element, area, values, swatches, series: new Series(plot.curves.length), chart: /** @type {uPlot | null} */ (null) };
+    const title = make("h3", {}, plot.title);
+    const element = make("section", { class: "chart", "aria-label": plot.title }, make("header", {}, title, legend), area);
+    return { plot, title, element, area, values, swatches, series: new Series(plot.curves.length), chart: /** @type {uPlot | null} */ (null) };
   }
 
   /** Again with the colours of the theme. */
@@ -115,6 +116,7 @@ export class Charts {
       const data = /** @type {uPlot.AlignedData} */ ([chart.series.times, ...chart.series.values]);
       chart.chart.setData(data);
       const row = chart.series.at(shown);
+      if (chart.plot.robust) this.nameCut(chart);
       chart.plot.curves.forEach((_, i) => setText(chart.values[i], row[i] === null ? "" : brief(/** @type {number} */ (row[i]))));
     }
   }
@@ -140,6 +142,14 @@ export class Charts {
     }, [[], ...plot.curves.map(() => [])], area);
     chart.over.addEventListener("click", (event) => this.onSeek(chart.posToVal(event.offsetX, "x")));
     return chart;
+  }
+
+  /** Says what the axis cuts off. @param {Charts["charts"][number]} chart */
+  nameCut({ plot, title, series }) {
+    const all = series.values[series.values.length - 1];
+    const most = all.reduce((/** @type {number} */ top, value) => Math.max(top, value ?? 0), 0);
+    const cut = most > 1.15 * commonest(all, most);
+    setText(title, cut ? `${plot.title}, most ${brief(most)}` : plot.title);
   }
 
   /** The moment in the view, as a line. @param {uPlot} chart */
@@ -192,7 +202,11 @@ function decadesOnly(_, splits) {
 /** @type {uPlot.Range.Function} */
 function withoutOutliers(chart, low, high) {
   if (low === null || high === null) return [0, 1];
-  const values = chart.data.slice(1).flatMap((column) => Array.from(column).filter((value) => typeof value === "number"));
-  values.sort((a, b) => a - b);
-  return [0, 1.1 * Math.min(high, OUTLIER * (values[Math.floor(0.9 * values.length)] || high))];
+  return [0, 1.15 * commonest(chart.data[chart.data.length - 1], high)];
+}
+
+/** The value that all but the rarest do not exceed. @param {ArrayLike<number | null | undefined>} column @param {number} fallback */
+function commonest(column, fallback) {
+  const values = Array.from(column).filter((value) => typeof value === "number").sort((a, b) => a - b);
+  return values[Math.floor(COMMON * (values.length - 1))] || fallback;
 }

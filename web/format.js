@@ -46,6 +46,11 @@ export function speed(factor) {
   return factor < 1 ? `1/${Math.round(1 / factor)}×` : `${factor}×`;
 }
 
+/** Signs as they are printed: ≤, ≥, ±, ≠ for their ASCII forms. @param {string} text */
+export function signs(text) {
+  return text.replaceAll("<=", "≤").replaceAll(">=", "≥").replaceAll("!=", "≠").replace(/\+\/?-(?=[\s\d.])/g, "±");
+}
+
 /** @param {string} text */
 function minus(text) {
   return text.replace("-", "−");

@@ -23,6 +23,8 @@ export class GrabTool {
     this.handlers = handlers;
     this.plane = new THREE.Plane();
     this.pointer = -1;
+    /** whether a plain drag on a body pulls it, without Ctrl: for fingers, and for who prefers it */
+    this.always = false;
     /** @type {Vec3 | null} where the pointer pulls to, not yet sent */
     this.target = null;
     const geometry = new THREE.BufferGeometry();
@@ -47,10 +49,14 @@ export class GrabTool {
 
   /** @param {PointerEvent} event */
   down(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.button !== 0 || event.target !== this.stage.canvas) return;
-    event.stopPropagation();
-    event.preventDefault();
+    const meant = event.ctrlKey || event.metaKey;
+    if (!(meant || this.always) || event.button !== 0 || !event.isPrimary || this.active || event.target !== this.stage.canvas) return;
     const hit = this.handlers.pick(event);
+    // without Ctrl, a drag beside the bodies still turns the view
+    if (hit || meant) {
+      event.stopPropagation();
+      event.preventDefault();
+    }
     if (!hit) return;
     this.pointer = event.pointerId;
     const facing = this.stage.camera.getWorldDirection(new THREE.Vector3()).negate();

@@ -8,8 +8,11 @@
  *     cardan.screen(name)   {x, y} of a body's origin in page pixels
  *     cardan.asleep(name)   whether a body is drawn as one that sleeps
  *     cardan.flashes()      {begin, break}: how many events have flashed in the view
+ *     cardan.contacts()     how many contacts are shown or inspected; null while none are asked for
  *     cardan.series(i)      the numbers behind plot i: {times, values}
+ *     cardan.paint(name, theme)  the picture of an example for the gallery, as a data URL
  */
+import { getExample } from "./api.js";
 
 /** @param {any} page */
 export function installHooks(page) {
@@ -37,7 +40,13 @@ export function installHooks(page) {
       return { x: rect.left + x, y: rect.top + y };
     },
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
+    contacts: () => page.session?.numbers.contacts?.count ?? null,
     flashes: () => ({ ...page.view.flashes?.drawn }),
+    async paint(/** @type {string} */ name, /** @type {"dark" | "light"} */ theme) {
+      const { Painter } = await import("./painter.js");
+      page.painter ??= new Painter();
+      return page.painter.paint(await getExample(name), theme);
+    },
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.charts[index].series;
       return { times, values };

@@ -2,7 +2,7 @@
  * Wires the rooms; the only file that knows all others. Each drawn frame: what is shown now (timeline),
  * bodies and overlays (view), acknowledgement (stream), then panels and plots at their own pace.
  *
- * @import {Example, Selection, SessionInfo, Vec3} from "./types.js"
+ * @import {Example, Scene, Selection, SessionInfo, Vec3} from "./types.js"
  */
 import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
@@ -14,23 +14,24 @@ import { Happenings } from "./happenings.js";
 import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
-import { clearMessages, showNote, showProblem } from "./messages.js";
+import { showNote, showProblem } from "./messages.js";
 import { Motors } from "./motors.js";
+import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
 import { SceneDialog } from "./scene_dialog.js";
 import { Session } from "./session.js";
+import { SessionsDialog } from "./sessions_dialog.js";
+import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 import { VerificationDialog } from "./verification.js";
 import { View } from "./view.js";
 
-const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const PANEL_MS = 100;
 const BACKFILL_FRAMES = 400;
 const FRAMES_PER_SECOND = 60; // of the history, at real time
-const OWN = "cardan.session"; // id of the session this tab made: closed when another is opened
 
 export class Page {
   constructor() {
@@ -40,7 +41,6 @@ export class Page {
     this.example = null;
     /** @type {Selection | null} */
     this.selection = null;
-    this.opening = false;
     this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0 };
     this.view = new View((body) => this.select(body === null ? null : { kind: "body", index: body }));
     this.outline = new Outline((selection) => this.select(selection));
@@ -50,7 +50,9 @@ export class Page {
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt));
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
+    this.opening = new Opening(this);
     this.sceneDialog = new SceneDialog(() => this.session?.scene ?? null, (scene) => this.openScene(scene, null));
+    this.sessionsDialog = new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }));
     this.verification = new VerificationDialog();
     /** @type {Gallery | null} */
     this.gallery = null;
@@ -63,7 +65,7 @@ export class Page {
     this.theme = watchTheme(() => {
       this.view.makeGround();
       this.charts.restyle();
-      this.gallery?.drawPictures();
+      this.gallery?.showPictures();
     });
     this.toggles = overlayToggles(this.view);
     this.wireButtons();
@@ -75,39 +77,32 @@ export class Page {
   wireButtons() {
     const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
     click("open-scene", () => this.sceneDialog.open());
+    click("open-sessions", () => this.sessionsDialog.open());
     click("open-verification", () => this.verification.open());
     click("copy-curl", () => this.copyCurl());
     byId("theme", HTMLButtonElement).append(icon("theme"));
     click("theme", () => this.theme.toggle());
     click("help", () => byId("help-dialog", HTMLDialogElement).showModal());
     click("frame-view", () => this.view.frameAll());
+    click("pull", () => {
+      this.grab.always = !this.grab.always;
+      byId("pull", HTMLButtonElement).setAttribute("aria-pressed", String(this.grab.always));
+    });
     click("follow", () => {
       this.view.follow = !this.view.follow;
       byId("follow", HTMLButtonElement).setAttribute("aria-pressed", String(this.view.follow));
     });
   }
 
-  /** A tab that closes takes its own session along, unless somebody else looks on. */
-  leave() {
-    const own = sessionStorage.getItem(OWN);
-    if (own && (this.session?.viewers ?? 1) <= 1) api.abandonSession(own);
-  }
-
   async start() {
-    window.addEventListener("pagehide", (event) => {
-      if (!event.persisted) this.leave();
-    });
     requestAnimationFrame((now) => this.draw(now));
-    const [examples, joined] = await Promise.all([this.listExamples(), this.joinFromAddress()]);
-    this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
-    this.gallery.mark(this.example);
-    if (!joined) {
-      const wanted = new URLSearchParams(location.hash.slice(1)).get("scene");
-      const name = [wanted, ...FIRST_EXAMPLES, examples[0]?.name].find((one) => examples.some((example) => example.name === one));
-      if (name) await this.openScene(name, name);
-      else this.outline.draw();
-    }
-    this.gallery.drawPictures();
+    this.outline.draw();
+    const listing = this.listExamples();
+    listing.then((examples) => {
+      this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
+      this.gallery.mark(this.example);
+    });
+    await this.opening.start(listing);
   }
 
   /** @returns {Promise<Example[]>} */
@@ -118,42 +113,13 @@ export class Page {
     });
   }
 
-  /** A link to a session that still lives. @returns {Promise<boolean>} */
-  async joinFromAddress() {
-    const address = new URLSearchParams(location.hash.slice(1));
-    const id = address.get("session");
-    if (!id) return false;
-    const info = await api.getSession(id).catch(() => null);
-    if (!info || info.state === "closed" || info.state === "failed") return false;
-    await this.show(info, address.get("scene"));
-    return true;
-  }
-
   /**
+   * By a click: another entry of the browser's history.
    * @param {unknown} scene a scene document, or the name of an example
    * @param {string | null} example
-   * @returns {Promise<boolean>}
    */
-  async openScene(scene, example) {
-    if (this.opening) return false;
-    this.opening = true;
-    clearMessages();
-    this.gallery?.mark(example);
-    try {
-      this.session?.close();
-      const own = sessionStorage.getItem(OWN);
-      sessionStorage.removeItem(OWN);
-      if (own) await api.deleteSession(own).catch(() => undefined); // expired already: as good
-      const info = await api.createSession(scene, { paused: false });
-      sessionStorage.setItem(OWN, info.id);
-      await this.show(info, example);
-      return true;
-    } catch (error) {
-      this.failed(error);
-      return false;
-    } finally {
-      this.opening = false;
-    }
+  openScene(scene, example) {
+    return this.opening.open(scene, example, { push: true });
   }
 
   /** @param {number} by */
@@ -162,9 +128,8 @@ export class Page {
     if (name) this.openScene(name, name);
   }
 
-  /** @param {SessionInfo} info @param {string | null} example */
-  async show(info, example) {
-    const scene = await api.getSessionScene(info.id);
+  /** @param {SessionInfo} info @param {Scene} scene @param {string | null} example */
+  async show(info, scene, example) {
     this.session?.close();
     this.example = example;
     this.selection = null;
@@ -180,11 +145,10 @@ export class Page {
     const name = scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;
     document.title = `${name} – Cardan`;
-    const address = new URLSearchParams({ ...(example ? { scene: example } : {}), session: info.id });
-    history.replaceState(null, "", `#${address}`);
     const session = new Session(info, scene);
     this.listen(session);
     this.session = session;
+    this.readMotors(session);
     if (info.step > 0) await this.backfill(session);
   }
 
@@ -196,7 +160,9 @@ export class Page {
       if (session.mode === "live") this.view.flashes?.add(frame.happenings ?? []);
     });
     session.on("mode", () => this.view.flashes?.clear());
-    session.on("problem", showProblem);
+    session.on("problem", (problem) => showProblem(problem));
+    session.on("idle", (text) => showNote(text));
+    session.on("failure", ({ code, message, detail }) => showProblem({ title: "The simulation failed", code: code ?? "engine_diverged", detail: message ?? detail }));
     session.on("state", (state) => {
       // a slow browser skips frames; the server has kept them all
       if (state === "paused" || state === "finished" || state === "failed") this.backfill(session);
@@ -206,17 +172,27 @@ export class Page {
       this.transport.clear();
       this.happenings.clear();
       this.view.flashes?.clear();
+      this.readMotors(session);
     });
     session.on("connection", ({ status, detail }) => {
       this.readouts.connection = status;
-      if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail: `${detail}. Choose an example to start another one.` });
+      if (status === "closed") showProblem({ title: "The session is over", code: "session_closed", detail }, { label: "Run its scene again", run: () => this.opening.again(session) });
     });
     session.on("event", (event) => {
+      if (event.type === "command" && event.command === "set_motor" && event.client_id !== session.stream.clientId) {
+        this.motors.set(event.arguments.joint, event.arguments.axis ?? 0, event.arguments.target);
+      }
       if (event.type === "state") return;
       this.transport.addEvent(event.step, event.type, `${event.type} at step ${event.step}`);
-      if (event.type === "failed") showProblem({ title: "The simulation failed", code: event.code ?? "engine_diverged", detail: event.detail ?? event.message ?? event.failure?.message });
       if (event.type === "worker_lost") showNote("The simulation process was lost; it starts again from its last snapshot.");
     });
+  }
+
+  /** Motor targets as commands have left them. @param {Session} session */
+  async readMotors(session) {
+    this.motors.setAll(new Map());
+    const [log, snapshots] = await Promise.all([api.getCommands(session.id), api.getSnapshots(session.id)]).catch(() => [[], []]);
+    if (this.session === session) this.motors.setAll(targetsOf(log, snapshots, session.epoch));
   }
 
   /** What happened before this page joined, for the plots. @param {Session} session */
@@ -257,6 +233,10 @@ export class Page {
     this.readouts.update(session, drawn, now);
     this.transport.update(drawn);
     if (!session || !shown) return;
+    session.setNeeds({
+      contacts: this.view.showsContacts || this.selection?.kind === "body",
+      joints: this.motors.rows.length > 0 || this.selection?.kind === "joint",
+    });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
     this.motors.update(session.numbers, drawn.time);

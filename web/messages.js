@@ -4,6 +4,7 @@
  * @import {Fault, Problem} from "./types.js"
  */
 import { byId, make } from "./dom.js";
+import { signs } from "./format.js";
 
 const NOTE_MS = 4000;
 const MAX_SHOWN = 4;
@@ -12,35 +13,45 @@ const MAX_SHOWN = 4;
 export function describeFault(fault) {
   const got = fault.got === undefined || fault.got === null ? "" : ` Found ${JSON.stringify(fault.got).slice(0, 80)}.`;
   return [
-    make("code", {}, fault.pointer || "/"), ` ${fault.message}${got}`,
-    ...(fault.hint ? [make("small", {}, fault.hint)] : []),
+    make("code", {}, fault.pointer || "/"), ` ${signs(fault.message)}${got}`,
+    ...(fault.hint ? [make("small", {}, signs(fault.hint))] : []),
   ];
 }
 
-/** @param {Problem} problem stays until it is dismissed */
-export function showProblem(problem) {
+/**
+ * @param {Problem} problem stays until it is dismissed
+ * @param {{label: string, run: () => unknown} | null} [way] what a person can do about it
+ */
+export function showProblem(problem, way = null) {
   const faults = (problem.errors ?? []).slice(0, 8);
   const facts = [problem.code, problem.request_id && `request ${problem.request_id}`, problem.retryable && "trying again may help"].filter(Boolean);
-  const box = make("div", { class: "message" },
+  const box = make("div", { class: "message", "data-about": problem.detail || problem.title },
     make("b", {}, problem.title),
-    make("button", { type: "button", "aria-label": "Dismiss", onclick: () => box.remove() }, "Dismiss"),
-    ...(problem.detail ? [make("p", {}, problem.detail)] : []),
+    dismiss(() => box.remove()),
+    ...(problem.detail ? [make("p", {}, signs(problem.detail))] : []),
     ...(faults.length ? [make("ul", {}, ...faults.map((fault) => make("li", {}, ...describeFault(fault))))] : []),
-    ...(facts.length ? [make("p", {}, facts.join(" · "))] : []));
+    ...(facts.length ? [make("p", {}, facts.join(" · "))] : []),
+    ...(way ? [make("button", { type: "button", class: "way primary", onclick: () => (box.remove(), way.run()) }, way.label)] : []));
   add(box);
 }
 
-/** @param {string} text goes by itself */
-export function showNote(text) {
-  const box = make("div", { class: "message note" }, make("b", {}, text));
+/** @param {string} text @param {{stays?: boolean}} [how] goes by itself unless it stays */
+export function showNote(text, { stays = false } = {}) {
+  const box = make("div", { class: "message note" }, make("b", {}, text), ...(stays ? [dismiss(() => box.remove())] : []));
   add(box);
-  window.setTimeout(() => box.remove(), NOTE_MS);
+  if (!stays) window.setTimeout(() => box.remove(), NOTE_MS);
+}
+
+/** @param {() => void} action */
+function dismiss(action) {
+  return make("button", { type: "button", "aria-label": "Dismiss", onclick: action }, "Dismiss");
 }
 
 /** @param {HTMLElement} box */
 function add(box) {
   const host = byId("messages", HTMLElement);
-  const same = [...host.children].find((other) => other.textContent === box.textContent);
+  const about = (/** @type {Element} */ one) => (one instanceof HTMLElement && one.dataset.about) || one.textContent;
+  const same = [...host.children].find((other) => about(other) === about(box));
   same?.remove();
   host.append(box);
   while (host.children.length > MAX_SHOWN) host.firstElementChild?.remove();

@@ -7,8 +7,9 @@
 import { byId, make, setText } from "./dom.js";
 import { quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
+import { keyOf } from "./targets.js";
 
-/** @typedef {{joint: string, target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
+/** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
 
 const STEPS = 400;
 /** ms between two targets on the way to the simulation */
@@ -44,13 +45,13 @@ export class Motors {
   row(joint, index, axis, motor) {
     const units = coordinateUnits(joint, axis);
     const unit = { velocity: units.qd, position: units.q, force: units.force }[motor.type];
-    const start = typeof motor.target === "number" ? motor.target : motor.target.values[0];
+    const start = firstOf(motor.target);
     const range = this.range(joint, axis, motor);
     const input = /** @type {HTMLInputElement} */ (make("input", {
       type: "range", min: range[0], max: range[1], step: (range[1] - range[0]) / STEPS, value: start, "aria-label": `${motor.type} target of ${joint.name}` }));
     const output = make("output", {}, quantity(start, unit));
     const actual = make("span", {}, motor.type);
-    const row = { joint: joint.name, target: motor.target, index, axis, unit, force: units.force, input, output, actual };
+    const row = { joint: joint.name, planned: motor.target, target: motor.target, index, axis, unit, force: units.force, input, output, actual };
     input.addEventListener("input", () => this.changed(row));
     return row;
   }
@@ -66,12 +67,42 @@ export class Motors {
     return [-2 * largest, 2 * largest];
   }
 
-  /** @param {Row} row */
-  changed(row) {
-    row.target = null; // from now on what the slider says, no longer what the scene says
-    const target = row.input.valueAsNumber;
+  /** All targets as they are now: those of the scene but for what commands have set. @param {Map<string, number>} targets see `targetsOf` */
+  setAll(targets) {
+    for (const row of this.rows) {
+      const target = targets.get(keyOf(row.joint, row.axis));
+      if (target !== undefined) this.set(row.joint, row.axis, target);
+      else {
+        row.target = row.planned;
+        this.write(row, firstOf(row.planned));
+      }
+    }
+  }
+
+  /** One target, set by a command of anybody. @param {string} joint @param {number} axis @param {number} target */
+  set(joint, axis, target) {
+    const row = this.rows.find((one) => one.joint === joint && one.axis === axis);
+    if (!row) return;
+    row.target = null; // from now on what was commanded, no longer what the scene says
+    this.write(row, target);
+  }
+
+  /** @param {Row} row @param {number} target */
+  write(row, target) {
+    row.input.value = String(target);
+    this.label(row, target);
+  }
+
+  /** @param {Row} row @param {number} target */
+  label(row, target) {
     setText(row.output, quantity(target, row.unit));
     row.input.setAttribute("aria-valuetext", quantity(target, row.unit));
+  }
+
+  /** @param {Row} row */
+  changed(row) {
+    row.target = null;
+    this.label(row, row.input.valueAsNumber);
     if (this.timers.has(row)) return;
     this.timers.set(row, window.setTimeout(() => {
       this.timers.delete(row);
@@ -83,14 +114,17 @@ export class Motors {
   update({ joints }, time) {
     for (const row of this.rows) {
       if (row.target !== null && typeof row.target !== "number") {
-        const planned = valueAt(row.target, time);
-        row.input.value = String(planned);
-        setText(row.output, quantity(planned, row.unit));
+        this.write(row, valueAt(row.target, time));
       }
       const now = joints?.find((other) => other.joint === row.index && other.coordinate === row.axis);
       if (now) setText(row.actual, `${quantity(row.unit === "rad" || row.unit === "m" ? now.q : now.qd, row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(now.motorForce, row.force)}`);
     }
   }
+}
+
+/** @param {import("./types.js").Motor["target"]} target */
+function firstOf(target) {
+  return typeof target === "number" ? target : target.values[0];
 }
 
 /** The motors of a joint by axis; of a ball one for each component of its target. @param {Joint} joint @returns {(import("./types.js").Motor | null | undefined)[]} */

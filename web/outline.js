@@ -40,22 +40,33 @@ export class Outline {
     for (const button of this.host.querySelectorAll("button")) {
       const chosen = selection !== null && button.dataset.key === `${selection.kind}-${selection.index}`;
       button.setAttribute("aria-pressed", String(chosen));
-      if (chosen) button.scrollIntoView({ block: "nearest" });
+      if (chosen) this.reveal(button);
     }
+  }
+
+  /** Scrolls the list, and only the list: scrollIntoView would scroll a page on a phone away from the view. @param {HTMLElement} entry */
+  reveal(entry) {
+    const { host } = this;
+    const [list, place] = [host.getBoundingClientRect(), entry.getBoundingClientRect()];
+    if (place.top < list.top) host.scrollTop -= list.top - place.top;
+    else if (place.bottom > list.bottom) host.scrollTop += place.bottom - list.bottom;
   }
 
   draw() {
     const wanted = this.search.value.trim().toLowerCase();
     const found = this.entries.filter(({ name, kind }) => !wanted || name.toLowerCase().includes(wanted) || kind.includes(wanted));
-    const shown = found.slice(0, MAX_ENTRIES);
+    const shown = firstOfEach(found, MAX_ENTRIES);
     const children = [];
+    if (found.length > shown.length) {
+      const text = `The first ${shown.length} of ${found.length} are listed. Search to see the others.`;
+      children.push(make("p", { class: "muted capped" }, text));
+    }
     for (const [kind, title] of /** @type {const} */ ([["body", "Bodies"], ["joint", "Joints"]])) {
       const all = found.filter((entry) => entry.selection.kind === kind);
       const entries = shown.filter((entry) => entry.selection.kind === kind);
       if (all.length) children.push(make("h3", {}, `${title} (${all.length})`), make("ul", {}, ...entries.map((entry) => this.item(entry))));
     }
     if (!found.length) children.push(make("p", { class: "muted" }, this.entries.length ? "Nothing has such a name or kind." : "No scene is open."));
-    if (found.length > shown.length) children.push(make("p", { class: "muted" }, `${found.length - shown.length} more: search to narrow down`));
     this.host.replaceChildren(...children);
     this.mark(this.selection);
   }
@@ -72,4 +83,15 @@ export class Outline {
   isSelected(selection) {
     return this.selection?.kind === selection.kind && this.selection.index === selection.index;
   }
+}
+
+/**
+ * The first bodies and the first joints; each kind has half of the room, or what the other leaves.
+ * @param {{selection: Selection, name: string, kind: string}[]} entries @param {number} room
+ */
+function firstOfEach(entries, room) {
+  const bodies = entries.filter(({ selection }) => selection.kind === "body");
+  const joints = entries.filter(({ selection }) => selection.kind === "joint");
+  const forJoints = Math.min(joints.length, Math.max(room / 2, room - bodies.length));
+  return [...bodies.slice(0, room - forJoints), ...joints.slice(0, forJoints)];
 }

@@ -6,6 +6,7 @@
  */
 import { ProblemError, importModel, validateScene } from "./api.js";
 import { byId, make } from "./dom.js";
+import { jsonFault } from "./json_fault.js";
 import { locate } from "./locate.js";
 import { describeFault } from "./messages.js";
 
@@ -77,13 +78,16 @@ export class SceneDialog {
   }
 
   async check() {
-    let scene;
-    try {
-      scene = JSON.parse(this.text.value);
-    } catch (error) {
-      this.show([{ pointer: "", message: `This is not JSON: ${error instanceof Error ? error.message : error}` }], []);
+    const fault = jsonFault(this.text.value);
+    if (fault) {
+      const { line, column, message } = fault;
+      this.faults.replaceChildren(make("li", { class: "error" },
+        make("button", { type: "button", title: "Show the place", onclick: () => this.mark(fault.at, fault.at + 1) },
+          make("code", {}, `line ${line}, column ${column}`), ` This is not JSON: ${message}.`)));
+      this.mark(fault.at, fault.at + 1);
       return;
     }
+    const scene = JSON.parse(this.text.value);
     try {
       const report = await validateScene(scene);
       this.show(report.errors ?? [], report.warnings ?? []);
@@ -117,10 +121,14 @@ export class SceneDialog {
     } catch {
       return; // no JSON, no place
     }
-    if (!place) return;
-    const line = this.text.value.slice(0, place.start).split("\n").length;
+    if (place) this.mark(place.start, place.end);
+  }
+
+  /** Selects a range of the text. @param {number} start @param {number} end */
+  mark(start, end) {
+    const line = this.text.value.slice(0, start).split("\n").length;
     this.text.focus();
-    this.text.setSelectionRange(place.start, place.end);
+    this.text.setSelectionRange(start, end);
     this.text.scrollTop = Math.max(0, (line - 4) * 18);
   }
 }

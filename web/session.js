@@ -6,12 +6,17 @@
  */
 import * as api from "./api.js";
 import { Emitter } from "./emitter.js";
+import { seconds } from "./format.js";
 import { CommandError, Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
 /** ms between two looks at the session object: often while the history is shown, for the live edge */
 const POLL_MS = { live: 3000, history: 500 };
 
+/** Commands that act on a run that moves, and only there. */
+const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gravity"]);
+
+/** @typedef {{code?: string, message?: string, detail?: string}} Failure */
 /** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
 
 /**
@@ -23,6 +28,8 @@ const POLL_MS = { live: 3000, history: 500 };
  * @property {{status: string, detail: string}} connection
  * @property {Problem} problem
  * @property {null} epoch               time started again: forget what was drawn
+ * @property {Failure} failure          why the run cannot go on; once, whenever it happened
+ * @property {string} idle              a command without effect, in words
  */
 
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
@@ -48,6 +55,8 @@ export class Session extends Emitter {
     this.wanted = null;
     this.seeking = false;
     this.viewers = 1;
+    /** @type {Failure | null} */
+    this.failure = null;
     /** ms, smoothed, to the server and back */
     this.latency = NaN;
     this.pollTimer = window.setInterval(() => this.poll(), POLL_MS.live);
@@ -64,6 +73,10 @@ export class Session extends Emitter {
     return this.scene.simulation?.dt ?? 0.001;
   }
 
+  get ended() {
+    return this.state === "finished" || this.state === "failed";
+  }
+
   get running() {
     return this.state === "running" || this.state === "starting" || this.state === "recovering";
   }
@@ -74,6 +87,7 @@ export class Session extends Emitter {
     if (welcome.history) this.history = { from: welcome.history.from_step ?? 0, to: welcome.history.to_step ?? welcome.step };
     this.edge = { step: welcome.step, time: welcome.time };
     this.setState(welcome.state);
+    this.setFailure(welcome.failure);
     if (this.mode === "history") this.seek(this.timeline.pinned?.step ?? 0);
   }
 
@@ -102,6 +116,15 @@ export class Session extends Emitter {
     if (frame.poses) this.numbers.grab = frame.grab;
   }
 
+  /** Channels that cost much are subscribed while something shows them. @param {{contacts: boolean, joints: boolean}} needs */
+  setNeeds(needs) {
+    if (!this.stream.setNeeds(needs)) return;
+    if (!needs.contacts) this.numbers.contacts = null;
+    if (!needs.joints) this.numbers.joints = null;
+    // a moment of the history comes once: again, with what is needed now
+    if (this.mode === "history" && this.timeline.pinned) this.seek(this.timeline.pinned.step);
+  }
+
   /** @param {number} epoch */
   restart(epoch) {
     this.epoch = epoch;
@@ -116,6 +139,7 @@ export class Session extends Emitter {
     if (event.type === "state" && event.state) this.setState(event.state);
     else if (event.type === "failed" || event.type === "finished") this.setState(event.type);
     else if (event.type === "worker_lost") this.setState("recovering");
+    if (event.type === "failed") this.setFailure(event.failure ?? event);
     if (event.type === "state" && event.speed !== undefined) this.speed = event.speed;
     this.emit("event", event);
   }
@@ -124,7 +148,15 @@ export class Session extends Emitter {
   setState(state) {
     if (state === this.state) return;
     this.state = state;
+    if (state !== "failed") this.failure = null;
     this.emit("state", state);
+  }
+
+  /** It comes with the welcome, where the run failed before, or as an event. @param {Failure | null | undefined} failure */
+  setFailure(failure) {
+    if (!failure || this.failure) return;
+    this.failure = failure;
+    this.emit("failure", failure);
   }
 
   /**
@@ -135,6 +167,7 @@ export class Session extends Emitter {
   async command(op, fields = {}) {
     try {
       await this.stream.command(op, fields);
+      if (this.ended && ACTING.has(op)) this.emit("idle", `The run ${this.state === "failed" ? "has failed" : "has reached its end"} at ${seconds(this.edge.time)}: nothing moves any more. Reset (R) starts it again.`);
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

@@ -147,3 +147,11 @@ function expandBySwing(scene, bounds) {
   }
   bounds.max.z = Math.max(top, bounds.min.z);
 }
+
+/** @param {Scene} document @returns {Float32Array} 7 per body */
+export function startPoses(document) {
+  return new Float32Array(document.bodies.flatMap((body) => {
+    const { p, q } = startPose(body);
+    return [p.x, p.y, p.z, q.x, q.y, q.z, q.w];
+  }));
+}

@@ -8,6 +8,8 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 const SLOW_FRAME_MS = 45;
 const PIXEL_RATIOS = [2, 1.5, 1, 0.75];
 const SHADOW_MAP = 2048;
+/** From a scene to the camera when it opens. */
+export const VIEW_DIRECTION = new THREE.Vector3(0.62, -1, 0.5);
 
 export class Stage {
   /** @param {HTMLElement} host the element the view fills */
@@ -115,6 +117,13 @@ export class Stage {
   shift(by) {
     this.camera.position.add(by);
     this.controls.target.add(by);
+  }
+
+  /** Moves the camera away from its target. @param {number} factor of the distance */
+  widen(factor) {
+    this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
+    this.camera.far *= factor;
+    this.camera.updateProjectionMatrix();
   }
 
   /** @param {{clientX: number, clientY: number}} event @returns {THREE.Ray} in W */

@@ -12,8 +12,9 @@ const ANSWER_TIMEOUT_MS = 8000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
 
-/** What is asked for while somebody looks, and while nobody does. */
-const VISIBLE = { poses: { hz: 60 }, contacts: { hz: 30 }, joints: { hz: 30 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
+/** What is subscribed while somebody looks, what only while something shows it, and what while nobody looks. */
+const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
+const ON_DEMAND = { contacts: { hz: 30 }, joints: { hz: 30 } };
 const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
 
 /**
@@ -51,6 +52,7 @@ export class Stream {
     this.position = null;
     this.unacknowledged = -1;
     this.bytes = 0;
+    this.needs = { contacts: false, joints: false };
     this.onVisibility = () => this.subscribe();
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
@@ -111,7 +113,17 @@ export class Stream {
   }
 
   subscribe() {
-    this.sendJson({ op: "subscribe", channels: document.hidden ? HIDDEN : VISIBLE });
+    const { contacts, joints } = ON_DEMAND;
+    const needed = { ...(this.needs.contacts ? { contacts } : {}), ...(this.needs.joints ? { joints } : {}) };
+    this.sendJson({ op: "subscribe", channels: document.hidden ? HIDDEN : { ...VISIBLE, ...needed } });
+  }
+
+  /** @param {{contacts: boolean, joints: boolean}} needs what is shown now @returns {boolean} whether that is news */
+  setNeeds(needs) {
+    if (needs.contacts === this.needs.contacts && needs.joints === this.needs.joints) return false;
+    this.needs = needs;
+    this.subscribe();
+    return true;
   }
 
   /** Call after rendering: tells the server that there is room for newer frames. */

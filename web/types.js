@@ -105,6 +105,11 @@
  * @property {number | null} speed
  * @property {number} epoch
  * @property {number} [viewers]
+ * @property {string} [name]
+ * @property {string} created_at      UTC
+ * @property {{code?: string, message?: string, detail?: string} | null} [failure]
+ *
+ * @typedef {{op: string, epoch: number, step: number, joint?: string, axis?: number, target?: unknown, snapshot?: string}} LoggedCommand
  *
  * @typedef {object} VerificationSection
  * @property {string} name

@@ -10,18 +10,21 @@ import { Bodies } from "./bodies.js";
 import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
 import { brief } from "./format.js";
-import { startPoses, VIEW_DIRECTION } from "./gallery.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
-import { halfExtents, startBounds } from "./shapes.js";
-import { Stage } from "./stage.js";
+import { halfExtents, startBounds, startPoses } from "./shapes.js";
+import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
 
 /** Share of the scene's size the bodies may wander before the camera follows. */
 const LEASH = 0.2;
+/** Room about the bodies, over the root of their mean square distance from their middle. */
+const SPREAD = 1.2;
+/** The camera follows a scene that spreads up to this many times its first size. */
+const WIDEST = 40;
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
 
@@ -52,6 +55,10 @@ export class View {
     this.follow = true;
     /** @type {THREE.Vector3 | null} middle of the moving bodies the camera was set up for */
     this.home = null;
+    /** m, how far the bodies may move from `home` before the camera follows; 0 once, for a run that is not at its start */
+    this.leash = 0;
+    /** m, how far the moving bodies have been from their middle since the camera was set up */
+    this.spread = 1;
     this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
     this.forceScale = 1;
     this.transparent = false;
@@ -74,6 +81,10 @@ export class View {
     });
   }
 
+  get showsContacts() {
+    return this.shown.contacts || this.shown.normals || this.shown.forces;
+  }
+
   /** @param {Scene} scene */
   open(scene) {
     this.clear();
@@ -90,7 +101,8 @@ export class View {
     this.links.setPoses(this.poses);
     this.makeGround();
     this.setTransparent(this.transparent);
-    this.home = this.middle();
+    this.settle();
+    this.leash = 0;
     this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
   }
 
@@ -154,22 +166,49 @@ export class View {
     return count ? sum.divideScalar(count) : null;
   }
 
-  /** Moves the camera along when the bodies leave a sphere about where they were. */
+  /**
+   * How far apart the bodies that can move are: a body that flies off alone hardly counts among many.
+   * @param {THREE.Vector3} from @returns {number} m, no less than half of the scene's first size
+   */
+  spreadFrom(from) {
+    let [sum, count] = [0, 0];
+    this.scene?.bodies.forEach((body, i) => {
+      const [x, y, z] = [this.poses[7 * i], this.poses[7 * i + 1], this.poses[7 * i + 2]];
+      if (body.type === "static" || !Number.isFinite(x)) return;
+      sum += (x - from.x) ** 2 + (y - from.y) ** 2 + (z - from.z) ** 2;
+      count += 1;
+    });
+    return Math.max(this.size / 2, SPREAD * Math.sqrt(sum / Math.max(1, count)));
+  }
+
+  /** Moves the camera along when the bodies leave a sphere about where they were, and back when they spread. */
   keepInSight() {
     const now = this.middle();
     if (!now || !this.home) return;
+    const spread = Math.min(WIDEST * this.size, this.spreadFrom(now));
+    if (spread > this.spread) {
+      this.stage.widen(spread / this.spread);
+      this.spread = spread;
+    }
     const away = now.sub(this.home);
-    const excess = away.length() - LEASH * this.size;
+    const excess = away.length() - this.leash;
+    this.leash = LEASH * this.size;
     if (excess <= 0) return;
     away.setLength(excess);
     this.home.add(away);
     this.stage.shift(away);
   }
 
+  /** From here on the camera follows: after it was set up anew. */
+  settle() {
+    this.home = this.middle();
+    this.spread = this.home ? this.spreadFrom(this.home) : this.size;
+  }
+
   frameAll() {
     const all = (this.scene?.bodies ?? []).map((_, i) => i);
     this.frameBodies(all);
-    this.home = this.middle();
+    this.settle();
   }
 
   /** @param {number[]} indices bodies */

@@ -1,7 +1,7 @@
 """Bytes as an answer: strong ETag, 304, one range (206) or 416, for files and for memory."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fastapi import Request
@@ -13,14 +13,18 @@ from service.api.errors import ProblemError
 CHUNK = 256 * 1024
 
 
-def not_modified(request: Request, etag: str) -> Response | None:
-    """304 when the client has this already, else `None`."""
+def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:
+    """304 when the client has this already, else `None`.
+
+    `headers` are those of the 200, `ETag` among them: a client overwrites the headers it has
+    stored with those of the 304 (RFC 9111, 4.3.4), so a different policy would apply to the body.
+    """
     header = request.headers.get("if-none-match")
     if header is None:
         return None
     known = {tag.strip().removeprefix("W/") for tag in header.split(",")}
-    if "*" in known or etag in known:
-        return Response(status_code=304, headers=_caching(etag))
+    if "*" in known or headers["ETag"] in known:
+        return Response(status_code=304, headers=dict(headers))
     return None
 
 
@@ -35,7 +39,7 @@ def answer(
 ) -> Response:
     """The content, or the range of it that was asked for. Raises ProblemError 416."""
     size = content.stat().st_size if isinstance(content, Path) else len(content)
-    common = _caching(etag) | {
+    common = caching(etag) | {
         "Accept-Ranges": "bytes",
         "Content-Disposition": f'attachment; filename="{file_name}"',
         **(headers or {}),
@@ -97,5 +101,6 @@ def _pieces(content: bytes | Path, begin: int, end: int) -> Iterator[bytes]:
             yield piece
 
 
-def _caching(etag: str) -> dict[str, str]:
+def caching(etag: str) -> dict[str, str]:
+    """Headers of content that is asked for again each time, and sent only when it changed."""
     return {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept"}

@@ -30,8 +30,10 @@ DATA_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+# a browser puts the headers of a 304 on the answer it has stored, which has its own already
+NOT_MODIFIED = 304
 
 
 # the page's way to send a key: fetch and WebSocket carry it, other sites cannot
@@ -65,9 +67,9 @@ class RequestLayer:
                 answered = True
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
-                for name, value in DATA_HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Content-Security-Policy", DATA_POLICY)
+                if message["status"] != NOT_MODIFIED:
+                    for name, value in DATA_HEADERS.items():
+                        headers.setdefault(name, value)
                 log.info(
                     "%s %s %s %d %.1f ms",
                     request_id,

@@ -153,9 +153,15 @@ async def change(request: Request, session: TheSession) -> SessionView:
 
 
 @router.delete("/{session_id}", status_code=204)
-async def delete(session_id: str, sessions: TheSessions) -> Response:
+async def delete(
+    session_id: str,
+    sessions: TheSessions,
+    viewer: Annotated[
+        str | None, Query(description="client_id: end it only if no other viewer is connected")
+    ] = None,
+) -> Response:
     """End the session and its process."""
-    await sessions.delete(session_id)
+    await sessions.delete(session_id, viewer)
     return Response(status_code=204)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from service.api.content import answer, not_modified
+from service.api.content import answer, caching, not_modified
 from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
 from service.api.errors import ProblemError
 from service.api.negotiation import wanted_format
@@ -88,7 +88,7 @@ def trajectory(
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
     etag = _etag(row["result"], form, "" if form.whole else name, part)
-    unchanged = not_modified(request, etag)
+    unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged
     folder = office.settings.results / row["result"]

@@ -91,7 +91,7 @@ def plot(name: str, request: Request) -> Response:
     data = (_folder() / f"{name}.svg").read_bytes()
     etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "no-cache", "Content-Security-Policy": POLICY}
-    unchanged = not_modified(request, etag)
+    unchanged = not_modified(request, headers)
     if unchanged is not None:
         return unchanged
     return Response(data, media_type="image/svg+xml", headers=headers)

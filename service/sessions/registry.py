@@ -25,6 +25,7 @@ class Sessions:
         self,
         *,
         idle_seconds: float = 1800.0,
+        abandoned_seconds: float = 60.0,
         max_sessions: int = 16,
         history_bytes: int = 64 * 1024**2,
         start_method: str | None = None,
@@ -32,8 +33,13 @@ class Sessions:
         worker_memory_bytes: int = 4 * 1024**3,
         watch: Watch | None = None,
     ) -> None:
-        """Set the limits; `start_method` None takes the best one of the platform."""
+        """Set the limits; `start_method` None takes the best one of the platform.
+
+        A session nobody uses ends after `idle_seconds`; one whose viewers have all left may end
+        after `abandoned_seconds` already, when another needs its place.
+        """
         self.idle_seconds = idle_seconds
+        self.abandoned_seconds = abandoned_seconds
         self.max_sessions = max_sessions
         self._policy = Policy(watch or Watch(), history_bytes, max_restarts)
         self._launcher = WorkerLauncher(start_method, worker_memory_bytes)
@@ -87,21 +93,43 @@ class Sessions:
 
     async def create(self, plan: Plan) -> LiveSession:
         """A new session, its scene built. Raises ProblemError: 422 (the engine), 503."""
+        ended = None
         if len(self._sessions) >= self.max_sessions:
-            detail = f"{self.max_sessions} sessions are alive, and no more are allowed; delete one."
-            raise ProblemError(503, "no_capacity", detail, headers={"Retry-After": "10"})
+            ended = self._longest_abandoned()
+            if ended is None:
+                detail = f"{self.max_sessions} sessions are alive, and no more are allowed; "
+                detail += "delete one."
+                raise ProblemError(503, "no_capacity", detail, headers={"Retry-After": "10"})
+            del self._sessions[ended.id]
         session = LiveSession(clock.new_id("ses"), plan, self._policy, self._launcher)
         self._sessions[session.id] = session
         try:
+            if ended is not None:
+                log.info("session %s: makes room for %s", ended.id, session.id)
+                await self._end(ended, "its viewers had left, and another session needed its place")
             await self._started(session)
         except BaseException:
             await self._end(session, "it could not be started")
             raise
         return session
 
-    async def delete(self, session_id: str) -> None:
-        """End a session; returns when its process is gone. Raises ProblemError."""
-        await self._end(self.get(session_id), "it was deleted")
+    async def delete(self, session_id: str, viewer: str | None = None) -> None:
+        """End a session; returns when its process is gone. Raises ProblemError.
+
+        With `viewer`, a client id: only when no other viewer is connected, else 409.
+        """
+        session = self.get(session_id)
+        others = {one.client_id for one in session.fanout} - {viewer}
+        if viewer is not None and others:
+            detail = f"Others look at the session {session_id}: {len(others)}."
+            raise ProblemError(409, "session_in_use", detail)
+        await self._end(session, "it was deleted")
+
+    def _longest_abandoned(self) -> LiveSession | None:
+        """The session whose last viewer left longest ago; one that never had any is not left."""
+        latest = clock.monotonic() - self.abandoned_seconds
+        left = [s for s in self.all() if s.abandoned and s.last_used <= latest]
+        return min(left, key=lambda session: session.last_used, default=None)
 
     async def _started(self, session: LiveSession) -> None:
         if not self.ready:

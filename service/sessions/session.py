@@ -101,6 +101,7 @@ class LiveSession:
         self._number = 0
         self._sequence = 0
         self._grabbing: Viewer | None = None
+        self._watched = False
         self._worker_ready = False
         self._phase_changed = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
@@ -129,6 +130,11 @@ class LiveSession:
     def sequence(self) -> int:
         """Number of the newest frame."""
         return self._sequence
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether there were viewers and all have left."""
+        return self._watched and len(self.fanout) == 0
 
     @property
     def worker_pid(self) -> int | None:
@@ -205,6 +211,7 @@ class LiveSession:
     def join(self, viewer: Viewer) -> None:
         """A viewer is connected."""
         self.touch()
+        self._watched = True
         self.fanout.add(viewer)
 
     def leave(self, viewer: Viewer) -> None:

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
+
+from tests.web.shown import PATIENCE, SIZE, SPY, Shown
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -51,12 +54,19 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service started for these tests, without a slash at the end."""
-    data = tmp_path_factory.mktemp("data")
-    command = [sys.executable, "-u", "-m", "service.cli", "serve", "--port", "0"]
+    with serving(tmp_path_factory.mktemp("data")) as address:
+        yield address
+
+
+@contextmanager
+def serving(data: Path, port: int = 0, **settings: str) -> Iterator[str]:
+    """A service in a process of its own, with variables CARDAN_*; its address."""
+    command = [sys.executable, "-u", "-m", "service.cli", "serve", "--port", str(port)]
+    variables = {f"CARDAN_{name.upper()}": value for name, value in settings.items()}
     process = subprocess.Popen(
         [*command, "--data", str(data)],
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "200"},
+        env={**os.environ, "COLUMNS": "200", **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -97,3 +107,46 @@ def _address(lines: queue.Queue[str | None]) -> str:
         found = URL.search(line)
         if found:
             return found.group()
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Any]:
+    """Playwright, for one file: while it runs, its event loop belongs to this thread."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    api.expect.set_options(timeout=PATIENCE)
+    with api.sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any, chromium: str) -> Iterator[Any]:
+    started = playwright.chromium.launch(executable_path=chromium, args=SOFTWARE_RENDERING)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport=SIZE, color_scheme="dark")
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.add_init_script(SPY)
+    yield tab
+    context.close()
+
+
+@pytest.fixture
+def page(tab: Any) -> Iterator[Any]:
+    """An empty tab; the test fails when the page wrote an error to the console."""
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda text: errors.append(text.text) if text.type == "error" else None)
+    yield tab
+    assert errors == []
+
+
+@pytest.fixture
+def shown(page: Any, server: str) -> Iterator[Shown]:
+    made = Shown(page, server)
+    yield made
+    made.close()

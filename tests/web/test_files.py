@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.examples import example_names
 from tests.web.conftest import WEB
 
 MAX_GZIP_BYTES = 450_000
@@ -30,6 +31,17 @@ def test_the_page_is_light() -> None:
     sizes = {file: len(gzip.compress(file.read_bytes(), 9)) for file in shipped()}
     assert len(sizes) > 30
     assert sum(sizes.values()) <= MAX_GZIP_BYTES, sizes
+
+
+def test_every_example_has_its_pictures() -> None:
+    """Renewed by `CARDAN_KEEP_SCREENSHOT=1 pytest tests/web -k keeps`."""
+    wanted = {f"{name}-{theme}.webp" for name in example_names() for theme in ("dark", "light")}
+    pictures = {file.name: file for file in (WEB / "pictures").iterdir()}
+    assert set(pictures) == wanted
+    for file in pictures.values():
+        data = file.read_bytes()
+        assert (data[:4], data[8:12]) == (b"RIFF", b"WEBP")
+        assert 500 < len(data) < 12_000, file.name
 
 
 def test_files_are_short() -> None:

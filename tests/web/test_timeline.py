@@ -78,6 +78,54 @@ def test_turning_takes_the_shorter_arc(node: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ('{"a": 1,}', 1, 8),
+        ("{\n 'a': 1}", 2, 2),
+        ('{"a": 1\n "b": 2}', 2, 2),
+        ('{"a" 1}', 1, 6),
+        ('["tab\there"]', 1, 2),
+        ("[1, 2", 1, 6),
+        ("", 1, 1),
+        ("[01]", 1, 3),
+        ("{} x", 1, 4),
+        ("[nul]", 1, 2),
+        ("[1, .5]", 1, 5),
+    ],
+)
+def test_where_a_text_stops_being_json(node: str, text: str, line: int, column: int) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(text)
+    found = run_module(node, "json_fault.js", "jsonFault", "return jsonFault(input);", text)
+    assert (found["line"], found["column"]) == (line, column), found["message"]
+
+
+def test_what_the_browser_reads_has_no_fault(node: str) -> None:
+    """Every document JSON.parse takes is taken, every one it refuses is refused."""
+    body = """
+      const good = ['{"a": [1, -2.5e-3, "\\\\u00e9\\n", null, true, {}], "": []}', '[ ] ', '-0'];
+      const parts = ['{', '}', '[', ']', ',', ':', '"a"', '1', '-', '.', 'e', 'null', ' ', '"'];
+      let seed = 7;
+      const next = (n) => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed % n; };
+      const random = Array.from({ length: 4000 }, () =>
+        Array.from({ length: 1 + next(9) }, () => parts[next(parts.length)]).join(''));
+      const parses = (text) => { try { JSON.parse(text); return true; } catch { return false; } };
+      const all = [...good, ...random];
+      const wrong = all.filter((text) => parses(text) !== (jsonFault(text) === null));
+      return [wrong, all.filter(parses).length];
+    """
+    wrong, valid = run_module(node, "json_fault.js", "jsonFault", body)
+    assert wrong == []
+    assert valid > 20
+
+
+def test_signs_are_printed(node: str) -> None:
+    body = "return [signs('a <= b >= c != d'), signs('1 +- 2, 3 +/-4'), signs('a -> b + -c')];"
+    printed = run_module(node, "format.js", "signs", body)
+    assert printed == ["a ≤ b ≥ c ≠ d", "1 ± 2, 3 ±4", "a -> b + -c"]
+
+
+@pytest.mark.parametrize(
     ("pointer", "value"),
     [
         ("/bodies/1/mass", -2),

@@ -277,3 +277,13 @@ def test_a_stalled_viewer_does_not_delay_another(service: Service, session: str)
             except TimeoutError:
                 break
         assert len(stalled.frames) <= 4
+
+
+def test_a_viewer_ends_a_session_only_if_nobody_else_looks_at_it(service: Service, session: str):
+    with service.watch(session, "mine"):
+        with service.watch(session, "other"):
+            answer = service.http.delete(f"/sessions/{session}?viewer=mine")
+            assert (answer.status_code, answer.json()["code"]) == (409, "session_in_use")
+        wait_until(lambda: service.state(session)["viewers"] == 1, "the other one is gone")
+        assert service.http.delete(f"/sessions/{session}?viewer=mine").status_code == 204
+    assert service.http.get(f"/sessions/{session}").status_code == 410

@@ -163,6 +163,33 @@ def test_a_forgotten_session_expires_but_a_watched_one_does_not(tmp_path: Path):
         assert service.http.get(f"/sessions/{session}").status_code == 410
 
 
+def test_a_session_whose_viewers_left_makes_room_when_the_server_is_full(tmp_path: Path):
+    with serving(tmp_path, max_sessions=2, abandoned_seconds=0.0) as service:
+        left, used = service.create(), service.create()
+        # nobody looked at either: a client without a socket keeps what it made
+        answer = service.http.post("/sessions", json={"scene": SCENE})
+        assert (answer.status_code, answer.json()["code"]) == (503, "no_capacity")
+        with service.watch(left):
+            answer = service.http.post("/sessions", json={"scene": SCENE})
+            assert answer.status_code == 503
+        wait_until(lambda: len(service.sessions.get(left).fanout) == 0, "the viewer is gone")
+        service.create()
+        assert service.http.get(f"/sessions/{used}").status_code == 200
+        gone = service.http.get(f"/sessions/{left}")
+        assert gone.status_code == 410
+        assert "needed its place" in gone.json()["detail"]
+        assert len(service.http.get("/sessions").json()["items"]) == 2
+
+
+def test_a_session_left_a_moment_ago_keeps_its_place(tmp_path: Path):
+    with serving(tmp_path, max_sessions=1, abandoned_seconds=600.0) as service:
+        session = service.create()
+        with service.watch(session):
+            pass
+        wait_until(lambda: service.state(session)["viewers"] == 0, "the viewer is gone")
+        assert service.http.post("/sessions", json={"scene": SCENE}).status_code == 503
+
+
 def test_no_worker_outlives_the_service(tmp_path: Path):
     with serving(tmp_path) as service:
         processes = [psutil.Process(service.pid(service.create())) for _ in range(2)]

@@ -1,0 +1,84 @@
+"""What the page shows, read from outside, and a scene of one's own for it."""
+
+import time
+from typing import Any
+
+import httpx
+
+SIZE = {"width": 1400, "height": 860}
+# where the picture does not matter: software draws it in a third of the time
+SMALL = {"width": 940, "height": 600}
+# a loaded machine that draws in software
+PATIENCE = 120_000
+
+FLOATING = {
+    "version": 1,
+    "name": "floating",
+    "gravity": [0, 0, 0],
+    "simulation": {"dt": 0.002, "duration": 600},
+    "bodies": [
+        {"name": "near", "mass": 1, "shapes": [{"type": "box", "size": [0.4, 0.4, 0.4]}]},
+        {"name": "far", "mass": 1, "position": [0, 2, 0],
+         "shapes": [{"type": "sphere", "radius": 0.2}]},
+    ],
+}  # fmt: skip
+
+# keeps the sockets of the page at hand, and what was sent through them
+SPY = """
+  window.sockets = []; window.said = [];
+  window.WebSocket = class extends WebSocket {
+    constructor(...a) { super(...a); window.sockets.push(this); }
+    send(data) { window.said.push(data); super.send(data); }
+  };
+"""
+
+
+class Shown:
+    """What the page shows, by the hooks of web/hooks.js, and what the server says about it."""
+
+    def __init__(self, page: Any, server: str) -> None:
+        self.page = page
+        self.server = server
+
+    def open(self, example: str) -> None:
+        """By a link to a session that lasts: a slow browser must not miss the end of the run."""
+        wanted = {"scene": example, "paused": False, "overrides": {"/simulation/duration": 600}}
+        made = httpx.post(f"{self.server}/v1/sessions", json=wanted, timeout=60)
+        made.raise_for_status()
+        self.page.goto(f"{self.server}/#scene={example}&session={made.json()['id']}")
+        self.wait("cardan.shown().time > 0")
+
+    def close(self) -> None:
+        session = self.page.evaluate("window.cardan && cardan.sessionId()")
+        self.page.goto("about:blank")
+        if session:
+            httpx.delete(f"{self.server}/v1/sessions/{session}", timeout=60)
+
+    def wait(self, condition: str) -> None:
+        """Until the condition holds; asked from outside, as the page's policy forbids eval."""
+        deadline = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(f"Boolean(window.cardan && ({condition}))"):
+            told = f"{condition} after {PATIENCE} ms: {self.page.evaluate('cardan.shown()')}"
+            assert time.monotonic() < deadline, told
+            self.page.wait_for_timeout(50)
+
+    def now(self) -> dict[str, Any]:
+        return self.page.evaluate("cardan.shown()")
+
+    def pose(self, body: str) -> list[float]:
+        return self.page.evaluate("(name) => cardan.pose(name)", body)
+
+    def rest(self, path: str = "") -> dict[str, Any]:
+        session = self.page.evaluate("cardan.sessionId()")
+        answer = httpx.get(f"{self.server}/v1/sessions/{session}{path}", timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    def post(self, op: str, **fields: object) -> None:
+        session = self.page.evaluate("cardan.sessionId()")
+        url = f"{self.server}/v1/sessions/{session}/commands"
+        httpx.post(url, json={"op": op, **fields}, timeout=60).raise_for_status()
+
+    def pause(self) -> None:
+        self.page.get_by_role("button", name="Pause", exact=True).click()
+        self.wait("cardan.shown().state === 'paused'")

@@ -1,0 +1,289 @@
+"""Runs that fail, end or are not there; scenes others look at; what the page subscribes to."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.conftest import serving
+from tests.web.shown import FLOATING, PATIENCE, SMALL, SPY, Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+pytestmark = pytest.mark.e2e
+
+SHORT = {**FLOATING, "name": "short", "simulation": {"dt": 0.002, "duration": 0.2}}
+# two balls that fly apart for good
+APART = {
+    **FLOATING,
+    "name": "apart",
+    "bodies": [
+        {"name": "left", "mass": 1, "position": [-0.3, 0, 0], "linear_velocity": [-1, 0, 0],
+         "shapes": [{"type": "sphere", "radius": 0.2}]},
+        {"name": "right", "mass": 1, "position": [0.3, 0, 0], "linear_velocity": [1, 0, 0],
+         "shapes": [{"type": "sphere", "radius": 0.2}]},
+    ],
+}  # fmt: skip
+# a wheel with a motor
+WHEEL = {
+    "version": 1,
+    "name": "wheel",
+    "simulation": {"dt": 0.002, "duration": 600},
+    "bodies": [
+        {"name": "wheel", "mass": 1, "shapes": [{"type": "sphere", "radius": 0.2}]},
+    ],
+    "joints": [{"name": "axle", "type": "hinge", "parent": "world", "child": "wheel",
+                "anchor": [0, 0, 0], "axis": [0, 1, 0],
+                "motor": {"type": "velocity", "target": 1.5, "max_force": 20}}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def page(page: Any) -> Any:
+    page.set_viewport_size(SMALL)
+    return page
+
+
+@pytest.fixture
+def tab(tab: Any) -> Any:
+    tab.set_viewport_size(SMALL)
+    return tab
+
+
+def create(server: str, scene: Any, **more: Any) -> str:
+    made = httpx.post(f"{server}/v1/sessions", json={"scene": scene, **more}, timeout=60)
+    made.raise_for_status()
+    return str(made.json()["id"])
+
+
+def test_a_run_that_failed_before_anybody_looked_says_why(page: Any, shown: Shown) -> None:
+    table = {"times": [0, 0.01, 0.02], "values": [[0, 0, 0], [0, 0, 0], [1e40, 0, 0]]}
+    scene = {**FLOATING, "forces": [{"type": "wrench", "body": "near", "force": table}]}
+    session = create(shown.server, scene)
+    url = f"{shown.server}/v1/sessions/{session}:step"
+    httpx.post(url, json={"n": 20}, timeout=60)
+    info = httpx.get(f"{shown.server}/v1/sessions/{session}", timeout=60).json()
+    assert info["state"] == "failed"
+    page.goto(f"{shown.server}/#session={session}")
+    message = page.locator("#messages .message")
+    playwright_api.expect(message).to_contain_text("The simulation failed")
+    playwright_api.expect(message).to_contain_text(info["failure"]["message"])
+    playwright_api.expect(message).to_have_count(1)
+    playwright_api.expect(page.locator("#run-state")).to_have_text("failed")
+    # it can be started again
+    page.get_by_role("button", name="Reset to the start").click()
+    shown.wait("cardan.shown().state === 'paused'")
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("#session=ses_nobody", ["There is no session 'ses_nobody'", "is shown instead"]),
+        ("#scene=cuckoo-clock", ["There is no example “cuckoo-clock”", "is shown instead"]),
+        ("#scene=incline&session=ses_nobody", ["no session", "The example “incline” is shown"]),
+    ],
+)
+def test_a_link_to_what_is_not_there_says_so(
+    tab: Any, server: str, address: str, words: list[str]
+) -> None:
+    tab.goto(f"{server}/{address}")
+    for text in words:
+        playwright_api.expect(tab.locator("#messages")).to_contain_text(text)
+    shown = Shown(tab, server)
+    shown.wait("cardan.sessionId() !== null")
+    shown.close()
+
+
+def test_another_example_leaves_the_scene_to_those_who_look_at_it(tab: Any, server: str) -> None:
+    shown = Shown(tab, server)
+    tab.goto(f"{server}/#scene=incline")
+    shown.wait("cardan.shown().time > 0")
+    session = tab.evaluate("cardan.sessionId()")
+    other = tab.context.new_page()
+    other.add_init_script(SPY)
+    other.goto(f"{server}/#session={session}")
+    Shown(other, server).wait(f"cardan.sessionId() === '{session}' && cardan.shown().time > 0")
+    assert httpx.get(f"{server}/v1/sessions/{session}", timeout=60).json()["viewers"] == 2
+    with tab.expect_response(lambda answer: answer.request.method == "DELETE") as refused:
+        tab.locator("#gallery").get_by_role("button", name="slider-crank").click()
+    assert refused.value.status == 409
+    shown.wait(f"cardan.sessionId() !== '{session}'")
+    assert httpx.get(f"{server}/v1/sessions/{session}", timeout=60).status_code == 200
+    assert other.evaluate("sockets.at(-1).readyState") == 1
+    other.close()
+    shown.close()
+    httpx.delete(f"{server}/v1/sessions/{session}", timeout=60)
+
+
+def test_an_example_opens_once_the_server_is_back(tab: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as address:
+        port = int(address.rpartition(":")[2])
+        tab.goto(f"{address}/#scene=incline")
+        shown = Shown(tab, address)
+        shown.wait("cardan.shown().time > 0")
+    tab.locator("#gallery").get_by_role("button", name="slider-crank").click()
+    playwright_api.expect(tab.locator("#messages")).to_contain_text("does not answer")
+    playwright_api.expect(tab.locator("#scene-name")).to_have_text("incline")
+    with serving(tmp_path, port):
+        tab.get_by_role("button", name="Try again").click()
+        playwright_api.expect(tab.locator("#scene-name")).to_have_text("slider-crank")
+        shown.wait("cardan.shown().time > 0")
+
+
+def test_contacts_are_sent_only_while_something_shows_them(page: Any, shown: Shown) -> None:
+    channels = "JSON.parse(said.filter((text) => text.includes('\"subscribe\"')).at(-1)).channels"
+    shown.open("box-tower")
+    shown.wait("cardan.series(2).times.length > 3")  # the plot of contacts is of the solver
+    asked = page.evaluate(channels)
+    assert "contacts" not in asked
+    assert "joints" not in asked
+    page.locator("[data-overlay=forces]").check()
+    shown.wait(f"'contacts' in {channels}")
+    page.locator("[data-overlay=forces]").uncheck()
+    shown.wait(f"!('contacts' in {channels})")
+    page.locator("#outline").get_by_role("button", name="box").first.click()
+    shown.wait(f"'contacts' in {channels}")
+    playwright_api.expect(page.locator("#inspector")).to_contain_text("Normal forces")
+    # also of a moment of the history
+    page.keyboard.press("Escape")
+    shown.wait(f"!('contacts' in {channels})")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Home")
+    shown.wait("cardan.shown().mode === 'history'")
+    page.locator("[data-overlay=contacts]").check()
+    shown.wait("cardan.contacts() !== null && cardan.shown().mode === 'history'")
+
+
+def test_the_motor_panel_says_what_is_true(page: Any, shown: Shown) -> None:
+    session = create(shown.server, WHEEL, paused=True)
+    page.goto(f"{shown.server}/#session={session}")
+    shown.wait("sockets.at(-1)?.readyState === 1")
+    said = page.locator("#motors output")
+    playwright_api.expect(said).to_have_text("1.500 rad/s")
+    slider = page.locator("#motors input")
+    slider.focus()
+    page.keyboard.press("End")
+    playwright_api.expect(said).to_have_text("3 rad/s")
+    log = f"/v1/sessions/{session}/commands"
+    page.wait_for_function(
+        f"async () => (await (await fetch('{log}')).text()).includes('set_motor')"
+    )
+    # a reload shows what was commanded, a reset what the scene says, and others are followed
+    page.reload()
+    playwright_api.expect(said).to_have_text("3 rad/s")
+    page.get_by_role("button", name="Reset to the start").click()
+    playwright_api.expect(said).to_have_text("1.500 rad/s")
+    playwright_api.expect(slider).to_have_js_property("value", "1.5")
+    shown.post("set_motor", joint="axle", target=-2)
+    playwright_api.expect(said).to_have_text("\u22122 rad/s")
+
+
+def test_a_command_on_a_finished_run_says_that_nothing_moves(page: Any, shown: Shown) -> None:
+    session = create(shown.server, {**WHEEL, "simulation": SHORT["simulation"]}, paused=False)
+    page.goto(f"{shown.server}/#session={session}")
+    playwright_api.expect(page.locator("#run-state")).to_have_text("finished")
+    shown.wait("sockets.at(-1)?.readyState === 1")
+    page.locator("#motors input").focus()
+    page.keyboard.press("End")
+    playwright_api.expect(page.locator("#messages")).to_contain_text("reached its end at 0.200 s")
+
+
+def test_follow_widens_when_the_bodies_spread(page: Any, shown: Shown) -> None:
+    session = create(shown.server, APART, paused=True)
+    page.goto(f"{shown.server}/#session={session}")
+    shown.wait("cardan.pose('left') && sockets.at(-1)?.readyState === 1")
+    shown.post("step", n=5000)  # 10 s: 20 m apart, where the first view shows 1 m
+    shown.wait("cardan.shown().step === 5000")
+    box = page.locator("#stage").bounding_box()
+    for body in ("left", "right"):
+        at = page.evaluate("(name) => cardan.screen(name)", body)
+        assert box["x"] < at["x"] < box["x"] + box["width"]
+        assert box["y"] < at["y"] < box["y"] + box["height"]
+
+
+def test_text_that_is_not_json_is_marked_by_line_and_column(page: Any, shown: Shown) -> None:
+    shown.open("heavy-top")
+    page.get_by_role("button", name="Open scene").click()
+    page.locator("#scene-text").fill('{\n  "version": 1,\n  "bodies": [1, 2,]\n}')
+    page.get_by_role("button", name="Check and run").click()
+    fault = page.locator("#scene-faults li")
+    playwright_api.expect(fault).to_contain_text("line 3, column 18")
+    playwright_api.expect(fault).to_contain_text("the comma before ] is one too many")
+    assert page.evaluate("document.getElementById('scene-text').selectionStart") == 35
+
+
+def test_a_long_outline_says_what_it_lists(page: Any, shown: Shown) -> None:
+    """Five hundred bodies and a joint: the first 399 and the joint."""
+    bodies = [
+        {"name": f"ball {i}", "mass": 1, "position": [i % 25, i // 25, 0],
+         "shapes": [{"type": "sphere", "radius": 0.2}]}
+        for i in range(500)
+    ]  # fmt: skip
+    joint = {"name": "hook", "type": "hinge", "parent": "world", "child": "ball 0",
+             "anchor": [0, 0, 0], "axis": [0, 0, 1]}  # fmt: skip
+    scene = {**FLOATING, "bodies": bodies, "joints": [joint], "simulation": {"duration": 1}}
+    session = create(shown.server, scene)
+    page.goto(f"{shown.server}/#session={session}")
+    outline = page.locator("#outline")
+    playwright_api.expect(outline).to_contain_text("The first 400 of 501 are listed")
+    playwright_api.expect(outline.get_by_role("button")).to_have_count(400)
+    playwright_api.expect(outline.get_by_role("button", name="hook")).to_have_count(1)
+
+
+@pytest.fixture
+def phone(browser: Any, server: str) -> Any:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 760}, has_touch=True, is_mobile=True
+    )
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.add_init_script(SPY)
+    yield tab
+    context.close()
+
+
+def test_on_a_phone_a_tap_selects_and_the_page_stays(phone: Any, server: str) -> None:
+    bodies = [*FLOATING["bodies"], *({"name": f"x {i}", "type": "static"} for i in range(80))]
+    session = create(server, {**FLOATING, "bodies": bodies[::-1]})
+    phone.goto(f"{server}/#session={session}")
+    shown = Shown(phone, server)
+    shown.wait("cardan.pose('far') && sockets.at(-1)?.readyState === 1")
+    shown.wait("cardan.screen('far').x > 0")
+    at = phone.evaluate("cardan.screen('far')")
+    phone.touchscreen.tap(at["x"], at["y"])
+    playwright_api.expect(phone.locator("#inspector")).to_contain_text("far")
+    chosen = phone.locator("#outline button[aria-pressed=true]")
+    playwright_api.expect(chosen).to_have_count(1)
+    assert phone.evaluate("scrollY") == 0
+    # the list has scrolled to the entry, inside itself
+    place = "(() => { const [l, c] = [document.querySelector('#outline'),"
+    place += " document.querySelector('#outline [aria-pressed=true]')]"
+    place += ".map((e) => e.getBoundingClientRect());"
+    place += " return c.top >= l.top - 1 && c.bottom <= l.bottom + 1; })()"
+    assert phone.evaluate(place)
+    shown.close()
+
+
+def test_a_finger_pulls_a_body(phone: Any, server: str) -> None:
+    session = create(server, FLOATING, paused=False)
+    phone.goto(f"{server}/#session={session}")
+    shown = Shown(phone, server)
+    shown.wait("cardan.shown().time > 0")
+    phone.get_by_role("button", name="Pull").tap()
+    at = phone.evaluate("cardan.screen('far')")
+    finger = phone.context.new_cdp_session(phone)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        listed = [{"x": x, "y": y} for x, y in points]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": listed})
+
+    touch("touchStart", (at["x"], at["y"]))
+    playwright_api.expect(phone.locator("#grab-force")).to_be_visible()
+    touch("touchMove", (at["x"] - 40, at["y"] + 40))
+    shown.wait("Math.hypot(cardan.pose('far')[0], cardan.pose('far')[1] - 2) > 0.05")
+    touch("touchEnd")
+    playwright_api.expect(phone.locator("#grab-force")).to_be_hidden()
+    assert shown.rest("/state")["grab"] is None
+    assert phone.evaluate("cardan.pose('near')")[:3] == [0, 0, 0]
+    shown.close()
