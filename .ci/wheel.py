@@ -3,7 +3,7 @@
     python .ci/wheel.py [FOLDER]      (FOLDER: where the wheels go, dist/ unless given)
 
 Every kernel that a start may call is taken from the user's cache, or compiled now. Kernels are for
-x86-64-v3 where this processor has it (`engine/processor.py`); an installation whose interpreter,
+x86-64-v3 where this processor has it (`engine/compiler/processor.py`); an installation whose interpreter,
 Numba, llvmlite or processor differs does not find them and compiles its own.
 """
 
@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cardan.engine import parts
-from cardan.engine.cache import COMPLETE, KEPT, PLACE, Folder
-from cardan.engine.warmup import call_every_kernel
+from cardan.engine.compiler import ir_cache
+from cardan.engine.compiler.cache import COMPLETE, KEPT, PLACE, Folder
+from cardan.engine.compiler.warmup import call_every_kernel
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -43,8 +43,8 @@ def collect(folder: Path) -> int:
     """Fill an empty folder with the machine code of every kernel; number of files."""
     target = Folder(folder)
     copying = Copying(target)
-    parts.KEPT = copying
-    parts.folders = lambda: [copying]
+    ir_cache.KEPT = copying
+    ir_cache.folders = lambda: [copying]
     call_every_kernel()
     target.write(COMPLETE, b"")
     return sum(path.is_file() for path in folder.rglob("*"))

@@ -25,11 +25,11 @@ from benchmarks import machine
 from benchmarks.mechanisms import MECHANISMS, Mechanism
 from benchmarks.report import FOLDER
 from engine import Dynamics
-from engine.articulated.forward import forward_dynamics
-from engine.articulated.inverse import inverse_dynamics
-from engine.articulated.joint_inertia import joint_inertia
-from engine.articulated.states import inverse_dynamics_of_states
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
+from engine.trees.aba import forward_dynamics
+from engine.trees.batches import inverse_dynamics_of_states
+from engine.trees.crba import joint_inertia
+from engine.trees.rnea import inverse_dynamics
 from engine.world.tree import NODE_FREE
 from schemas import load_scene
 from schemas.examples import example_text

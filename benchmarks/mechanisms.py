@@ -11,8 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.articulated.arrays import nearest_above, tree_work, unbroken_runs
-from engine.world.tree import NODE_COORDINATES, NODE_FREE, NODE_HINGE, NODE_RATES, Tree, TreeWork
+from engine.trees.arrays import nearest_above, tree_work, unbroken_runs
+from engine.world.tree import (
+    NODE_COORDINATES,
+    NODE_FREE,
+    NODE_HINGE,
+    NODE_VELOCITIES,
+    Tree,
+    TreeWork,
+)
 
 Array = NDArray[np.float64]
 X, Y, Z = np.eye(3)
@@ -77,7 +84,7 @@ class Sketch:
         kind, parent = np.array(self.kind), np.array(self.parent)
         starts = [
             np.concatenate([[0], np.cumsum([size[k] for k in kind])]).astype(np.int64)
-            for size in (NODE_COORDINATES, NODE_RATES)
+            for size in (NODE_COORDINATES, NODE_VELOCITIES)
         ]
         origin = np.array([self.place[p] if p >= 0 else np.zeros(3) for p in parent])
         above = nearest_above(starts[1], parent)

@@ -1,11 +1,11 @@
 """Rigid multibody dynamics: build a scene, advance it, ask it how true it is."""
 
 from engine.build.faults import SceneError
+from engine.compiler.warmup import warmup
 from engine.dynamics import Dynamics, StatesInvalid
-from engine.failure import Failure
+from engine.errors import Failure
 from engine.recording import Recording, recording_steps, run
 from engine.simulation import ENGINE_VERSION, Simulation
-from engine.warmup import warmup
 
 __all__ = [
     "ENGINE_VERSION",

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.articulated import states, subspaces
-from engine.articulated.arrays import tree_work
 from engine.build.faults import Faults, SceneError
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.build.tree import Start, build_tree
+from engine.trees import batches, subspaces
+from engine.trees.arrays import tree_work
 from engine.world.model import DYNAMIC
 from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
 from schemas import Fault, Scene, SceneInvalid
@@ -133,7 +133,7 @@ class Dynamics:
         self._refuse_outside()
         (q, qd, qdd), one = self._take(q, qd=qd, qdd=qdd)
         tau = np.zeros((len(q), self.nv))
-        states.inverse_dynamics_of_states(self.tree, q, qd, qdd, self.gravity, self._work, tau)
+        batches.inverse_dynamics_of_states(self.tree, q, qd, qdd, self.gravity, self._work, tau)
         return tau[0] if one else tau
 
     def bias_forces(self, q: Any, qd: Any = None) -> Array:
@@ -145,7 +145,7 @@ class Dynamics:
         self._refuse_outside()
         (q, qd, tau), one = self._take(q, qd=qd, tau=tau)
         qdd, wrench = np.zeros((len(q), self.nv)), np.zeros((len(self.tree.kind), 6))
-        states.forward_dynamics_of_states(
+        batches.forward_dynamics_of_states(
             self.tree, q, qd, tau, wrench, self.gravity, self._work, qdd
         )
         return qdd[0] if one else qdd
@@ -155,7 +155,7 @@ class Dynamics:
         (q,), one = self._take(q)
         H = np.zeros((len(q), self.nv, self.nv))
         self._dense = self._dense or tree_work(self.tree, dense=True)
-        states.mass_matrices(self.tree, q, self._dense, H)
+        batches.mass_matrices(self.tree, q, self._dense, H)
         return H[0] if one else H
 
     def jacobian(self, q: Any, body: str, point: Any = ORIGIN) -> Array:
@@ -167,7 +167,7 @@ class Dynamics:
         J = np.zeros((len(q), 6, self.nv))
         node, point_B = self._place(body, point)
         if node >= 0:
-            states.jacobians(self.tree, q, node, point_B, self._work, J)
+            batches.jacobians(self.tree, q, node, point_B, self._work, J)
         return J[0] if one else J
 
     def jacobian_rate(self, q: Any, qd: Any, body: str, point: Any = ORIGIN) -> Array:
@@ -176,7 +176,7 @@ class Dynamics:
         rate = np.zeros((len(q), 6, self.nv))
         node, point_B = self._place(body, point)
         if node >= 0:
-            states.jacobian_rates(self.tree, q, qd, node, point_B, self._work, rate)
+            batches.jacobian_rates(self.tree, q, qd, node, point_B, self._work, rate)
         return rate[0] if one else rate
 
     def joint_subspaces(self, q: Any, joint: str) -> tuple[Array, Array]:
@@ -237,7 +237,7 @@ class Dynamics:
         for b in np.flatnonzero(~self._moving):
             found[:, b, :3] = self._rest.p[b] - turn(self._rest.q[b], self._com_B[b])
             found[:, b, 3:7] = self._rest.q[b]
-        states.kinematics_of_states(self.tree, q, qd, self._com_B, self._work, found)
+        batches.kinematics_of_states(self.tree, q, qd, self._com_B, self._work, found)
         found = found[0] if one else found
         return {
             "position": found[..., :3],
@@ -259,7 +259,7 @@ class Dynamics:
     def _sums(self, q: Any, qd: Any) -> Array:
         (q, qd), one = self._take(q, qd=qd)
         found = np.zeros((len(q), 8))
-        states.sums_of_states(self.tree, q, qd, self.gravity, self._work, found)
+        batches.sums_of_states(self.tree, q, qd, self.gravity, self._work, found)
         return found[0] if one else found
 
     # ------------------------------------------------------------------ what is given

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.queried import EVENT_DTYPE, EVENT_KINDS
+from engine.queries import EVENT_DTYPE, EVENT_KINDS
 from engine.simulation import Simulation
 from schemas import Scene
 

@@ -12,30 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan import __version__
-from engine import steering
-from engine.build.capacity import grown_cache, workspace
+from engine import commands
+from engine.accounting.extremes import start_extremes
+from engine.build.allocate import grown_cache, workspace
 from engine.build.events import event_arrays
 from engine.build.limits import lay_down_limits
 from engine.build.report import empty_report
 from engine.build.rotations import turn
 from engine.build.scene import build
 from engine.build.world import clock_arrays, spare_arrays, with_activity
-from engine.cache import SOURCE_HASH
-from engine.diagnostics.account import account, broken_joints, energies
-from engine.diagnostics.extremes import start_extremes
-from engine.diagnostics.tables import contact_table, joint_table
-from engine.failure import Failure, find_failure
-from engine.held import hold
-from engine.integrators import run_smooth
-from engine.queried import Queried
+from engine.commands import Commands
+from engine.compiler.cache import SOURCE_HASH
+from engine.compiler.handles import hold
+from engine.errors import Failure, find_failure
+from engine.integrators.schemes import run_smooth
+from engine.queries import Queries
+from engine.reports import broken_joints, contact_table, energies, joint_table, summarise
 from engine.snapshot import from_bytes, state_hash, to_bytes
-from engine.status import CONTACTS_FULL, EVENTS_FULL, NOT_FINITE, PAIRS_FULL
-from engine.steered import Steered
 from engine.step.step import run as run_steps
 from engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
 from engine.world.collision import collision_scratch
 from engine.world.options import Integrator, SolverMethod
 from engine.world.report import (
+    CONTACTS_FULL,
+    EVENTS_FULL,
+    NOT_FINITE,
+    PAIRS_FULL,
     PHASE_APPLY,
     PHASE_ASSEMBLE,
     PHASE_BROAD,
@@ -76,7 +78,7 @@ def versions() -> dict[str, str]:
     }
 
 
-class Simulation(Steered, Queried):
+class Simulation(Commands, Queries):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -235,7 +237,7 @@ class Simulation(Steered, Queried):
         return sleeping
 
     def joint_table(self) -> NDArray[np.void]:
-        """One row per joint coordinate: see engine.diagnostics.tables."""
+        """One row per joint coordinate: see engine.reports."""
         work = self.work
         return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
 
@@ -244,7 +246,7 @@ class Simulation(Steered, Queried):
         return broken_joints(self.state, self.joint_names)
 
     def contact_table(self) -> NDArray[np.void]:
-        """One row per contact of the last step: see engine.diagnostics.tables."""
+        """One row per contact of the last step: see engine.reports."""
         work = self.work
         return contact_table(work.contacts, work.rows, work.problem, self.time_step)
 
@@ -254,7 +256,7 @@ class Simulation(Steered, Queried):
 
     def momentum(self) -> Array:
         """(6,): linear [N s], angular about the origin of W [N m s]."""
-        return steering.total_momentum(self.model, self.state)
+        return commands.total_momentum(self.model, self.state)
 
     def _phases(self) -> dict[str, float]:
         """Microseconds per step of each phase, in the last call of advance."""
@@ -325,7 +327,7 @@ class Simulation(Steered, Queried):
             "scene_hash": self.scene_hash,
             "state_hash": self.state_hash(),
             "versions": versions(),
-            **account(self.model, self.state, methods, self.joint_names),
+            **summarise(self.model, self.state, methods, self.joint_names),
             "timing": {
                 "total_s": self.build_s + self._advance_s,
                 "compile_s": self._first_s,

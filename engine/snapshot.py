@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.capacity import contact_cache
+from engine.build.allocate import contact_cache
 from engine.world.state import ContactCache, State
 
 MAGIC = b"cardan-snapshot-1\n"

@@ -1,7 +1,7 @@
 """Whether a run can be trusted, where it went wrong first, and which setting mends it.
 
 A finding is a plain object with the keys of schemas.summary.Finding; warnings are their sentences.
-What is compared in every step is in diagnostics/crossings.py, the limits are in build/limits.py.
+What is compared in every step is in accounting/crossings.py, the limits are in build/limits.py.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
-from engine.diagnostics.crossings import (
+from engine.accounting.crossings import (
     APART,
     FIRST_STEP,
     FIRST_WHO,
@@ -23,7 +22,8 @@ from engine.diagnostics.crossings import (
     WORST_LIMIT,
     WORST_WHO,
 )
-from engine.failure import Failure
+from engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
+from engine.errors import Failure
 from engine.world.contacts import Contacts
 from engine.world.model import Model
 from engine.world.options import StepOptions

@@ -14,10 +14,10 @@ from service.api import (
     complementarity,
     docs,
     dynamics,
-    errors,
     examples,
     health,
     imports,
+    problems,
     queries,
     scenes,
     sessions,
@@ -27,11 +27,11 @@ from service.api import (
     verification,
 )
 from service.api.layers import BodyLayer, GuardLayer, RequestLayer
-from service.jobs.office import Office
 from service.openapi import openapi_document
+from service.processes.launcher import WorkerLauncher
 from service.sessions import Sessions
 from service.settings import Settings
-from service.workers.process import WorkerLauncher
+from service.simulations.services import Services
 
 DESCRIPTION = (
     "Rigid multibody dynamics: post a scene, get a trajectory you can trust, watch it move. "
@@ -53,7 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
-    errors.install(app)
+    problems.install(app)
     # the last one added sees a request first
     app.add_middleware(BodyLayer, limit=settings.max_body_bytes)
     app.add_middleware(GuardLayer, settings=settings)
@@ -91,14 +91,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         worker_memory_bytes=settings.worker_memory_bytes,
     )
     launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
-    office = Office(settings, launcher)
-    app.state.office = office
+    services = Services(settings, launcher)
+    app.state.services = services
     app.state.sessions = live
     # the fork server belongs to this thread, which lives as long as the service
     await live.start()
-    await run_sync(office.start, asyncio.get_running_loop())
+    await run_sync(services.start, asyncio.get_running_loop())
     try:
         yield {}
     finally:
         await live.close()
-        await run_sync(office.close)
+        await run_sync(services.close)

@@ -18,7 +18,7 @@ from schemas.dynamics import (
     MotionRequest,
 )
 from schemas.query import ClosestPointsRequest, RaycastRequest
-from service.api.errors import MEDIA_TYPE
+from service.api.problems import MEDIA_TYPE
 
 BODIES = (
     Scene,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cardan.engine.complementarity import solve_lp as solve_lp
     from cardan.engine.complementarity import solve_mixed_lcp as solve_mixed_lcp
     from cardan.engine.complementarity import solve_qp as solve_qp
-    from cardan.engine.warmup import warmup as warmup
+    from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.schemas import Scene as Scene
     from cardan.schemas import SceneInvalid as SceneInvalid
     from cardan.schemas import apply_overrides as apply_overrides

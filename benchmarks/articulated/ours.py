@@ -17,10 +17,10 @@ import numpy as np
 import engine
 from benchmarks.articulated.scenes import Floats, Scene
 from benchmarks.contacts.ours import timed
-from engine.articulated.arrays import tree_work
-from engine.articulated.coordinates import advance_coordinates
-from engine.articulated.forward import forward_dynamics
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
+from engine.trees.aba import forward_dynamics
+from engine.trees.arrays import tree_work
+from engine.trees.coordinates import advance_coordinates
 from schemas import load_scene
 
 # between the hinges of a joint with several: this share of the child's mass and inertia

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.world.model import Bodies
 from engine.world.state import State
 

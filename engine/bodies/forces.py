@@ -6,7 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.quaternion import conjugate, load4, multiply, rotate
 from engine.spatial.rotation import nearest_turn
 from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
@@ -157,7 +157,8 @@ def is_row(forces: Forces, state: State, f: int, h: float) -> bool:
 
     Such a force is stable while h^2 k/4 < m, m the mass both ends feel together. A quarter of that
     leaves room for several springs on one body; beyond it the spring is a row
-    (constraints/element.py). A damper as a force would know the velocity before the kick only, and
+    (constraints/force_elements.py). A damper as a force would know the velocity before the kick
+    only, and
     be of first order.
     """
     slope = max(elastic_slope(forces.stiffness, f, elongation(forces, state, f)), 0.0)

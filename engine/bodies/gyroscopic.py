@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.plucker import transposed
 from engine.spatial.quaternion import (
@@ -32,25 +32,25 @@ def is_round(inertia: Mat3) -> bool:
 
 
 @kernel
-def turning_in(R: Mat3, inertia: Mat3, inverse: Mat3, w_W: Vec3) -> Vec3:
+def gyroscopic_acceleration_in(R: Mat3, inertia: Mat3, inverse: Mat3, w_W: Vec3) -> Vec3:
     """dw/dt of a body on which no torque acts: -I^-1 (w x I w) [rad/s^2], W; R = R_WB."""
     w = times_vector(transposed(R), w_W)
     return times_vector(R, times_vector(inverse, cross(times_vector(inertia, w), w)))
 
 
 @kernel
-def free_turning(bodies: Bodies, state: State, i: int) -> Vec3:
-    """`turning_in` of body i."""
+def gyroscopic_acceleration(bodies: Bodies, state: State, i: int) -> Vec3:
+    """`gyroscopic_acceleration_in` of body i."""
     inertia, inverse = load33(bodies.inertia_B, i), load33(bodies.inverse_inertia_B, i)
     R = matrix(load4(state.q_WB, i))
-    return turning_in(R, inertia, inverse, load3(state.w_WB_W, i))
+    return gyroscopic_acceleration_in(R, inertia, inverse, load3(state.w_WB_W, i))
 
 
 @kernel
-def kept_momentum(bodies: Bodies, state: State, i: int) -> Vec3:
+def conserved_momentum(bodies: Bodies, state: State, i: int) -> Vec3:
     """Angular momentum about the centre of mass [N m s], W.
 
-    The one of the last flight while the angular velocity is still the one it left; R I R^T w after
+    The one of the last drift while the angular velocity is still the one it left; R I R^T w after
     a kick or a command. Computing L from w and w from L again would drift by rounding each time.
     """
     w = load3(state.w_WB_W, i)
@@ -61,12 +61,12 @@ def kept_momentum(bodies: Bodies, state: State, i: int) -> Vec3:
 
 
 @kernel
-def keep_energy(inverse: Mat3, M: Vec3, twice_energy: float) -> Vec3:
+def project_on_energy(inverse: Mat3, M: Vec3, twice_energy: float) -> Vec3:
     """The small rotation vector y [rad] with (exp(-y) M) . I^-1 (exp(-y) M) = twice_energy.
 
     Along y = c (M x w), w = I^-1 M, the energy falls by c |M x w|^2: one Newton step, whose error
     is the square of what was wrong. Where M x w vanishes the spin is steady and nothing is wrong;
-    within 1e-4 rad of there the flight errs less than rounding, which 1/|M x w| would blow up.
+    within 1e-4 rad of there the drift errs less than rounding, which 1/|M x w| would blow up.
     """
     w = times_vector(inverse, M)
     across = cross(M, w)
@@ -83,7 +83,7 @@ def crossed(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
 
 
 @kernel
-def free_turn(inverse: Mat3, M: Vec3, h: float) -> Vec3:
+def free_rotation_vector(inverse: Mat3, M: Vec3, h: float) -> Vec3:
     """The rotation vector [rad] of free flight for a time h, in body axes at its start.
 
     Power series, with J = I^-1, M = sum M_k t^k and w = sum w_k t^k in the body's axes:
@@ -123,7 +123,8 @@ def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quate
     """Orientation and angular velocity after free flight for a time h, and what was kept.
 
     The angular momentum L stays; the body turns with w = I^-1 L, which changes as it turns: see
-    free_turn. Then it is turned by the little y that is missing from its kinetic energy. L and the
+    free_rotation_vector. Then it is turned by the little y that is missing from its kinetic energy.
+    L and the
     energy are kept to rounding, the orientation to fifth order.
 
     Returns q_WB; w (3,) rad/s, W; L (3,) N m s, W
@@ -131,10 +132,10 @@ def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quate
     """
     q = load4(state.q_WB, i)
     inverse = load33(bodies.inverse_inertia_B, i)
-    L = kept_momentum(bodies, state, i)
+    L = conserved_momentum(bodies, state, i)
     M = times_vector(transposed(matrix(q)), L)
-    x = exponential(free_turn(inverse, M, h))
-    y = keep_energy(inverse, rotate_back(x, M), dot(M, times_vector(inverse, M)))
+    x = exponential(free_rotation_vector(inverse, M, h))
+    y = project_on_energy(inverse, rotate_back(x, M), dot(M, times_vector(inverse, M)))
     q_new = unit_again(multiply(multiply(q, x), (1.0, 0.5 * y[0], 0.5 * y[1], 0.5 * y[2])))
     R = matrix(q_new)
     return q_new, times_vector(R, times_vector(inverse, times_vector(transposed(R), L))), L

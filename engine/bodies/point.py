@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, cross, load3, sub
 
 if TYPE_CHECKING:

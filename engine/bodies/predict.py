@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.bodies.forces import write_forces
-from engine.bodies.gyroscopic import free_turning
-from engine.kernel import kernel
+from engine.bodies.gyroscopic import gyroscopic_acceleration
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.vec3 import add_scaled, scale
 from engine.world.model import DYNAMIC
@@ -18,7 +18,7 @@ def predict_velocity(world: World) -> None:
     """v_free = v + h (g + f/m),  w_free = w + h I^-1 torque.
 
     The gyroscopic term is not here unless it is asked for explicitly: by default it is part of the
-    motion between the kicks (integration/advance_poses.py).
+    motion between the kicks (integrators/advance_poses.py).
 
     Reads   poses and velocities in the middle of the step
     Writes  motion.velocity_old, velocity_free (n, 6) angular first, W; motion.wrench, jump = 0
@@ -40,7 +40,7 @@ def predict_velocity(world: World) -> None:
         torque = (motion.wrench[i, 0], motion.wrench[i, 1], motion.wrench[i, 2])
         change = scale(h, times_vector(load33(motion.inverse_inertia_W, i), torque))
         if world.options.gyroscopic == EXPLICIT:
-            change = add_scaled(change, h, free_turning(bodies, state, i))
+            change = add_scaled(change, h, gyroscopic_acceleration(bodies, state, i))
         for k in range(3):
             acceleration = state.gravity_W[k] + motion.wrench[i, 3 + k] * bodies.inverse_mass[i]
             motion.velocity_free[i, k] += change[k]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.bodies.gyroscopic import is_round, turning_in
-from engine.kernel import kernel
+from engine.bodies.gyroscopic import gyroscopic_acceleration_in, is_round
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import load33, store33, store_congruent
 from engine.spatial.quaternion import load4
 from engine.spatial.rotation import matrix
@@ -20,13 +20,14 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
     """I^-1 in W, R I_B^-1 R^T (zero for what does not move by itself), and how free spin turns.
 
-    Writes  motion.inverse_inertia_W (n, 3, 3); motion.turning (n, 6): how velocities change
-            between kicks (of bodies by themselves; see articulated/kick.py for trees)
+    Writes  motion.inverse_inertia_W (n, 3, 3); motion.bias_acceleration (n, 6): how velocities
+    change
+            between kicks (of bodies by themselves; see trees/impulses.py for trees)
     Check   tests/engine/bodies/test_inertia.py
     """
     for i in range(bodies.kind.shape[0]):
         for k in range(6):
-            motion.turning[i, k] = 0.0
+            motion.bias_acceleration[i, k] = 0.0
         inertia, inverse = load33(bodies.inertia_B, i), load33(bodies.inverse_inertia_B, i)
         if bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
             store33(motion.inverse_inertia_W, i, (ZERO3, ZERO3, ZERO3))
@@ -35,6 +36,6 @@ def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: S
         else:
             R = matrix(load4(state.q_WB, i))
             if options.gyroscopic == IMPLICIT:
-                turning = turning_in(R, inertia, inverse, load3(state.w_WB_W, i))
-                store3(motion.turning, i, turning)
+                turning = gyroscopic_acceleration_in(R, inertia, inverse, load3(state.w_WB_W, i))
+                store3(motion.bias_acceleration, i, turning)
             store_congruent(R, inverse, motion.inverse_inertia_W, i)

@@ -7,7 +7,7 @@ import numpy as np
 from engine.world.model import FORCE_TORSION, Bodies, Forces, Joints
 
 
-def largest_turning(bodies: Bodies, body: int) -> float:
+def largest_inverse_inertia(bodies: Bodies, body: int) -> float:
     """The largest eigenvalue of the inverse inertia of a body [1/(kg m^2)]."""
     return float(np.linalg.eigvalsh(bodies.inverse_inertia_B[body])[-1])
 
@@ -17,9 +17,11 @@ def write_joint_masses(joints: Joints, bodies: Bodies) -> None:
     for j in range(len(joints.kind)):
         for ends, arms in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
             body = int(ends[j])
-            turning = largest_turning(bodies, body)
-            joints.inverse_mass[j, 0] += bodies.inverse_mass[body] + arms[j] @ arms[j] * turning
-            joints.inverse_mass[j, 1] += turning
+            inverse_inertia = largest_inverse_inertia(bodies, body)
+            joints.inverse_mass[j, 0] += (
+                bodies.inverse_mass[body] + arms[j] @ arms[j] * inverse_inertia
+            )
+            joints.inverse_mass[j, 1] += inverse_inertia
 
 
 def write_force_masses(forces: Forces, bodies: Bodies) -> None:
@@ -27,8 +29,10 @@ def write_force_masses(forces: Forces, bodies: Bodies) -> None:
     for f in range(len(forces.kind)):
         for ends, arms in ((forces.body_a, forces.anchor_A), (forces.body_b, forces.anchor_B)):
             body = int(ends[f])
-            turning = largest_turning(bodies, body)
+            inverse_inertia = largest_inverse_inertia(bodies, body)
             if forces.kind[f] == FORCE_TORSION:
-                forces.inverse_mass[f] += turning
+                forces.inverse_mass[f] += inverse_inertia
             else:
-                forces.inverse_mass[f] += bodies.inverse_mass[body] + arms[f] @ arms[f] * turning
+                forces.inverse_mass[f] += (
+                    bodies.inverse_mass[body] + arms[f] @ arms[f] * inverse_inertia
+                )

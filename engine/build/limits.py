@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.diagnostics.crossings import (
+from engine.accounting.crossings import (
     GATE_APART,
     GATE_KINETIC,
     LIMIT_TURN,
@@ -41,7 +41,7 @@ LENGTH_SHARE = 0.01
 LARGEST_TURN = 0.2
 # a body without shapes is no shorter than this share of the scene
 POINT_SHARE = 0.01
-# m/s: kinetic energy of all bodies at this speed is none, as in diagnostics/account.py
+# m/s: kinetic energy of all bodies at this speed is none, as in reports.py
 REST_SPEED = 1e-3
 
 
@@ -162,7 +162,7 @@ def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
-    """Write the limits of a run into state.extremes, whose layout is in diagnostics/crossings.py.
+    """Write the limits of a run into state.extremes, whose layout is in accounting/crossings.py.
 
     A joint may come apart by LENGTH_SHARE of the smaller body it joins; a body that can touch
     something may move by its own length in a step, and every body turn by LARGEST_TURN. Integrators

@@ -14,7 +14,7 @@ def build_tree(triangles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     Every node is halved at the median of the triangles' middles along the longer side of their
     bounds: d = ceil(log2(t / TREE_LEAF)) levels, however the triangles lie. The order is filled up
     with -1 to the size of a complete tree.
-    Check   tests/engine/collision/test_mesh_tree.py
+    Check   tests/engine/collision/mesh/test_aabb_tree.py
     """
     count = len(triangles)
     depth = max(0, int(np.ceil(np.log2(max(1, count) / TREE_LEAF))))

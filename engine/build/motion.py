@@ -16,7 +16,7 @@ def motion_arrays(n: int) -> Motion:
         inverse_inertia_W=np.zeros((n, 3, 3)),
         wrench=np.zeros((n, 6)),
         booked=np.zeros((n, 6)),
-        turning=np.zeros((n, 6)),
+        bias_acceleration=np.zeros((n, 6)),
         scratch=np.zeros((n, 6)),
         activity=np.zeros(n, np.int64),
     )

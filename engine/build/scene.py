@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.articulated.arrays import no_tree
+from engine.build.allocate import empty_state, first_capacity
 from engine.build.bodies import build_bodies, initial_motion
-from engine.build.capacity import empty_state, first_capacity
 from engine.build.faults import Faults
 from engine.build.forces import build_forces
 from engine.build.inverse_mass import write_joint_masses
@@ -21,9 +20,10 @@ from engine.build.reduced import check_rotors, check_smooth
 from engine.build.shapes import ShapeTable, build_materials
 from engine.build.targets import TargetTable
 from engine.build.tree import Start, build_tree
+from engine.trees.arrays import no_tree
 from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from engine.world.options import StepOptions
-from engine.world.state import N_BEND, State
+from engine.world.state import N_BIAS, State
 from schemas import Scene
 
 
@@ -96,7 +96,7 @@ def build(scene: Scene) -> Built:
     state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
     rates = int(tree.v_start[-1])
     state = state._replace(tree_q=tree_q, tree_qd=np.zeros(rates))
-    state = state._replace(tree_bend=np.zeros((N_BEND, rates)))
+    state = state._replace(tree_bias_acceleration=np.zeros((N_BIAS, rates)))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
     return Built(

@@ -134,7 +134,7 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         for field, table in tables.items():
             if getattr(pair, field) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
-    belt = column("surface_velocity").reshape(-1, 3)
+    surface_velocity = column("surface_velocity").reshape(-1, 3)
     made = Materials(
         tables["friction"],
         tables["restitution"],
@@ -142,7 +142,7 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         tables["spinning_friction"],
         tables["compliance"],
         tables["damping"],
-        belt,
+        surface_velocity,
     )
     return made, index
 

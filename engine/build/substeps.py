@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.solvers.lane_layout import LAYER, SHARED, W
-from engine.solvers.soft_lanes import BLOCK
+from engine.solvers.sweeps.simd.layout import LAYER, SHARED, W
+from engine.solvers.sweeps.simd.soft import BLOCK
 from engine.world.options import SolverMethod, StepOptions
 from engine.world.problem import Lanes, Problem
 from engine.world.substeps import Substeps

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.articulated.arrays import as_arrays
 from engine.build.rotations import inverse, product, turn
+from engine.trees.arrays import as_arrays
 from engine.world.model import (
     BALL,
     CYLINDRICAL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.point import carried
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import Vec3, sub
 from engine.world.collision import CENTRE, TURNING, VELOCITY
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.articulated.arrays import no_mobility
 from engine.complementarity.problem import Array, Complementarity
 from engine.complementarity.solution import STOPPED, Answer, Rules
-from engine.solvers.apgd import apgd
-from engine.solvers.jacobi import jacobi
-from engine.solvers.matrix import Matrix
-from engine.solvers.nncg import nncg
-from engine.solvers.relaxed import relaxed_sweeps
-from engine.solvers.subspace import pgs_sm
-from engine.solvers.sweeps import iterate_sweeps
-from engine.solvers.system import N_VECTORS, System
+from engine.solvers.gradient.apgd import apgd
+from engine.solvers.gradient.nncg import nncg
+from engine.solvers.gradient.subspace import pgs_sm
+from engine.solvers.sweeps.cone_gauss_seidel import relaxed_sweeps
+from engine.solvers.sweeps.csr import Matrix
+from engine.solvers.sweeps.iterate import iterate_sweeps
+from engine.solvers.sweeps.jacobi import jacobi
+from engine.solvers.sweeps.system import N_VECTORS, System
+from engine.trees.arrays import no_mobility
 from engine.world.problem import FRICTION_CONE, Problem
 
 # iterations unless told
@@ -70,7 +70,7 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         velocity_free=nothing,
         cfm=np.zeros(0),
         b=rows.spread(problem.b),
-        ease=np.zeros(0),
+        sweep_bias_delta=np.zeros(0),
         lo=lo,
         hi=hi,
         normal_row=normal,

@@ -30,7 +30,7 @@ import scipy.sparse
 from engine.complementarity import measure
 from engine.complementarity.problem import Array, Complementarity, Mask, Places
 from engine.complementarity.solution import STOPPED, Stopped
-from engine.solvers.box_lcp import solve_lcp
+from engine.solvers.pivoting.box_lcp import solve_lcp
 
 # reciprocal condition below which a block counts as singular
 REGULAR = 1e-13

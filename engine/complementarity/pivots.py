@@ -12,9 +12,9 @@ from engine.complementarity import measure
 from engine.complementarity.paths import SETS, Exchanged, Path, Split, exchanges
 from engine.complementarity.problem import Array, Complementarity, Mask, Places, ProblemError
 from engine.complementarity.solution import STOPPED, Answer, Rules, Stopped
-from engine.solvers.box_lcp import make_pivots
-from engine.solvers.dense_problem import DenseProblem, project_guess
-from engine.solvers.pivoting import pivot_boxes
+from engine.solvers.direct.dense_problem import DenseProblem, project_guess
+from engine.solvers.pivoting.box_lcp import make_pivots
+from engine.solvers.pivoting.principal import pivot_boxes
 from engine.world.problem import FRICTION_BOX
 
 # sets of exchanged rows that are tried on monotone problems before the equations are split
@@ -187,7 +187,7 @@ def pivoting(problem: Complementarity, rules: Rules) -> Answer:
         n_box=n,
         friction_kind=FRICTION_BOX,
         directions=0,
-        first_follower=n,
+        first_dependent=n,
         normal=np.zeros(n, np.int64),
     )
     project_guess(dp)

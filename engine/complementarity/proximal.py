@@ -28,7 +28,7 @@ from engine.complementarity import measure
 from engine.complementarity.iterations import run
 from engine.complementarity.problem import Array, Complementarity
 from engine.complementarity.solution import Answer, Rules, Stopped
-from engine.solvers.linear import solve_general
+from engine.solvers.direct.cholesky import solve_general
 
 # sweeps before the first Newton step and after each that failed; doubled with every failure
 SWEEPS, MOST_SWEEPS = 25, 800

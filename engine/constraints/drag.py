@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.bodies.asleep import is_asleep
 from engine.bodies.forces import implicit_share
-from engine.bodies.resting import rests
+from engine.compiler.kernel import kernel
 from engine.constraints.row import set_jacobian, start_row
-from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, scale
 from engine.world.model import FORCE_DRAG, Bodies, Forces
 from engine.world.rows import ROW_DRAG, Rows
@@ -60,7 +60,7 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
 def write_drags(rows: Rows, state: State, bodies: Bodies, forces: Forces, h: float) -> None:
     """The rows of all drags on bodies that do not sleep."""
     for f in range(forces.kind.shape[0]):
-        if forces.kind[f] == FORCE_DRAG and not rests(
+        if forces.kind[f] == FORCE_DRAG and not is_asleep(
             bodies.kind, forces.body_a[f], forces.body_b[f]
         ):
             write_drag(rows, state, bodies, forces, f, h)

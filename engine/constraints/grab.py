@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.bodies.forces import point_of
+from engine.compiler.kernel import kernel
 from engine.constraints.row import set_jacobian, start_row
-from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, cross, load3, sub
 from engine.world.model import Bodies
 from engine.world.rows import ROW_GRAB, Rows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.constraints.contact import write_contacts
-from engine.constraints.frames import has_rows, joint_frame
+from engine.compiler.kernel import kernel
+from engine.constraints.contacts import write_contacts
 from engine.constraints.joints.equations import write_equations
-from engine.kernel import kernel
+from engine.constraints.joints.frames import has_rows, joint_frame
 from engine.world.world import World
 
 
@@ -18,11 +18,11 @@ def write_impact_rows(world: World) -> None:
 
     Writes  work.rows
     """
-    model, state, rows, turning = (
+    model, state, rows, bias_acceleration = (
         world.model,
         world.state,
         world.work.rows,
-        world.work.motion.turning,
+        world.work.motion.bias_acceleration,
     )
     kind, h = model.bodies.kind, world.clock.h[0]
     rows.count[0] = 0
@@ -32,10 +32,10 @@ def write_impact_rows(world: World) -> None:
         if model.tree.inner[j] == 1:
             continue
         frame = joint_frame(model.joints, state, j)
-        write_equations(rows, state, model.joints, j, frame, h, turning)
+        write_equations(rows, state, model.joints, j, frame, h, bias_acceleration)
     for row in range(rows.count[0]):
         rows.bias[row] = 0.0
     write_contacts(world)
     for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0
-        rows.ease[row] = 0.0
+        rows.sweep_bias_delta[row] = 0.0

@@ -6,7 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import Vec3, negate
 from engine.world.rows import Rows
 from engine.world.state import State
@@ -24,7 +24,7 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     rows.body_a[row] = body_a
     rows.body_b[row] = body_b
     rows.bias[row] = 0.0
-    rows.ease[row] = 0.0
+    rows.sweep_bias_delta[row] = 0.0
     rows.rebound[row] = 0.0
     rows.cfm[row] = 0.0
     rows.lo[row] = -math.inf
@@ -70,7 +70,7 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
 
 @kernel
 def set_equation(
-    rows: Rows, row: int, error: float, curvature: float, k: Vec3, turning: NDArray
+    rows: Rows, row: int, error: float, curvature: float, k: Vec3, bias_acceleration: NDArray
 ) -> None:
     """Bias of an equation C = 0 whose error stands in the middle of the step.
 
@@ -81,7 +81,7 @@ def set_equation(
         bias = h/2 curvature + erp/h (C - h^2/8 curvature)
 
     Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities [m/s^2 or rad/s^2];
-            k = (h, erp, cfm); turning (n, 6) rad/s^2, m/s^2: how
+            k = (h, erp, cfm); bias_acceleration (n, 6) rad/s^2, m/s^2: how
             velocities change on the way by themselves
     Source  decision 0003
     Check   tests/engine/constraints/test_rows.py, tests/laws/test_energy.py
@@ -89,7 +89,9 @@ def set_equation(
     h, erp, cfm = k
     a, b = rows.body_a[row], rows.body_b[row]
     for i in range(6):
-        curvature += rows.J_a[row, i] * turning[a, i] + rows.J_b[row, i] * turning[b, i]
+        curvature += (
+            rows.J_a[row, i] * bias_acceleration[a, i] + rows.J_b[row, i] * bias_acceleration[b, i]
+        )
     rows.error[row] = error
     rows.bias[row] = 0.5 * h * curvature + erp / h * (error - 0.125 * h * h * curvature)
     rows.cfm[row] = cfm

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.constraints.contact import write_contacts
+from engine.compiler.kernel import kernel
+from engine.constraints.contacts import write_contacts
 from engine.constraints.drag import write_drags
-from engine.constraints.drive import (
+from engine.constraints.force_elements import write_elements
+from engine.constraints.grab import write_grab
+from engine.constraints.joints.coordinates import coordinate, n_coordinates
+from engine.constraints.joints.equations import write_equations
+from engine.constraints.joints.frames import has_rows, joint_frame
+from engine.constraints.limits import reach_of, write_ball_limits, write_limits
+from engine.constraints.motors import (
     is_free,
     write_damper,
     write_joint_friction,
     write_joint_spring,
     write_motor,
 )
-from engine.constraints.element import write_elements
-from engine.constraints.frames import has_rows, joint_frame
-from engine.constraints.grab import write_grab
-from engine.constraints.joints.coordinates import coordinate, n_coordinates
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.limit import reach_of, write_ball_limits, write_limits
-from engine.kernel import kernel
 from engine.spatial.vec3 import store3
 from engine.world.model import BALL, Model
 from engine.world.rows import Rows
@@ -41,12 +41,14 @@ def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
 
 
 @kernel
-def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turning: NDArray) -> None:
+def write_joint(
+    model: Model, state: State, j: int, rows: Rows, h: float, bias_acceleration: NDArray
+) -> None:
     """The rows of one joint: equations, then limits, motor and damper of each axis, then the rest.
 
     A joint inside a tree has no equations.
 
-    Writes  rows, state.joint_q[j] (of joints in trees: articulated/exchange.py)
+    Writes  rows, state.joint_q[j] (of joints in trees: trees/body_sync.py)
     """
     joints = model.joints
     kind = joints.kind[j]
@@ -54,7 +56,7 @@ def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turnin
     store3(rows.joint_arm, j, frame.arm_b)
     if model.tree.inner[j] == 0:
         first = rows.count[0]
-        write_equations(rows, state, joints, j, frame, h, turning)
+        write_equations(rows, state, joints, j, frame, h, bias_acceleration)
         node = model.bodies.node
         closes = node[frame.body_a] >= 0 or node[frame.body_b] >= 0
         if closes and joints.cfm[j] == 0.0:
@@ -65,7 +67,7 @@ def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, turnin
         if kind != BALL:
             if model.tree.inner[j] == 0:
                 state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
-            write_limits(rows, state, joints, (j, axis), frame, h, turning)
+            write_limits(rows, state, joints, (j, axis), frame, h, bias_acceleration)
         write_motor(rows, state, model, j, axis, frame, h)
         if joints.damping[j] > 0.0 and is_free(joints, j):
             write_damper(rows, state, joints, j, axis, frame, h)
@@ -93,19 +95,19 @@ def write_rows(world: World) -> None:
 
     Joints and springs of bodies that sleep have no rows; their coordinates stay.
 
-    Reads   poses and velocities in the middle of the step, work.contacts, motion.turning
+    Reads   poses and velocities in the middle of the step, work.contacts, motion.bias_acceleration
     Writes  work.rows, state.joint_q
     Check   tests/engine/constraints/test_rows.py
     """
     model, state, rows, h = world.model, world.state, world.work.rows, world.clock.h[0]
-    turning = world.work.motion.turning
+    bias_acceleration = world.work.motion.bias_acceleration
     rows.count[0] = 0
     rows.share[0] = world.clock.share[0]
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
         if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
-            write_joint(model, state, j, rows, h, turning)
-    write_elements(rows, state, model.forces, kind, h, turning)
+            write_joint(model, state, j, rows, h, bias_acceleration)
+    write_elements(rows, state, model.forces, kind, h, bias_acceleration)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)
     write_contacts(world)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.bundle import bundle
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
+from engine.compiler.structs import bundle
 from engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
 from engine.world.model import DYNAMIC
 from engine.world.rows import ROW_EQUATION

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.compiler.kernel import kernel
 from engine.impacts.active_contacts import is_reached, speed_along
-from engine.kernel import kernel
-from engine.solvers.operator import copy_geometry
+from engine.problem.operator import copy_geometry
 from engine.world.impacts import ROLE_OPEN
 from engine.world.rows import ROW_EQUATION
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.compiler.kernel import kernel
 from engine.impacts.laws import has_impact_law
 from engine.impacts.solve_record import report_solves
-from engine.kernel import kernel
 
 if TYPE_CHECKING:
     from engine.world.impacts import Impacts

@@ -12,12 +12,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from engine.compiler.kernel import kernel
 from engine.impacts.active_contacts import speed_along
 from engine.impacts.gather import copy_row
 from engine.impacts.solve_record import record_solve
-from engine.kernel import kernel
+from engine.problem.operator import body_velocities
 from engine.solvers.islands import solve_islands
-from engine.solvers.operator import body_velocities
 from engine.world.impacts import ROLE_STRUCK
 from engine.world.options import (
     ImpactTime,

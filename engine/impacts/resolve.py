@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.diagnostics.ledger import add_external, carried_speed, pushes_against_world
+from engine.accounting.work import add_external, carried_speed, pushes_against_world
+from engine.compiler.kernel import kernel
 from engine.impacts.active_contacts import (
     TIE,
     ImpactWindow,
@@ -16,7 +17,6 @@ from engine.impacts.active_contacts import (
 )
 from engine.impacts.gather import gather
 from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
-from engine.kernel import kernel
 from engine.world.model import DYNAMIC
 from engine.world.options import RestitutionLaw
 from engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
@@ -140,9 +140,9 @@ def apply_impact(world: World) -> None:
             pushed += lam * mean
         elif kind == ROW_TANGENT:
             # the bias is how fast surfaces run over their bodies
-            belt = work.rows.bias[impacts.source[k]]
-            rubbed += lam * (mean + belt)
-            ledger[LEDGER_WORK_IN] -= lam * belt
+            surface_velocity = work.rows.bias[impacts.source[k]]
+            rubbed += lam * (mean + surface_velocity)
+            ledger[LEDGER_WORK_IN] -= lam * surface_velocity
         else:
             ledger[LEDGER_CORRECTION] += lam * mean
         book_outside(world, k, lam)

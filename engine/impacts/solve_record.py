@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.world.impacts import RECORD_COULOMB, RECORD_ITERATIONS, RECORD_RESIDUAL
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from engine.bodies.point import velocity_at
+from engine.compiler.kernel import kernel
 from engine.impacts.active_contacts import ImpactWindow
-from engine.kernel import kernel
 from engine.spatial.vec3 import dot, load3, sub
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.sleeping.wake import return_contacts
 from engine.spatial.vec3 import load3
 from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, STATIC

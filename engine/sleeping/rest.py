@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.partition import first_of, join, separate
-from engine.collision.persistence import move_cached
-from engine.constraints.frames import is_broken
-from engine.diagnostics.ledger import book_halt
-from engine.kernel import kernel
+from engine.accounting.work import book_halt
+from engine.bodies.union_find import find_root, make_sets, union
+from engine.collision.manifold.persistence import move_cached
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.frames import is_broken
 from engine.spatial.vec3 import dot, load3, store3
 from engine.world.contacts import Contacts
 from engine.world.model import (
@@ -31,7 +31,7 @@ def _join_pair(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) ->
     """Bodies a and b act on each other: they rest together, and not on what is carried along."""
     kind_a, kind_b = bodies.kind[a], bodies.kind[b]
     if kind_a == DYNAMIC and kind_b == DYNAMIC:
-        join(parent, a, b)
+        union(parent, a, b)
     elif kind_a == KINEMATIC and kind_b == DYNAMIC:
         state.still_steps[b] = 0
     elif kind_b == KINEMATIC and kind_a == DYNAMIC:
@@ -45,7 +45,7 @@ def _join_all(bodies: Bodies, parent: NDArray) -> None:
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
             if last >= 0:
-                join(parent, last, i)
+                union(parent, last, i)
             last = i
 
 
@@ -73,7 +73,7 @@ def find_resting_islands(model: Model, state: State, contacts: Contacts, parent:
     Writes  parent; state.still_steps is 0 for what touches or hangs on a body that is carried along
     """
     bodies, joints, forces = model.bodies, model.joints, model.forces
-    separate(parent)
+    make_sets(parent)
     for c in range(contacts.count[0]):
         _join_pair(bodies, state, parent, contacts.body_a[c], contacts.body_b[c])
     for j in range(joints.kind.shape[0]):
@@ -111,12 +111,12 @@ def update_sleep(world: World) -> None:
         least[i] = sleep.steps
     for i in range(n):
         if bodies.kind[i] == DYNAMIC:
-            first = first_of(parent, i)
+            first = find_root(parent, i)
             least[first] = min(least[first], state.still_steps[i])
     fell = False
     for i in range(n):
         if bodies.kind[i] == DYNAMIC:
-            first = first_of(parent, i)
+            first = find_root(parent, i)
             if least[first] == sleep.steps:
                 book_halt(bodies, state, i)
                 store3(state.v_WB_W, i, (0.0, 0.0, 0.0))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from engine.bodies.forces import value_at
-from engine.collision.persistence import move_cached
-from engine.kernel import kernel
+from engine.collision.manifold.persistence import move_cached
+from engine.compiler.kernel import kernel
 from engine.world.contacts import Contacts
 from engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Shapes, Targets
 from engine.world.state import State

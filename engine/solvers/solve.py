@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.articulated.rows import has_trees
 from engine.bodies.finite import LARGEST
-from engine.kernel import kernel
-from engine.solvers.accelerated import sweep_accelerated
-from engine.solvers.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
-from engine.solvers.forest import count_equations
-from engine.solvers.iterated import is_iterated, solve_iterated
-from engine.solvers.pgs import pgs
-from engine.solvers.residual import residual
-from engine.solvers.standing import stands
-from engine.solvers.swept import (
-    ease_contacts,
+from engine.compiler.kernel import kernel
+from engine.problem.residual import residual
+from engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
+from engine.solvers.direct.elimination_order import count_equations
+from engine.solvers.gradient.solve import is_iterated, solve_iterated
+from engine.solvers.sweeps.pgs import pgs
+from engine.solvers.sweeps.simd.anderson import sweep_accelerated
+from engine.solvers.sweeps.simd.solver import (
+    apply_sweep_bias,
     gained,
     list_contacts,
     measure_listed,
     start_listed,
     sweep_listed,
 )
-from engine.solvers.tree_sweeps import tree_sweeps
-from engine.status import DENSE_FULL
+from engine.solvers.sweeps.trees import tree_sweeps
+from engine.solvers.warm_start import is_solution
+from engine.trees.operator import has_trees
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_CONE
 from engine.world.report import (
+    DENSE_FULL,
     STOPPED_EXACT,
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
@@ -37,7 +37,7 @@ from engine.world.report import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.swept import Rules
+    from engine.solvers.sweeps.simd.solver import Rules
     from engine.world.options import SolverOptions
     from engine.world.problem import Dense, Lanes, Problem
     from engine.world.report import Report
@@ -188,7 +188,7 @@ def solve_swept(
             for i in range(lanes.listed[c], lanes.listed[c] + 3):
                 problem.lam[i] = 0.0
     method = SOR if options.method == SOR else PGS
-    is_warm = ease_contacts(problem, lanes.listed, n)
+    is_warm = apply_sweep_bias(problem, lanes.listed, n)
     if options.method in (PGS, SOR):
         rules = sweep_rules(options, method, n, is_warm)
         status, iterations = sweep_listed(problem, lanes, n, v, rules)
@@ -209,14 +209,14 @@ def _sweep(
         sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
         return tree_sweeps(problem, v, sweeps, options.tolerance)
     n = list_contacts(problem, lanes)
-    rules = sweep_rules(options, method, n, ease_contacts(problem, lanes.listed, n))
+    rules = sweep_rules(options, method, n, apply_sweep_bias(problem, lanes.listed, n))
     return pgs(problem, v, rules[0], rules[1], rules[2])
 
 
 @kernel
-def _stands(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
+def _is_solution(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
     """Whether the guess is an answer, which is then told."""
-    answered, error, coulomb_error = stands(problem, v, tolerance)
+    answered, error, coulomb_error = is_solution(problem, v, tolerance)
     if answered:
         report.residual[0], report.coulomb_error[0] = error, coulomb_error
         report.solver_status[0] = STOPPED_TOLERANCE
@@ -254,7 +254,7 @@ def solve(
         report.status[0] |= DENSE_FULL
         method = PGS
     report.method[0] = method
-    if method in (ELIMINATION, PROXIMAL) and _stands(problem, v, options.tolerance, report):
+    if method in (ELIMINATION, PROXIMAL) and _is_solution(problem, v, options.tolerance, report):
         return
     status, iterations = NO_ROOM, 0
     if is_iterated(method):

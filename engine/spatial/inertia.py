@@ -7,7 +7,7 @@ An articulated inertia is (A, B, C):  n = A w + B v,  f = B^T w + C v.
 
 from __future__ import annotations
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import times_vector
 from engine.spatial.plucker import Spatial, Transform, times_matrix, transposed
 from engine.spatial.rotation import Mat3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.rotation import Mat3
 from engine.spatial.vec3 import Vec3
 

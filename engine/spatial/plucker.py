@@ -8,7 +8,7 @@ n . w + f . v is a power and does not depend on the frame.
 
 from __future__ import annotations
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import times_vector
 from engine.spatial.rotation import Mat3
 from engine.spatial.vec3 import Vec3, add, cross, dot, sub

@@ -6,7 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import Vec3
 
 Quaternion = tuple[float, float, float, float]

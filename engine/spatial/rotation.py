@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.spatial.quaternion import Quaternion
 from engine.spatial.vec3 import Vec3
 

@@ -6,13 +6,13 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
-from engine.constraints.frames import has_rows, joint_frame
+from engine.compiler.kernel import kernel
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
 from engine.constraints.joints.equations import write_equations
-from engine.kernel import kernel
-from engine.solvers.block_factor import solve_one, write_factor
-from engine.solvers.elimination import write_sides
-from engine.solvers.forest import write_graph
+from engine.constraints.joints.frames import has_rows, joint_frame
+from engine.solvers.direct.block_ldlt import solve_one, write_factor
+from engine.solvers.direct.elimination_order import write_graph
+from engine.solvers.direct.schur_complement import write_sides
 from engine.spatial.vec3 import dot, load3
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard
@@ -165,7 +165,7 @@ def correct_equations(
     at_once = options.stabilisation == PROJECTION
     gained = 0.0
     for n in range(PASSES if at_once else 1):
-        write_errors(model, state, positions, work.motion.turning)
+        write_errors(model, state, positions, work.motion.bias_acceleration)
         least = ROUNDING if n == 0 else IN_PLACE
         wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
         if wanted == 0.0:

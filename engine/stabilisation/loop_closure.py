@@ -7,31 +7,31 @@ of the masses:
 
     A d = -C,   q <- q + H^-1 J^T d       with J, A and C where the step ends
 
-The kinetic energy, and what floats its momenta, are given back afterwards with all that the flight
-missed (articulated/kept.py).
+The kinetic energy, and what floats its momenta, are given back afterwards with all that the drift
+missed (trees/invariants.py).
 """
 
 from __future__ import annotations
 
 import math
 
-from engine.articulated.coordinates import advance_coordinates
-from engine.articulated.exchange import clear_forces, prepare, show_poses, show_velocities
-from engine.articulated.factor import respond
-from engine.articulated.kept import centre_of, put_three, three
-from engine.articulated.kick import has_loops
-from engine.articulated.places import write_velocities
-from engine.articulated.rows import diagonal_in_trees, push_row
-from engine.constraints.frames import has_rows, joint_frame
+from engine.compiler.kernel import kernel
 from engine.constraints.joints.equations import write_equations
+from engine.constraints.joints.frames import has_rows, joint_frame
 from engine.constraints.row import row_speed
-from engine.kernel import kernel
-from engine.solvers.linear import TELLING, Factor, add_row
-from engine.solvers.on_trees import reduce_on_trees, restore_on_trees
+from engine.solvers.direct.cholesky import TELLING, Factor, add_row
+from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
 from engine.spatial.vec3 import add, sub
+from engine.trees.articulated_inertia import respond
+from engine.trees.body_sync import clear_forces, prepare, write_body_poses, write_body_velocities
+from engine.trees.coordinates import advance_coordinates
+from engine.trees.impulses import has_loops
+from engine.trees.invariants import centre_of, put_three, three
+from engine.trees.kinematics import write_velocities
+from engine.trees.operator import diagonal_in_trees, push_row
 from engine.world.problem import Dense, Problem
 from engine.world.rows import Rows
-from engine.world.tree import KEPT_CENTRE, Tree, TreeWork
+from engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
 from engine.world.workspace import Workspace
 from engine.world.world import World
 
@@ -58,7 +58,7 @@ def write_loops(world: World) -> float:
     for j in range(tree.inner.shape[0]):
         if tree.inner[j] == 0 and has_rows(model.joints, model.bodies.kind, state, j):
             frame = joint_frame(model.joints, state, j)
-            write_equations(rows, state, model.joints, j, frame, 1.0, work.motion.turning)
+            write_equations(rows, state, model.joints, j, frame, 1.0, work.motion.bias_acceleration)
     n, largest = 0, 0.0
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
@@ -97,9 +97,9 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
     """kept centres += sign * the centres of mass now: corrections move what hangs on the ground."""
     for t in range(tree.floating.shape[0]):
         centre = centre_of(tree, work, t)[1]
-        old = three(work.kept, t, KEPT_CENTRE)
+        old = three(work.invariants, t, INVARIANT_CENTRE)
         new = add(old, centre) if sign > 0.0 else sub(old, centre)
-        put_three(work.kept, t, KEPT_CENTRE, new)
+        put_three(work.invariants, t, INVARIANT_CENTRE, new)
 
 
 @kernel
@@ -120,7 +120,7 @@ def level_rates(world: World) -> None:
     tree, state, work = world.model.tree, world.state, world.work
     scratch, rows, problem = work.tree, work.loop_rows, work.loops
     write_velocities(tree, state.tree_qd, scratch)
-    show_velocities(tree, scratch, state)
+    write_body_velocities(tree, scratch, state)
     largest = 0.0
     for i in range(problem.count[0]):
         problem.b[i] = row_speed(rows, i, state)
@@ -129,7 +129,7 @@ def level_rates(world: World) -> None:
         for k in range(scratch.mean.shape[0]):
             state.tree_qd[k] += scratch.mean[k]
     write_velocities(tree, state.tree_qd, scratch)
-    show_velocities(tree, scratch, state)
+    write_body_velocities(tree, scratch, state)
 
 
 @kernel
@@ -190,7 +190,7 @@ def settle_loops(world: World) -> bool:
     before = math.inf
     for k in range(NEWTON_PASSES):
         prepare(tree, state, scratch)
-        show_poses(tree, scratch, state)
+        write_body_poses(tree, scratch, state)
         largest = write_loops(world)
         if problem.count[0] > work.dense.path.shape[0]:
             return False
@@ -201,7 +201,7 @@ def settle_loops(world: World) -> bool:
         solve_shift(tree, work)
         if k == 0 and is_near_singular(problem, work.loop_rows, work.dense):
             write_velocities(tree, state.tree_qd, scratch)
-            show_velocities(tree, scratch, state)
+            write_body_velocities(tree, scratch, state)
             return False
         if not moves:
             break
@@ -215,7 +215,7 @@ def settle_loops(world: World) -> bool:
 def close_loops(world: World) -> bool:
     """Close all loops of trees, as far as coordinates can; False near a singular place.
 
-    Reads   state.tree_q at the end of the step; work.tree.kept of the flight there
+    Reads   state.tree_q at the end of the step; work.tree.invariants of the drift there
     Writes  state.tree_q, poses of bodies of trees; work.tree
     Check   tests/references/test_mechanisms.py, tests/laws/test_reduced.py
     """
@@ -226,7 +226,7 @@ def close_loops(world: World) -> bool:
     closed = True
     for k in range(PASSES + 1):
         prepare(tree, state, scratch)
-        show_poses(tree, scratch, state)
+        write_body_poses(tree, scratch, state)
         if k == 0:
             move_centres(tree, scratch, -1.0)
         largest = write_loops(world)

@@ -12,19 +12,19 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.articulated.exchange import show_velocities
-from engine.articulated.kept import keep_floating, stretch
-from engine.articulated.kick import has_loops
-from engine.articulated.places import write_velocities
-from engine.articulated.rows import tree_of
-from engine.articulated.sums import kinetic_energy, momentum, rotor_energy
-from engine.diagnostics.ledger import mean_row_speed, row_speed_before
-from engine.kernel import kernel
+from engine.accounting.work import mean_row_speed, row_speed_before
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import ZERO3, sub
 from engine.stabilisation.loop_closure import level_rates
+from engine.trees.body_sync import write_body_velocities
+from engine.trees.energy_momentum import kinetic_energy, momentum, rotor_energy
+from engine.trees.impulses import has_loops
+from engine.trees.invariants import restore_floating, stretch
+from engine.trees.kinematics import write_velocities
+from engine.trees.operator import tree_of
 from engine.world.rows import ROW_EQUATION, Rows
 from engine.world.state import LEDGER_CORRECTION
-from engine.world.tree import KEPT_ENERGY, Tree, TreeWork
+from engine.world.tree import INVARIANT_ENERGY, Tree, TreeWork
 from engine.world.workspace import Motion
 from engine.world.world import World
 
@@ -46,7 +46,7 @@ def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
 
 @kernel
 def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
-    """Whether a loop was opening before the kick faster than a flight explains."""
+    """Whether a loop was opening before the kick faster than a drift explains."""
     old = motion.velocity_old
     most = side_speed(rows.J_a, i, old, rows.body_a[i])
     most += side_speed(rows.J_b, i, old, rows.body_b[i])
@@ -92,13 +92,13 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     """
     due = work.loop_work[t] if work.loop_work[t] < math.inf else 0.0
     if tree.floating[t] == 1:
-        work.kept[t, KEPT_ENERGY] -= due
-        keep_floating(tree, work, t, qd)
+        work.invariants[t, INVARIANT_ENERGY] -= due
+        restore_floating(tree, work, t, qd)
         return
     wanted, found = -due, 0.0
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
-            wanted += work.kept[s, KEPT_ENERGY]
+            wanted += work.invariants[s, INVARIANT_ENERGY]
             found += energy_of(tree, work, qd, tree.start[s], tree.start[s + 1])
     factor = stretch(wanted, found)
     for s in range(t, tree.tied.shape[0]):
@@ -111,7 +111,7 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
 def restore_loop_energy(world: World, closed: bool) -> None:
     """Rates along loops at the end of a step, with the energy they had.
 
-    Reads   closed: whether loops could be closed; work.tree.kept of the flight from the kick
+    Reads   closed: whether loops could be closed; work.tree.invariants of the drift from the kick
     Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in
     Check   tests/laws/test_reduced.py, tests/references/test_mechanisms.py
     """
@@ -127,7 +127,7 @@ def restore_loop_energy(world: World, closed: bool) -> None:
         if tree.tied[t] == t:
             give_back(tree, scratch, t, state.tree_qd)
     write_velocities(tree, state.tree_qd, scratch)
-    show_velocities(tree, scratch, state)
+    write_body_velocities(tree, scratch, state)
     state.ledger[LEDGER_CORRECTION] += energy_of(tree, scratch, state.tree_qd, 0, n) - energy
     L_now, P_now = momentum(tree, scratch, 0, n, ZERO3)
     P, L = sub(P_now, P), sub(L_now, L)

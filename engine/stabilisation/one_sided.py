@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from math import inf
 
+from engine.compiler.kernel import kernel
 from engine.constraints.row import row_speed
-from engine.kernel import kernel
+from engine.problem.operator import body_velocities, copy_geometry
 from engine.solvers.islands import solve_islands
-from engine.solvers.operator import body_velocities, copy_geometry
 from engine.stabilisation.shift import shift_body
 from engine.stabilisation.tangent import is_hard, is_hard_stop
 from engine.world.model import DYNAMIC, Model
 from engine.world.options import ImpactTime, StepOptions
 from engine.world.positions import Positions
-from engine.world.problem import EASED, Problem
+from engine.world.problem import BIAS_APPLIED, Problem
 from engine.world.rows import ROW_NORMAL, Rows
 from engine.world.state import State
 from engine.world.workspace import Workspace
@@ -45,7 +45,7 @@ def _one_sided_error(
     Contacts that were swept have been corrected in the kick.
     """
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
-    if is_normal and rows.ease[row] == EASED and options.impact_time != EXACT:
+    if is_normal and rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
         return False, False, 0.0
     if not is_normal and not is_hard_stop(rows, row):
         return False, False, 0.0
@@ -67,10 +67,10 @@ def _one_sided_error(
 def is_clear(rows: Rows, problem: Problem, row: int, options: StepOptions) -> bool:
     """Whether a normal was swept, or is far from violated by the velocity its solver saw.
 
-    J v+ = w - bias of a rigid row; flights and later impacts change it by little, for which half
+    J v+ = w - bias of a rigid row; drifts and later impacts change it by little, for which half
     the slop is left.
     """
-    if rows.ease[row] == EASED and options.impact_time != EXACT:
+    if rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
         return True
     if rows.cfm[row] != 0.0:
         return False

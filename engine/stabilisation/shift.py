@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from engine.bodies.forces import load_gravity
-from engine.bodies.gyroscopic import is_round, kept_momentum
-from engine.kernel import kernel
+from engine.bodies.gyroscopic import conserved_momentum, is_round
+from engine.compiler.kernel import kernel
 from engine.spatial.mat3 import load33, times_vector
 from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
 from engine.spatial.vec3 import add, cross, dot, load3, norm, scale, store3, sub
@@ -36,7 +36,7 @@ def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArr
     half = scale(0.5, turn)
     q = unit(multiply((1.0, half[0], half[1], half[2]), load4(state.q_WB, i)))
     if not is_round(inertia):
-        L = kept_momentum(bodies, state, i)
+        L = conserved_momentum(bodies, state, i)
         inverse = load33(bodies.inverse_inertia_B, i)
         w = rotate(q, times_vector(inverse, rotate_back(q, L)))
         gained += 0.5 * dot(L, sub(w, load3(state.w_WB_W, i)))

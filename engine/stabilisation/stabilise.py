@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.diagnostics.energy import stored_energy
-from engine.kernel import kernel
+from engine.accounting.energy import stored_energy
+from engine.compiler.kernel import kernel
 from engine.stabilisation.equations import correct_equations
+from engine.stabilisation.momentum import return_energy, return_momentum
 from engine.stabilisation.one_sided import correct_violations, is_anything_due
-from engine.stabilisation.sets import return_energy, return_momentum
 from engine.world.options import Stabilisation
 from engine.world.state import LEDGER_CORRECTION
 from engine.world.world import World

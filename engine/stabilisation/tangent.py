@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from engine.diagnostics.ledger import mean_row_speed
-from engine.kernel import kernel
+from engine.accounting.work import mean_row_speed
+from engine.compiler.kernel import kernel
 from engine.spatial.vec3 import load3, norm
 from engine.world.model import DYNAMIC, Joints
 from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
@@ -81,7 +81,8 @@ def count_work(world: World) -> None:
     """Add the work of every hard equation to what one of its bodies gained.
 
     Before the kick J v = h/2 d2C/dt2 + e, e what the last step erred, ~ h^2; after it J v+ is
-    tangent. An ideal joint does no work, this one lam (J v + J v+)/2 = lam e/2, which sets.py gives
+    tangent. An ideal joint does no work, this one lam (J v + J v+)/2 = lam e/2, which momentum.py
+    gives
     back. Where e is larger than any motion of the bodies explains (a jolt, a command), or sweeps
     gave up, the loss is real and is not counted.
 

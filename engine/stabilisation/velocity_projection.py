@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.articulated.exchange import settle
-from engine.diagnostics.energy import momenta, moving_energy
-from engine.kernel import kernel
+from engine.accounting.energy import momenta, moving_energy
+from engine.compiler.kernel import kernel
+from engine.trees.body_sync import settle
 from engine.world.state import (
     EXTREME_KINETIC,
     FIRST_ENERGY,

@@ -9,23 +9,23 @@ duration stops it: contacts and joints, no forces.
 
 from __future__ import annotations
 
-from engine.articulated.exchange import prepare
-from engine.articulated.kick import book_supports, hold_trees
-from engine.assembly.assemble import assemble
+from engine.accounting.contact_work import book_touch
+from engine.accounting.work import book_row_impulses, book_work
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import load_gravity
 from engine.bodies.point import point_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.persistence import settle_contacts
+from engine.collision.manifold.persistence import settle_contacts
+from engine.compiler.kernel import kernel
 from engine.constraints.impact_rows import write_impact_rows
-from engine.diagnostics.contact_ledger import book_touch
-from engine.diagnostics.ledger import book_row_impulses, book_work
 from engine.impacts.laws import has_impact_law
-from engine.integration.apply_impulses import apply_impulses, keep_impulses
-from engine.kernel import kernel
+from engine.integrators.apply_impulses import apply_impulses, keep_impulses
+from engine.problem.assemble import assemble
 from engine.solvers.islands import solve_islands
 from engine.spatial.vec3 import dot, load3, norm, sub
 from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from engine.trees.body_sync import prepare
+from engine.trees.impulses import book_supports, hold_trees
 from engine.world.contacts import Contacts
 from engine.world.model import DYNAMIC
 from engine.world.state import LEDGER_CORRECTION, State
@@ -55,8 +55,8 @@ def hold_velocities(state: State, motion: Motion) -> None:
             motion.wrench[i, 3 + k] = 0.0
             motion.booked[i, k] = 0.0
             motion.booked[i, 3 + k] = 0.0
-            motion.turning[i, k] = 0.0
-            motion.turning[i, 3 + k] = 0.0
+            motion.bias_acceleration[i, k] = 0.0
+            motion.bias_acceleration[i, 3 + k] = 0.0
             motion.jump[i, k] = 0.0
             motion.jump[i, 3 + k] = 0.0
 

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from math import inf
 
-from engine.articulated.flight import arrive, fly_to_kick, leave_kick
+from engine.accounting.work import add_impulse
 from engine.bodies.finite import first_bad_body
 from engine.bodies.forces import load_gravity
 from engine.collision.find_contacts import can_any_touch
-from engine.diagnostics.ledger import add_impulse
-from engine.integration.advance_poses import (
+from engine.compiler.kernel import kernel
+from engine.integrators.advance_poses import (
     IMPLICIT,
     INFINITESIMAL,
     advance_orientation,
     advance_poses,
 )
-from engine.kernel import kernel
 from engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
 from engine.stabilisation.loop_closure import close_loops
 from engine.stabilisation.loop_energy import restore_loop_energy
 from engine.step.timing import read_clock, record_phase
+from engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
 from engine.world.model import DYNAMIC, STATIC, Bodies
 from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
 from engine.world.report import PHASE_MOVE, STOPPED_EXACT
@@ -42,7 +42,7 @@ def drift_to_kick(world: World) -> None:
     """
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(world.model.bodies, world.state, h, world.options)
-    fly_to_kick(world.model.tree, world.work.tree, world.state, h)
+    drift_before_kick(world.model.tree, world.work.tree, world.state, h)
     record_phase(world.report, PHASE_MOVE, now)
 
 
@@ -55,9 +55,9 @@ def drift_from_kick(world: World) -> None:
     model, state, work = world.model, world.state, world.work
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(model.bodies, state, h, world.options)
-    height = leave_kick(model.tree, work.tree, state, h)
+    height = drift_after_kick(model.tree, work.tree, state, h)
     closed = close_loops(world)
-    arrive(model.tree, work.tree, state, h, height)
+    finish_drift(model.tree, work.tree, state, h, height)
     restore_loop_energy(world, closed)
     record_phase(world.report, PHASE_MOVE, now)
 

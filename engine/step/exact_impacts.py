@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from engine.bodies.finite import first_bad_body
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.persistence import settle_contacts
+from engine.collision.manifold.persistence import settle_contacts
+from engine.compiler.kernel import kernel
 from engine.impacts.active_contacts import ImpactWindow
 from engine.impacts.impulse_accumulator import recall_impulses, store_impulses
 from engine.impacts.laws import has_impact_law
 from engine.impacts.resolve import resolve
 from engine.impacts.time_of_impact import is_due, time_of_impact
-from engine.kernel import kernel
 from engine.step.find_contacts import find_contacts
 from engine.step.kick import assemble_problem, predict_velocities
 from engine.world.options import ImpactTime, RestitutionLaw

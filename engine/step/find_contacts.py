@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from engine.collision.find_contacts import broad_phase, can_any_touch, narrow_phase, shortage
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.sleeping.activity import write_activity
 from engine.sleeping.wake import return_contacts, wake_touched
-from engine.status import CONTACTS_FULL, EVENTS_FULL, PAIRS_FULL
 from engine.step.timing import read_clock, record_phase
 from engine.step.transaction import keep_impulses
 from engine.world.contacts import Contacts
-from engine.world.report import PHASE_BROAD, PHASE_NARROW, Report
+from engine.world.report import (
+    CONTACTS_FULL,
+    EVENTS_FULL,
+    PAIRS_FULL,
+    PHASE_BROAD,
+    PHASE_NARROW,
+    Report,
+)
 from engine.world.world import World
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from engine.articulated.exchange import show_coordinates
-from engine.articulated.kick import bend_trees, book_supports, predict_trees
-from engine.articulated.reactions import write_reactions
-from engine.assembly.assemble import assemble
+from engine.accounting.contact_work import book_touch
+from engine.accounting.work import book_momentum, book_work
 from engine.bodies.predict import predict_velocity
 from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.persistence import settle_contacts
+from engine.collision.manifold.persistence import settle_contacts
+from engine.compiler.kernel import kernel
 from engine.constraints.write_rows import write_rows
-from engine.diagnostics.contact_ledger import book_touch
-from engine.diagnostics.ledger import book_momentum, book_work
 from engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
 from engine.impacts.laws import has_impact_law
 from engine.impacts.solve_record import record_solve
-from engine.integration.apply_impulses import apply_impulses, forget_impulses, keep_impulses
-from engine.kernel import kernel
+from engine.integrators.apply_impulses import apply_impulses, forget_impulses, keep_impulses
+from engine.problem.assemble import assemble
 from engine.solvers.islands import solve_islands
-from engine.solvers.small_steps import solve_small_steps
 from engine.solvers.solve import SMALL_STEPS
+from engine.solvers.substeps.solver import solve_small_steps
 from engine.stabilisation.loop_energy import record_loop_work
 from engine.stabilisation.tangent import count_work, write_tangents
 from engine.step.timing import read_clock, record_phase
+from engine.trees.body_sync import write_joint_coordinates
+from engine.trees.impulses import book_supports, predict_tree_velocities, write_bias_accelerations
+from engine.trees.reactions import write_reactions
 from engine.world.options import Stabilisation
 from engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
 from engine.world.world import World
@@ -40,9 +40,9 @@ def predict_velocities(world: World) -> None:
     now = read_clock(world.report)
     write_world_inertia(model.bodies, state, motion, world.options)
     predict_velocity(world)
-    bend_trees(model.tree, tree, state, motion)
-    predict_trees(model.tree, tree, state, motion, world.clock.h[0])
-    show_coordinates(model.tree, state)
+    write_bias_accelerations(model.tree, tree, state, motion)
+    predict_tree_velocities(model.tree, tree, state, motion, world.clock.h[0])
+    write_joint_coordinates(model.tree, state)
     record_phase(world.report, PHASE_ROWS, now)
 
 

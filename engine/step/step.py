@@ -7,20 +7,19 @@ coordinates, with impacts in the kick or exactly where bodies meet.
 
 from __future__ import annotations
 
+from engine.accounting.breaking import break_joints
+from engine.accounting.extremes import record_extremes, record_motion
 from engine.bodies.finite import first_bad_body
-from engine.diagnostics.breaking import break_joints
-from engine.diagnostics.extremes import record_extremes, record_motion
-from engine.held import opened
+from engine.compiler.handles import opened
+from engine.compiler.kernel import kernel
 from engine.impacts.impulse_accumulator import clear_totals, report_totals
 from engine.impacts.laws import has_impact_law
-from engine.kernel import kernel
 from engine.sleeping.activity import update_activity, write_activity
 from engine.sleeping.rest import update_sleep
 from engine.sleeping.wake import wake_by_time
-from engine.stabilisation.follow import follow_substeps
 from engine.stabilisation.stabilise import correct_positions
+from engine.stabilisation.substep_poses import follow_substeps
 from engine.stabilisation.velocity_projection import project_velocities
-from engine.status import NOT_FINITE
 from engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
 from engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from engine.step.exact_impacts import (
@@ -35,7 +34,7 @@ from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
 from engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
 from engine.step.timing import choose_timed, read_clock, record_phase
 from engine.step.transaction import begin_transaction, keep_impulses, roll_back
-from engine.world.report import PHASE_APPLY
+from engine.world.report import NOT_FINITE, PHASE_APPLY
 from engine.world.world import World
 
 

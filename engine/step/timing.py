@@ -5,7 +5,7 @@ A look at the clock costs as much as a small phase: in a long run only every eig
 
 from __future__ import annotations
 
-from engine.kernel import clock_ns, kernel
+from engine.compiler.kernel import clock_ns, kernel
 from engine.world.report import Report
 
 # one step of so many is timed; in runs that are shorter all are

@@ -8,7 +8,7 @@ copied only where contacts may be looked for again behind it.
 from __future__ import annotations
 
 from engine.collision.find_contacts import can_any_touch
-from engine.kernel import kernel
+from engine.compiler.kernel import kernel
 from engine.world.state import ContactCache, State
 from engine.world.world import World
 
@@ -46,8 +46,8 @@ def copy_motion(source: State, target: State) -> None:
         target.tree_q[k] = source.tree_q[k]
     for k in range(source.tree_qd.shape[0]):
         target.tree_qd[k] = source.tree_qd[k]
-        for row in range(source.tree_bend.shape[0]):
-            target.tree_bend[row, k] = source.tree_bend[row, k]
+        for row in range(source.tree_bias_acceleration.shape[0]):
+            target.tree_bias_acceleration[row, k] = source.tree_bias_acceleration[row, k]
 
 
 @kernel

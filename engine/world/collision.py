@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.model import Shapes
 
 # Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
@@ -37,7 +37,7 @@ CAP_CORNERS = 8
 MAX_POLYTOPE_POINTS = 256
 
 # Groups of contacts of like normals with one mesh, and contacts each can hold before it is thinned.
-MAX_CLUSTERS = 12
+MAX_GROUPS = 12
 CLUSTER_POINTS = 48
 # Nodes that wait while a tree is walked: a tree of 2^60 triangles is not deeper.
 TREE_DEPTH = 64
@@ -86,7 +86,7 @@ class Patch(NamedTuple):
 
 
 @bundle
-class Clusters(NamedTuple):
+class Reduction(NamedTuple):
     """Contacts of one solid with one mesh, in groups whose normals are alike."""
 
     stack: NDArray  # (d,) int64         nodes of the tree that wait
@@ -120,7 +120,7 @@ class Sweep(NamedTuple):
 
 @bundle
 class Tree(NamedTuple):
-    """Boxes kept from step to step, see broad_tree.py; leaves are shapes, then come inner nodes."""
+    """Boxes kept from step to step, see collision/broad/aabb_tree.py; leaves are shapes, then come inner nodes."""
 
     box: NDArray  # (2 m, 8) m, m^2     lower corner, upper corner, half the surface, nothing
     left: NDArray  # (2 m,) int64       child, -1: a leaf
@@ -147,7 +147,7 @@ class CollisionScratch(NamedTuple):
     polytope: Polytope
     patch: Patch
     spare: Patch  # one group at a time, while it is thinned
-    clusters: Clusters
+    reduction: Reduction
 
 
 def patch_of(corners: int) -> Patch:
@@ -215,17 +215,17 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
         ),
         patch=patch_of(corners),
         spare=patch_of(CLUSTER_POINTS),
-        clusters=Clusters(
+        reduction=Reduction(
             stack=np.zeros(TREE_DEPTH, np.int64),
             used=np.zeros(1, np.int64),
-            axis=np.zeros((MAX_CLUSTERS, 3)),
-            size=np.zeros(MAX_CLUSTERS, np.int64),
-            point=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
-            normal=np.zeros((MAX_CLUSTERS * CLUSTER_POINTS, 3)),
-            gap=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS),
-            feature=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS, np.int64),
-            triangle=np.zeros(MAX_CLUSTERS * CLUSTER_POINTS, np.int64),
-            order=np.zeros(MAX_CLUSTERS, np.int64),
-            chosen=np.zeros(4 * MAX_CLUSTERS, np.int64),
+            axis=np.zeros((MAX_GROUPS, 3)),
+            size=np.zeros(MAX_GROUPS, np.int64),
+            point=np.zeros((MAX_GROUPS * CLUSTER_POINTS, 3)),
+            normal=np.zeros((MAX_GROUPS * CLUSTER_POINTS, 3)),
+            gap=np.zeros(MAX_GROUPS * CLUSTER_POINTS),
+            feature=np.zeros(MAX_GROUPS * CLUSTER_POINTS, np.int64),
+            triangle=np.zeros(MAX_GROUPS * CLUSTER_POINTS, np.int64),
+            order=np.zeros(MAX_GROUPS, np.int64),
+            chosen=np.zeros(4 * MAX_GROUPS, np.int64),
         ),
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 
 
 @bundle
@@ -30,6 +30,8 @@ class Contacts(NamedTuple):
     spinning: NDArray  # (max,) m           lever arm of friction about the normal
     compliance: NDArray  # (max,) m per N       0: rigid
     damping: NDArray  # (max,) N s/m        of a compliant contact
-    belt_W: NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
+    surface_velocity_W: (
+        NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
+    )
     impulse_W: NDArray  # (max, 3) N s      on B: before the solve the guess, afterwards the answer
     moment_W: NDArray  # (max, 3) N m s     on B, of spinning and rolling friction: likewise

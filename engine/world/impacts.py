@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.problem import Problem
 from engine.world.state import ContactCache
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.problem import Problem
 
 
@@ -15,7 +15,7 @@ class Islands(NamedTuple):
     """A Problem cut along the bodies that impulses move; garbage between solves."""
 
     count: NDArray  # (1,) int64          islands of the last solve
-    parent: NDArray  # (n,) int64         disjoint sets of bodies, see bodies/partition.py
+    parent: NDArray  # (n,) int64         disjoint sets of bodies, see bodies/union_find.py
     number: NDArray  # (n,) int64         island of the set whose first body this is, -1: none yet
     start: NDArray  # (n + 1,) int64      first place of each island in `order`, then the end
     boxes: NDArray  # (n,) int64          box rows of each island

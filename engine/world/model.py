@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.tree import Tree
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
@@ -17,7 +17,7 @@ SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE, MESH = 0, 1, 2, 
 
 # meshes.inside: nothing behind the faces, a volume they enclose, or all that lies below them (-z)
 INSIDE_NONE, INSIDE_CLOSED, INSIDE_BELOW = 0, 1, 2
-# meshes.edge_kind: no solid touches the edge alone, the surface bends away there, it ends there
+# meshes.edge_kind: no solid touches the edge alone, the surface turns away there, it ends there
 EDGE_INNER, EDGE_CONVEX, EDGE_BORDER = 0, 1, 2
 
 # triangles in a leaf of a mesh's tree
@@ -112,7 +112,7 @@ class Materials(NamedTuple):
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
     compliance: NDArray  # (k, k) m per N   0: rigid
     damping: NDArray  # (k, k) N s/m    of a compliant contact
-    belt_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
+    surface_velocity_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
 
 
 @bundle

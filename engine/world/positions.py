@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.islands import Islands
 from engine.world.problem import Problem
 from engine.world.report import Report
@@ -28,4 +28,4 @@ class Positions(NamedTuple):
     held: NDArray  # (n,) int64             by set, at its first body: 0 floats, 1 + body it hangs on, -1 on several that move apart
     gained: NDArray  # (n,) J               what equations of joints gave to this body or another of its set
     lost: NDArray  # (n, 3) N m s           what each body's angular momentum about the origin lost
-    sums: NDArray  # (n, 28) kg, m, s, J    by set: mass, m p, inertia, momenta, energies (stabilisation/sets.py)
+    sums: NDArray  # (n, 28) kg, m, s, J    by set: mass, m p, inertia, momenta, energies (stabilisation/momentum.py)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.equations import Factor, Graph
 from engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
-# problem.ease of contacts that were swept: whatever there was is in b
-EASED = math.inf
+# problem.sweep_bias_delta of contacts that were swept: whatever there was is in b
+BIAS_APPLIED = math.inf
 
 
 @bundle
@@ -22,14 +22,14 @@ class Problem(NamedTuple):
 
     A = J M^-1 J^T + diag(cfm); row i reads [J_a w_a v_a J_b w_b v_b] (angular part first).
     Rows 0 .. n_box are boxes lo <= lam <= hi (lo = -inf, hi = inf: an equation; lo = hi: given).
-    The last of them may be followers, three rows each, whose bounds follow a contact's normal impulse
+    The last of them may be dependent rows, three rows each, whose bounds follow a contact's normal impulse
     lam_n: spin about its normal, |lam| <= mu lam_n, and roll about both tangents, within mu lam_n.
     Rows n_box .. n_rows are contacts, three rows each: normal, tangent 1, tangent 2, with
     lam_n >= 0 and (lam_t1, lam_t2) within mu lam_n.
     Two rows are within r when they lie in the disk of radius r (FRICTION_CONE), in the square
     |lam_t1|, |lam_t2| <= r (FRICTION_BOX), or in the regular polygon inscribed in the disk with a
     vertex on the first axis (FRICTION_POLYGON).
-    normal_row of a tangent or follower row is its normal's row, -1 for every other row.
+    normal_row of a tangent or dependent row is its normal's row, -1 for every other row.
     w is in m/s or rad/s, positive when the bodies separate; lam in N s or N m s.
     Complementary: lam on lo -> w >= 0; strictly inside -> w = 0; on hi -> w <= 0; friction opposes
     the tangential w (true Coulomb law).
@@ -49,23 +49,23 @@ class Problem(NamedTuple):
     velocity_free: NDArray  # (n_bodies + 1, 6) rad/s, m/s  where forces alone would lead
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    ease: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contact.py; out: EASED where they did
-    lo: NDArray  # (max,) N s or N m s       of tangent and follower rows: scratch of solvers
+    sweep_bias_delta: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contacts.py; out: EASED where they did
+    lo: NDArray  # (max,) N s or N m s       of tangent and dependent rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
-    mu: NDArray  # (max,) - or m             of tangent and follower rows
+    mu: NDArray  # (max,) - or m             of tangent and dependent rows
     friction_kind: NDArray  # (2,) int64     FRICTION_BOX ...; vertices of the polygon
     lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
-    w: NDArray  # (max,)                     m/s or rad/s  out, written by residual.py: A lam + b
+    w: NDArray  # (max,)                     m/s or rad/s  out, written by problem/residual.py: A lam + b
     mobility: Mobility  # M^-1 of bodies of trees, which share their rates
 
 
 @bundle
 class Lanes(NamedTuple):
-    """Contacts of a Problem in groups of sixteen pairs that share no body, see solvers/lanes.py."""
+    """Contacts of a Problem in groups of sixteen pairs that share no body, see solvers/sweeps/simd/packing.py."""
 
     count: NDArray  # (2,) int64         groups, contacts without a colour
-    data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/lane_layout.py
+    data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/sweeps/simd/layout.py
     begin: NDArray  # (groups + 1,) int64  where each group begins in data, then the end
     layer: NDArray  # (groups,) int64    where its first layer begins
     width: NDArray  # (groups,) int64    how many of its lanes are in use, 8 or 16
@@ -78,8 +78,8 @@ class Lanes(NamedTuple):
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/coloured.py
-    kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the sweep before, see solvers/accelerated.py
+    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/sweeps/simd/sweep.py
+    kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the sweep before, see solvers/sweeps/simd/anderson.py
     moving: NDArray  # (n,) int64        bodies of the contacts that are swept
     speeds: NDArray  # (n, 6) rad/s, m/s  theirs after the sweep before
 

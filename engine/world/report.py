@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
+
+CONTACTS_FULL = 1
+NOT_FINITE = 4
+DENSE_FULL = 8
+PAIRS_FULL = 16
+EVENTS_FULL = 32
+
 
 # report.solver_status
 STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPPED_NO_SOLUTION = (
@@ -34,14 +41,14 @@ STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPP
 class Report(NamedTuple):
     """One step's account."""
 
-    status: NDArray  # (1,) int64            bits of status.py
+    status: NDArray  # (1,) int64            bits of report.py
     bad_body: NDArray  # (1,) int64          first body with a value that is not finite, else -1
     islands: NDArray  # (1,) int64           independent problems that were solved
     method: NDArray  # (1,) int64            SolverMethod that was used, on the largest island
     methods: NDArray  # (1,) int64           bits 1 << SolverMethod of all islands and steps so far
     solver_status: NDArray  # (1,) int64     STOPPED_..., the worst
     iterations: NDArray  # (1,) int64        of all islands
-    residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see solvers/residual.py
+    residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see problem/residual.py
     coulomb_error: NDArray  # (1,) m/s       natural map on the cone with De Saxce's correction
     phase_ns: NDArray  # (8,) int64 ns       cumulative over the steps that are timed, by PHASE_...
     timed_steps: NDArray  # (1,) int64       how many these are

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
@@ -34,7 +34,9 @@ class Rows(NamedTuple):
     J_a: NDArray  # (max, 6) m, -             W, about A's centre of mass
     J_b: NDArray  # (max, 6) m, -
     bias: NDArray  # (max,) m/s or rad/s
-    ease: NDArray  # (max,) m/s               by how much a standing contact's bias may be milder
+    sweep_bias_delta: (
+        NDArray  # (max,) m/s               by how much a standing contact's bias may be milder
+    )
     rebound: NDArray  # (max,) m/s, rad/s     at which a struck contact or stop is to part, in bias as well; 0: none
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s

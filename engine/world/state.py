@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 
 
 @bundle
@@ -28,7 +28,7 @@ FREED = 2**62
 
 # rows of state.tree_bend: expected before the next kick; by how much a kick changes it; as it was
 # behind and before the last kick
-BEND_AHEAD, BEND_CHANGE, BEND_BEHIND, BEND_BEFORE, N_BEND = 0, 1, 2, 3, 4
+BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, N_BIAS = 0, 1, 2, 3, 4
 
 # state.ledger
 (LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
@@ -84,7 +84,7 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     elastic: NDArray  # (1,) J            stored in compliant contacts at the end of the last step
-    extremes: NDArray  # (48 + j + n,)   J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were left: diagnostics/crossings.py
+    extremes: NDArray  # (48 + j + n,)   J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were left: accounting/crossings.py
     still_steps: (
         NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
     )
@@ -96,6 +96,6 @@ class State(NamedTuple):
     )
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s their rates
-    tree_bend: NDArray  # (4, v) m/s^2, rad/s^2  how rates change in flight: BEND_..., guesses for the next step
+    tree_bias_acceleration: NDArray  # (4, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
     contacts: ContactCache
     resting: ContactCache  # of bodies that sleep, handed back when they wake

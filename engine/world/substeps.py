@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.problem import Problem
 
 # substeps.law: what a row asks for in a substep
@@ -25,9 +25,9 @@ class Substeps(NamedTuple):
     aim: NDArray  # (max,) m/s, rad/s     velocity that the error of a soft row asks for
     speed: NDArray  # (max,) m/s, rad/s   J v before the kick
     gain: NDArray  # (max,) m/s, rad/s    J (v_free - v) of one substep
-    lanes: NDArray  # (240 layers,) m/s, N s, m  the same of contacts in lanes, see solvers/soft_lanes.py
+    lanes: NDArray  # (240 layers,) m/s, N s, m  the same of contacts in lanes, see solvers/sweeps/simd/soft.py
     v: NDArray  # (n, 6) rad/s, m/s       M^-1 J^T of all impulses so far
     moved: (
         NDArray  # (n, 6) rad, m       how far they displaced a body where the substep has its kick
     )
-    shift: NDArray  # (n, 6) rad, m       from where the flight of the step ends to where the substeps do
+    shift: NDArray  # (n, 6) rad, m       from where the drift of the step ends to where the substeps do

@@ -6,18 +6,25 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 
 # tree.kind: what a node may do against its parent
 NODE_FIXED, NODE_HINGE, NODE_SLIDER, NODE_SCREW, NODE_BALL, NODE_FREE = range(6)
 # coordinates and rates of each kind
 NODE_COORDINATES = (0, 1, 1, 1, 4, 7)
-NODE_RATES = (0, 1, 1, 1, 3, 6)
+NODE_VELOCITIES = (0, 1, 1, 1, 3, 6)
 
-# columns of TreeWork.kept, of a tree before it flies: kinetic energy; momentum; angular momentum
+# columns of TreeWork.invariants, of a tree before it flies: kinetic energy; momentum; angular momentum
 # about the centre of mass of a floating tree, about the origin of W of one on the ground; mass and
 # centre of mass
-KEPT_ENERGY, KEPT_LINEAR, KEPT_ANGULAR, KEPT_MASS, KEPT_CENTRE, N_KEPT = 0, 1, 4, 7, 8, 11
+(
+    INVARIANT_ENERGY,
+    INVARIANT_LINEAR,
+    INVARIANT_ANGULAR,
+    INVARIANT_MASS,
+    INVARIANT_CENTRE,
+    N_INVARIANTS,
+) = 0, 1, 4, 7, 8, 11
 
 
 @bundle
@@ -72,7 +79,7 @@ class TreeWork(NamedTuple):
     S: NDArray  # (v, 6) -, m            what a rate does to the node: angular, linear at its origin, W
     V: NDArray  # (k, 6) rad/s, m/s      angular, linear at the origin, W
     A: NDArray  # (k, 6) rad/s^2, m/s^2  likewise; in responses to impulses changes of V
-    bend: NDArray  # (k, 6) rad/s^2, m/s^2  acceleration against the parent without any of its rates changing
+    velocity_product: NDArray  # (k, 6) rad/s^2, m/s^2  acceleration against the parent without any of its rates changing
     F: NDArray  # (k, 6) N m, N          torque and force at the origin, W
     I_W: NDArray  # (k, 6) kg m^2        xx, yy, zz, xy, xz, yz about the origin, W
     IA: NDArray  # (k, 21) kg m^2, kg m, kg   articulated inertia: ang-ang 6, ang-lin 9, lin-lin 6
@@ -80,16 +87,16 @@ class TreeWork(NamedTuple):
     D: NDArray  # (v,) 1/(kg m^2), 1/kg  1/(S . U); 0: this rate moves nothing
     u: NDArray  # (v,) N or N m          what is left of a rate's force
     qdd: NDArray  # (v,) 1/s^2           changes of the rates, unit of each per s
-    mean: NDArray  # (v,) 1/s            rates in the middle of a part of a flight
+    mean: NDArray  # (v,) 1/s            rates in the middle of a part of a drift
     free: NDArray  # (v,) 1/s            rates where forces alone would lead
     fall: NDArray  # (v,) 1/s^2          what gravity does to rates, unit of each per s^2
     drop: NDArray  # (k, 6) rad/s^2, m/s^2  and to nodes, against what falls freely
     touched: NDArray  # (t,) int64       1: forces on this tree wait for an answer; else 0
-    paths: NDArray  # (1,) int64         rows whose paths Dense.path holds in their order, see articulated/rows.py
+    paths: NDArray  # (1,) int64         rows whose paths Dense.path holds in their order, see trees/operator.py
     reaction: (
         NDArray  # (j, 6) N m, N   torque and force of inner joints on their child, at the anchor, W
     )
-    kept: NDArray  # (t, 11) J, kg m/s ...  what a flight keeps: KEPT_...
+    invariants: NDArray  # (t, 11) J, kg m/s ...  what free flight conserves: INVARIANT_...
     found: NDArray  # (t, 11) J, kg m/s ...  the same where it ends
     asked: NDArray  # (1,) int64        1: reactions of this step are wanted, it is the last one of a call
     loop_work: NDArray  # (t,) J         what equations of loops did in the kick, at the first of tied trees

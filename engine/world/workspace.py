@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.contacts import Contacts
 from engine.world.impacts import Impacts
 from engine.world.islands import Islands
@@ -27,7 +27,7 @@ class Motion(NamedTuple):
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
-    turning: NDArray  # (n, 6)               rad/s^2, m/s^2  how a flight bends: free spin, and joints of trees
+    bias_acceleration: NDArray  # (n, 6)               rad/s^2, m/s^2  accelerations of free flight: gyroscopic, and by the joints of trees
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; behind the kick the mean of before and after
     activity: NDArray  # (n,) int64 -        what bodies do in this step: STATIC, KINEMATIC, DYNAMIC or ASLEEP
 

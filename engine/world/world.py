@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.bundle import bundle
+from engine.compiler.structs import bundle
 from engine.world.collision import CollisionScratch
 from engine.world.events import Events
 from engine.world.model import Model

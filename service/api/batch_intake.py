@@ -11,13 +11,13 @@ from schemas import Fault
 from schemas.api import BatchRequest
 from schemas.base import Base
 from schemas.error import shown
-from service.api.errors import ProblemError
 from service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
 from service.api.simulations import queue_full, refuse_when_full
-from service.jobs import variations
-from service.jobs.admission import NewBatch, NewRun, QueueFullError
-from service.jobs.office import Office
+from service.errors import ProblemError
 from service.settings import Settings
+from service.simulations import variations
+from service.simulations.admission import NewBatch, NewRun, QueueFullError
+from service.simulations.services import Services
 
 # variants checked before a batch is admitted; further ones are checked when they start
 MOST_CHECKED = 500
@@ -68,9 +68,9 @@ def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
     return intake
 
 
-def admit_batch(ask: BatchRequest, intake: Intake, office: Office, key: str | None) -> str:
+def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str | None) -> str:
     """Queue the runs of a checked batch; its id. Raises ProblemError 429 or 507."""
-    refuse_when_full(office)
+    refuse_when_full(services)
     batch = NewBatch(
         name=ask.name or intake.scene.name,
         parameters=variations.parameters(ask),
@@ -78,32 +78,34 @@ def admit_batch(ask: BatchRequest, intake: Intake, office: Office, key: str | No
         max_parallel=ask.max_parallel,
         on_failure=ask.on_failure,
     )
-    timeout = ask.timeout_s or office.settings.default_timeout_s
+    timeout = ask.timeout_s or services.settings.default_timeout_s
     new = [
         NewRun(overrides=overrides, total_steps=intake.counts.steps, timeout_s=timeout)
         for overrides in variations.runs(ask)
     ]
     try:
-        return office.admission.batch(intake.text, batch, new, key=key)
+        return services.admission.batch(intake.text, batch, new, key=key)
     except QueueFullError as error:
         raise queue_full(error) from error
 
 
-async def estimate_batch(ask: BatchRequest, intake: Intake, office: Office) -> BatchEstimate:
+async def estimate_batch(ask: BatchRequest, intake: Intake, services: Services) -> BatchEstimate:
     """Count the runs and measure some of them, spread over the batch."""
     count = variations.count_runs(ask)
     picked = {0, count // 2, count - 1}
     chosen = [run for number, run in enumerate(variations.runs(ask)) if number in picked]
     steps, seconds, values = [], [], []
     for overrides in chosen:
-        take = functools.partial(take_scene, ask.scene, office.settings.limits, overrides, "/scene")
+        take = functools.partial(
+            take_scene, ask.scene, services.settings.limits, overrides, "/scene"
+        )
         variant = await run_sync(take)
-        checked = await ask_engine(office, variant.text.document, probe_s=PROBE_SECONDS)
+        checked = await ask_engine(services, variant.text.document, probe_s=PROBE_SECONDS)
         steps.append(variant.counts.steps)
         values.append(variant.counts.recorded_values)
         if checked.seconds_per_step is not None:
             seconds.append(checked.seconds_per_step * variant.counts.steps)
-    parallel = min(office.settings.workers, ask.max_parallel or count, count)
+    parallel = min(services.settings.workers, ask.max_parallel or count, count)
     return BatchEstimate(
         runs=count,
         steps=round(statistics.fmean(steps) * count),

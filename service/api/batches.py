@@ -10,8 +10,7 @@ from schemas.api import BatchInfo, BatchRequest, SimulationInfo
 from schemas.base import Base
 from service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
 from service.api.content import answer
-from service.api.dependencies import PROBLEMS, TheOffice, ThePage, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
 from service.api.idempotency import ticket
 from service.api.intake import (
     read_body,
@@ -27,10 +26,11 @@ from service.api.views import (
     simulation_infos,
     simulation_url,
 )
-from service.jobs.catalog import Row
-from service.jobs.machine import RunState
-from service.jobs.office import Office
+from service.errors import ProblemError
 from service.recordings.rows import encode_rows
+from service.simulations.catalog import Row
+from service.simulations.services import Services
+from service.simulations.states import RunState
 
 router = APIRouter(
     prefix="/batches",
@@ -67,24 +67,24 @@ class RunPage(Base):
 )
 async def create(
     request: Request,
-    office: TheOffice,
+    services: TheServices,
     estimate: Annotated[bool, Query(description="only say what it would cost")] = False,
 ) -> Response:
     """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
     ask = read_request(BatchRequest, await read_body(request))
     if estimate:
-        intake = await run_sync(check_batch, ask, office.settings)
-        await refuse_physics_faults(office, intake.text, {}, "/scene")
-        return _json(await estimate_batch(ask, intake, office), 200)
-    async with ticket(request, office) as granted:
+        intake = await run_sync(check_batch, ask, services.settings)
+        await refuse_physics_faults(services, intake.text, {}, "/scene")
+        return _json(await estimate_batch(ask, intake, services), 200)
+    async with ticket(request, services) as granted:
         batch_id = granted.replayed
         if batch_id is None:
-            intake = await run_sync(check_batch, ask, office.settings)
-            await refuse_physics_faults(office, intake.text, {}, "/scene")
-            batch_id = await run_sync(admit_batch, ask, intake, office, granted.key)
+            intake = await run_sync(check_batch, ask, services.settings)
+            await refuse_physics_faults(services, intake.text, {}, "/scene")
+            batch_id = await run_sync(admit_batch, ask, intake, services, granted.key)
             granted.used = True
-            office.queue.wake.set()
-    info = await run_sync(_info, office, batch_id)
+            services.queue.wake.set()
+    info = await run_sync(_info, services, batch_id)
     headers = {"Location": batch_url(batch_id), "Retry-After": "1"}
     if granted.replayed:
         headers["Idempotency-Replayed"] = "true"
@@ -92,35 +92,35 @@ async def create(
 
 
 @router.get("", response_model=BatchPage)
-def listing(office: TheOffice, page: ThePage) -> BatchPage:
+def listing(services: TheServices, page: ThePage) -> BatchPage:
     """Batches, newest first."""
-    rows = office.catalog.batches(before=page.after, size=page.size + 1)
+    rows = services.catalog.batches(before=page.after, size=page.size + 1)
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
     return BatchPage(
-        items=[batch_info(office, row) for row in shown], next_page_token=page.token(last)
+        items=[batch_info(services, row) for row in shown], next_page_token=page.token(last)
     )
 
 
 @router.get("/{batch_id}", response_model=BatchInfo)
-def read(batch_id: str, office: TheOffice) -> BatchInfo:
+def read(batch_id: str, services: TheServices) -> BatchInfo:
     """One batch: `partially_succeeded` when it is over and some runs were not successful."""
-    return _info(office, batch_id)
+    return _info(services, batch_id)
 
 
 @router.get("/{batch_id}/runs", response_model=RunPage)
 def runs(
     batch_id: str,
-    office: TheOffice,
+    services: TheServices,
     page: ThePage,
     status: Annotated[RunState | None, Query(description="only those in this state")] = None,
 ) -> RunPage:
     """The runs in their order, as simulations with their overrides."""
-    _known(office, batch_id)
-    found = office.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
+    _known(services, batch_id)
+    found = services.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
     shown = found[: page.size]
     last = shown[-1]["number"] if len(found) > page.size else None
-    infos = simulation_infos(office, shown)
+    infos = simulation_infos(services, shown)
     items = [_run_item(info, row) for info, row in zip(infos, shown, strict=True)]
     return RunPage(items=items, next_page_token=page.token(last))
 
@@ -129,15 +129,15 @@ def runs(
 def results(
     batch_id: str,
     request: Request,
-    office: TheOffice,
+    services: TheServices,
     form_name: Annotated[
         str | None, Query(alias="format", description="parquet (default), csv, json")
     ] = None,
 ) -> Response:
     """One row per run: parameters, status, metrics, error code, link. Also while it runs."""
-    batch = _known(office, batch_id)
+    batch = _known(services, batch_id)
     form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
-    rows, columns = result_rows(batch, office)
+    rows, columns = result_rows(batch, services)
     metadata = {
         "format": "cardan.batch",
         "format_version": 1,
@@ -161,43 +161,43 @@ def results(
 
 
 @router.post("/{batch_id}:cancel", response_model=BatchInfo, status_code=202)
-def cancel(batch_id: str, office: TheOffice) -> BatchInfo:
+def cancel(batch_id: str, services: TheServices) -> BatchInfo:
     """Start no further run and stop those that run; `cancelling` until they have stopped."""
-    _known(office, batch_id)
-    office.queue.cancel_batch(batch_id, "Cancelled on request.")
-    for row in office.catalog.runs_of(batch_id, status=RunState.CANCELLING):
-        office.runner.stop_run(row["id"])
-    return _info(office, batch_id)
+    _known(services, batch_id)
+    services.queue.cancel_batch(batch_id, "Cancelled on request.")
+    for row in services.catalog.runs_of(batch_id, status=RunState.CANCELLING):
+        services.dispatcher.stop_run(row["id"])
+    return _info(services, batch_id)
 
 
 @router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
-def retry_failed(batch_id: str, office: TheOffice) -> BatchInfo:
+def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
-    _known(office, batch_id)
-    for result in office.queue.retry_failed(batch_id) or ():
-        office.discard_result(result)
-    return _info(office, batch_id)
+    _known(services, batch_id)
+    for result in services.queue.retry_failed(batch_id) or ():
+        services.discard_result(result)
+    return _info(services, batch_id)
 
 
 @router.delete("/{batch_id}", status_code=204)
-def delete(batch_id: str, office: TheOffice) -> None:
+def delete(batch_id: str, services: TheServices) -> None:
     """Forget an ended batch, its runs and their recordings; 409 while it is not over."""
-    _known(office, batch_id)
-    stored = [row["result"] for row in office.catalog.runs_of(batch_id)]
-    if not office.catalog.remove_batch(batch_id):
+    _known(services, batch_id)
+    stored = [row["result"] for row in services.catalog.runs_of(batch_id)]
+    if not services.catalog.remove_batch(batch_id):
         raise ProblemError(
             409, "not_finished", "The batch is not over; cancel it first.", retryable=True
         )
     for result in stored:
-        office.discard_result(result)
+        services.discard_result(result)
 
 
-def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[str]]:
+def result_rows(batch: Row, services: Services) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of the result table and the names of its columns."""
     columns = ["run", "id", "status", *batch["parameters"], *batch["metrics"]]
     columns += ["error_code", "error", "attempt", "steps", "finished_at", "link"]
     rows = []
-    for row in office.catalog.runs_of(batch["id"]):
+    for row in services.catalog.runs_of(batch["id"]):
         error = row["error"] or {}
         rows.append(
             {
@@ -217,15 +217,15 @@ def result_rows(batch: Row, office: Office) -> tuple[list[dict[str, Any]], list[
     return rows, columns
 
 
-def _known(office: Office, batch_id: str) -> Row:
-    row = office.catalog.batch(batch_id)
+def _known(services: Services, batch_id: str) -> Row:
+    row = services.catalog.batch(batch_id)
     if row is None:
         raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
     return row
 
 
-def _info(office: Office, batch_id: str) -> BatchInfo:
-    return batch_info(office, _known(office, batch_id))
+def _info(services: Services, batch_id: str) -> BatchInfo:
+    return batch_info(services, _known(services, batch_id))
 
 
 def _run_item(info: SimulationInfo, row: Row) -> dict[str, Any]:

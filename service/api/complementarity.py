@@ -11,10 +11,10 @@ from fastapi import APIRouter, Depends, Request
 from schemas.complementarity import MAX_UNKNOWNS, TIME_LIMIT_S, ComplementarityAnswer
 from schemas.complementarity_check import read_problem
 from schemas.error import Fault, SceneInvalid
-from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from service.api.intake import invalid, read_body
-from service.jobs.checker import CheckerBusyError
+from service.compute.pool import ComputeBusyError
+from service.errors import ProblemError
 
 router = APIRouter(
     prefix="/complementarity",
@@ -32,7 +32,7 @@ _turns = anyio.CapacityLimiter(2)
     response_model=ComplementarityAnswer,
     openapi_extra={"x-body": "ComplementarityRequest"},
 )
-async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
+async def solve(request: Request, services: TheServices) -> dict[str, Any]:
     """Solve a linear system, LCP, mixed or box LCP, contacts (Coulomb or relaxed), LP or QP.
 
     What has no solution is an answer too: `status` is `no_solution`, with a proof in `certificate`,
@@ -41,10 +41,10 @@ async def solve(request: Request, office: TheOffice) -> dict[str, Any]:
     """
     # matrices are long: other requests are served meanwhile
     asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
-    ask = functools.partial(office.solver.solve, asked, within_s=TIME_LIMIT_S)
+    ask = functools.partial(services.solver.solve, asked, within_s=TIME_LIMIT_S)
     try:
         found = await anyio.to_thread.run_sync(ask, limiter=_turns)
-    except CheckerBusyError as error:
+    except ComputeBusyError as error:
         raise ProblemError(
             503,
             "engine_not_ready",

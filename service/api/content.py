@@ -8,7 +8,7 @@ from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from service.api.digits import whole_number
-from service.api.errors import ProblemError
+from service.errors import ProblemError
 
 CHUNK = 256 * 1024
 

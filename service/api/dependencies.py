@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 
 from schemas import Problem
-from service.api.errors import MEDIA_TYPE, ProblemError
-from service.jobs.office import Office
+from service.api.problems import MEDIA_TYPE
+from service.errors import ProblemError
 from service.settings import Settings
+from service.simulations.services import Services
 
 MAX_WAIT_SECONDS = 30.0
 MAX_PAGE = 1000
@@ -31,9 +32,9 @@ def settings_of(request: Request) -> Settings:
     return found
 
 
-def office_of(request: Request) -> Office:
+def services_of(request: Request) -> Services:
     """The queue with everything around it."""
-    found: Office = request.app.state.office
+    found: Services = request.app.state.services
     return found
 
 
@@ -129,6 +130,6 @@ def _query_names(dependant: Any) -> set[str]:
 
 
 TheSettings = Annotated[Settings, Depends(settings_of)]
-TheOffice = Annotated[Office, Depends(office_of)]
+TheServices = Annotated[Services, Depends(services_of)]
 ThePage = Annotated[Page, Depends(page)]
 Wait = Annotated[float, Depends(wait_seconds)]

@@ -11,12 +11,12 @@ from fastapi.responses import Response
 
 from schemas import Fault
 from schemas import dynamics as d
-from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from service.api.intake import invalid, located, read_body, read_request, take_scene
-from service.jobs import messages as m
-from service.jobs.checker import CheckerBusyError
-from service.jobs.office import Office
+from service.compute.pool import ComputeBusyError
+from service.errors import ProblemError
+from service.simulations import messages as m
+from service.simulations.services import Services
 
 router = APIRouter(
     prefix="/dynamics",
@@ -66,19 +66,19 @@ OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
 }
 
 
-async def answer(operation: str, request: Request, office: Office) -> Response:
+async def answer(operation: str, request: Request, services: Services) -> Response:
     """Read the request, let the engine compute, write the answer."""
     model, _, _ = OPERATIONS[operation]
     asked = read_request(model, await read_body(request))
     intake = await run_sync(
-        functools.partial(take_scene, asked.scene, office.settings.limits, place="/scene")
+        functools.partial(take_scene, asked.scene, services.settings.limits, place="/scene")
     )
     order = m.ComputeOrder(
         intake.text.document, operation, asked.model_dump(exclude={"scene"}, exclude_none=True)
     )
     try:
-        computed = await run_sync(office.checker.compute, order, limiter=_turns)
-    except CheckerBusyError as error:
+        computed = await run_sync(services.compute.compute, order, limiter=_turns)
+    except ComputeBusyError as error:
         raise ProblemError(
             503,
             "engine_not_ready",
@@ -101,8 +101,8 @@ def _written(values: Any) -> bytes:
 def _add_route(operation: str) -> None:
     model, answer_model, text = OPERATIONS[operation]
 
-    async def route(request: Request, office: TheOffice) -> Response:
-        return await answer(operation, request, office)
+    async def route(request: Request, services: TheServices) -> Response:
+        return await answer(operation, request, services)
 
     router.add_api_route(
         f"/{operation}",

@@ -12,7 +12,7 @@ from schemas.base import Base
 from schemas.examples import example_names, example_text
 from schemas.spelling import did_you_mean
 from service.api.dependencies import PROBLEMS, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.errors import ProblemError
 
 router = APIRouter(
     prefix="/examples",

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 
 from schemas.dynamics import MAX_NUMBERS, MAX_STATES
-from service.api.dependencies import PROBLEMS, TheOffice, TheSettings, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
+from service.errors import ProblemError
 from service.recordings.formats import FORMATS
 from service.recordings.tables import TABLES
 
@@ -21,27 +21,27 @@ PACKAGES = ("cardan", "numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow
 
 
 @probes.get("/healthz")
-async def healthz(office: TheOffice) -> dict[str, str]:
+async def healthz(services: TheServices) -> dict[str, str]:
     """200 while the service works; 503 when only a restart mends it."""
-    dead = office.runner.dead_slots
+    dead = services.dispatcher.dead_slots
     if dead:
         raise ProblemError(
             503,
             "not_alive",
-            f"{dead} of {office.settings.workers} threads of the queue have ended; restart it.",
+            f"{dead} of {services.settings.workers} threads of the queue have ended; restart it.",
         )
     return {"status": "alive"}
 
 
 @probes.get("/readyz")
-def readyz(request: Request, office: TheOffice) -> dict[str, Any]:
+def readyz(request: Request, services: TheServices) -> dict[str, Any]:
     """200 when work can be done: all workers and what they are forked from, queue, room."""
     checks = {
-        "workers": office.runner.ready,
-        "fork_server": office.runner.fork_server,
+        "workers": services.dispatcher.ready,
+        "fork_server": services.dispatcher.fork_server,
         "sessions": bool(request.app.state.sessions.ready),
-        "database": office.readable,
-        "storage": office.free_bytes >= office.settings.min_free_bytes,
+        "database": services.readable,
+        "storage": services.free_bytes >= services.settings.min_free_bytes,
     }
     missing = [name for name, good in checks.items() if not good]
     if missing:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import anyio.to_thread
 from fastapi import Request
 
-from service.api.errors import ProblemError
-from service.jobs.admission import KeyInFlightError, KeyReusedError
-from service.jobs.office import Office
+from service.errors import ProblemError
+from service.simulations.admission import KeyInFlightError, KeyReusedError
+from service.simulations.services import Services
 
 MAX_KEY_LENGTH = 255
 
@@ -26,7 +26,7 @@ class Ticket:
 
 
 @asynccontextmanager
-async def ticket(request: Request, office: Office) -> AsyncIterator[Ticket]:
+async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
     """Reserve the request's key; it is given back unless the body has used it.
 
     Raises ProblemError: 409 while the first request is being answered, 422 for another payload.
@@ -41,7 +41,7 @@ async def ticket(request: Request, office: Office) -> AsyncIterator[Ticket]:
     body = await request.body()
     # the query belongs to the request as much as the body
     fingerprint = hashlib.sha256(request.scope["query_string"] + b"\n" + body).hexdigest()
-    reserve = functools.partial(office.admission.reserve, key, fingerprint)
+    reserve = functools.partial(services.admission.reserve, key, fingerprint)
     try:
         replayed = await anyio.to_thread.run_sync(reserve)
     except KeyReusedError:
@@ -64,7 +64,7 @@ async def ticket(request: Request, office: Office) -> AsyncIterator[Ticket]:
     finally:
         if replayed is None and not granted.used:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(office.admission.release, key)
+                await anyio.to_thread.run_sync(services.admission.release, key)
 
 
 def _refusal(code: str, message: str, got: str) -> ProblemError:

@@ -23,7 +23,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from schemas.imported import ImportAnswer, ImportOptions
 from schemas.options import Formulation
 from service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.errors import ProblemError
 from service.settings import Settings
 
 log = logging.getLogger("cardan.api")
@@ -198,7 +198,7 @@ async def _survivor(folder: str, environment: dict[str, str]) -> subprocess.Comp
         try:
             with anyio.fail_after(SECONDS):
                 ended = await anyio.run_process(
-                    [sys.executable, "-m", "service.workers.importer", folder],
+                    [sys.executable, "-m", "service.compute.importer", folder],
                     stdin=subprocess.DEVNULL,
                     env=environment,
                     check=False,

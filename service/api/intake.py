@@ -27,11 +27,11 @@ from schemas.examples import example_document, example_names
 from schemas.parse import parse_json
 from schemas.spelling import did_you_mean
 from schemas.translate import translate
-from service.api.errors import ProblemError
-from service.jobs.admission import SceneText
-from service.jobs.checker import CheckerBusyError
-from service.jobs.messages import Checked
-from service.jobs.office import Office
+from service.compute.pool import ComputeBusyError
+from service.errors import ProblemError
+from service.simulations.admission import SceneText
+from service.simulations.messages import Checked
+from service.simulations.services import Services
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -102,12 +102,12 @@ def take_scene(
     return Intake(scene, count_scene(scene), text)
 
 
-async def ask_engine(office: Office, document: str, *, probe_s: float = 0.0) -> Checked:
+async def ask_engine(services: Services, document: str, *, probe_s: float = 0.0) -> Checked:
     """What the engine says about a scene. Raises ProblemError 503 while it cannot be asked."""
-    check = functools.partial(office.checker.check, document, probe_s=probe_s)
+    check = functools.partial(services.compute.check, document, probe_s=probe_s)
     try:
         return await anyio.to_thread.run_sync(check, limiter=_checks)
-    except CheckerBusyError as error:
+    except ComputeBusyError as error:
         raise ProblemError(
             503,
             "engine_not_ready",
@@ -117,10 +117,10 @@ async def ask_engine(office: Office, document: str, *, probe_s: float = 0.0) -> 
 
 
 async def refuse_physics_faults(
-    office: Office, text: SceneText, changes: Mapping[str, Any], place: str
+    services: Services, text: SceneText, changes: Mapping[str, Any], place: str
 ) -> None:
     """Raise ProblemError 422 when the engine cannot be built from the scene."""
-    checked = await ask_engine(office, text.document)
+    checked = await ask_engine(services, text.document)
     if checked.faults:
         faults = [Fault.model_validate(fault) for fault in checked.faults]
         raise invalid(located(faults, changes, place))

@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import clock
 from service.api.digits import whole_number
-from service.api.errors import ProblemError, from_crash, problem_response
+from service.api.problems import from_crash, problem_response
+from service.errors import ProblemError
 from service.settings import Settings
 
 log = logging.getLogger("cardan.access")

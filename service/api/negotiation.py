@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import Request
 
-from service.api.errors import ProblemError
+from service.errors import ProblemError
 from service.recordings.formats import FORMATS, Format
 
 ALIASES: Mapping[str, str] = {

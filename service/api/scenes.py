@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Request
 from schemas import Fault, scene_warnings
 from schemas.api import ValidationReport
 from schemas.json_schema import scene_json_schema
-from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from service.api.intake import Intake, ask_engine, read_body, take_scene
-from service.jobs.office import Office
+from service.errors import ProblemError
+from service.simulations.services import Services
 
 router = APIRouter(
     tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
@@ -21,17 +21,17 @@ PROBE_SECONDS = 0.1
 
 
 @router.post("/scenes:validate", response_model=ValidationReport, openapi_extra={"x-body": "Scene"})
-async def validate(request: Request, office: TheOffice) -> ValidationReport:
+async def validate(request: Request, services: TheServices) -> ValidationReport:
     """Every fault and warning of a scene at once, how large it is, and what a run will cost."""
     document = await read_body(request)
     try:
-        intake = await run_sync(_take, document, office)
+        intake = await run_sync(_take, document, services)
     except ProblemError as problem:
         if problem.code != "scene_invalid":
             raise
         faults = [Fault.model_validate(fault) for fault in problem.errors]
         return ValidationReport(valid=False, errors=faults)
-    checked = await ask_engine(office, intake.text.document, probe_s=PROBE_SECONDS)
+    checked = await ask_engine(services, intake.text.document, probe_s=PROBE_SECONDS)
     cost = checked.seconds_per_step
     return ValidationReport(
         valid=not checked.faults,
@@ -49,5 +49,5 @@ def schema() -> dict[str, Any]:
     return scene_json_schema()
 
 
-def _take(document: Any, office: Office) -> Intake:
-    return take_scene(document, office.settings.limits)
+def _take(document: Any, services: Services) -> Intake:
+    return take_scene(document, services.settings.limits)

@@ -21,14 +21,14 @@ from service.api.dependencies import (
     TheSettings,
     refuse_unknown_query,
 )
-from service.api.errors import ProblemError
 from service.api.intake import located, read_body, read_request, take_scene
 from service.api.views import moment
+from service.errors import ProblemError
+from service.processes.protocol import Result
 from service.sessions import LiveSession, Plan, Sessions
-from service.sessions.commands import check_series, parse_command
-from service.sessions.machine import Phase
+from service.sessions.parse_command import check_series, parse_command
+from service.sessions.states import Phase
 from service.streams.codec import SharedFrame
-from service.workers.protocol import Result
 
 router = APIRouter(
     prefix="/sessions",

@@ -16,20 +16,20 @@ from schemas.pointer import apply_overrides
 from service import clock
 from service.api.dependencies import (
     PROBLEMS,
-    TheOffice,
     ThePage,
+    TheServices,
     Wait,
     refuse_unknown_query,
 )
 from service.api.digits import MOST_DIGITS
-from service.api.errors import ProblemError
 from service.api.idempotency import ticket
 from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
 from service.api.views import simulation_info, simulation_infos, simulation_url
-from service.jobs.admission import NewRun, QueueFullError
-from service.jobs.catalog import Row
-from service.jobs.machine import TERMINAL, RunState
-from service.jobs.office import Office
+from service.errors import ProblemError
+from service.simulations.admission import NewRun, QueueFullError
+from service.simulations.catalog import Row
+from service.simulations.services import Services
+from service.simulations.states import TERMINAL, RunState
 
 router = APIRouter(
     prefix="/simulations",
@@ -59,60 +59,60 @@ class SimulationPage(Base):
     responses={200: {"model": SimulationInfo, "description": "Done within `Prefer: wait=n`"}},
     openapi_extra={"x-body": "SimulationRequest"},
 )
-async def create(request: Request, office: TheOffice, wait: Wait) -> Response:
+async def create(request: Request, services: TheServices, wait: Wait) -> Response:
     """Simulate a scene: `{"scene": {...} or an example's name}`, or the bare scene document.
 
     202 with its address, or 200 when it has ended within `Prefer: wait=n` (n up to 30 s).
     """
     document = await read_body(request)
-    async with ticket(request, office) as granted:
+    async with ticket(request, services) as granted:
         run_id = granted.replayed
         if run_id is None:
-            ask, place = _asked(document, office)
-            intake = await run_sync(_take, ask, place, office)
-            await refuse_physics_faults(office, intake.text, ask.overrides, place)
-            run_id = await run_sync(_admit, office, intake, ask, granted.key)
+            ask, place = _asked(document, services)
+            intake = await run_sync(_take, ask, place, services)
+            await refuse_physics_faults(services, intake.text, ask.overrides, place)
+            run_id = await run_sync(_admit, services, intake, ask, granted.key)
             granted.used = True
-            office.queue.wake.set()
-    row = await wait_until_ended(office, run_id, wait)
+            services.queue.wake.set()
+    row = await wait_until_ended(services, run_id, wait)
     replayed = {"Idempotency-Replayed": "true"} if granted.replayed else {}
-    return await run_sync(_accepted, office, row, wait, replayed)
+    return await run_sync(_accepted, services, row, wait, replayed)
 
 
 @router.get("", response_model=SimulationPage)
 def listing(
-    office: TheOffice,
+    services: TheServices,
     page: ThePage,
     status: Annotated[RunState | None, Query(description="only those in this state")] = None,
 ) -> SimulationPage:
     """Simulations, newest first (those of batches are listed with their batch)."""
-    rows = office.catalog.simulations(before=page.after, size=page.size + 1, status=status)
+    rows = services.catalog.simulations(before=page.after, size=page.size + 1, status=status)
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
-    return SimulationPage(items=simulation_infos(office, shown), next_page_token=page.token(last))
+    return SimulationPage(items=simulation_infos(services, shown), next_page_token=page.token(last))
 
 
 @router.get("/{simulation_id}", response_model=SimulationInfo)
-async def read(simulation_id: str, office: TheOffice, wait: Wait) -> SimulationInfo:
+async def read(simulation_id: str, services: TheServices, wait: Wait) -> SimulationInfo:
     """One simulation; with `Prefer: wait=n` the answer waits for its end, at most n seconds."""
-    await run_sync(known_run, office, simulation_id)
-    row = await wait_until_ended(office, simulation_id, wait)
-    return await run_sync(simulation_info, office, row)
+    await run_sync(known_run, services, simulation_id)
+    row = await wait_until_ended(services, simulation_id, wait)
+    return await run_sync(simulation_info, services, row)
 
 
 @router.get("/{simulation_id}/scene")
-def scene(simulation_id: str, office: TheOffice) -> dict[str, Any]:
+def scene(simulation_id: str, services: TheServices) -> dict[str, Any]:
     """The scene as it is simulated, overrides included."""
-    row = known_run(office, simulation_id)
-    document = orjson.loads(office.catalog.scene_document(row["scene_hash"]))
+    row = known_run(services, simulation_id)
+    document = orjson.loads(services.catalog.scene_document(row["scene_hash"]))
     changed: dict[str, Any] = apply_overrides(document, row["overrides"])
     return changed
 
 
 @router.get("/{simulation_id}/summary")
-def summary(simulation_id: str, office: TheOffice) -> dict[str, Any]:
+def summary(simulation_id: str, services: TheServices) -> dict[str, Any]:
     """Energies, momenta, drift, penetration, residuals, timing, and the hash of the final state."""
-    row = known_run(office, simulation_id)
+    row = known_run(services, simulation_id)
     if row["summary"] is None:
         raise nothing_yet(row, "summary")
     found: dict[str, Any] = row["summary"]
@@ -120,31 +120,31 @@ def summary(simulation_id: str, office: TheOffice) -> dict[str, Any]:
 
 
 @router.post("/{simulation_id}:cancel", response_model=SimulationInfo, status_code=202)
-def cancel(simulation_id: str, office: TheOffice) -> Response:
+def cancel(simulation_id: str, services: TheServices) -> Response:
     """Stop it: `cancelling` until it is; 200 when it is over already."""
-    known_run(office, simulation_id)
-    state = office.queue.cancel(simulation_id)
-    office.runner.stop_run(simulation_id)
-    info = simulation_info(office, known_run(office, simulation_id))
+    known_run(services, simulation_id)
+    state = services.queue.cancel(simulation_id)
+    services.dispatcher.stop_run(simulation_id)
+    info = simulation_info(services, known_run(services, simulation_id))
     return _json(info, 200 if state in TERMINAL else 202)
 
 
 @router.delete("/{simulation_id}", status_code=204)
-def delete(simulation_id: str, office: TheOffice) -> None:
+def delete(simulation_id: str, services: TheServices) -> None:
     """Forget an ended simulation and its recording; 409 while it is not over."""
-    row = known_run(office, simulation_id)
+    row = known_run(services, simulation_id)
     if row["batch_id"]:
         raise ProblemError(
             409, "part_of_batch", f"This is a run of {row['batch_id']}; delete the batch."
         )
-    if not office.catalog.remove_run(simulation_id):
+    if not services.catalog.remove_run(simulation_id):
         raise ProblemError(
             409,
             "not_finished",
             f"The simulation is {row['state']}; cancel it first.",
             retryable=True,
         )
-    office.discard_result(row["result"])
+    services.discard_result(row["result"])
 
 
 @router.get(
@@ -152,24 +152,24 @@ def delete(simulation_id: str, office: TheOffice) -> None:
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(simulation_id: str, request: Request, office: TheOffice) -> Response:
+async def events(simulation_id: str, request: Request, services: TheServices) -> Response:
     """Server-sent events: `state` (kept, with ids for `Last-Event-ID`) and `progress`."""
-    row = await run_sync(known_run, office, simulation_id)
+    row = await run_sync(known_run, services, simulation_id)
     after = _last_event_id(request)
-    past = await run_sync(_events_after, office, simulation_id, after)
+    past = await run_sync(_events_after, services, simulation_id, after)
     if row["state"] in TERMINAL and not past:
         # tells an EventSource not to come back
         return Response(status_code=204)
     return StreamingResponse(
-        _event_stream(office, simulation_id, after),
+        _event_stream(services, simulation_id, after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
 
 
-def known_run(office: Office, run_id: str) -> Row:
+def known_run(services: Services, run_id: str) -> Row:
     """The row of a run. Raises ProblemError 404."""
-    row = office.catalog.run(run_id)
+    row = services.catalog.run(run_id)
     if row is None:
         raise ProblemError(404, "not_found", f"There is no simulation {run_id!r}.")
     return row
@@ -191,26 +191,26 @@ def nothing_yet(row: Row, what: str) -> ProblemError:
     )
 
 
-async def wait_until_ended(office: Office, run_id: str, seconds: float) -> Row:
+async def wait_until_ended(services: Services, run_id: str, seconds: float) -> Row:
     """The row of a run, at the latest after some seconds. Raises ProblemError 404."""
     until = clock.monotonic() + seconds
-    with office.changes.watch(run_id) as changed:
+    with services.changes.watch(run_id) as changed:
         while True:
             changed.clear()
-            row = await run_sync(known_run, office, run_id)
+            row = await run_sync(known_run, services, run_id)
             left = until - clock.monotonic()
             if row["state"] in TERMINAL or left <= 0.0:
                 return row
             try:
                 await asyncio.wait_for(changed.wait(), left)
             except TimeoutError:
-                return await run_sync(known_run, office, run_id)
+                return await run_sync(known_run, services, run_id)
 
 
-def refuse_when_full(office: Office) -> None:
+def refuse_when_full(services: Services) -> None:
     """507 when there is no room for another recording."""
-    least = office.settings.min_free_bytes
-    if office.free_bytes < least:
+    least = services.settings.min_free_bytes
+    if services.free_bytes < least:
         raise ProblemError(
             507,
             "insufficient_storage",
@@ -224,23 +224,23 @@ def queue_full(error: QueueFullError) -> ProblemError:
     return ProblemError(429, "queue_full", str(error), headers={"Retry-After": "10"})
 
 
-def _asked(document: Any, office: Office) -> tuple[SimulationRequest, str]:
+def _asked(document: Any, services: Services) -> tuple[SimulationRequest, str]:
     """The request, and where in the body its scene stands."""
     if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
         return SimulationRequest(scene=document), ""
     return read_request(SimulationRequest, document), "/scene"
 
 
-def _take(ask: SimulationRequest, place: str, office: Office) -> Intake:
-    return take_scene(ask.scene, office.settings.limits, ask.overrides, place)
+def _take(ask: SimulationRequest, place: str, services: Services) -> Intake:
+    return take_scene(ask.scene, services.settings.limits, ask.overrides, place)
 
 
-def _admit(office: Office, intake: Intake, ask: SimulationRequest, key: str | None) -> str:
-    refuse_when_full(office)
-    timeout = ask.timeout_s or office.settings.default_timeout_s
+def _admit(services: Services, intake: Intake, ask: SimulationRequest, key: str | None) -> str:
+    refuse_when_full(services)
+    timeout = ask.timeout_s or services.settings.default_timeout_s
     run = NewRun(overrides={}, total_steps=intake.counts.steps, timeout_s=timeout)
     try:
-        return office.admission.simulation(
+        return services.admission.simulation(
             intake.text,
             run,
             name=ask.name or intake.scene.name,
@@ -250,8 +250,8 @@ def _admit(office: Office, intake: Intake, ask: SimulationRequest, key: str | No
         raise queue_full(error) from error
 
 
-def _accepted(office: Office, row: Row, wait: float, more: dict[str, str]) -> Response:
-    info = simulation_info(office, row)
+def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -> Response:
+    info = simulation_info(services, row)
     headers = {"Location": simulation_url(row["id"]), **more}
     if wait:
         headers["Preference-Applied"] = f"wait={wait:.0f}"
@@ -274,24 +274,24 @@ def _last_event_id(request: Request) -> int:
     return int(text)
 
 
-async def _event_stream(office: Office, run_id: str, after: int) -> AsyncIterator[bytes]:
+async def _event_stream(services: Services, run_id: str, after: int) -> AsyncIterator[bytes]:
     told: tuple[Any, ...] = ()
-    with office.changes.watch(run_id) as changed:
+    with services.changes.watch(run_id) as changed:
         while True:
             changed.clear()
-            for event in await run_sync(_events_after, office, run_id, after):
+            for event in await run_sync(_events_after, services, run_id, after):
                 after = event["seq"]
                 yield _event("state", event["data"], after)
-            row = await run_sync(office.catalog.run, run_id)
+            row = await run_sync(services.catalog.run, run_id)
             if row is None:
                 return
-            info = await run_sync(simulation_info, office, row)
+            info = await run_sync(simulation_info, services, row)
             now = (info.step, info.position)
             if now != told:
                 told = now
                 yield _event("progress", info.model_dump(mode="json", exclude={"links"}))
             if row["state"] in TERMINAL:
-                if not await run_sync(_events_after, office, run_id, after):
+                if not await run_sync(_events_after, services, run_id, after):
                     return
                 continue
             try:
@@ -300,8 +300,8 @@ async def _event_stream(office: Office, run_id: str, after: int) -> AsyncIterato
                 yield b": still here\n\n"
 
 
-def _events_after(office: Office, run_id: str, after: int) -> Sequence[Row]:
-    return office.catalog.events(run_id, after=after)
+def _events_after(services: Services, run_id: str, after: int) -> Sequence[Row]:
+    return services.catalog.events(run_id, after=after)
 
 
 def _event(kind: str, data: Any, number: int | None = None) -> bytes:

@@ -17,14 +17,15 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from schemas.command import CommandBase
 from service import clock
-from service.api.errors import ProblemError, problem_body, request_id_of
+from service.api.problems import problem_body, request_id_of
 from service.api.sessions import tell
+from service.errors import ProblemError
+from service.processes.protocol import Result
 from service.sessions import LiveSession, Sessions
-from service.sessions.commands import MODELS, VIEWER_MODELS, check_series, parse_command
-from service.sessions.session import problem_of
+from service.sessions.live_session import problem_of
+from service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
 from service.streams.codec import CHANNELS
 from service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
-from service.workers.protocol import Result
 
 router = APIRouter()
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from service.api.content import answer, caching, not_modified
-from service.api.dependencies import PROBLEMS, TheOffice, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from service.api.negotiation import wanted_format
 from service.api.simulations import known_run, nothing_yet
+from service.errors import ProblemError
 from service.recordings.folder import read_folder
 from service.recordings.formats import FORMATS, Format, FormatError, encode
 from service.recordings.slices import Slice, SliceError, cut
@@ -66,7 +66,7 @@ def part_of(
 def trajectory(
     simulation_id: str,
     request: Request,
-    office: TheOffice,
+    services: TheServices,
     part: Annotated[Slice, Depends(part_of)],
     form_name: Annotated[
         str | None, Query(alias="format", description="parquet (default), npz, csv, json")
@@ -80,7 +80,7 @@ def trajectory(
 
     Parquet and CSV hold one table, NPZ and JSON all; every file says units, frames and versions.
     """
-    row = known_run(office, simulation_id)
+    row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)
     if row["result"] is None:
         raise nothing_yet(row, "trajectory")
@@ -91,7 +91,7 @@ def trajectory(
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged
-    folder = office.settings.results / row["result"]
+    folder = services.settings.results / row["result"]
     suffix = "" if form.whole else f"-{name}"
     return answer(
         request,

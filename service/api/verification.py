@@ -12,7 +12,7 @@ from schemas.base import Base
 from schemas.quantities import Boolean
 from service.api.content import not_modified
 from service.api.dependencies import PROBLEMS, refuse_unknown_query
-from service.api.errors import ProblemError
+from service.errors import ProblemError
 
 router = APIRouter(
     prefix="/verification",

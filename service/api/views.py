@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from schemas.api import BatchInfo, SimulationInfo
-from service.jobs.catalog import Row
-from service.jobs.machine import RunState
-from service.jobs.office import Office
+from service.simulations.catalog import Row
+from service.simulations.services import Services
+from service.simulations.states import RunState
 
 BASE = "/v1"
 
@@ -23,20 +23,20 @@ def batch_url(batch_id: str) -> str:
     return f"{BASE}/batches/{batch_id}"
 
 
-def simulation_info(office: Office, row: Row) -> SimulationInfo:
+def simulation_info(services: Services, row: Row) -> SimulationInfo:
     """A run as the API tells it."""
-    return simulation_infos(office, [row])[0]
+    return simulation_infos(services, [row])[0]
 
 
-def simulation_infos(office: Office, rows: Sequence[Row]) -> list[SimulationInfo]:
+def simulation_infos(services: Services, rows: Sequence[Row]) -> list[SimulationInfo]:
     """Runs as the API tells them."""
-    positions = office.catalog.positions(rows)
-    return [_simulation_info(office, row, positions.get(row["id"])) for row in rows]
+    positions = services.catalog.positions(rows)
+    return [_simulation_info(services, row, positions.get(row["id"])) for row in rows]
 
 
-def _simulation_info(office: Office, row: Row, position: int | None) -> SimulationInfo:
+def _simulation_info(services: Services, row: Row, position: int | None) -> SimulationInfo:
     """A run, fresher than its row while it is being computed."""
-    live = office.runner.live.get(row["id"])
+    live = services.dispatcher.live.get(row["id"])
     step, factor = row["step"], row["real_time_factor"]
     if live is not None and row["state"] in (RunState.RUNNING, RunState.CANCELLING):
         step, factor = max(step, live.step), live.real_time_factor or factor
@@ -68,9 +68,9 @@ def _simulation_info(office: Office, row: Row, position: int | None) -> Simulati
     )
 
 
-def batch_info(office: Office, row: Row) -> BatchInfo:
+def batch_info(services: Services, row: Row) -> BatchInfo:
     """A batch as the API tells it."""
-    state = office.catalog.batch_progress(row)
+    state = services.catalog.batch_progress(row)
     url = batch_url(row["id"])
     counts = {name: count for name, count in state["counts"].items() if count}
     reason = row["stop_reason"]

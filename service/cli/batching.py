@@ -13,16 +13,16 @@ from schemas import SceneInvalid
 from schemas.api import BatchRequest
 from service.api.batch_intake import admit_batch, check_batch
 from service.api.batches import result_rows
-from service.api.errors import ProblemError
 from service.api.intake import invalid, located, read_request
 from service.api.views import batch_info
 from service.cli import console
 from service.cli.remote import Server, ServerError
 from service.cli.scene_source import parse_text, read_document
-from service.jobs.office import Office, opened
+from service.errors import ProblemError
 from service.recordings.formats import FORMATS, Format
 from service.recordings.rows import encode_rows
 from service.settings import Settings
+from service.simulations.services import Services, opened
 
 POLL_SECONDS = 0.1
 
@@ -65,31 +65,31 @@ def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[s
     with tempfile.TemporaryDirectory(prefix="cardan-") as folder:
         settings = Settings.from_environment(os.environ, data=Path(folder))
         intake = check_batch(ask, settings)
-        with opened(settings) as office:
-            _check_physics(office, intake.text.document)
-            batch_id = admit_batch(ask, intake, office, None)
-            office.queue.wake.set()
-            info = _follow(office, batch_id, as_json=as_json)
-            row = office.catalog.batch(batch_id)
+        with opened(settings) as services:
+            _check_physics(services, intake.text.document)
+            batch_id = admit_batch(ask, intake, services, None)
+            services.queue.wake.set()
+            info = _follow(services, batch_id, as_json=as_json)
+            row = services.catalog.batch(batch_id)
             assert row is not None
-            rows, columns = result_rows(row, office)
+            rows, columns = result_rows(row, services)
     metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": intake.text.hash}
     output.write_bytes(encode_rows(rows, columns, metadata, form))
     return info
 
 
-def _check_physics(office: Office, document: str) -> None:
-    checked = office.checker.check(document, within_s=600.0)
+def _check_physics(services: Services, document: str) -> None:
+    checked = services.compute.check(document, within_s=600.0)
     if checked.faults:
         raise invalid(located([console.as_fault(f) for f in checked.faults], {}, "/scene"))
 
 
-def _follow(office: Office, batch_id: str, *, as_json: bool) -> dict[str, Any]:
+def _follow(services: Services, batch_id: str, *, as_json: bool) -> dict[str, Any]:
     with console.progress_bar("batch", shown=not as_json) as tell:
         while True:
-            row = office.catalog.batch(batch_id)
+            row = services.catalog.batch(batch_id)
             assert row is not None
-            info = batch_info(office, row).model_dump(mode="json")
+            info = batch_info(services, row).model_dump(mode="json")
             tell(info["progress"], info["status"])
             if info["finished_at"] is not None:
                 return info

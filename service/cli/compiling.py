@@ -18,7 +18,7 @@ def compile_kernels(tell: Tell) -> float:
     compiled here.
     """
     import engine
-    from engine.cache import KEPT, is_complete
+    from engine.compiler.cache import KEPT, is_complete
 
     began = time.perf_counter()
     if not is_complete() and KEPT.is_writable() and (os.cpu_count() or 1) > 1:

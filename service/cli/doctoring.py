@@ -82,7 +82,7 @@ def _page() -> Finding:
 def _engine() -> Finding:
     try:
         import engine
-        from engine.cache import KEPT, complete_folder
+        from engine.compiler.cache import KEPT, complete_folder
 
         with console.progress_bar("Loading kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))

@@ -17,8 +17,8 @@ import typer
 import uvicorn
 
 from service.cli import console, kernel_note
+from service.processes.launcher import WorkerLauncher
 from service.settings import Settings, SettingsError
-from service.workers.process import WorkerLauncher
 
 GRACEFUL_SECONDS = 5
 
@@ -83,7 +83,7 @@ class AnnouncingServer(uvicorn.Server):
     async def _announce(self) -> None:
         app: Any = self.config.app
         state = app.state
-        while not (state.office.runner.ready and state.sessions.ready):
+        while not (state.services.dispatcher.ready and state.sessions.ready):
             await asyncio.sleep(0.05)
         host, port = self._address()
         shown = f"[{host}]" if ":" in host else host
@@ -125,7 +125,7 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from engine.cache import KEPT, PLACE, complete_folder
+    from engine.compiler.cache import KEPT, PLACE, complete_folder
     from service.cli.compiling import compile_kernels
 
     def tell(done: int, total: int, what: str) -> None:
@@ -139,7 +139,7 @@ def _check_database(settings: Settings) -> None:
     """Refuse a database that this version cannot use with a sentence, before anything starts."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from service.jobs.tables import UnknownVersionError, open_database
+    from service.simulations.tables import UnknownVersionError, open_database
 
     try:
         open_database(settings.database).dispose()

@@ -16,7 +16,7 @@ from schemas import Fault, SceneInvalid
 from schemas.complementarity_check import read_problem
 from schemas.parse import duplicate_keys, parse_json
 from service.cli import console
-from service.jobs.complement import answer
+from service.compute.complementarity import answer
 
 TOLERANCE = 1e-8
 ENDINGS = (".json", ".npz")

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from service.importing.compiled import Compiled
 from service.importing.notes import Notes
-from service.importing.turning import conjugate, product, rotation_vector
+from service.importing.rotations import conjugate, product, rotation_vector
 
 Floats = npt.NDArray[np.float64]
 STANDARD = (0.02, 1.0)

@@ -10,7 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 from service.importing.compiled import Compiled
 from service.importing.links import Link
 from service.importing.notes import Notes
-from service.importing.turning import conjugate, product, rotate
+from service.importing.rotations import conjugate, product, rotate
 
 Floats = npt.NDArray[np.float64]
 Shape = dict[str, Any]

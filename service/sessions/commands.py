@@ -1,82 +1,82 @@
-"""A command as it comes from a client: checked, with every fault named."""
+"""Commands that push the simulation: from an op and its arguments to a call of the engine.
 
+Arguments have passed the models of `service.sessions.parse_command`; what only the scene knows
+(does this body exist, has this joint a motor) is checked here. All vectors are in W, SI units.
+"""
+
+import difflib
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pydantic import Field, ValidationError
+from engine import Simulation
 
-from schemas import command as c
-from schemas.error import Fault, shown
-from schemas.quantities import Count
-from schemas.spelling import did_you_mean, listed
-from schemas.translate import translate
-from service.api.errors import ProblemError
-
-MAX_STEPS = 10_000_000
-MAX_SAMPLED_VALUES = 2_000_000
+Arguments = dict[str, Any]
 
 
-class SampledStep(c.Step):
-    """Does some steps, and notes the state every few of them."""
+class RefusalError(Exception):
+    """A command the scene cannot take; becomes the problem of its answer."""
 
-    n: Count = Field(1, le=MAX_STEPS)
-    """Number of steps."""
-    sample_every: Count | None = None
-    """Steps between two samples; none: no series is returned."""
+    def __init__(self, code: str, detail: str, errors: Sequence[dict[str, Any]] = ()) -> None:
+        """Keep the parts of the problem."""
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.errors = list(errors)
 
-
-MODELS: dict[str, type[c.CommandBase]] = {
-    "pause": c.Pause,
-    "resume": c.Resume,
-    "step": SampledStep,
-    "speed": c.Speed,
-    "reset": c.Reset,
-    "set_motor": c.SetMotor,
-    "grab": c.Grab,
-    "grab_move": c.GrabMove,
-    "release": c.Release,
-    "apply_force": c.ApplyForce,
-    "apply_impulse": c.ApplyImpulse,
-    "set_velocity": c.SetVelocity,
-    "gravity": c.Gravity,
-}
-VIEWER_MODELS: dict[str, type[c.CommandBase]] = {"seek": c.Seek, "live": c.Live}
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The problem as data."""
+        return {"status": 422, "code": self.code, "detail": self.detail, "errors": self.errors}
 
 
-def parse_command(
-    document: Any, models: dict[str, type[c.CommandBase]] = MODELS
-) -> tuple[str, dict[str, Any]]:
-    """The op of a command and its arguments, defaults filled in. Raises ProblemError (422)."""
-    if not isinstance(document, dict):
-        raise _invalid([_fault("", "not_an_object", "A command is a JSON object.", document)])
-    op = document.get("op")
-    if not isinstance(op, str) or op not in models:
-        message = f"`op` must be one of {listed(models)}."
-        hint = did_you_mean(op, models) if isinstance(op, str) else None
-        raise _invalid([_fault("/op", "unknown_op", message, op, hint)])
-    model = models[op]
+def apply_command(simulation: Simulation, op: str, arguments: Arguments) -> None:
+    """Do what `op` says, at the next step. Raises RefusalError."""
+    check_name(arguments, "body", "body", simulation.body_names)
+    check_name(arguments, "joint", "joint", simulation.joint_names)
     try:
-        command = model.model_validate(document)
-    except ValidationError as error:
-        raise _invalid(translate(error, model, document)) from error
-    return op, command.model_dump(exclude={"op", "id"})
+        COMMANDS[op](simulation, arguments)
+    except (ValueError, KeyError, IndexError) as error:
+        raise RefusalError(
+            "command_impossible", f"The simulation cannot take {op}: {error.args[0]}"
+        ) from error
 
 
-def check_series(arguments: dict[str, Any], bodies: int) -> None:
-    """Refuse a `step` whose series would be too large. Raises ProblemError (422)."""
-    every = arguments.get("sample_every")
-    if every is None:
+def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:
+    """Refuse a name in `field` that no such thing of the scene has. Raises RefusalError."""
+    name = arguments.get(field)
+    if name is None or name in known:
         return
-    values = -(-arguments["n"] // every) * 13 * bodies
-    if values > MAX_SAMPLED_VALUES:
-        message = f"The series would have {values} values; the limit is {MAX_SAMPLED_VALUES}."
-        hint = "Take fewer steps at once, or a larger sample_every."
-        raise _invalid([_fault("/sample_every", "limit_exceeded", message, every, hint)])
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the scene has {len(known)} of them"
+    fault = {
+        "pointer": f"/{field}",
+        "code": f"unknown_{kind}",
+        "message": f"there is no {kind} of this name",
+        "got": name,
+        "hint": hint,
+    }
+    raise RefusalError(
+        f"unknown_{kind}", f"There is no {kind} {name!r} in the scene; {hint}", [fault]
+    )
 
 
-def _fault(pointer: str, code: str, message: str, got: Any, hint: str | None = None) -> Fault:
-    return Fault(pointer=pointer, code=code, message=message, got=shown(got), hint=hint)
+def _set_motor(simulation: Simulation, a: Arguments) -> None:
+    simulation.set_motor(a["joint"], a["target"], axis=a["axis"], max_force=a["max_force"])
 
 
-def _invalid(faults: list[Fault]) -> ProblemError:
-    errors = [fault.model_dump() for fault in faults]
-    return ProblemError(422, "command_invalid", faults[0].message, errors=errors)
+def _apply_force(simulation: Simulation, a: Arguments) -> None:
+    simulation.apply_wrench(
+        a["body"], a["force"], a["torque"], point=a["point"], duration=a["duration"]
+    )
+
+
+COMMANDS: dict[str, Callable[[Simulation, Arguments], None]] = {
+    "set_motor": _set_motor,
+    "apply_force": _apply_force,
+    "apply_impulse": lambda s, a: s.apply_impulse(a["body"], a["impulse"], a["point"]),
+    "set_velocity": lambda s, a: s.set_velocity(a["body"], a["linear"], a["angular"]),
+    "gravity": lambda s, a: s.set_gravity(a["value"]),
+    "grab": lambda s, a: s.grab(a["body"], a["point"]),
+    "grab_move": lambda s, a: s.grab_move(a["target"]),
+    "release": lambda s, a: s.release(),
+}

@@ -5,11 +5,11 @@ import contextlib
 import logging
 
 from service import clock
-from service.api.errors import ProblemError
-from service.sessions.machine import Phase
-from service.sessions.session import LiveSession, Plan, Policy
-from service.workers.process import WorkerLauncher
-from service.workers.supervisor import Watch
+from service.errors import ProblemError
+from service.processes.launcher import WorkerLauncher
+from service.processes.supervisor import Watch
+from service.sessions.live_session import LiveSession, Plan, Policy
+from service.sessions.states import Phase
 
 log = logging.getLogger("cardan.sessions")
 

@@ -105,7 +105,7 @@ with event.install_listener("numba:compile", Listener()):
     for name in cardan.example_names():
         cardan.Simulation(cardan.load_scene(cardan.example_text(name))).advance(3)
     x = cardan.solve_lcp([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0]).x.tolist()
-from cardan.engine.cache import complete_folder
+from cardan.engine.compiler.cache import complete_folder
 print(json.dumps({"file": cardan.__file__, "compiled": compiled, "x": x,
                   "folder": str(complete_folder())}))
 """

@@ -9,9 +9,9 @@ from pathlib import Path
 import numba
 import pytest
 
-from engine import cache, parts, processor
-from engine.cache import Folder
-from engine.kernel import kernel
+from engine.compiler import cache, ir_cache, processor
+from engine.compiler.cache import Folder
+from engine.compiler.kernel import kernel
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -116,8 +116,8 @@ def test_a_kernel_whose_load_fails_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     kept = Folder(tmp_path)
-    monkeypatch.setattr(parts, "KEPT", kept)
-    monkeypatch.setattr(parts, "folders", lambda: [kept])
+    monkeypatch.setattr(ir_cache, "KEPT", kept)
+    monkeypatch.setattr(ir_cache, "folders", lambda: [kept])
     store = halved._cache
     name = store.name((numba.float64,))
     kept.write(name, content)
@@ -146,7 +146,7 @@ assert state() == before
 
 def ask(**variables: str) -> dict[str, str]:
     """The processor that a fresh process compiles for."""
-    code = "import json; from engine.processor import target; print(json.dumps("
+    code = "import json; from engine.compiler.processor import target; print(json.dumps("
     code += "{**target()._asdict(), 'key': target().key}))"
     environment = {name: text for name, text in os.environ.items() if "NUMBA_CPU" not in name}
     found = subprocess.run(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from engine import Dynamics, SceneError, StatesInvalid
-from engine.articulated.coordinates import advance_coordinates
+from engine.trees.coordinates import advance_coordinates
 from schemas import load_scene
-from tests.engine.articulated.trees import random_scene, unit
 from tests.engine.scenes import Document, document
+from tests.engine.trees.trees import random_scene, unit
 
 N = 7
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import Simulation
-from engine.build.capacity import contact_cache
+from engine.build.allocate import contact_cache
 from engine.build.events import event_arrays
 from engine.world.collision import collision_scratch
 from schemas import load_scene

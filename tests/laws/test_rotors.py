@@ -10,8 +10,8 @@ import pytest
 from engine import Dynamics
 from engine.build.faults import SceneError
 from schemas import load_scene
-from tests.engine.articulated.trees import random_scene
 from tests.engine.scenes import Document, brick, document, rod, simulate
+from tests.engine.trees.trees import random_scene
 from tests.references.mechanism_scenes import four_bars
 
 pytestmark = pytest.mark.law

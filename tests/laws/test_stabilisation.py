@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import Simulation
-from engine.build.capacity import position_arrays
+from engine.build.allocate import position_arrays
 from engine.stabilisation.equations import write_errors
 from engine.stabilisation.one_sided import CONTACT_SLOP
 from engine.world.options import Stabilisation

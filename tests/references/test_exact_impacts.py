@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine import Simulation
-from engine.build.capacity import contact_cache
+from engine.build.allocate import contact_cache
 from tests.engine.scenes import document, ground, simulate
 from tests.published import data
 from tests.references.impact_scenes import LAWS, ball, row_of_balls, steel

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.articulated.arrays import tree_work
-from engine.articulated.factor import write_inertias
-from engine.articulated.inverse import inverse_dynamics
-from engine.articulated.places import write_places, write_velocities
-from engine.articulated.sums import kinetic_energy, momentum
 from engine.spatial import plucker
+from engine.trees.arrays import tree_work
+from engine.trees.articulated_inertia import write_inertias
+from engine.trees.energy_momentum import kinetic_energy, momentum
+from engine.trees.kinematics import write_places, write_velocities
+from engine.trees.rnea import inverse_dynamics
 from engine.world.tree import NODE_HINGE
-from tests.engine.articulated.trees import GRAVITY, Case, random_tree
 from tests.engine.spatial.test_plucker import flat, random_transform, six
+from tests.engine.trees.trees import GRAVITY, Case, random_tree
 from tests.references.spatial_vectors import (
     O3,
     Z3,

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from engine.articulated.forward import forward_dynamics
 from engine.spatial.inertia import as_articulated, force_of, rigid_inertia, without
-from tests.engine.articulated.trees import random_tree
+from engine.trees.aba import forward_dynamics
 from tests.engine.spatial.test_inertia import matrix_of
+from tests.engine.trees.trees import random_tree
 from tests.references.spatial_vectors import inertia_matrix, pair, rotation_about, three
 from tests.references.two_bodies import (
     TwoBodies,

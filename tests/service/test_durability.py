@@ -7,7 +7,7 @@ import sqlite3
 import httpx
 import pytest
 
-from engine.cache import complete_folder
+from engine.compiler.cache import complete_folder
 from schemas.examples import example_document
 from tests.service.real_server import DROP, run_to_end, wait_for
 

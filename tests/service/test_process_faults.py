@@ -16,15 +16,15 @@ import httpx
 import pytest
 
 from schemas.examples import example_document
-from service.api.errors import ProblemError
 from service.api.health import healthz
-from service.jobs import messages as m
-from service.jobs.admission import NewRun, SceneText
-from service.jobs.checker import Checker
-from service.jobs.machine import TERMINAL
-from service.jobs.office import Office, opened
+from service.compute.pool import ComputePool
+from service.errors import ProblemError
+from service.processes.launcher import WorkerLauncher
 from service.settings import Settings
-from service.workers.process import WorkerLauncher
+from service.simulations import messages as m
+from service.simulations.admission import NewRun, SceneText
+from service.simulations.services import Services, opened
+from service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -79,9 +79,9 @@ def fork_server_here():
 
 
 @pytest.fixture
-def office(tmp_path):
+def services(tmp_path):
     with opened(Settings(data=tmp_path / "data", workers=2)) as working:
-        wait_for(lambda: working.runner.ready, 300, "both slots")
+        wait_for(lambda: working.dispatcher.ready, 300, "both slots")
         yield working
 
 
@@ -109,20 +109,24 @@ def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
         wait_for(lambda: client.get("/readyz").status_code == 200, what="every slot again")
 
 
-def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(office):
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=office.settings.limits)
-    checker = Checker(WorkerLauncher(), limits)
+def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services):
+    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    compute = ComputePool(WorkerLauncher(), limits)
     frozen = fork_server_here()
     os.kill(frozen, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as callers:
-        answer = callers.submit(checker.check, example_text(), within_s=120.0)
+        answer = callers.submit(compute.check, example_text(), within_s=120.0)
         wait_for(starts_a_process, what="somebody who starts a worker")
         os.kill(frozen, signal.SIGKILL)
         assert answer.result(120).faults == ()
-    checker.close()
-    assert office.runner.dead_slots == 0
-    wait_for(lambda: office.runner.ready and office.runner.fork_server, 120, "every slot again")
-    assert run_here(office) == "succeeded"
+    compute.close()
+    assert services.dispatcher.dead_slots == 0
+    wait_for(
+        lambda: services.dispatcher.ready and services.dispatcher.fork_server,
+        120,
+        "every slot again",
+    )
+    assert run_here(services) == "succeeded"
 
 
 def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp_path):
@@ -131,41 +135,43 @@ def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp
     launcher.prepare()
     frozen = fork_server_here()
     os.kill(frozen, signal.SIGSTOP)
-    office = Office(settings, launcher)
-    office.start()
+    services = Services(settings, launcher)
+    services.start()
     try:
         wait_for(starts_a_process, what="a slot that starts a worker")
         os.kill(frozen, signal.SIGKILL)
-        wait_for(lambda: office.runner.ready and office.runner.fork_server, 120, "every slot")
-        assert office.runner.dead_slots == 0
-        assert run_here(office) == "succeeded"
+        wait_for(
+            lambda: services.dispatcher.ready and services.dispatcher.fork_server, 120, "every slot"
+        )
+        assert services.dispatcher.dead_slots == 0
+        assert run_here(services) == "succeeded"
     finally:
-        office.close()
+        services.close()
 
 
-def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(office):
+def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     os.kill(fork_server_here(), signal.SIGKILL)
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=office.settings.limits)
-    checker = Checker(WorkerLauncher(), limits)
-    asking = threading.Thread(target=checker.check, args=(example_text(),))
+    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    compute = ComputePool(WorkerLauncher(), limits)
+    asking = threading.Thread(target=compute.check, args=(example_text(),))
     asking.start()
     asking.join()
-    wait_for(lambda: office.runner.ready, 120, "every slot again")
-    assert checker._worker.alive
-    assert not checker._worker.orphaned
-    checker.close()
+    wait_for(lambda: services.dispatcher.ready, 120, "every slot again")
+    assert compute._worker.alive
+    assert not compute._worker.orphaned
+    compute.close()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_dead_thread_of_the_queue_is_told(office):
-    slot = office.runner._slots[0]
+def test_a_dead_thread_of_the_queue_is_told(services):
+    slot = services.dispatcher._slots[0]
     # what no handler of exceptions may hold back
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(slot.thread.ident), ctypes.py_object(SystemExit)
     )
     slot.thread.join(60)
     with pytest.raises(ProblemError, match="1 of 2 threads of the queue have ended") as told:
-        asyncio.run(healthz(office))
+        asyncio.run(healthz(services))
     assert told.value.status == 503
 
 
@@ -195,14 +201,14 @@ def test_a_killed_import_is_done_again_by_another_process(own_server):
             return client.post("/v1/scenes:import", content=archive.getvalue(), headers=kind)
 
         asked = callers.submit(post)
-        victim = wait_for(lambda: processes(own_server, "service.workers.importer"))[0]
+        victim = wait_for(lambda: processes(own_server, "service.compute.importer"))[0]
         os.kill(victim, signal.SIGKILL)
         assert asked.result(90).status_code == 200, asked.result().text
         # whoever is killed again and again is told to come back, not that the model is bad
         asked = callers.submit(post)
         seen = set()
         while not asked.done():
-            for pid in set(processes(own_server, "service.workers.importer")) - seen:
+            for pid in set(processes(own_server, "service.compute.importer")) - seen:
                 seen.add(pid)
                 os.kill(pid, signal.SIGKILL)
         assert (asked.result().status_code, asked.result().json()["code"]) == (503, "worker_lost")
@@ -214,11 +220,11 @@ def example_text():
     return json.dumps(example_document("double-pendulum"))
 
 
-def run_here(office):
+def run_here(services):
     """The state in which a small run ends in this process."""
     text = SceneText("drop", json.dumps(DROP))
-    run_id = office.admission.simulation(text, NewRun({}, 100))
-    office.queue.wake.set()
-    row = wait_for(lambda: (now := office.catalog.run(run_id))["state"] in TERMINAL and now, 120)
+    run_id = services.admission.simulation(text, NewRun({}, 100))
+    services.queue.wake.set()
+    row = wait_for(lambda: (now := services.catalog.run(run_id))["state"] in TERMINAL and now, 120)
     assert row["losses"] == 0
     return row["state"]

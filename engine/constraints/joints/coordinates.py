@@ -17,18 +17,18 @@ from __future__ import annotations
 
 import math
 
-from engine.constraints.frames import JointFrame
-from engine.constraints.joints.turns import (
+from engine.compiler.kernel import kernel
+from engine.constraints.couplings import (
+    rotation_of_child,
+    rotation_of_parent,
     travel_of_child,
-    turn_of_child,
-    turn_of_parent,
-    write_turns,
+    write_rotations,
 )
+from engine.constraints.joints.frames import JointFrame
 from engine.constraints.parts.along import write_along
-from engine.constraints.parts.apart import write_apart
+from engine.constraints.parts.distance import write_distance
 from engine.constraints.parts.twist import twist_angle, write_twist
 from engine.constraints.row import set_jacobian
-from engine.kernel import kernel
 from engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
 from engine.spatial.rotation import logarithm, nearest_turn
 from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
@@ -134,7 +134,11 @@ def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFram
     if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
         angle = twist_angle(turned_in_A(joints, state, j), load3(joints.axis_A, j))
     elif kind in (GEAR, RACK):
-        angle = turn_of_parent(joints, state, j) if axis == 0 else turn_of_child(joints, state, j)
+        angle = (
+            rotation_of_parent(joints, state, j)
+            if axis == 0
+            else rotation_of_child(joints, state, j)
+        )
     elif axis == 0:
         zero = rotate(load4(state.q_WB, frame.body_a), load3(joints.zero2_A, j))
         angle = angle_about(frame.s, zero, frame.s_b)
@@ -158,7 +162,7 @@ def write_coordinate(
                                rate of the rotation vector only while that is short or along e
         hinge2, universal      w_rel = rate1 s_i + rate2 s_j  =>  rate1 = d . w_rel with
                                d = (s_i - c s_j)/(1 - c^2), c = s_i . s_j, and alike for rate2
-        gear, rack             see turns.py
+        gear, rack             see constraints/couplings.py
 
     Returns the coordinate's second derivative at constant velocities (for hinge2 and universal
     without the turning of d, of second order in the rates across both axes)
@@ -168,12 +172,12 @@ def write_coordinate(
     if is_translation(kind, axis):
         return write_along(rows, row, frame, axis_of(kind, axis, frame))
     if kind == DISTANCE:
-        return write_apart(rows, row, frame)
+        return write_distance(rows, row, frame)
     if kind == SCREW:
         return write_twist(rows, row, frame)
     if kind in (GEAR, RACK):
         side = (1.0, 0.0, 0.0) if axis == 0 else (0.0, 1.0, 0.0)
-        return write_turns(rows, row, joints, j, frame, side)
+        return write_rotations(rows, row, joints, j, frame, side)
     d = axis_of(kind, axis, frame)
     base = frame.w_a
     if kind in (UNIVERSAL, HINGE2):

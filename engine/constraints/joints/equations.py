@@ -21,16 +21,16 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.constraints.frames import JointFrame
+from engine.compiler.kernel import kernel
+from engine.constraints.couplings import write_rotations
 from engine.constraints.joints.coordinates import coordinate
-from engine.constraints.joints.turns import write_turns
+from engine.constraints.joints.frames import JointFrame
 from engine.constraints.parts.along import write_along
-from engine.constraints.parts.apart import write_apart
+from engine.constraints.parts.distance import write_distance
 from engine.constraints.parts.function import add_row
 from engine.constraints.parts.perpendicular import write_perpendicular
 from engine.constraints.parts.twist import write_twist
 from engine.constraints.row import belong_to_joint, set_equation, start_row
-from engine.kernel import kernel
 from engine.spatial.quaternion import conjugate, load4, multiply, rotate
 from engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
 from engine.world.model import (
@@ -57,36 +57,56 @@ Axes = tuple[Vec3, Vec3]
 
 @kernel
 def add_along(
-    rows: Rows, state: State, slot: Slot, frame: JointFrame, e: Vec3, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    slot: Slot,
+    frame: JointFrame,
+    e: Vec3,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: no motion of B's anchor along e of A."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, slot[0], slot[1], state)
     curvature = write_along(rows, row, frame, e)
-    set_equation(rows, row, dot(e, frame.gap), curvature, k, turning)
+    set_equation(rows, row, dot(e, frame.gap), curvature, k, bias_acceleration)
 
 
 @kernel
 def add_perpendicular(
-    rows: Rows, state: State, slot: Slot, frame: JointFrame, ab: Axes, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    slot: Slot,
+    frame: JointFrame,
+    ab: Axes,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: a . b = 0 for ab = (a, b)."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, slot[0], slot[1], state)
     curvature = write_perpendicular(rows, row, frame, ab[0], ab[1])
-    set_equation(rows, row, dot(ab[0], ab[1]), curvature, k, turning)
+    set_equation(rows, row, dot(ab[0], ab[1]), curvature, k, bias_acceleration)
 
 
 @kernel
 def add_axes_angle(
-    rows: Rows, state: State, j: int, frame: JointFrame, angle: float, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    j: int,
+    frame: JointFrame,
+    angle: float,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: s_i and s_j keep their angle, C = (s_i . s_j - cos angle)/sin angle [rad]."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 3, state)
     s = 1.0 / math.sin(angle)
     curvature = write_perpendicular(rows, row, frame, scale(s, frame.s), frame.s_b)
-    set_equation(rows, row, s * (dot(frame.s, frame.s_b) - math.cos(angle)), curvature, k, turning)
+    set_equation(
+        rows, row, s * (dot(frame.s, frame.s_b) - math.cos(angle)), curvature, k, bias_acceleration
+    )
 
 
 @kernel
@@ -101,18 +121,30 @@ def is_rigid_distance(joints: Joints, j: int) -> bool:
 
 @kernel
 def add_distance(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    frame: JointFrame,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: the anchors keep their distance."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 0, state)
-    curvature = write_apart(rows, row, frame)
-    set_equation(rows, row, norm(frame.gap) - joints.angle0[j], curvature, k, turning)
+    curvature = write_distance(rows, row, frame)
+    set_equation(rows, row, norm(frame.gap) - joints.angle0[j], curvature, k, bias_acceleration)
 
 
 @kernel
 def add_screw(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    frame: JointFrame,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: C = way along s - lead * angle about s [m], lead = pitch/(2 pi)."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
@@ -123,25 +155,37 @@ def add_screw(
     curvature -= lead * write_twist(rows, row + 1, frame)
     add_row(rows, row, -lead, row + 1)
     error = dot(frame.s, frame.gap) - lead * coordinate(joints, state, j, 0, frame)
-    set_equation(rows, row, error, curvature, k, turning)
+    set_equation(rows, row, error, curvature, k, bias_acceleration)
 
 
 @kernel
 def add_turns(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    frame: JointFrame,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Equation: C = turn (or travel) of B - ratio * turn of A [rad or m], counted across turns."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 0, state)
     ratio = joints.ratio[j]
-    curvature = write_turns(rows, row, joints, j, frame, (-ratio, 1.0, 0.0))
+    curvature = write_rotations(rows, row, joints, j, frame, (-ratio, 1.0, 0.0))
     error = coordinate(joints, state, j, 1, frame) - ratio * coordinate(joints, state, j, 0, frame)
-    set_equation(rows, row, error, curvature, k, turning)
+    set_equation(rows, row, error, curvature, k, bias_acceleration)
 
 
 @kernel
 def add_orientation(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, k: Vec3, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    frame: JointFrame,
+    k: Vec3,
+    bias_acceleration: NDArray,
 ) -> None:
     """Three equations: B keeps its orientation in A.
 
@@ -151,16 +195,22 @@ def add_orientation(
     q_start = multiply(load4(state.q_WB, frame.body_b), conjugate(load4(joints.q_AB0, j)))
     s_b = rotate(q_start, load3(joints.axis_A, j))
     t2_b = rotate(q_start, load3(joints.tangent2_A, j))
-    add_perpendicular(rows, state, (j, 3), frame, (frame.t1, s_b), k, turning)
-    add_perpendicular(rows, state, (j, 4), frame, (frame.t2, s_b), k, turning)
-    add_perpendicular(rows, state, (j, 5), frame, (frame.t1, t2_b), k, turning)
+    add_perpendicular(rows, state, (j, 3), frame, (frame.t1, s_b), k, bias_acceleration)
+    add_perpendicular(rows, state, (j, 4), frame, (frame.t2, s_b), k, bias_acceleration)
+    add_perpendicular(rows, state, (j, 5), frame, (frame.t1, t2_b), k, bias_acceleration)
 
 
 @kernel
 def write_equations(
-    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float, turning: NDArray
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    j: int,
+    frame: JointFrame,
+    h: float,
+    bias_acceleration: NDArray,
 ) -> None:
-    """All equations of joint j; turning (n, 3) as in `set_equation`.
+    """All equations of joint j; bias_acceleration (n, 3) as in `set_equation`.
 
     Check   tests/engine/constraints/test_rows.py: J v against finite differences of C, every joint
     """
@@ -169,25 +219,25 @@ def write_equations(
     k = (h, share * joints.erp[j], joints.cfm[j] / share)
     if kind == DISTANCE:
         if is_rigid_distance(joints, j):
-            add_distance(rows, state, joints, j, frame, k, turning)
+            add_distance(rows, state, joints, j, frame, k, bias_acceleration)
         return
     if kind in (GEAR, RACK):
-        add_turns(rows, state, joints, j, frame, k, turning)
+        add_turns(rows, state, joints, j, frame, k, bias_acceleration)
         return
     # position: which of t1, t2, s are forbidden to B's anchor
     if kind != PLANAR:
-        add_along(rows, state, (j, 0), frame, frame.t1, k, turning)
-        add_along(rows, state, (j, 1), frame, frame.t2, k, turning)
+        add_along(rows, state, (j, 0), frame, frame.t1, k, bias_acceleration)
+        add_along(rows, state, (j, 1), frame, frame.t2, k, bias_acceleration)
     has_suspension = kind == HINGE2 and joints.spring_on[j] == 1
     if kind == SCREW:
-        add_screw(rows, state, joints, j, frame, k, turning)
+        add_screw(rows, state, joints, j, frame, k, bias_acceleration)
     elif kind not in (SLIDER, CYLINDRICAL) and not has_suspension:
-        add_along(rows, state, (j, 2), frame, cross(frame.t1, frame.t2), k, turning)
+        add_along(rows, state, (j, 2), frame, cross(frame.t1, frame.t2), k, bias_acceleration)
     # orientation
     if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
-        add_perpendicular(rows, state, (j, 3), frame, (frame.t1, frame.s_b), k, turning)
-        add_perpendicular(rows, state, (j, 4), frame, (frame.t2, frame.s_b), k, turning)
+        add_perpendicular(rows, state, (j, 3), frame, (frame.t1, frame.s_b), k, bias_acceleration)
+        add_perpendicular(rows, state, (j, 4), frame, (frame.t2, frame.s_b), k, bias_acceleration)
     elif kind in (UNIVERSAL, HINGE2):
-        add_axes_angle(rows, state, j, frame, joints.angle0[j], k, turning)
+        add_axes_angle(rows, state, j, frame, joints.angle0[j], k, bias_acceleration)
     elif kind in (SLIDER, FIXED):
-        add_orientation(rows, state, joints, j, frame, k, turning)
+        add_orientation(rows, state, joints, j, frame, k, bias_acceleration)

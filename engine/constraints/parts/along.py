@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.constraints.frames import JointFrame
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.frames import JointFrame
 from engine.constraints.row import set_jacobian
-from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, cross, dot, negate, scale
 from engine.world.rows import Rows
 
@@ -28,4 +28,4 @@ def write_along(rows: Rows, row: int, frame: JointFrame, e: Vec3) -> float:
     set_jacobian(rows, row, negate(cross(frame.arm_a, e)), e, cross(frame.arm_b, e))
     e_dot = cross(frame.w_a, e)
     turning = add(scale(2.0, frame.slip), cross(frame.arm_a, frame.w_a))
-    return dot(e, frame.bend) + dot(e_dot, turning)
+    return dot(e, frame.bias_acceleration) + dot(e_dot, turning)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.constraints.frames import JointFrame
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.frames import JointFrame
 from engine.constraints.row import set_jacobian
-from engine.kernel import kernel
 from engine.spatial.vec3 import Vec3, add, cross, dot, negate, sub
 from engine.world.rows import Rows
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from engine.collision.queries import closest_shapes
+from engine.collision.queries.between_steps import closest_shapes
 from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from tests.engine.collision.reference import (
     gap_by_search,

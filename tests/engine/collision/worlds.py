@@ -8,8 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine.articulated.arrays import no_tree
-from engine.build.capacity import contact_arrays, empty_state
+from engine.build.allocate import contact_arrays, empty_state
 from engine.build.forces import empty_forces
 from engine.build.joints import empty_joints
 from engine.build.mesh import build_mesh, mesh_arrays
@@ -17,7 +16,8 @@ from engine.build.options import build_options
 from engine.build.report import empty_report
 from engine.build.targets import TargetTable
 from engine.collision.find_contacts import broad_phase, narrow_phase, shortage
-from engine.collision.persistence import store_contacts
+from engine.collision.manifold.persistence import store_contacts
+from engine.trees.arrays import no_tree
 from engine.world.collision import collision_scratch
 from engine.world.contacts import Contacts
 from engine.world.model import (

@@ -23,7 +23,7 @@ from engine.complementarity import (
     solve_mixed_lcp,
 )
 from engine.complementarity.measure import nearest_in_cones
-from engine.solvers.projection import project_cone
+from engine.problem.projection import project_cone
 
 SEEDS = st.integers(0, 2**32 - 1)
 BOX_METHODS = sorted(set(METHODS) - {"direct"})

@@ -5,8 +5,8 @@ import pytest
 
 from engine.complementarity import problem
 from engine.complementarity.measure import box_map, coulomb_error, residual
-from engine.solvers.operator import dense_matrix
-from engine.solvers.residual import residual as residual_of_kernels
+from engine.problem.operator import dense_matrix
+from engine.problem.residual import residual as residual_of_kernels
 from tests.engine.solvers.problems import chain, dense_scratch, pile, velocity_scratch
 
 

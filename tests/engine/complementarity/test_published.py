@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.complementarity import solve_cone, solve_mixed_lcp
-from engine.solvers.projection import project_cone
+from engine.problem.projection import project_cone
 from tests.engine.complementarity.collections import read_friction, read_mixed
 from tests.published import FRICTION, data, names_in, needs_friction
 

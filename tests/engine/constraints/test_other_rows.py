@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from engine.bodies.forces import elongation
-from engine.constraints.element import write_elements, write_line
-from engine.constraints.frames import joint_frame
+from engine.constraints.force_elements import write_elements, write_line
 from engine.constraints.grab import write_grab
 from engine.constraints.joints.coordinates import coordinate, n_coordinates
-from engine.constraints.limit import write_limits
+from engine.constraints.joints.frames import joint_frame
+from engine.constraints.limits import write_limits
 from engine.constraints.row import row_speed
 from engine.constraints.write_rows import write_rows
 from engine.simulation import Simulation
@@ -107,7 +107,9 @@ def test_force_elements(kind: str) -> None:
         return float(elongation(forces, state, 0))
 
     rows.count[:] = 0
-    write_elements(rows, state, forces, sim.model.bodies.kind, 1e-3, sim.work.motion.turning)
+    write_elements(
+        rows, state, forces, sim.model.bodies.kind, 1e-3, sim.work.motion.bias_acceleration
+    )
     assert rows.count[0] == 1
     speed = row_speed(rows, 0, state)
     ahead, behind = (at(sim, s * D, extension) for s in (1.0, -1.0))

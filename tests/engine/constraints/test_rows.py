@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.constraints.frames import joint_frame
 from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
 from engine.constraints.joints.equations import write_equations
-from engine.constraints.limit import write_ball_limits
+from engine.constraints.joints.frames import joint_frame
+from engine.constraints.limits import write_ball_limits
 from engine.constraints.row import row_speed
-from engine.integration.advance_poses import advance_poses
+from engine.integrators.advance_poses import advance_poses
 from engine.simulation import Simulation
 from tests.engine.scenes import brick, document, ground, simulate
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.articulated.arrays import no_mobility
-from engine.build.capacity import dense_arrays
+from engine.build.allocate import dense_arrays
 from engine.build.equations import graph_arrays
-from engine.build.lanes import lane_arrays
-from engine.kernel import kernel
-from engine.solvers.elimination import reduce_problem
-from engine.solvers.forest import write_graph
+from engine.build.simd import simd_arrays
+from engine.compiler.kernel import kernel
+from engine.solvers.direct.elimination_order import write_graph
+from engine.solvers.direct.schur_complement import reduce_problem
+from engine.trees.arrays import no_mobility
 from engine.world.options import SolverMethod, SolverOptions
 from engine.world.problem import FRICTION_CONE, Problem
 from engine.world.report import Report
@@ -51,7 +51,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         velocity_free=np.zeros((cap + 2, 6)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
-        ease=np.zeros(cap),
+        sweep_bias_delta=np.zeros(cap),
         lo=np.full(cap, nan),
         hi=np.full(cap, nan),
         normal_row=np.full(cap, -1),
@@ -230,7 +230,7 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    lanes = lane_arrays(cap + 2, cap)
+    lanes = simd_arrays(cap + 2, cap)
     graph, tree = graph_arrays(cap + 2, cap), no_mobility().tree
     dense = dense_arrays(cap, lemke, graph, lanes, iterated=cap, tree=tree)
     for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.solvers.box_lcp import make_turns, solve_box_lcp
-from engine.solvers.dense_problem import DenseProblem
-from engine.solvers.projection import project_cone
-from engine.solvers.turns import solve_in_turns
+from engine.problem.projection import project_cone
+from engine.solvers.direct.dense_problem import DenseProblem
+from engine.solvers.newton.proximal_newton import solve_proximal_newton
+from engine.solvers.pivoting.box_lcp import make_proximal_newton, solve_box_lcp
 from engine.world.problem import FRICTION_CONE
 from engine.world.report import STOPPED_EXACT
 from tests.published import FRICTION, data, needs_friction
@@ -91,5 +91,5 @@ def test_coulomb_friction_of_real_scenes(name):
         0,
         np.zeros(n, np.int64),
     )
-    solve_in_turns(dp, make_turns(n), 2000, 1e-11 * np.abs(q).max())
+    solve_proximal_newton(dp, make_proximal_newton(n), 2000, 1e-11 * np.abs(q).max())
     assert coulomb_error(W, q, mu, dp.lam) < 1e-10

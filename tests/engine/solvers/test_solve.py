@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from engine.solvers.solve import solve
-from engine.status import DENSE_FULL
 from engine.world.options import SolverMethod
 from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from engine.world.report import DENSE_FULL, STOPPED_EXACT, STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
     GRAVITY,
     H,

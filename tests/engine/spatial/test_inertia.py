@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.spatial import inertia, plucker
-from tests.engine.articulated.projection import skew
 from tests.engine.spatial.test_plucker import flat, random_transform, random_vector, six
+from tests.engine.trees.projection import skew
 
 rng = np.random.default_rng(6)
 

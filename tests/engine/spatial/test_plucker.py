@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.spatial import plucker
 from engine.spatial.rotation import matrix
-from tests.engine.articulated.projection import skew
+from tests.engine.trees.projection import skew
 
 rng = np.random.default_rng(5)
 

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
 from schemas.frame import Frame, decode_frame
-from service.api import errors, queries, sessions, stream
+from service.api import problems, queries, sessions, stream
 from service.sessions import Sessions
 from service.settings import Settings
 
@@ -196,7 +196,7 @@ def serving(data: Path, **options: Any) -> Iterator[Service]:
         await app.state.sessions.close()
 
     app = FastAPI(lifespan=lifespan)
-    errors.install(app)
+    problems.install(app)
     app.include_router(sessions.router, prefix="/v1")
     app.include_router(queries.router, prefix="/v1")
     app.include_router(stream.router, prefix="/v1")

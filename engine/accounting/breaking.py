@@ -1,0 +1,96 @@
+"""Joints that give way: gone from the step after the one whose reaction was too large."""
+
+from __future__ import annotations
+
+import math
+
+from engine.accounting.energy import joint_spring_energy
+from engine.bodies.events import append_event, put_place
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.frames import is_broken, joint_frame
+from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
+from engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
+from engine.world.model import GEAR, Joints
+from engine.world.problem import Problem
+from engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
+from engine.world.state import FREED, LEDGER_IMPACT, State
+
+
+@kernel
+def reaction_of(
+    joints: Joints, rows: Rows, problem: Problem, first: int, h: float
+) -> tuple[Vec3, int]:
+    """Force on the child of the joint whose rows start at `first` [N] (a gear's torque [N m]), W.
+
+    Equations, stops and springs count, not motors and friction. Returns it and the row after the
+    last of the joint.
+    """
+    j = rows.joint[first]
+    part = 0 if joints.kind[j] == GEAR else 3
+    total: Vec3 = ZERO3
+    i = first
+    while i < rows.count[1] and rows.joint[i] == j:
+        if rows.kind[i] in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
+            along = (rows.J_b[i, part], rows.J_b[i, part + 1], rows.J_b[i, part + 2])
+            total = add_scaled(total, problem.lam[i] / h, along)
+        i += 1
+    return total, i
+
+
+@kernel
+def free_pair(state: State, key: int) -> None:
+    """Take one entry of a key out of state.excluded: the pair may touch when it was the last."""
+    keys = state.excluded
+    n = keys.shape[0]
+    k = 0
+    while k < n and keys[k] < key:
+        k += 1
+    while k + 1 < n:
+        keys[k] = keys[k + 1]
+        k += 1
+    if n > 0:
+        keys[n - 1] = FREED
+
+
+@kernel
+def record_break(joints: Joints, state: State, j: int, push: Vec3, events: Events) -> None:
+    """Append the event of joint j that broke: at its anchor in the child, along the force on it."""
+    a, b = joints.body_a[j], joints.body_b[j]
+    k = append_event(events, EVENT_BREAK, state.step[0], state.time[0], a, b)
+    if k >= 0:
+        events.who[k, EVENT_JOINT] = j
+        frame = joint_frame(joints, state, j)
+        put_place(events, k, add(load3(state.p_WB, b), frame.arm_b), scale(1.0 / norm(push), push))
+
+
+@kernel
+def break_joints(
+    joints: Joints, state: State, rows: Rows, problem: Problem, h: float, events: Events
+) -> None:
+    """Break every joint whose reaction in this step was beyond its breaking force.
+
+    What its spring holds at that moment is lost, and booked as an impact. Its bodies may touch from
+    then on, unless another joint of theirs is against it.
+
+    Reads   rows of the step, those of a joint one after the other
+    Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
+            still_steps: what is freed is not about to fall asleep; events, one for each
+    Check   tests/references/test_breaking.py
+    """
+    i = 0
+    while i < rows.count[1]:
+        j = rows.joint[i]
+        if j < 0 or not math.isfinite(joints.breaking_force[j]) or is_broken(state, j):
+            i += 1
+            continue
+        push, i = reaction_of(joints, rows, problem, i, h)
+        force = norm(push)
+        if force > joints.breaking_force[j]:
+            state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
+            state.broken[j, 0] = state.time[0]
+            state.broken[j, 1] = force
+            state.still_steps[joints.body_a[j]] = 0
+            state.still_steps[joints.body_b[j]] = 0
+            if joints.excluded[j] >= 0:
+                free_pair(state, joints.excluded[j])
+            record_break(joints, state, j, push, events)

@@ -1,0 +1,169 @@
+"""Where the work of contacts went, and what they gave from outside.
+
+As in work.py each row's share is lam (J v + J v+)/2; the three rows of a contact act at one
+point, so it is the impulse there times the mean velocity there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.accounting.work import add_impulse, mean_row_speed, row_speed_before
+from engine.bodies.point import velocity_at
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
+from engine.world.model import DYNAMIC, KINEMATIC, Bodies
+from engine.world.state import (
+    FIRST_ENERGY,
+    LEDGER_CORRECTION,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+    State,
+)
+
+if TYPE_CHECKING:
+    from engine.world.contacts import Contacts
+    from engine.world.problem import Problem
+    from engine.world.rows import Rows
+    from engine.world.workspace import Motion
+    from engine.world.world import World
+
+
+@kernel
+def write_means(motion: Motion, state: State) -> None:
+    """motion.scratch <- velocities, the mean of after the impacts before the kick and behind it."""
+    mean, old, jump = motion.scratch, motion.velocity_old, motion.jump
+    for i in range(mean.shape[0]):
+        for k in range(3):
+            mean[i, k] = 0.5 * (old[i, k] + jump[i, k] + state.w_WB_W[i, k])
+            mean[i, 3 + k] = 0.5 * (old[i, 3 + k] + jump[i, 3 + k] + state.v_WB_W[i, k])
+
+
+@kernel
+def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, state: State) -> float:
+    """What those did who move a body of contact c in a given way [J]."""
+    p, push = load3(contacts.point_W, c), load3(contacts.impulse_W, c)
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    work = 0.0
+    # a given motion is the same before and after the kick
+    if bodies.kind[a] == KINEMATIC:
+        work += dot(push, velocity_at(state, motion.scratch, a, p))
+    if bodies.kind[b] == KINEMATIC:
+        work -= dot(push, velocity_at(state, motion.scratch, b, p))
+    return work
+
+
+@kernel
+def book_contacts(
+    bodies: Bodies, problem: Problem, contacts: Contacts, motion: Motion, state: State
+) -> bool:
+    """Book the work of all contacts, and what came from outside through them.
+
+    A normal that takes energy is an impact, one that gives energy pushes bodies out of each other
+    (correction); that of a compliant contact is booked by book_compliant_contacts. What the
+    tangents do on
+    surfaces that run over their bodies drives what lies on them.
+
+    Reads   contacts.impulse_W of this kick; velocities before (motion) and after (state)
+    Writes  state.ledger, momentum_in; motion.scratch. Returns whether a contact is compliant
+    Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
+    """
+    ledger, mean, first = state.ledger, motion.scratch, problem.count[1]
+    write_means(motion, state)
+    rubbed, driven, taken, given = 0.0, 0.0, 0.0, 0.0
+    # from outside, and its moment about the origin
+    total, about = ZERO3, ZERO3
+    compliant = False
+    for c in range(contacts.count[0]):
+        compliant = compliant or contacts.compliance[c] > 0.0
+        along = problem.lam[first + 3 * c]
+        if along == 0.0:
+            continue
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        p, n, push = (
+            load3(contacts.point_W, c),
+            load3(contacts.normal_W, c),
+            load3(contacts.impulse_W, c),
+        )
+        v = sub(velocity_at(state, mean, b, p), velocity_at(state, mean, a, p))
+        surface_velocity = dot(add_scaled(push, -along, n), load3(contacts.surface_velocity_W, c))
+        work = along * dot(n, v)
+        rubbed -= dot(push, v) - work + surface_velocity
+        driven -= surface_velocity
+        if contacts.compliance[c] == 0.0:
+            taken -= min(work, 0.0)
+            given += max(work, 0.0)
+        if bodies.kind[a] != bodies.kind[b]:
+            outside = push if bodies.kind[b] == DYNAMIC else negate(push)
+            total = add(total, outside)
+            about = add(about, cross(p, outside))
+            driven += carried_work(bodies, contacts, c, motion, state)
+    ledger[LEDGER_FRICTION] += rubbed
+    ledger[LEDGER_WORK_IN] += driven
+    ledger[LEDGER_IMPACT] += taken
+    ledger[LEDGER_CORRECTION] += given
+    add_impulse(state.momentum_in, ZERO3, total, about)
+    return compliant
+
+
+@kernel
+def pressed_energy(compliance: float, gap: float) -> float:
+    """Energy of a compliant contact, gap^2/(2 compliance) where pressed in [J]."""
+    return 0.5 * min(gap, 0.0) ** 2 / compliance
+
+
+@kernel
+def book_compliant_contacts(
+    rows: Rows, problem: Problem, contacts: Contacts, motion: Motion, state: State, h: float
+) -> None:
+    """Book compliant contacts: what they store is potential energy, what they lose is damping.
+
+    With the gap at both ends of the step on a straight line through its middle, a contact loses
+    -(work on the bodies + rise of its energy). Where gaps were elsewhere at the end of the last
+    step (contacts come, go, and move on curves), the difference is correction; what the first step
+    of all finds stored belongs to the energy the run began with.
+
+    Writes  state.ledger, state.extremes (FIRST_ENERGY)
+            state.elastic, the energy stored at the end of this step [J]
+    Check   tests/laws/test_energy.py, tests/references/test_surfaces.py
+    """
+    ledger = state.ledger
+    before = 0.0
+    after = 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        c = rows.slot[i]
+        compliance = contacts.compliance[c]
+        if compliance > 0.0:
+            mean = mean_row_speed(rows, i, motion, state)
+            old = row_speed_before(rows, i, motion)
+            start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
+            end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
+            loss = start - end - problem.lam[i] * mean
+            if loss >= 0.0:
+                ledger[LEDGER_DAMPING] += loss
+            else:
+                ledger[LEDGER_CORRECTION] -= loss
+            before += start
+            after += end
+    if state.step[0] == 0:
+        state.extremes[FIRST_ENERGY] += before - state.elastic[0]
+    else:
+        ledger[LEDGER_CORRECTION] += before - state.elastic[0]
+    state.elastic[0] = after
+
+
+@kernel
+def book_touch(world: World) -> None:
+    """Book all that contacts did in the step that was just done: see book_contacts,
+    book_compliant_contacts.
+
+    Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
+    Writes  state.ledger, momentum_in, elastic; motion.scratch
+    """
+    work, state = world.work, world.state
+    problem, contacts, motion = work.problem, work.contacts, work.motion
+    compliant = book_contacts(world.model.bodies, problem, contacts, motion, state)
+    if compliant or state.elastic[0] != 0.0:
+        book_compliant_contacts(work.rows, problem, contacts, motion, state, world.clock.h[0])

@@ -1,0 +1,97 @@
+"""Where a run leaves the limits within which its numbers can be trusted: first, and at worst.
+
+The limits are laid down once, at the start (engine/build/limits.py), in state.extremes behind the
+largest errors. A step compares its sums with the gates alone; only beyond them it looks closer.
+
+    state.extremes[:CROSSINGS]    the largest errors (world/state.py)
+    [CROSSINGS : GATES]           five numbers for each kind of crossing
+    [GATES : LIMITS]              gates, and limits that all bodies share
+    [LIMITS : LIMITS + j]         how far the anchors of each joint may be apart [m]; inf: any way
+    [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import dot, load3, norm
+from engine.world.model import STATIC, Model
+from engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN, State
+
+CROSSINGS = 24
+
+# what may be crossed: anchors apart [m], energy from nowhere [J], speed [m/s], rate of turning
+# [rad/s]
+APART, GROWTH, TRAVEL, TURN = 24, 29, 34, 39
+# of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
+# value, its limit, and whose it is
+FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
+
+GATES = 44
+# no joint has a smaller limit [m]; no body is too fast with less kinetic energy in all [J]; growth
+# of energy that is none [J]; limit of the rate of turning [rad/s]
+GATE_APART, GATE_KINETIC, SMALL_GROWTH, LIMIT_TURN = 44, 45, 46, 47
+
+LIMITS = 48
+
+# growth of energy over the largest kinetic energy so far
+GROWTH_SHARE = 0.05
+
+
+@kernel
+def note(state: State, what: int, value: float, limit: float, who: int) -> None:
+    """Keep a crossing: the first of its kind, and the one that is worst for its limit."""
+    extremes = state.extremes
+    if extremes[what + FIRST_STEP] == 0.0:
+        extremes[what + FIRST_STEP] = float(state.step[0])
+        extremes[what + FIRST_WHO] = float(who)
+    elif value * extremes[what + WORST_LIMIT] <= extremes[what + WORST] * limit:
+        return
+    extremes[what + WORST] = value
+    extremes[what + WORST_LIMIT] = limit
+    extremes[what + WORST_WHO] = float(who)
+
+
+@kernel
+def note_apart(state: State, j: int, error: float) -> None:
+    """The anchors of joint j are `error` apart [m]: is that too far for its bodies?"""
+    limit = state.extremes[LIMITS + j]
+    if error > limit:
+        note(state, APART, error, limit, j)
+
+
+@kernel
+def note_speeds(model: Model, state: State) -> None:
+    """Bodies that move farther in a step than they are long, or turn too far to follow a curve."""
+    kind, extremes = model.bodies.kind, state.extremes
+    first = LIMITS + model.joints.kind.shape[0]
+    most = extremes[LIMIT_TURN]
+    for i in range(kind.shape[0]):
+        if kind[i] == STATIC:
+            continue
+        v, w, limit = load3(state.v_WB_W, i), load3(state.w_WB_W, i), extremes[first + i]
+        if dot(v, v) > limit * limit:
+            note(state, TRAVEL, norm(v), limit, i)
+        if dot(w, w) > most * most:
+            note(state, TURN, norm(w), most, i)
+
+
+@kernel
+def note_motion(model: Model, state: State, kinetic: float, energy: float) -> None:
+    """Compare the sums at the end of a step with their gates.
+
+        growth = E - E(0) - work in       of a total energy that nothing has raised
+
+    Reads   kinetic, energy [J] now; state.extremes (the largest kinetic energy so far), ledger
+    Writes  state.extremes
+    Check   tests/engine/test_verdict.py
+    """
+    extremes = state.extremes
+    if not kinetic <= extremes[GATE_KINETIC]:
+        note_speeds(model, state)
+    growth = energy - extremes[FIRST_ENERGY] - state.ledger[LEDGER_WORK_IN]
+    if growth > extremes[SMALL_GROWTH]:
+        limit = extremes[SMALL_GROWTH] + GROWTH_SHARE * extremes[EXTREME_KINETIC]
+        if growth > limit and math.isfinite(growth):
+            note(state, GROWTH, growth, limit, -1)

@@ -1,0 +1,250 @@
+"""Where the work of a step went.
+
+With v the velocity before and v+ after the kick in the middle of a step,
+
+    T+ - T = 1/2 (v + v+) . [h f + J^T lam]
+
+holds exactly, and the potential of a constant gravity changes by exactly -1/2 (v + v+) . h m g. So
+each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for. Between kicks
+bodies fly freely and keep their kinetic energy up to the error of the free rotation.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.accounting.energy import kinetic_energy_of, momenta_of
+from engine.bodies.forces import implicit_share
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.coordinates import is_length
+from engine.constraints.motors import spring_part
+from engine.spatial.vec3 import Vec3, add, cross, load3, scale
+from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
+from engine.world.problem import Problem
+from engine.world.rows import (
+    ROW_DRAG,
+    ROW_ELEMENT,
+    ROW_FRICTION,
+    ROW_GRAB,
+    ROW_LIMIT,
+    ROW_MOTOR,
+    ROW_ROLLING,
+    ROW_SPINNING,
+    ROW_SPRING,
+    SLOT_SPRING,
+    Rows,
+)
+from engine.world.state import (
+    LEDGER_CORRECTION,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_IMPACT,
+    LEDGER_WORK_IN,
+    State,
+)
+from engine.world.workspace import Motion
+from engine.world.world import World
+
+
+@kernel
+def mean_row_speed(rows: Rows, i: int, motion: Motion, state: State) -> float:
+    """1/2 (J v + J v+) [m/s or rad/s], v after the impacts that stand before the kick."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    old, jump = motion.velocity_old, motion.jump
+    total = 0.0
+    for k in range(3):
+        total += rows.J_a[i, k] * (old[a, k] + jump[a, k] + state.w_WB_W[a, k])
+        total += rows.J_b[i, k] * (old[b, k] + jump[b, k] + state.w_WB_W[b, k])
+        total += rows.J_a[i, 3 + k] * (old[a, 3 + k] + jump[a, 3 + k] + state.v_WB_W[a, k])
+        total += rows.J_b[i, 3 + k] * (old[b, 3 + k] + jump[b, 3 + k] + state.v_WB_W[b, k])
+    return 0.5 * total
+
+
+@kernel
+def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -> float:
+    """J v of a side whose motion is given (kinematic); 0 for a dynamic body."""
+    total = 0.0
+    if bodies.kind[body] != DYNAMIC:
+        for k in range(3):
+            total += J[i, k] * state.w_WB_W[body, k] + J[i, 3 + k] * state.v_WB_W[body, k]
+    return total
+
+
+@kernel
+def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
+    """Book lam times the mean speed of row i, which is no spring and no contact's.
+
+    A stop that takes energy is an impact, one that gives energy pushes bodies apart (correction).
+    """
+    kind = rows.kind[i]
+    work = lam * speed
+    if kind in (ROW_MOTOR, ROW_GRAB):
+        ledger[LEDGER_WORK_IN] += work
+    elif kind in (ROW_FRICTION, ROW_SPINNING, ROW_ROLLING):
+        ledger[LEDGER_FRICTION] -= work
+    elif kind == ROW_DRAG:
+        ledger[LEDGER_DAMPING] -= work
+    elif kind == ROW_LIMIT and work < 0.0:
+        ledger[LEDGER_IMPACT] -= work
+    else:
+        ledger[LEDGER_CORRECTION] += work
+
+
+@kernel
+def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
+    """J v before the kick and after the impacts that stand before it [m/s or rad/s]."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    total = 0.0
+    for k in range(6):
+        total += rows.J_a[i, k] * (motion.velocity_old[a, k] + motion.jump[a, k])
+        total += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
+    return total
+
+
+@kernel
+def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
+    """Damping [N s/m or N m s/rad] and inverse mass [1/kg or 1/(kg m^2)] of a spring's row."""
+    if rows.kind[i] == ROW_ELEMENT:
+        f = rows.slot[i]
+        return (model.forces.damping[f], model.forces.inverse_mass[f])
+    joints, j = model.joints, rows.joint[i]
+    if rows.slot[i] == SLOT_SPRING:
+        return (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    part = 0 if is_length(joints.kind[j], rows.axis[i]) else 1
+    return (joints.damping[j], joints.inverse_mass[j, part])
+
+
+@kernel
+def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
+    """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
+
+    h d ((1 - theta) J v + theta J v+ + ahead) speed,  speed = (J v + J v+)/2 the mean of the
+    step; ahead of a force element's line, see element.write_elements
+    """
+    damping, inverse_mass = damper_of(model, rows, i)
+    theta = implicit_share(h * damping * inverse_mass)
+    before = row_speed_before(rows, i, motion)
+    after = 2.0 * speed - before
+    return h * damping * ((1.0 - theta) * before + theta * after + rows.error[i]) * speed
+
+
+@kernel
+def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
+    """Work of what the solver left of a spring's row [J].
+
+    Its spring and damper give the impulse at which w = 0; lam is w/cfm more.
+    """
+    return problem.w[i] / rows.cfm[i] * speed if rows.cfm[i] > 0.0 else 0.0
+
+
+@kernel
+def book_work(world: World) -> None:
+    """Book all work of the step that was just done, but for contacts (contact_work.py).
+
+    Reads   velocities before (motion) and after (state), the rows and their impulses
+    Writes  state.ledger
+    Check   tests/laws/test_energy.py
+    """
+    model, state, h = world.model, world.state, world.clock.h[0]
+    rows, problem, motion = world.work.rows, world.work.problem, world.work.motion
+    bodies, ledger = model.bodies, state.ledger
+    for i in range(problem.count[1]):
+        lam = problem.lam[i]
+        if lam != 0.0:
+            speed = mean_row_speed(rows, i, motion, state)
+            if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
+                ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
+                ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, i, speed)
+            else:
+                book_row(rows, i, speed, lam, ledger)
+            carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
+            carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
+            ledger[LEDGER_WORK_IN] -= lam * carried
+    pushed = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            for k in range(3):
+                turn = motion.velocity_old[i, k] + state.w_WB_W[i, k]
+                move = motion.velocity_old[i, 3 + k] + state.v_WB_W[i, k]
+                pushed += motion.booked[i, k] * turn + motion.booked[i, 3 + k] * move
+    ledger[LEDGER_WORK_IN] += 0.5 * h * pushed
+
+
+@kernel
+def add_impulse(sums: NDArray, p: Vec3, push: Vec3, turn: Vec3) -> None:
+    """Add a push [N s] at p and a turn [N m s] to the impulse from outside, about the origin."""
+    about = add(turn, cross(p, push))
+    for k in range(3):
+        sums[k] += push[k]
+        sums[3 + k] += about[k]
+
+
+@kernel
+def add_external(sums: NDArray, J: NDArray, i: int, body: int, state: State, lam: float) -> None:
+    """Add J^T lam on one body to the impulse from outside."""
+    push = (lam * J[i, 3], lam * J[i, 4], lam * J[i, 5])
+    turn = (lam * J[i, 0], lam * J[i, 1], lam * J[i, 2])
+    add_impulse(sums, load3(state.p_WB, body), push, turn)
+
+
+@kernel
+def pushes_against_world(joints: Joints, j: int) -> bool:
+    """Whether the rows of joint j (-1: of no joint) relate motions in W, not of B against A."""
+    return j >= 0 and joints.kind[j] in (GEAR, RACK)
+
+
+@kernel
+def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) -> None:
+    """Add up the impulses of rows against fixed bodies, but for contacts; see book_momentum.
+
+    Writes  state.momentum_in
+    """
+    bodies, joints = model.bodies, model.joints
+    sums = state.momentum_in
+    for i in range(problem.count[1]):
+        lam = problem.lam[i]
+        a, b = rows.body_a[i], rows.body_b[i]
+        supported = pushes_against_world(joints, rows.joint[i])
+        if lam == 0.0 or (bodies.kind[a] == bodies.kind[b] and not supported):
+            continue
+        if bodies.kind[a] == DYNAMIC:
+            add_external(sums, rows.J_a, i, a, state, lam)
+        if bodies.kind[b] == DYNAMIC:
+            add_external(sums, rows.J_b, i, b, state, lam)
+
+
+@kernel
+def book_momentum(world: World) -> None:
+    """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
+
+    Contacts are in contact_work.py. Must be called in the middle of the step (poses there). Rows
+    between two dynamic bodies are left out on purpose: they must cancel by themselves, and the
+    drift shows when they do not. Gears and racks are counted: they relate turns in W, which takes
+    the difference of their torques.
+
+    Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
+    Check   tests/laws/test_momentum.py
+    """
+    state, work, bodies, h = world.state, world.work, world.model.bodies, world.clock.h[0]
+    sums, g, motion = state.momentum_in, state.gravity_W, work.motion
+    book_row_impulses(world.model, work.rows, work.problem, state)
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            m, wrench = bodies.mass[i], motion.wrench[i]
+            push = (m * g[0] + wrench[3], m * g[1] + wrench[4], m * g[2] + wrench[5])
+            turn = (h * wrench[0], h * wrench[1], h * wrench[2])
+            add_impulse(sums, load3(state.p_WB, i), scale(h, push), turn)
+
+
+@kernel
+def book_halt(bodies: Bodies, state: State, i: int) -> None:
+    """Book that a body is about to be stopped: its energy as damping, its momenta as given away.
+
+    Writes  state.ledger, momentum_in
+    Check   tests/laws/test_sleeping.py
+    """
+    state.ledger[LEDGER_DAMPING] += kinetic_energy_of(bodies, state, i)
+    p, L = momenta_of(bodies, state, i)
+    for k in range(3):
+        state.momentum_in[k] -= p[k]
+        state.momentum_in[3 + k] -= L[k]

@@ -1,1 +1,0 @@
-"""One problem from all rows:  w = A lam + b."""

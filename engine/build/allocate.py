@@ -1,0 +1,364 @@
+"""How much memory a scene may need: workspaces of a given size, and a state for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.build.array_alignment import spread_over_cache_sets
+from engine.build.equations import factor_arrays, graph_arrays
+from engine.build.limits import room_of_extremes
+from engine.build.motion import motion_arrays
+from engine.build.report import empty_report
+from engine.build.simd import simd_arrays
+from engine.build.substeps import substep_arrays
+from engine.trees.arrays import largest_tree, most_equations, tree_work
+from engine.world.contacts import Contacts
+from engine.world.equations import Graph
+from engine.world.impacts import N_RECORD, Impacts
+from engine.world.islands import Islands
+from engine.world.model import Bodies, Model
+from engine.world.options import (
+    ImpactTime,
+    RestitutionLaw,
+    SolverMethod,
+    Stabilisation,
+    StepOptions,
+)
+from engine.world.positions import Positions
+from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
+from engine.world.rows import N_SLOTS, Rows
+from engine.world.state import N_BIAS, N_LEDGER, ContactCache, State
+from engine.world.tree import Mobility, Tree
+from engine.world.workspace import Motion, Workspace
+
+# rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
+DENSE_ROWS = 384
+DENSE_ROWS_ON_REQUEST = 1024
+# vectors of iterations (solvers/sweeps/system.py)
+N_VECTORS = 8
+# of Lemke's method: a table of 512 x 514 float64 is 2.1 MB, and n pivots cost n^3
+LEMKE_ROWS = 512
+
+
+def has_strikes(options: StepOptions) -> bool:
+    """Whether impacts act apart from the kick: then they need room."""
+    by_law = options.restitution_law != RestitutionLaw.NEWTON
+    return by_law or options.impact_time == ImpactTime.EXACT
+
+
+def first_capacity(n_shapes: int) -> int:
+    """Contacts to make room for at first; grows when a scene needs more."""
+    return max(32, 6 * n_shapes)
+
+
+def max_rows(model: Model, max_contacts: int) -> int:
+    """Rows of all joints, force elements (drag has three), the hand and all contacts."""
+    turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
+    rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
+    return rows + (6 if turning else 3) * max_contacts
+
+
+def max_groups(model: Model) -> int:
+    """Groups of equations: a joint may have more than six, a force element has one."""
+    return 2 * len(model.joints.kind) + len(model.forces.kind) + 1
+
+
+def contact_arrays(n: int) -> Contacts:
+    """Room for n contacts."""
+    return Contacts(
+        count=np.zeros(1, np.int64),
+        dropped=np.zeros(1, np.int64),
+        body_a=np.zeros(n, np.int64),
+        body_b=np.zeros(n, np.int64),
+        shape_a=np.zeros(n, np.int64),
+        shape_b=np.zeros(n, np.int64),
+        feature=np.zeros(n, np.int64),
+        point_W=np.zeros((n, 3)),
+        normal_W=np.zeros((n, 3)),
+        gap=np.zeros(n),
+        struck=np.zeros(n, np.int64),
+        friction=np.zeros(n),
+        restitution=np.zeros(n),
+        rolling=np.zeros(n),
+        spinning=np.zeros(n),
+        compliance=np.zeros(n),
+        damping=np.zeros(n),
+        surface_velocity_W=np.zeros((n, 3)),
+        impulse_W=np.zeros((n, 3)),
+        moment_W=np.zeros((n, 3)),
+    )
+
+
+def row_arrays(n: int, n_joints: int) -> Rows:
+    """Room for n rows."""
+    return Rows(
+        count=np.zeros(2, np.int64),
+        share=np.ones(1),
+        kind=np.zeros(n, np.int64),
+        joint=np.zeros(n, np.int64),
+        slot=np.zeros(n, np.int64),
+        axis=np.zeros(n, np.int64),
+        body_a=np.zeros(n, np.int64),
+        body_b=np.zeros(n, np.int64),
+        J_a=np.zeros((n, 6)),
+        J_b=np.zeros((n, 6)),
+        bias=np.zeros(n),
+        sweep_bias_delta=np.zeros(n),
+        rebound=np.zeros(n),
+        cfm=np.zeros(n),
+        lo=np.zeros(n),
+        hi=np.zeros(n),
+        error=np.zeros(n),
+        normal_row=np.zeros(n, np.int64),
+        mu=np.zeros(n),
+        lam_warm=np.zeros(n),
+        joint_arm=np.zeros((n_joints, 3)),
+    )
+
+
+def problem_of(
+    rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion, mobility: Mobility
+) -> Problem:
+    """A problem that shares what the rows, bodies and their motion already hold."""
+    n = len(rows.bias)
+    return Problem(
+        count=np.zeros(2, np.int64),
+        body_a=rows.body_a,
+        body_b=rows.body_b,
+        J_a=rows.J_a,
+        J_b=rows.J_b,
+        MJ_a=np.zeros((n, 6)),
+        MJ_b=np.zeros((n, 6)),
+        diagonal=np.zeros(n),
+        inverse_mass=bodies.inverse_mass,
+        inverse_inertia=motion.inverse_inertia_W,
+        velocity_old=motion.velocity_old,
+        velocity_free=motion.velocity_free,
+        cfm=rows.cfm,
+        b=np.zeros(n),
+        sweep_bias_delta=rows.sweep_bias_delta,
+        lo=rows.lo,
+        hi=rows.hi,
+        normal_row=rows.normal_row,
+        mu=rows.mu,
+        friction_kind=np.array(friction, np.int64),
+        lam=np.zeros(n),
+        w=np.zeros(n),
+        mobility=mobility,
+    )
+
+
+def island_arrays(part: Problem) -> Islands:
+    """Room for as many islands as bodies, and for all rows in one of them: `part`."""
+    n_bodies, n_rows = len(part.inverse_mass), len(part.b)
+    return Islands(
+        count=np.zeros(1, np.int64),
+        parent=np.zeros(n_bodies, np.int64),
+        number=np.zeros(n_bodies, np.int64),
+        start=np.zeros(n_bodies + 1, np.int64),
+        boxes=np.zeros(n_bodies, np.int64),
+        order=np.zeros(n_rows, np.int64),
+        place=np.zeros(n_rows, np.int64),
+        part=part,
+    )
+
+
+def position_arrays(
+    model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
+) -> Positions:
+    """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
+    n, n_joints = len(model.bodies.kind), len(model.joints.kind)
+    if options.stabilisation == Stabilisation.BAUMGARTE:
+        # substeps move bodies as well
+        n *= options.solver.method == SolverMethod.SMALL_STEPS
+        n_joints, n_rows = 0, 0
+
+    def problem() -> Problem:
+        return problem_of(row_arrays(n_rows, 0), (0, 3), model.bodies, motion, mobility)
+
+    return Positions(
+        rows=row_arrays(N_SLOTS * n_joints, 0),
+        error=np.zeros((n_joints, N_SLOTS)),
+        place=np.zeros((n_joints, N_SLOTS), np.int64),
+        wanted=np.zeros(n_rows),
+        problem=problem(),
+        islands=island_arrays(problem()),
+        report=empty_report(),
+        parent=np.zeros(n, np.int64),
+        held=np.zeros(n, np.int64),
+        gained=np.zeros(n),
+        lost=np.zeros((n, 3)),
+        sums=np.zeros((n, 28)),
+    )
+
+
+def impact_arrays(
+    n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, problem: Problem
+) -> Impacts:
+    """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
+    n = len(problem.b)
+    return Impacts(
+        problem=problem,
+        source=np.zeros(n, np.int64),
+        kept=np.zeros(n_rows),
+        speed=np.zeros(n),
+        first=np.zeros(n),
+        lam=np.zeros(n),
+        role=np.zeros(max_contacts, np.int64),
+        reached=np.zeros(n_bodies, np.int64),
+        velocity=np.zeros((n_bodies, 6)),
+        seen=np.zeros((n_bodies, 6)),
+        contact_lam=np.zeros((max_contacts, 3)),
+        joint_lam=np.zeros((n_joints, N_SLOTS)),
+        accumulator=contact_cache(max_contacts),
+        record=np.zeros(N_RECORD),
+    )
+
+
+def lemke_rows(n_rows: int, options: StepOptions) -> int:
+    """Size of the complementarity problem to make room for: none where it is never solved.
+
+    A box row has two variables at most, a contact a normal, its directions and the auxiliary one.
+    """
+    polygon = options.friction_kind == FRICTION_POLYGON
+    if not polygon and options.solver.method != SolverMethod.LEMKE:
+        return 0
+    # three rows that resist turning have directions + 4 variables, a contact with squares 7
+    per_row = (options.directions + 6) // 3 if polygon else 3
+    return min(LEMKE_ROWS, per_row * n_rows)
+
+
+def dense_arrays(
+    cap: int, lemke: int, graph: Graph, lanes: Lanes, iterated: int, tree: Tree
+) -> Dense:
+    """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
+    rates = largest_tree(tree)
+    # a tree may have no rates at all, and rows on it have paths of no length
+    paths, owners = (cap, len(tree.floating) + len(tree.node)) if len(tree.kind) > 0 else (0, 0)
+    return Dense(
+        factor=np.zeros((cap, cap)),
+        S=np.zeros((cap, cap)),
+        vectors=np.zeros((16, cap)),
+        indices=np.zeros((9, cap), np.int64),
+        tableau=np.zeros((lemke, lemke + 2)),
+        basis=np.zeros((4, lemke + 1), np.int64),
+        path=np.zeros((paths, 2, rates)),
+        path_tree=np.zeros((paths, 2), np.int64),
+        owner=np.zeros(owners, np.int64),
+        iterates=np.zeros((N_VECTORS, iterated)),
+        lanes=lanes,
+        graph=graph,
+        equations=factor_arrays(graph),
+    )
+
+
+def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
+    """Everything a step needs beside model and state."""
+    n = len(model.bodies.kind)
+    dense_ways = (
+        SolverMethod.PIVOTING,
+        SolverMethod.GAUSS_SEIDEL,
+        SolverMethod.LEMKE,
+        SolverMethod.PROXIMAL,
+    )
+    asked = options.solver.method in dense_ways
+    iterated = SolverMethod.JACOBI <= options.solver.method <= SolverMethod.APGD
+    rows = row_arrays(max_rows(model, max_contacts), len(model.joints.kind))
+    friction = (options.friction_kind, options.directions)
+    n_rows = len(rows.bias)
+    apart = has_strikes(options)
+    # an impact may need each contact twice
+    at_once = n_rows + 3 * max_contacts if apart else n_rows
+    lemke, lanes = lemke_rows(at_once, options), simd_arrays(n, at_once // 3)
+    asked |= len(model.tree.kind) > 0
+    cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
+    motion = motion_arrays(n)
+    mobility = Mobility(model.tree, tree_work(model.tree))
+    part = problem_of(row_arrays(at_once, 0), friction, model.bodies, motion, mobility)
+    struck = n_rows + 3 * max_contacts if apart else 0
+    impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
+    graph = graph_arrays(n, max_groups(model))
+    loop_rows = row_arrays(most_equations(model.tree), 0)
+    problem = problem_of(rows, friction, model.bodies, motion, mobility)
+    work = Workspace(
+        contacts=contact_arrays(max_contacts),
+        ahead=contact_arrays(max_contacts),
+        rows=rows,
+        problem=problem,
+        substeps=substep_arrays(problem, options, lanes),
+        islands=island_arrays(part),
+        dense=dense_arrays(cap, lemke, graph, lanes, at_once * iterated, model.tree),
+        impacts=impact_arrays(n, len(model.joints.kind), n_rows, max_contacts, impact)
+        if apart
+        else impact_arrays(0, 0, 0, 0, impact),
+        positions=position_arrays(model, options, n_rows, motion, mobility),
+        motion=motion,
+        tree=mobility.work,
+        loop_rows=loop_rows,
+        loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
+    )
+    return spread_over_cache_sets(work, model)
+
+
+def contact_cache(max_contacts: int) -> ContactCache:
+    """An empty cache."""
+    return ContactCache(
+        count=np.zeros(1, np.int64),
+        key=np.zeros(max_contacts, np.int64),
+        feature=np.zeros(max_contacts, np.int64),
+        impulse_W=np.zeros((max_contacts, 3)),
+        moment_W=np.zeros((max_contacts, 3)),
+        touching=np.zeros(max_contacts, np.int64),
+        point_W=np.zeros((max_contacts, 3)),
+        normal_W=np.zeros((max_contacts, 3)),
+    )
+
+
+def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
+    """The same contacts with more room."""
+    larger = contact_cache(max_contacts)
+    for new, old in zip(larger, cache, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) -> State:
+    """A state of bodies (world included) at rest at the origin."""
+    n = n_bodies
+    q = np.zeros((n, 4))
+    q[:, 0] = 1.0
+    return State(
+        time=np.zeros(1),
+        step=np.zeros(1, np.int64),
+        gravity_W=np.zeros(3),
+        velocities_changed=np.ones(1, np.int64),
+        p_WB=np.zeros((n, 3)),
+        q_WB=q,
+        v_WB_W=np.zeros((n, 3)),
+        w_WB_W=np.zeros((n, 3)),
+        L_conserved=np.zeros((n, 3)),
+        w_drifted=np.zeros((n, 3)),
+        joint_q=np.zeros((n_joints, 3)),
+        joint_lam=np.zeros((n_joints, N_SLOTS)),
+        broken=np.full((n_joints, 2), np.nan),
+        twist=np.zeros(n_forces),
+        excluded=np.zeros(0, np.int64),
+        motor_target=np.full((n_joints, 3), np.nan),
+        motor_max_force=np.full((n_joints, 3), np.nan),
+        applied=np.zeros((n, 7)),
+        grab_body=np.full(1, -1, np.int64),
+        grab_point_B=np.zeros(3),
+        grab_target_W=np.zeros(3),
+        ledger=np.zeros(N_LEDGER),
+        momentum_in=np.zeros(6),
+        elastic=np.zeros(1),
+        extremes=np.zeros(room_of_extremes(n, n_joints)),
+        still_steps=np.zeros(n, np.int64),
+        asleep_with=np.full(n, -1, np.int64),
+        woken=np.zeros(1, np.int64),
+        tree_q=np.zeros(0),
+        tree_qd=np.zeros(0),
+        tree_bias_acceleration=np.zeros((N_BIAS, 0)),
+        contacts=contact_cache(max_contacts),
+        resting=contact_cache(max_contacts),
+    )

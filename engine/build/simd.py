@@ -1,0 +1,39 @@
+"""Room for contacts that are swept eight at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.solvers.sweeps.simd.anderson import N_INVARIANTS, N_KEPT_ALONE
+from engine.solvers.sweeps.simd.layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
+from engine.solvers.sweeps.simd.sweep import N_SIDES
+from engine.world.problem import Lanes
+
+
+def simd_arrays(n_bodies: int, max_contacts: int) -> Lanes:
+    """Room for that many contacts side by side.
+
+    Every colour may leave a group unfilled, and a layer for each number of points.
+    """
+    groups = min(max_contacts, max_contacts // W + COLOURS)
+    layers = min(max_contacts, max_contacts // W + COLOURS * POINTS)
+    return Lanes(
+        count=np.zeros(2, np.int64),
+        data=np.zeros(groups * SHARED + layers * LAYER),
+        begin=np.zeros(groups + 1, np.int64),
+        layer=np.zeros(groups, np.int64),
+        width=np.zeros(groups, np.int64),
+        body_a=np.zeros(groups * W, np.int64),
+        body_b=np.zeros(groups * W, np.int64),
+        listed=np.zeros(max_contacts, np.int64),
+        first=np.zeros(max_contacts + 1, np.int64),
+        key=np.zeros(max_contacts, np.int64),
+        row=np.zeros(groups * W * POINTS, np.int64),
+        start=np.zeros(COLOURS * KINDS, np.int64),
+        taken=np.zeros(n_bodies, np.int64),
+        rest=np.zeros(max_contacts, np.int64),
+        sides=np.zeros(N_SIDES),
+        kept=np.zeros(layers * N_INVARIANTS + max_contacts * N_KEPT_ALONE),
+        moving=np.zeros(n_bodies, np.int64),
+        speeds=np.zeros((n_bodies, 6)),
+    )

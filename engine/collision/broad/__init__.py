@@ -1,0 +1,1 @@
+"""Broad phase: pairs of shapes whose bounds overlap."""

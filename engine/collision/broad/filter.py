@@ -1,0 +1,54 @@
+"""Which pairs of shapes may touch."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, Shapes
+
+
+@kernel
+def is_listed(keys: NDArray, key: int) -> bool:
+    """True if the ascending array `keys` holds `key`."""
+    low = 0
+    high = len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < len(keys) and keys[low] == key)
+
+
+@kernel
+def masks_agree(shapes: Shapes, i: int, j: int) -> bool:
+    """True if each of the two shapes has a group that the other's mask lets touch."""
+    return bool((shapes.group[i] & shapes.mask[j]) != 0 and (shapes.group[j] & shapes.mask[i]) != 0)
+
+
+@kernel
+def is_live(kind_a: int, kind_b: int) -> bool:
+    """True if something may come of it: one is dynamic, or kinematic and the other asleep."""
+    return (kind_a == DYNAMIC) | (kind_b == DYNAMIC) | (kind_a + kind_b == KINEMATIC + ASLEEP)
+
+
+@kernel
+def is_excluded(excluded: NDArray, n_bodies: int, a: int, b: int) -> bool:
+    """True if bodies a and b are kept apart by a joint."""
+    return len(excluded) > 0 and is_listed(excluded, min(a, b) * n_bodies + max(a, b))
+
+
+@kernel
+def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
+    """Different bodies, one of them awake, masks agree both ways, not excluded by a joint.
+
+    Of two bodies one must be dynamic, or kinematic and the other asleep: that wakes it.
+    `excluded` holds keys a * n_bodies + b, a < b, of bodies; the world is the body after the last.
+    """
+    a = shapes.body[i]
+    b = shapes.body[j]
+    if a == b or not is_live(body_kind[a], body_kind[b]) or not masks_agree(shapes, i, j):
+        return False
+    return not is_excluded(excluded, len(body_kind) - 1, a, b)

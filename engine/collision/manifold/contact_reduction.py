@@ -1,0 +1,224 @@
+"""Contacts of a solid with many triangles, reduced to a few good ones.
+
+Contacts whose normals are alike form a group. A group keeps four of its contacts as any pair of
+solids does: the deepest one and the area. Groups whose depth another group's way out already
+removes are dropped.
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.collision.manifold.contact_points import choose_four, frame_of
+from engine.collision.mesh.triangle import bottom_of, top_of, triangle_of
+from engine.collision.narrow.solid import radius_of
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
+from engine.world.collision import CLUSTER_POINTS, MAX_GROUPS, Pair, Patch, Reduction
+from engine.world.model import Meshes
+
+# Normals nearer (cosine) than this are alike: 5 degrees.
+ALIKE = 0.996
+# Contacts nearer than this share of the size are one.
+SAME_POINT = 2e-5
+# Gaps nearer than this share of the size are equal.
+SAME_GAP = 1e-6
+
+# (half way point [m], normal from the mesh to the solid, gap [m])
+Touch = tuple[Vec3, Vec3, float]
+
+
+@kernel
+def group_of(reduction: Reduction, n: Vec3) -> int:
+    """The group whose axis is nearest to n; a new one if none is alike and there is room."""
+    best = -1
+    nearest = -math.inf
+    used = reduction.used[0]
+    for g in range(used):
+        c = dot(n, load3(reduction.axis, g))
+        if c > nearest:
+            nearest = c
+            best = g
+    if nearest >= ALIKE or used == MAX_GROUPS:
+        return best
+    reduction.used[0] = used + 1
+    reduction.size[used] = 0
+    store3(reduction.axis, used, n)
+    return int(used)
+
+
+@kernel
+def put(reduction: Reduction, row: int, touch: Touch, feature: int, triangle: int) -> None:
+    """Write one contact."""
+    store3(reduction.point, row, touch[0])
+    store3(reduction.normal, row, touch[1])
+    reduction.gap[row] = touch[2]
+    reduction.feature[row] = feature
+    reduction.triangle[row] = triangle
+
+
+@kernel
+def move(reduction: Reduction, row: int, to: int) -> None:
+    """Copy one contact."""
+    touch = (load3(reduction.point, row), load3(reduction.normal, row), reduction.gap[row])
+    put(reduction, to, touch, reduction.feature[row], reduction.triangle[row])
+
+
+@kernel
+def add_touch(
+    reduction: Reduction,
+    touch: Touch,
+    ids: tuple[int, int],
+    scales: tuple[float, float],
+    spare: Patch,
+) -> None:
+    """Put a contact into its group, once; of two at one place the deeper, then the lower feature.
+
+    Reads   ids     feature and triangle
+            scales  [m] size of the solid, largest gap asked for
+    """
+    p, n, gap = touch
+    feature, triangle = ids
+    size, limit = scales
+    g = group_of(reduction, n)
+    first = g * CLUSTER_POINTS
+    for row in range(first, first + reduction.size[g]):
+        d = sub(load3(reduction.point, row), p)
+        if dot(d, d) <= (SAME_POINT * size) ** 2 and dot(n, load3(reduction.normal, row)) > ALIKE:
+            shallower = gap - reduction.gap[row]
+            same = abs(shallower) <= SAME_GAP * size
+            if (same and feature < reduction.feature[row]) or (not same and shallower < 0.0):
+                put(reduction, row, touch, feature, triangle)
+            return
+    if reduction.size[g] == CLUSTER_POINTS:
+        thin_out(reduction, g, size, limit, spare)
+    put(reduction, first + reduction.size[g], touch, feature, triangle)
+    reduction.size[g] += 1
+
+
+@kernel
+def outermost_of(reduction: Reduction, g: int, t1: Vec3, t2: Vec3, size: float) -> int:
+    """Number of the contact to start with: of the deepest ones that which lies out on one side.
+
+    One in the middle of a flat piece would waste a place; it could also hide the end of a line.
+    """
+    slack = SAME_GAP * size
+    first = g * CLUSTER_POINTS
+    least = reduction.gap[deepest_of(reduction, g)]
+    best = 0
+    farthest = -math.inf
+    for i in range(reduction.size[g]):
+        p = load3(reduction.point, first + i)
+        # a side that no grid runs along
+        out = dot(t1, p) + 0.3819660112501051 * dot(t2, p)
+        if reduction.gap[first + i] <= least + slack and out > farthest + slack:
+            farthest = out
+            best = i
+    return best
+
+
+@kernel
+def thin_out(reduction: Reduction, g: int, size: float, limit: float, spare: Patch) -> None:
+    """Keep four contacts of group g."""
+    first = g * CLUSTER_POINTS
+    count = reduction.size[g]
+    _, t1, t2 = frame_of(load3(reduction.axis, g))
+    # choose_four takes the first of the deepest: contact `start` stands at 0, and 0 in its place
+    start = outermost_of(reduction, g, t1, t2, size)
+    for i in range(count):
+        row = first + (start if i == 0 else 0 if i == start else i)
+        p = load3(reduction.point, row)
+        spare.candidate[i, 0] = dot(t1, p)
+        spare.candidate[i, 1] = dot(t2, p)
+        spare.candidate[i, 3] = reduction.gap[row]
+        spare.feature[i] = reduction.feature[row]
+    kept = choose_four(spare, count, size, limit)
+    for k in range(kept):
+        i = spare.chosen[k]
+        spare.chosen[k] = start if i == 0 else 0 if i == start else i
+    # to the front: by number first, so that no place is overwritten before it has moved
+    for k in range(kept):
+        for j in range(k + 1, kept):
+            if spare.chosen[j] < spare.chosen[k]:
+                low = spare.chosen[j]
+                spare.chosen[j] = spare.chosen[k]
+                spare.chosen[k] = low
+    for k in range(kept):
+        move(reduction, first + spare.chosen[k], first + k)
+    reduction.size[g] = kept
+
+
+@kernel
+def deepest_of(reduction: Reduction, g: int) -> int:
+    """Row of the contact of least gap of group g, or -1 if it has none."""
+    first = g * CLUSTER_POINTS
+    best = -1
+    for row in range(first, first + reduction.size[g]):
+        if best < 0 or reduction.gap[row] < reduction.gap[best]:
+            best = row
+    return best
+
+
+@kernel
+def sort_groups(reduction: Reduction) -> None:
+    """reduction.order: groups by their least gap, the largest first; equal ones as they came."""
+    for g in range(reduction.used[0]):
+        gap = reduction.gap[deepest_of(reduction, g)]
+        j = g
+        while j > 0 and reduction.gap[deepest_of(reduction, reduction.order[j - 1])] < gap:
+            reduction.order[j] = reduction.order[j - 1]
+            j -= 1
+        reduction.order[j] = g
+
+
+@kernel
+def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes, size: float) -> None:
+    """Drop contacts with triangles that the way out of a less deep group frees as well.
+
+    Group a asks for a move of depth_a = max(-gap_a, 0) along d_a. A triangle T is free after it if
+    min_solid d_a . x - max_T d_a . x >= -depth_a. Where a box hangs over the rim of a mesh it
+    touches the top by a hair, and all of it lies behind the side: the top comes first and frees
+    the side.
+    """
+    slack = SAME_GAP * size
+    sort_groups(reduction)
+    for k in range(reduction.used[0]):
+        a = reduction.order[k]
+        deepest = deepest_of(reduction, a)
+        if deepest < 0:
+            continue
+        d = load3(reduction.normal, deepest)
+        gap = min(reduction.gap[deepest], 0.0)
+        bottom = bottom_of(pair, d, radius_of(pair, 0))
+        for j in range(k + 1, reduction.used[0]):
+            b = reduction.order[j]
+            first = b * CLUSTER_POINTS
+            kept = 0
+            for row in range(first, first + reduction.size[b]):
+                free = False
+                if reduction.gap[row] < gap - slack:
+                    corners = triangle_of(pair, meshes, reduction.triangle[row])
+                    free = bottom - top_of(corners, d) >= gap - slack
+                if not free:
+                    move(reduction, row, first + kept)
+                    kept += 1
+            reduction.size[b] = kept
+
+
+@kernel
+def choose_contacts(reduction: Reduction, size: float, limit: float, spare: Patch) -> int:
+    """Rows that become contacts into reduction.chosen, ascending by feature; returns how many."""
+    total = 0
+    for g in range(reduction.used[0]):
+        if reduction.size[g] > 4:
+            thin_out(reduction, g, size, limit, spare)
+        first = g * CLUSTER_POINTS
+        for row in range(first, first + reduction.size[g]):
+            j = total
+            feature = reduction.feature[row]
+            while j > 0 and reduction.feature[reduction.chosen[j - 1]] > feature:
+                reduction.chosen[j] = reduction.chosen[j - 1]
+                j -= 1
+            reduction.chosen[j] = row
+            total += 1
+    return total

@@ -1,0 +1,159 @@
+"""The flat or straight part of a surface that faces a direction: what a manifold is cut from."""
+
+from __future__ import annotations
+
+import math
+
+from engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, add_scaled
+from engine.world.collision import FACE_COUNT, FACE_START, POINT_START, Faces, Pair, Patch
+from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
+
+# (corners: 1 nothing flat, 2 a line, more a face; number of the face; its outward unit normal)
+Feature = tuple[int, int, Vec3]
+
+# Steeper than this a capsule touches with one end only: cosine of axis and normal.
+CAPSULE_UPRIGHT = 0.9
+# A cylinder turns its cap, not its side, towards directions within 45 degrees of its axis.
+CAP_FACES = math.sqrt(0.5)
+# Of faces that face a direction equally within this, the first is taken.
+SAME_FACING = 1e-6
+# A normal this close (cosine) to a face's is replaced by it when the gap stays the same.
+NEARLY_FACE = 0.999
+# Gaps this close, as a share of the size, are the same.
+SAME_DEPTH = 1e-6
+
+
+@kernel
+def put_corner(pair: Pair, s: int, patch: Patch, k: int, x: Vec3) -> None:
+    """Corner k of side s, given in the shape's axes."""
+    p = add(position_of(pair, s), to_world(pair, s, x))
+    for i in range(3):
+        patch.polygon[s, k, i] = p[i]
+
+
+@kernel
+def box_face(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
+    """The face whose normal is nearest to e (shape axes)."""
+    h = size_of(pair, s)
+    k = 0
+    for i in range(1, 3):
+        if abs(e[i]) > abs(e[k]) + SAME_FACING:
+            k = i
+    sign = 1.0 if e[k] >= 0.0 else -1.0
+    for i in range(4):
+        # counter-clockwise about +k; about -k mirrored in the first of the other two axes
+        u = sign if i == 0 or i == 3 else -sign
+        v = 1.0 if i < 2 else -1.0
+        if k == 0:
+            x = (sign * h[0], u * h[1], v * h[2])
+        elif k == 1:
+            x = (v * h[0], sign * h[1], u * h[2])
+        else:
+            x = (u * h[0], v * h[1], sign * h[2])
+        put_corner(pair, s, patch, i, x)
+    n = (
+        sign if k == 0 else 0.0,
+        sign if k == 1 else 0.0,
+        sign if k == 2 else 0.0,
+    )
+    return (4, 2 * k + (1 if sign < 0.0 else 0), to_world(pair, s, n))
+
+
+@kernel
+def round_cap(pair: Pair, s: int, z: float, patch: Patch) -> Feature:
+    """The cap at height z as an octagon fixed in the shape; side of z = outward."""
+    r = size_of(pair, s)[0]
+    d = r * CAP_FACES
+    sign = 1.0 if z >= 0.0 else -1.0
+    for i in range(8):
+        # (1,0) (d,d) (0,1) (-d,d) ... ; mirrored in y for the lower cap
+        x = 0.0 if i % 4 == 2 else (r if i % 4 == 0 else d)
+        y = 0.0 if i % 4 == 0 else (r if i % 4 == 2 else d)
+        x = -x if 2 < i < 6 else x
+        y = -y if i > 4 else y
+        put_corner(pair, s, patch, i, (x, sign * y, z))
+    return (8, 0 if z >= 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
+
+
+@kernel
+def cylinder_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
+    """A cap, or the line of the side that faces e."""
+    r, h, _ = size_of(pair, s)
+    if abs(e[2]) >= CAP_FACES:
+        return round_cap(pair, s, h if e[2] >= 0.0 else -h, patch)
+    rho = math.sqrt(e[0] * e[0] + e[1] * e[1])
+    x, y = r * e[0] / rho, r * e[1] / rho
+    put_corner(pair, s, patch, 0, (x, y, -h))
+    put_corner(pair, s, patch, 1, (x, y, h))
+    return (2, 2, to_world(pair, s, (e[0] / rho, e[1] / rho, 0.0)))
+
+
+@kernel
+def cone_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
+    """The base, or the line from rim to apex that faces e: whose normal is nearer.
+
+    Outward normal of the side in the half plane of e: (2 h, r) / sqrt(4 h^2 + r^2).
+    """
+    r, h, _ = size_of(pair, s)
+    rho = math.sqrt(e[0] * e[0] + e[1] * e[1])
+    slant = math.sqrt(4.0 * h * h + r * r)
+    if -e[2] >= (2.0 * h * rho + r * e[2]) / slant:
+        return round_cap(pair, s, -h, patch)
+    if rho < 1e-9:
+        return (1, 3, to_world(pair, s, e))
+    x, y = e[0] / rho, e[1] / rho
+    put_corner(pair, s, patch, 0, (r * x, r * y, -h))
+    put_corner(pair, s, patch, 1, (0.0, 0.0, h))
+    n = (2.0 * h * x / slant, 2.0 * h * y / slant, r / slant)
+    return (2, 2, to_world(pair, s, n))
+
+
+@kernel
+def hull_face(pair: Pair, s: int, e: Vec3, faces: Faces, patch: Patch) -> Feature:
+    """The face whose normal is nearest to e (shape axes)."""
+    start = int(pair.solids[s, FACE_START])
+    best = start
+    facing = -math.inf
+    for f in range(start, start + int(pair.solids[s, FACE_COUNT])):
+        c = faces.normal[f, 0] * e[0] + faces.normal[f, 1] * e[1] + faces.normal[f, 2] * e[2]
+        if c > facing + SAME_FACING:
+            facing = c
+            best = f
+    p = position_of(pair, s)
+    first = int(pair.solids[s, POINT_START])
+    for k in range(faces.loop_count[best]):
+        v = first + faces.loop[faces.loop_start[best] + k]
+        for i in range(3):
+            patch.polygon[s, k, i] = p[i] + pair.points[v, i]
+    n = (faces.normal[best, 0], faces.normal[best, 1], faces.normal[best, 2])
+    return (int(faces.loop_count[best]), best - start, to_world(pair, s, n))
+
+
+@kernel
+def write_feature(pair: Pair, s: int, d: Vec3, faces: Faces, patch: Patch) -> Feature:
+    """Corners of the part of side s that faces the unit vector d, counter-clockwise from outside.
+
+    Writes  patch.polygon[s]
+    """
+    kind = kind_of(pair, s)
+    e = to_shape(pair, s, d)
+    if kind == BOX:
+        return box_face(pair, s, e, patch)
+    if kind == CYLINDER:
+        return cylinder_part(pair, s, e, patch)
+    if kind == CONE:
+        return cone_part(pair, s, e, patch)
+    if kind == CONVEX:
+        return hull_face(pair, s, e, faces, patch)
+    if kind == CAPSULE and abs(e[2]) < CAPSULE_UPRIGHT:
+        h = size_of(pair, s)[1]
+        p = position_of(pair, s)
+        axis = to_world(pair, s, (0.0, 0.0, 1.0))
+        for k in range(2):
+            x = add_scaled(p, h if k == 1 else -h, axis)
+            for i in range(3):
+                patch.polygon[s, k, i] = x[i]
+        return (2, 0, d)
+    return (1, 0, d)

@@ -1,0 +1,174 @@
+"""Contacts that last: hand the impulse of the last step to the same contact of this step."""
+
+from __future__ import annotations
+
+from math import inf
+
+from numpy.typing import NDArray
+
+from engine.collision.contact_events import find_events, is_touching
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
+from engine.world.contacts import Contacts
+from engine.world.events import Events
+from engine.world.model import Shapes
+from engine.world.state import ContactCache, State
+from engine.world.workspace import Motion
+
+# contacts of a pair that are told apart when their features change
+BITS = 62
+
+
+@kernel
+def hand_over(cache: ContactCache, j: int, contacts: Contacts, i: int) -> None:
+    """The impulse of cached contact j to contact i."""
+    for k in range(3):
+        contacts.impulse_W[i, k] = cache.impulse_W[j, k]
+        contacts.moment_W[i, k] = cache.moment_W[j, k]
+
+
+@kernel
+def nearest_left(cache: ContactCache, start: int, end: int, given: int, p: Vec3) -> int:
+    """The cached contact of [start, end) nearest to p whose bit is not in `given`; -1: none."""
+    best, nearest = -1, inf
+    for j in range(start, min(end, start + BITS)):
+        d = sub(load3(cache.point_W, j), p)
+        if given >> (j - start) & 1 == 0 and dot(d, d) < nearest:
+            best, nearest = j, dot(d, d)
+    return best
+
+
+@kernel
+def match_pair(
+    contacts: Contacts, first: int, last: int, cache: ContactCache, start: int, end: int
+) -> None:
+    """Impulses for the contacts [first, last) of one pair from the cached ones [start, end).
+
+    Those of equal feature first, in order. A contact that finds none takes over from the nearest
+    cached one that is left: as a face tilts by a rounding its corner is cut by another edge, and
+    bears the load of the corner that it was. Each is given away once.
+    """
+    at, given, without = start, 0, 0
+    for i in range(first, last):
+        j = at
+        while j < end and cache.feature[j] != contacts.feature[i]:
+            j += 1
+        if j < end:
+            hand_over(cache, j, contacts, i)
+            at = j + 1
+            given |= 1 << min(j - start, BITS)
+        else:
+            without |= 1 << min(i - first, BITS)
+    for i in range(first, min(last, first + BITS)):
+        if without >> (i - first) & 1 == 1:
+            j = nearest_left(cache, start, end, given, load3(contacts.point_W, i))
+            if j < 0:
+                return
+            hand_over(cache, j, contacts, i)
+            given |= 1 << (j - start)
+
+
+@kernel
+def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
+    """contacts.impulse_W = what the same contact of the last step bore, or 0 where there was none.
+
+    Both lists ascend by pair: one walk through each.
+
+    Check   tests/engine/collision/manifold/test_persistence.py
+    """
+    i, j = 0, 0
+    while i < contacts.count[0]:
+        key = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
+        first = i
+        while i < contacts.count[0] and contacts.shape_a[i] * n_shapes + contacts.shape_b[i] == key:
+            for k in range(3):
+                contacts.impulse_W[i, k] = 0.0
+                contacts.moment_W[i, k] = 0.0
+            i += 1
+        while j < cache.count[0] and cache.key[j] < key:
+            j += 1
+        start = j
+        while j < cache.count[0] and cache.key[j] == key:
+            j += 1
+        if j > start:
+            match_pair(contacts, first, i, cache, start, j)
+
+
+@kernel
+def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
+    """Keep what the next step wants of every contact, in order, as far as the cache goes."""
+    n = min(contacts.count[0], len(cache.key))
+    for i in range(n):
+        cache.key[i] = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
+        cache.feature[i] = contacts.feature[i]
+        cache.touching[i] = 1 if is_touching(contacts, i) else 0
+        store3(cache.impulse_W, i, load3(contacts.impulse_W, i))
+        store3(cache.moment_W, i, load3(contacts.moment_W, i))
+        store3(cache.point_W, i, load3(contacts.point_W, i))
+        store3(cache.normal_W, i, load3(contacts.normal_W, i))
+    cache.count[0] = n
+
+
+@kernel
+def copy_entry(source: ContactCache, i: int, target: ContactCache, j: int) -> None:
+    """target[j] <- source[i]."""
+    target.key[j] = source.key[i]
+    target.feature[j] = source.feature[i]
+    target.touching[j] = source.touching[i]
+    store3(target.impulse_W, j, load3(source.impulse_W, i))
+    store3(target.moment_W, j, load3(source.moment_W, i))
+    store3(target.point_W, j, load3(source.point_W, i))
+    store3(target.normal_W, j, load3(source.normal_W, i))
+
+
+@kernel
+def is_resting(cache: ContactCache, i: int, shapes: Shapes, asleep_with: NDArray) -> bool:
+    """Whether a body of entry i sleeps."""
+    n_shapes = len(shapes.kind)
+    a = shapes.body[cache.key[i] // n_shapes]
+    b = shapes.body[cache.key[i] % n_shapes]
+    return bool(asleep_with[a] >= 0 or asleep_with[b] >= 0)
+
+
+@kernel
+def move_cached(
+    source: ContactCache, shapes: Shapes, asleep_with: NDArray, resting: bool, target: ContactCache
+) -> None:
+    """Move the entries whose bodies rest (or do not) from one cache to another; both stay ordered.
+
+    A pair stands in one of the caches only. The caller knows that all fits.
+
+    Check   tests/engine/collision/manifold/test_persistence.py
+    """
+    moved = 0
+    for i in range(source.count[0]):
+        if is_resting(source, i, shapes, asleep_with) == resting:
+            moved += 1
+    # merge from the back, so that nothing is overwritten before it is read
+    last = target.count[0] - 1
+    free = last + moved
+    target.count[0] += moved
+    for i in range(source.count[0] - 1, -1, -1):
+        if is_resting(source, i, shapes, asleep_with) == resting:
+            while last >= 0 and target.key[last] > source.key[i]:
+                copy_entry(target, last, target, free)
+                last -= 1
+                free -= 1
+            copy_entry(source, i, target, free)
+            free -= 1
+    kept = 0
+    for i in range(source.count[0]):
+        if is_resting(source, i, shapes, asleep_with) != resting:
+            copy_entry(source, i, source, kept)
+            kept += 1
+    source.count[0] = kept
+
+
+@kernel
+def settle_contacts(
+    shapes: Shapes, contacts: Contacts, state: State, motion: Motion, time: float, events: Events
+) -> None:
+    """After a kick at `time` [s]: tell what began and ended to touch, and keep the contacts."""
+    if len(events.who) > 0:
+        find_events(shapes, contacts, state, motion.velocity_old, time, events)
+    store_contacts(contacts, len(shapes.kind), state.contacts)

@@ -1,0 +1,47 @@
+"""Surface properties of the contacts."""
+
+from __future__ import annotations
+
+from engine.compiler.kernel import kernel
+from engine.spatial.quaternion import load4, rotate
+from engine.spatial.vec3 import ZERO3, Vec3, load3, store3, sub
+from engine.world.contacts import Contacts
+from engine.world.model import Materials, Shapes
+from engine.world.state import State
+
+
+@kernel
+def surface_velocity_of(materials: Materials, state: State, body: int, material: int) -> Vec3:
+    """How fast a surface of a body runs over it, W [m/s]."""
+    surface_velocity = load3(materials.surface_velocity_B, material)
+    if surface_velocity == ZERO3:
+        return ZERO3
+    return rotate(load4(state.q_WB, body), surface_velocity)
+
+
+@kernel
+def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts: Contacts) -> None:
+    """Bodies and surface properties of every contact, from its shapes and the pair tables.
+
+    The surface velocity is how fast B's surface runs over its body less the same of A, turned into
+    W.
+    Check   tests/references/test_surfaces.py
+    """
+    i, j, a, b, body_a, body_b = -1, -1, 0, 0, 0, 0
+    surface_velocity = ZERO3
+    for c in range(contacts.count[0]):
+        if contacts.shape_a[c] != i or contacts.shape_b[c] != j:
+            i, j = contacts.shape_a[c], contacts.shape_b[c]
+            a, b = shapes.material[i], shapes.material[j]
+            body_a, body_b = shapes.body[i], shapes.body[j]
+            velocity_a = surface_velocity_of(materials, state, body_a, a)
+            surface_velocity = sub(surface_velocity_of(materials, state, body_b, b), velocity_a)
+        contacts.body_a[c] = body_a
+        contacts.body_b[c] = body_b
+        contacts.friction[c] = materials.friction[a, b]
+        contacts.restitution[c] = materials.restitution[a, b]
+        contacts.rolling[c] = materials.rolling[a, b]
+        contacts.spinning[c] = materials.spinning[a, b]
+        contacts.compliance[c] = materials.compliance[a, b]
+        contacts.damping[c] = materials.damping[a, b]
+        store3(contacts.surface_velocity_W, c, surface_velocity)

@@ -1,0 +1,1 @@
+"""Triangle meshes as one side of a pair."""

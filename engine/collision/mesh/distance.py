@@ -1,0 +1,81 @@
+"""How far a convex solid is from a mesh, however far: branch and bound over its tree."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.collision.mesh.edges import nearest_to_triangle
+from engine.collision.mesh.swept_bounds import write_rows
+from engine.collision.mesh.triangle import (
+    MESH_ROW,
+    bottom_of,
+    clear_triangle,
+    triangle_of,
+    write_triangle,
+)
+from engine.collision.narrow.closest_feature import MISS, Hit
+from engine.collision.narrow.solid import axis_of, position_of, radius_of
+from engine.collision.narrow.support import support
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import dot
+from engine.world.collision import CollisionScratch, Pair
+from engine.world.model import TREE_LEAF, Meshes
+
+
+@kernel
+def distance_to_node(pair: Pair, node: NDArray, i: int) -> float:
+    """At least this far [m] is the solid from all in node i, seen along the mesh's axes."""
+    if node[i, 0] > node[i, 3]:
+        return math.inf
+    total = 0.0
+    r = radius_of(pair, 0)
+    for k in range(3):
+        e = axis_of(pair, MESH_ROW, k)
+        origin = dot(e, position_of(pair, MESH_ROW))
+        low = bottom_of(pair, e, r) - origin
+        high = dot(e, support(pair, 0, e)) + r - origin
+        d = max(node[i, k] - high, low - node[i, 3 + k], 0.0)
+        total += d * d
+    return math.sqrt(total)
+
+
+@kernel
+def solid_mesh(scratch: CollisionScratch, meshes: Meshes, m: int, solid: int, mesh: int) -> Hit:
+    """Gap, normal from the solid to the mesh, half way point from the solid's origin, W.
+
+    Apart: the distance. Where they meet gap is negative, but what it takes to separate them is a
+    matter of all triangles: contacts tell it.
+    """
+    write_rows(scratch, solid, mesh)
+    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
+    clear_triangle(pair)
+    stack = scratch.reduction.stack
+    best = MISS
+    stack[0] = 1
+    stack[1] = 0
+    start = meshes.node_start[m]
+    while stack[0] > 0:
+        i = stack[stack[0]]
+        stack[0] -= 1
+        if distance_to_node(pair, meshes.node, start + i) > best[0]:
+            continue
+        if i < meshes.first_leaf[m]:
+            left = distance_to_node(pair, meshes.node, start + 2 * i + 1)
+            right = distance_to_node(pair, meshes.node, start + 2 * i + 2)
+            near = 2 * i + 1 if left <= right else 2 * i + 2
+            stack[stack[0] + 1] = 4 * i + 3 - near
+            stack[stack[0] + 2] = near
+            stack[0] += 2
+            continue
+        first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
+        for k in range(first, first + TREE_LEAF):
+            t = meshes.leaf[k]
+            if t >= 0:
+                corners = triangle_of(pair, meshes, t)
+                write_triangle(pair, corners)
+                hit = nearest_to_triangle(scratch, pair, corners, max(best[0], 0.0))
+                if hit[0] < best[0]:
+                    best = hit
+    return best

@@ -1,0 +1,98 @@
+"""A convex solid against the edges and corners of a triangle that stand out of the surface."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.mesh.triangle import (
+    Triangle,
+    corner_may_push,
+    edge_may_push,
+    feature_towards,
+)
+from engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
+from engine.collision.narrow.epa import epa
+from engine.collision.narrow.gjk import APART, FAR, MEET, gjk
+from engine.collision.narrow.simplex import triangle_weights
+from engine.collision.narrow.solid import kind_of, position_of, radius_of
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
+from engine.world.collision import CollisionScratch, Pair
+from engine.world.model import SPHERE, Meshes
+
+
+@kernel
+def nearest_corner_point(corners: Triangle, p: Vec3) -> Vec3:
+    """The point of the triangle nearest to p."""
+    a, b, c = corners
+    x, y, z = triangle_weights(sub(a, p), sub(b, p), sub(c, p))
+    return add(add(scale(x, a), scale(y, b)), scale(z, c))
+
+
+@kernel
+def is_met(pair: Pair, corners: Triangle, simplex: NDArray) -> bool:
+    """True if the solid and the triangle share a point."""
+    r = radius_of(pair, 0)
+    if kind_of(pair, 0) == SPHERE:
+        c = position_of(pair, 0)
+        return norm(sub(nearest_corner_point(corners, c), c)) <= r
+    status, _, a, b = gjk(pair, r, simplex)
+    return status == MEET or (status == APART and norm(sub(a, b)) <= r)
+
+
+@kernel
+def nearest_to_triangle(
+    scratch: CollisionScratch, pair: Pair, corners: Triangle, limit: float
+) -> Hit:
+    """Gap, normal from the solid to the triangle and half way point; a sphere in closed form."""
+    r = radius_of(pair, 0)
+    if kind_of(pair, 0) == SPHERE:
+        c = position_of(pair, 0)
+        b = nearest_corner_point(corners, c)
+        d = sub(b, c)
+        if dot(d, d) <= 0.0:
+            return MISS
+        return hit_of_points(c, b, r, 0.0, (0.0, 0.0, 1.0))
+    status, count, a, b = gjk(pair, limit + r, scratch.simplex)
+    if status == FAR:
+        return MISS
+    if status == APART:
+        return hit_of_points(a, b, r, 0.0, (0.0, 0.0, 1.0))
+    polytope = scratch.polytope
+    for i in range(count):
+        for k in range(9):
+            polytope.vertex[i, k] = scratch.simplex[i, k]
+    overlap, n, a, b = epa(pair, count, polytope)
+    middle = scale(0.5, add(a, b))
+    return (-overlap - r, n, add(middle, scale(0.5 * r, n)))
+
+
+@kernel
+def edge_hit(
+    scratch: CollisionScratch,
+    pair: Pair,
+    meshes: Meshes,
+    t: int,
+    corners: Triangle,
+    limit: float,
+) -> tuple[Hit, tuple[int, int]]:
+    """The hit with an edge or corner of triangle t that may push that way, else MISS.
+
+    The second says which: 2, k edge k -> k + 1; 1, k corner k. Faces are looked at elsewhere.
+    """
+    hit = nearest_to_triangle(scratch, pair, corners, limit)
+    if not hit[0] <= limit:
+        return (MISS, (0, 0))
+    d = negate(hit[1])
+    feature = feature_towards(corners, d)
+    count, k = feature
+    if count == 2:
+        # an edge apart from the solid is the business of the triangle with the lower number
+        other = meshes.neighbour[t, k]
+        if hit[0] >= 0.0 and 0 <= other < t:
+            return (MISS, feature)
+        if edge_may_push(pair, meshes, t, k, d):
+            return (hit, feature)
+    elif count == 1 and corner_may_push(pair, meshes, t, k, d):
+        return (hit, feature)
+    return (MISS, feature)

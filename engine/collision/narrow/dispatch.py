@@ -1,0 +1,75 @@
+"""One pair: which routine, then its contact points."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.collision.manifold.contact_points import (
+    add_nearest,
+    choose_four,
+    least_gap,
+    write_candidates,
+)
+from engine.collision.narrow.box_box import box_box
+from engine.collision.narrow.box_capsule import box_capsule
+from engine.collision.narrow.closest_feature import Hit
+from engine.collision.narrow.convex import convex_convex
+from engine.collision.narrow.plane import solid_plane
+from engine.collision.narrow.segment import segment_segment
+from engine.collision.narrow.solid import kind_of, scale_of
+from engine.collision.narrow.sphere import sphere_box, sphere_cylinder
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3
+from engine.world.collision import CollisionScratch, Faces, Pair, Polytope
+from engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+
+# Separating axes tell the distance of boxes to this share of the size, or another method must.
+CERTAIN = 1e-6
+
+
+@kernel
+def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
+    """Gap, normal and nearest points of a pair whose side 0 has the smaller kind."""
+    a = kind_of(pair, 0)
+    b = kind_of(pair, 1)
+    if b == PLANE:
+        return solid_plane(pair)
+    if (a in (SPHERE, CAPSULE)) and (b in (SPHERE, CAPSULE)):
+        return segment_segment(pair)
+    if a == SPHERE and b == BOX:
+        return sphere_box(pair)
+    if a == SPHERE and b == CYLINDER:
+        return sphere_cylinder(pair)
+    if a == BOX and b == BOX:
+        return box_box(pair, limit)
+    if a == BOX and b == CAPSULE:
+        return box_capsule(pair, limit, simplex, polytope)
+    return convex_convex(pair, limit, simplex, polytope)
+
+
+@kernel
+def find_points(
+    pair: Pair, faces: Faces, hit: Hit, limit: float, scratch: CollisionScratch
+) -> tuple[int, Vec3]:
+    """Contacts of a pair that was hit, with gaps up to `limit`: how many; their normal from 0 to 1.
+
+    Side 0 is no sphere: that touches in its nearest point only.
+
+    Writes  patch.chosen: rows of patch.candidate and patch.feature
+    """
+    patch = scratch.patch
+    size = scale_of(pair)
+    hit, count = write_candidates(pair, faces, hit, limit, patch)
+    if (
+        kind_of(pair, 1) == BOX
+        and kind_of(pair, 0) == BOX
+        and hit[0] > 0.0
+        and least_gap(patch, count) > hit[0] + CERTAIN * size
+    ):
+        # apart, and no points are as near as the axis says: corners or edges face each other
+        hit = convex_convex(pair, limit, scratch.simplex, scratch.polytope)
+        if not hit[0] <= limit:
+            return (0, hit[1])
+        hit, count = write_candidates(pair, faces, hit, limit, patch)
+    count = add_nearest(pair, hit, count, patch)
+    return (choose_four(patch, count, size, limit), hit[1])

@@ -1,0 +1,21 @@
+"""Two posed shapes as the narrow phase takes them."""
+
+from __future__ import annotations
+
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3
+from engine.world.collision import N_FIXED, POSITION, CollisionScratch
+
+
+@kernel
+def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
+    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`.
+
+    Columns of the pair that tell how shapes move are left alone.
+    """
+    for side in range(2):
+        shape = first if side == 0 else i + j - first
+        for k in range(N_FIXED):
+            scratch.pair[side, k] = scratch.solids[shape, k]
+        for k in range(3):
+            scratch.pair[side, POSITION + k] -= origin[k]

@@ -1,0 +1,82 @@
+"""Reading one side of a pair."""
+
+from __future__ import annotations
+
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import Vec3
+from engine.world.collision import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Pair
+
+
+@kernel
+def kind_of(pair: Pair, s: int) -> int:
+    """SPHERE ... PLANE."""
+    return int(pair.solids[s, KIND])
+
+
+@kernel
+def size_of(pair: Pair, s: int) -> Vec3:
+    """As Shapes.size [m]."""
+    return (pair.solids[s, SIZE], pair.solids[s, SIZE + 1], pair.solids[s, SIZE + 2])
+
+
+@kernel
+def position_of(pair: Pair, s: int) -> Vec3:
+    """Origin of the shape [m]."""
+    return (
+        pair.solids[s, POSITION],
+        pair.solids[s, POSITION + 1],
+        pair.solids[s, POSITION + 2],
+    )
+
+
+@kernel
+def axis_of(pair: Pair, s: int, k: int) -> Vec3:
+    """Axis k of the shape in world axes: column k of R_WS."""
+    return (
+        pair.solids[s, ROTATION + k],
+        pair.solids[s, ROTATION + 3 + k],
+        pair.solids[s, ROTATION + 6 + k],
+    )
+
+
+@kernel
+def radius_of(pair: Pair, s: int) -> float:
+    """Thickness around the core [m]."""
+    return float(pair.solids[s, RADIUS])
+
+
+@kernel
+def scale_of(pair: Pair) -> float:
+    """Length that tolerances of this pair refer to [m]: the smaller bounding radius.
+
+    Not below 1e-4 of the larger one, whose coordinates set the rounding; planes are left out.
+    """
+    a = pair.solids[0, BOUND]
+    b = pair.solids[1, BOUND]
+    if b > 1e300:
+        return float(a)
+    return float(max(min(a, b), 1e-4 * max(a, b)))
+
+
+@kernel
+def to_world(pair: Pair, s: int, x: Vec3) -> Vec3:
+    """R_WS x: directions of the shape in world axes."""
+    c = pair.solids
+    k = ROTATION
+    return (
+        c[s, k] * x[0] + c[s, k + 1] * x[1] + c[s, k + 2] * x[2],
+        c[s, k + 3] * x[0] + c[s, k + 4] * x[1] + c[s, k + 5] * x[2],
+        c[s, k + 6] * x[0] + c[s, k + 7] * x[1] + c[s, k + 8] * x[2],
+    )
+
+
+@kernel
+def to_shape(pair: Pair, s: int, x: Vec3) -> Vec3:
+    """R_WS^T x: directions of the world in the shape's axes."""
+    c = pair.solids
+    k = ROTATION
+    return (
+        c[s, k] * x[0] + c[s, k + 3] * x[1] + c[s, k + 6] * x[2],
+        c[s, k + 1] * x[0] + c[s, k + 4] * x[1] + c[s, k + 7] * x[2],
+        c[s, k + 2] * x[0] + c[s, k + 5] * x[1] + c[s, k + 8] * x[2],
+    )

@@ -1,0 +1,1 @@
+"""Ray casts and closest points between two steps."""

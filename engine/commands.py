@@ -1,0 +1,256 @@
+"""The part of a simulation's door through which a person pushes, drives and holds things."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.accounting.energy import momenta, moving_energy, potential_energy
+from engine.build.rotations import inverse, rotation_matrix, turn
+from engine.world.model import DYNAMIC, STATIC, Model
+from engine.world.options import Integrator, StepOptions
+from engine.world.rows import ROW_GRAB
+from engine.world.state import LEDGER_WORK_IN, State
+from engine.world.workspace import Workspace
+
+Array = NDArray[np.float64]
+
+
+def total_energy(model: Model, state: State) -> float:
+    """Kinetic and potential energy [J]."""
+    return float(moving_energy(model, state) + potential_energy(model, state))
+
+
+def total_momentum(model: Model, state: State) -> Array:
+    """(6,) linear, then angular about the origin of W."""
+    linear, angular = momenta(model.bodies, state)
+    return np.array([*linear, *angular])
+
+
+class Booked:
+    """Books what changes inside a `with` as work and impulse from outside."""
+
+    def __init__(self, model: Model, state: State) -> None:
+        """Take the model and the state that is about to be changed."""
+        self._model, self._state = model, state
+
+    def __enter__(self) -> None:
+        """Remember energy and momenta."""
+        self._energy = total_energy(self._model, self._state)
+        self._momentum = total_momentum(self._model, self._state)
+
+    def __exit__(self, *_: object) -> None:
+        """Book the difference."""
+        change = total_energy(self._model, self._state) - self._energy
+        self._state.ledger[LEDGER_WORK_IN] += change
+        self._state.momentum_in[:] += total_momentum(self._model, self._state) - self._momentum
+
+
+def wake(state: State, i: int) -> None:
+    """Wake body i with all that fell asleep together with it; its rest begins anew."""
+    first = state.asleep_with[i]
+    if first >= 0:
+        members = state.asleep_with == first
+        state.asleep_with[members] = -1
+        state.still_steps[members] = 0
+        state.woken[0] = 1
+    state.still_steps[i] = 0
+
+
+def neighbours(model: Model, state: State, i: int) -> set[int]:
+    """Bodies that rest on body i, or hang on it by a joint or a force element."""
+    n_shapes = len(model.shapes.kind)
+    keys = state.resting.key[: state.resting.count[0]]
+    touching = (model.shapes.body[keys // n_shapes], model.shapes.body[keys % n_shapes])
+    hanging = (model.joints.body_a, model.joints.body_b)
+    pulled = (model.forces.body_a, model.forces.body_b)
+    found: set[int] = set()
+    for a, b in (touching, hanging, pulled):
+        found.update(b[a == i].tolist(), a[b == i].tolist())
+    return found
+
+
+def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
+    """Give body i a velocity of its origin and an angular velocity, in W.
+
+    Raises ValueError for a static body.
+    """
+    if model.bodies.kind[i] == STATIC:
+        raise ValueError("a static body has no velocity to set")
+    for k in (i, *neighbours(model, state, i)):
+        wake(state, k)
+    with Booked(model, state):
+        arm = turn(state.q_WB[i], model.bodies.com_B[i])
+        state.w_WB_W[i] = angular
+        state.v_WB_W[i] = linear + np.cross(angular, arm)
+    state.velocities_changed[0] = 1
+
+
+def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Array | None) -> None:
+    """Hit body i with an impulse [N s] at a point of W (default: the centre of mass).
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be hit")
+    wake(state, i)
+    with Booked(model, state):
+        state.v_WB_W[i] += impulse * model.bodies.inverse_mass[i]
+        if point is not None:
+            R = rotation_matrix(state.q_WB[i])
+            moment = np.cross(point - state.p_WB[i], impulse)
+            state.w_WB_W[i] += R @ model.bodies.inverse_inertia_B[i] @ R.T @ moment
+    state.velocities_changed[0] = 1
+
+
+def apply_wrench(
+    model: Model, state: State, i: int, wrench: Array, point: Array | None, until: float
+) -> None:
+    """Push body i with force and torque (6,), linear first, W, until a time [s].
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be pushed")
+    wake(state, i)
+    torque = wrench[3:].copy()
+    if point is not None:
+        torque += np.cross(point - state.p_WB[i], wrench[:3])
+    state.applied[i] = (*wrench[:3], *torque, until)
+
+
+def grab(model: Model, state: State, i: int, point: Array) -> None:
+    """Take hold of a point of W on body i.
+
+    Raises ValueError unless the body is dynamic.
+    """
+    if model.bodies.kind[i] != DYNAMIC:
+        raise ValueError("only a dynamic body can be grabbed")
+    wake(state, i)
+    state.grab_body[0] = i
+    state.grab_point_B[:] = turn(inverse(state.q_WB[i]), point - state.p_WB[i])
+    state.grab_target_W[:] = point
+
+
+def grabbed_point(state: State) -> Array:
+    """Where the held point is now, in W (3,)."""
+    i = int(state.grab_body[0])
+    return state.p_WB[i] + turn(state.q_WB[i], state.grab_point_B)
+
+
+def vector(value: Any, what: str) -> Array:
+    """Three finite numbers. Raises ValueError that names them."""
+    array = np.asarray(value, dtype=float)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ValueError(f"{what} must be three finite numbers, not {value!r}")
+    return array
+
+
+class Commands:
+    """What may be done to a running simulation, by names; all of it is booked as from outside."""
+
+    model: Model
+    state: State
+    work: Workspace
+    options: StepOptions
+    _body_index: dict[str, int]
+    _joint_index: dict[str, int]
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.state.time[0])
+
+    @property
+    def time_step(self) -> float:
+        """Length of a step [s]."""
+        return float(self.options.time_step)
+
+    def _body(self, name: str) -> int:
+        if name not in self._body_index:
+            raise ValueError(f"there is no body '{name}'")
+        return self._body_index[name]
+
+    def set_motor(
+        self, joint: str, target: float, axis: int = 0, max_force: float | None = None
+    ) -> None:
+        """Command a motor's target (and largest force) from the next step on."""
+        if joint not in self._joint_index:
+            raise ValueError(f"there is no joint '{joint}'")
+        j = self._joint_index[joint]
+        if axis not in (0, 1, 2) or self.model.joints.motor_kind[j, axis] == 0:
+            raise ValueError(f"joint '{joint}' has no motor on axis {axis}")
+        if not math.isfinite(target):
+            raise ValueError(f"the target must be a finite number, not {target!r}")
+        for i in (self.model.joints.body_a[j], self.model.joints.body_b[j]):
+            wake(self.state, i)
+        self.state.motor_target[j, axis] = target
+        if max_force is not None:
+            if not max_force >= 0.0:
+                raise ValueError(f"max_force must not be negative, not {max_force!r}")
+            self.state.motor_max_force[j, axis] = max_force
+
+    def apply_wrench(
+        self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0
+    ) -> None:
+        """Push a body for `duration` seconds (0: one step) with force [N] and torque [N m], W."""
+        wrench = np.concatenate([vector(force, "force"), vector(torque, "torque")])
+        where = None if point is None else vector(point, "point")
+        until = self.time + max(float(duration), self.time_step)
+        apply_wrench(self.model, self.state, self._body(body), wrench, where, until)
+
+    def apply_impulse(self, body: str, impulse: Any, point: Any = None) -> None:
+        """Hit a body with an impulse [N s] at a point of W (default: its centre of mass)."""
+        where = None if point is None else vector(point, "point")
+        i = self._body(body)
+        apply_impulse(self.model, self.state, i, vector(impulse, "impulse"), where)
+
+    def set_velocity(self, body: str, linear: Any, angular: Any) -> None:
+        """Give a body a velocity of its origin [m/s] and an angular velocity [rad/s], W."""
+        i = self._body(body)
+        v, w = vector(linear, "linear"), vector(angular, "angular")
+        set_velocity(self.model, self.state, i, v, w)
+
+    def set_gravity(self, gravity: Any) -> None:
+        """Change gravity [m/s^2], W; the change of potential is booked as work from outside."""
+        value = vector(gravity, "gravity")
+        for i in range(len(self.model.bodies.kind)):
+            wake(self.state, i)
+        with Booked(self.model, self.state):
+            self.state.gravity_W[:] = value
+
+    def grab(self, body: str, point: Any) -> None:
+        """Take hold of a point [m, W] of a dynamic body with a spring.
+
+        Raises ValueError where the integrator knows no hand.
+        """
+        if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            name = Integrator(self.options.integrator).name.lower()
+            raise ValueError(f"'grab' needs semi_implicit_euler, not the integrator '{name}'")
+        grab(self.model, self.state, self._body(body), vector(point, "point"))
+
+    def grab_move(self, target: Any) -> None:
+        """Move the hand [m, W]; without a held body nothing happens."""
+        self.state.grab_target_W[:] = vector(target, "target")
+
+    def release(self) -> None:
+        """Let go."""
+        self.state.grab_body[0] = -1
+
+    def grab_state(self) -> dict[str, Any] | None:
+        """What is held: body (index), point, target [m, W] and the force of the last step [N]."""
+        i = int(self.state.grab_body[0])
+        if i < 0:
+            return None
+        rows, lam = self.work.rows, self.work.problem.lam
+        held = np.flatnonzero(rows.kind[: rows.count[1]] == ROW_GRAB)
+        force = lam[held] / self.time_step if len(held) == 3 else np.zeros(3)
+        return {
+            "body": i,
+            "point": grabbed_point(self.state),
+            "target": self.state.grab_target_W.copy(),
+            "force": force.copy(),
+        }

@@ -1,0 +1,1 @@
+"""How the engine is compiled: kernels, structs, the linker and the cache of machine code."""

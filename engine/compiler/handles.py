@@ -1,0 +1,112 @@
+"""Bundles that wait in memory: a kernel is handed an address, not hundreds of arrays.
+
+Whenever Python hands over a bundle every array in it is looked at, 100 us for all of a simulation.
+A held bundle was looked at once; its arrays must stay where they are, which arrays do as long as
+somebody holds them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+import numpy as np
+
+from engine.compiler.mode import STRUCTS_ARE_TUPLES
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+
+    def opened(held: T) -> T:
+        """The bundle that is held, in a kernel."""
+        ...
+
+    def hold(whole: T) -> T:
+        """A bundle as kernels are handed it, to be `opened` there."""
+        ...
+
+elif STRUCTS_ARE_TUPLES:
+    from engine.compiler.kernel import kernel
+
+    @kernel
+    def opened(held):
+        """The bundle itself."""
+        return held
+
+    def hold(whole):
+        """The bundle itself."""
+        return whole
+
+else:
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.core.datamodel.models import OpaqueModel
+    from numba.extending import NativeValue, intrinsic, register_model, unbox
+
+    from engine.compiler.kernel import kernel
+    from engine.compiler.structs import BundleType
+
+    WORD = ir.IntType(64)
+
+    class HeldType(types.Type):
+        """The address of a bundle that Python keeps."""
+
+        def __init__(self, bundle_type: BundleType) -> None:
+            """Of one type of bundle."""
+            self.bundle_type = bundle_type
+            super().__init__(f"Held({bundle_type.name})")
+
+    register_model(HeldType)(OpaqueModel)
+
+    class Held:
+        """A bundle and the block that kernels see of it."""
+
+        __slots__ = ("_numba_type_", "address", "block", "whole")
+
+        def __init__(self, whole: Any) -> None:
+            """Copy the addresses of all arrays, and keep the arrays."""
+            self.whole = whole
+            self.block = np.zeros(1, np.int64)
+            self.block = np.zeros(write_block(whole, self.block), np.int64)
+            write_block(whole, self.block)
+            self.address = self.block.ctypes.data
+            self._numba_type_ = HeldType(numba.typeof(whole))
+
+    @unbox(HeldType)
+    def _unbox(held_type: HeldType, obj: Any, c: Any) -> NativeValue:
+        address = c.pyapi.object_getattr_string(obj, "address")
+        pointer = c.pyapi.long_as_voidptr(address)
+        c.pyapi.decref(address)
+        return NativeValue(pointer, is_error=c.pyapi.c_api_error())
+
+    @intrinsic
+    def opened(context: Any, held: HeldType) -> Any:
+        """The bundle that is held."""
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            model = context.data_model_manager[signature.return_type]
+            return builder.bitcast(arguments[0], model.pointer)
+
+        return held.bundle_type(held), codegen
+
+    @intrinsic
+    def _copy_block(context: Any, whole: BundleType, block: Any) -> Any:
+        """block <- the block of a bundle, if there is room; returns its words."""
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            model = context.data_model_manager[signature.args[0]]
+            target = context.make_array(signature.args[1])(context, builder, arguments[1])
+            room = cgutils.unpack_tuple(builder, target.shape)[0]
+            with builder.if_then(builder.icmp_signed(">=", room, WORD(model.size // 8))):
+                cgutils.raw_memcpy(builder, target.data, arguments[0], WORD(model.size), 1)
+            return WORD(model.size // 8)
+
+        return types.int64(whole, block), codegen
+
+    @kernel
+    def write_block(whole: Any, block: Any) -> int:
+        """block (>= words,) int64 <- what kernels see of a bundle; returns how many words it is."""
+        return _copy_block(whole, block)
+
+    hold = Held

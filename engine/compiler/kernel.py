@@ -1,0 +1,119 @@
+"""`@kernel`: the one place that decides how the engine is compiled (`$CARDAN_COMPILER`).
+
+The cache of Numba does not notice an edited callee in another file, so what is kept is keyed by a
+hash of every source file of the engine: an edited engine never meets code of its past self.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from engine.compiler.mode import CHECKED, COMPILER, INTERPRETED, PLAIN
+
+F = TypeVar("F")
+
+if TYPE_CHECKING:
+
+    def kernel(function: F) -> F:
+        """Compile a function; the type checker sees it unchanged."""
+        ...
+
+    def fast_kernel(function: F) -> F:
+        """Compile a function whose sums may be reordered (vectorised inner loops only)."""
+        ...
+
+    def clock_ns() -> int:
+        """Monotonic clock [ns], callable from compiled code."""
+        ...
+
+elif INTERPRETED:
+
+    def kernel(function):
+        """Leave the function to Python."""
+        return function
+
+    fast_kernel = kernel
+    clock_ns = time.perf_counter_ns
+
+else:
+    # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises
+    ERRORS = {"error_model": "numpy"}
+
+    class Liberties(set[str]):
+        """Names of liberties that sums may take, told in one order: symbols are made of it."""
+
+        def __repr__(self):
+            """As a set, but the same in every process."""
+            return f"{{{', '.join(map(repr, sorted(self)))}}}"
+
+    FAST = {"fastmath": Liberties({"contract", "reassoc", "nsz"})}
+
+    if COMPILER == PLAIN:
+        from engine.compiler.cache import KEPT, SOURCE_HASH
+        from engine.compiler.progress import Defined
+
+        def compiled(function, **options):
+            """Numba's own way; its cache lies below the folder of these sources."""
+            Defined.count += 1
+            before = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(KEPT.base / SOURCE_HASH)
+            try:
+                # Numba refuses functions that are no file's
+                keep = KEPT.is_writable() and not function.__code__.co_filename.startswith("<")
+                return numba.njit(cache=keep, **ERRORS, **options)(function)
+            finally:
+                numba.config.CACHE_DIR = before
+    else:
+        from engine.compiler.linker import Kernel
+
+        if CHECKED:
+            from engine.compiler import boundscheck
+
+            boundscheck.install()
+        # kernels own no memory, so nothing is counted
+        OPTIONS = {"nopython": True, "boundscheck": CHECKED, "_nrt": False} | ERRORS
+
+        def compiled(function, **options):
+            """Linked as one module with all it calls."""
+            return Kernel(function, OPTIONS | options)
+
+    def kernel(function):
+        """Compile a function when it is first called."""
+        return compiled(function)
+
+    def fast_kernel(function):
+        """As `kernel`, with sums that may be reordered."""
+        return compiled(function, **FAST)
+
+    @intrinsic
+    def _clock_gettime(typing_context: Any) -> Any:
+        """clock_gettime(CLOCK_MONOTONIC) by name, so that compiled code can be cached."""
+        from llvmlite import ir
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            int32, int64 = ir.IntType(32), ir.IntType(64)
+            timespec = ir.LiteralStructType([int64, int64])
+            function_type = ir.FunctionType(int32, [int32, timespec.as_pointer()])
+            function = cgutils.get_or_insert_function(
+                builder.module, function_type, "clock_gettime"
+            )
+            slot = cgutils.alloca_once(builder, timespec)
+            clock = 6 if sys.platform == "darwin" else 1
+            builder.call(function, [int32(clock), slot])
+            seconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 0))
+            nanoseconds = builder.load(cgutils.gep_inbounds(builder, slot, 0, 1))
+            return builder.add(builder.mul(seconds, int64(1_000_000_000)), nanoseconds)
+
+        return types.int64(), codegen
+
+    @kernel
+    def clock_ns():
+        """Monotonic clock [ns], callable from compiled code."""
+        return _clock_gettime()

@@ -1,0 +1,127 @@
+"""Compile or load every kernel a simulation may call."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from engine.compiler.cache import is_complete, mark_complete
+from engine.compiler.progress import Defined, Progress, watched
+from engine.dynamics import Dynamics
+from engine.simulation import Simulation
+from schemas import load_scene
+
+# what one process may compile while another compiles the other: about half of the work each
+Share = Literal["steps", "rest"]
+
+
+def tiny_scene() -> dict[str, Any]:
+    """One body on one hinge, above a plane."""
+    return {
+        "simulation": {"dt": 0.001, "duration": 0.01},
+        "bodies": [
+            {
+                "name": "ground",
+                "type": "static",
+                "shapes": [{"type": "plane", "normal": [0, 0, 1]}],
+            },
+            {
+                "name": "rod",
+                "position": [0, 0, 1],
+                "mass": 1,
+                "shapes": [{"type": "box", "size": [0.1, 0.1, 0.1]}],
+            },
+        ],
+        "joints": [
+            {
+                "name": "pin",
+                "type": "hinge",
+                "parent": "world",
+                "child": "rod",
+                "anchor": [0.5, 0, 1],
+                "axis": [0, 1, 0],
+            }
+        ],
+    }
+
+
+def use_everything(simulation: Simulation) -> None:
+    """Ask for all that is computed by kernels on demand."""
+    simulation.joint_table()
+    simulation.contact_table()
+    simulation.energy()
+    simulation.momentum()
+    simulation.watch_events()
+    simulation.events()
+    simulation.raycast([0, 0, 2], [0, 0, -1])
+    simulation.closest_points("ground", "rod")
+
+
+def compute_everything(tree: Dynamics) -> None:
+    """Ask for all that is computed in joint coordinates."""
+    q, qd = tree.start, tree.start
+    tree.inverse_dynamics(q)
+    tree.forward_dynamics(q)
+    tree.mass_matrix(q)
+    tree.jacobian(q, "rod")
+    tree.jacobian_rate(q, qd, "rod")
+    tree.kinematics(q)
+    tree.energy(q)
+
+
+def solve_plain_problems() -> None:
+    """Problems apart from any scene, by every method."""
+    # it brings SciPy along, which a process that only simulates need not load
+    from engine.complementarity import solve_cone, solve_lcp
+
+    W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
+    for method in ("jacobi", "gauss_seidel", "nncg", "pgs_sm", "apgd", "proximal"):
+        solve_cone(W, q, [0.5], method=method)
+    solve_cone(W, q, [0.5], method="gauss_seidel", law="relaxed")
+    for method in ("lemke", "pivoting"):
+        solve_lcp(W, q, method=method)
+
+
+def move_smoothly() -> None:
+    """What integrators of smooth motion and commands to trees call."""
+    scene = tiny_scene()
+    del scene["bodies"][0]
+    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4"}
+    simulation = Simulation(load_scene(scene))
+    simulation.advance(1)
+    simulation.apply_impulse("rod", [0, 0, 1])
+
+
+def call_every_kernel(share: Share | None = None) -> None:
+    """Compile or load all kernels, or those of a share."""
+    if share != "rest":
+        simulation = Simulation(load_scene(tiny_scene()))
+        simulation.advance(2)
+        use_everything(simulation)
+    if share != "steps":
+        compute_everything(Dynamics(load_scene(tiny_scene())))
+        solve_plain_problems()
+        move_smoothly()
+
+
+def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
+    """Compile (or load from the cache) every kernel; returns the seconds it took.
+
+    progress(done, total, what) is called whenever a kernel is compiled, and once at the end with
+    done = total. Loading a complete cache takes well under a second and reports only the end.
+    With a `share`, only its kernels are compiled, and the cache is not called complete.
+    """
+    began = time.perf_counter()
+    tell = progress if progress is not None else quietly
+    with watched(tell):
+        call_every_kernel("steps" if share is None and is_complete() else share)
+    if share is None:
+        mark_complete()
+        # kernels that were imported on the way count as well
+        total = max(Defined.count, 1)
+        tell(total, total, "ready")
+    return time.perf_counter() - began
+
+
+def quietly(done: int, total: int, what: str) -> None:
+    """Nobody is watching."""

@@ -1,0 +1,225 @@
+"""Limits: one-sided rows on functions of joint coordinates."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.bodies.forces import elastic_force, elastic_slope, is_elastic
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.coordinates import turned_in_A, write_coordinate
+from engine.constraints.joints.equations import Slot
+from engine.constraints.joints.frames import JointFrame
+from engine.constraints.parts.function import scale_row
+from engine.constraints.parts.perpendicular import write_perpendicular
+from engine.constraints.parts.twist import TURNED_OVER, twist_angle, write_twist
+from engine.constraints.row import (
+    belong_to_joint,
+    row_speed,
+    set_equation,
+    set_jacobian,
+    start_row,
+)
+from engine.spatial.rotation import nearest_turn
+from engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
+from engine.world.model import Joints
+from engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
+from engine.world.state import State
+
+# [m/s or rad/s] a stop is not bounced off below this speed: it would never come to rest
+BOUNCE_SPEED = 0.01
+# sin(swing) below which two axes count as being in line
+IN_LINE = 1e-9
+
+
+@kernel
+def one_sided_bias(error: float, h: float, erp: float) -> float:
+    """Bias that keeps C >= 0: a violation shrinks by erp, a gap may close but not be crossed."""
+    if error < 0.0:
+        return erp * error / h
+    return error / h
+
+
+@kernel
+def set_compliant(
+    rows: Rows, row: int, stiffness: NDArray, axis: int, damping: float, x: float, h: float
+) -> None:
+    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f where x is.
+
+        bias = f/(h f' + d),  cfm = 1/(h (h f' + d))
+
+    Where neither slope nor damper resists, the force itself; within the bounds of the row.
+
+    Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
+    Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
+    Check   tests/references/test_limits.py, tests/references/test_motors.py
+    """
+    force = elastic_force(stiffness, axis, x)
+    softness = h * max(elastic_slope(stiffness, axis, x), 0.0) + damping
+    if softness > 0.0:
+        rows.bias[row] = force / softness
+        rows.cfm[row] = 1.0 / (h * softness)
+        return
+    impulse = min(max(-h * force, rows.lo[row]), rows.hi[row])
+    rows.lo[row] = impulse
+    rows.hi[row] = impulse
+
+
+@kernel
+def reach_of(h: float, speed: float) -> float:
+    """What a step may bring near: four times the present speed, plus the width of a hair."""
+    return 1e-3 + 4.0 * h * abs(speed)
+
+
+@kernel
+def keep_positive(
+    rows: Rows, row: int, state: State, joints: Joints, slot: Slot, error: float, h: float
+) -> None:
+    """The general limit: C(x(s)) >= 0, where the last row holds dC/dt = dC/dx dx/ds S u.
+
+    A hard limit within reach of this step becomes C/h (not yet touching) or erp C/h (violated) and
+    bounces with its restitution. A soft one is a spring-damper that only pushes, and only while it
+    is violated; damping alone slows what goes deeper. Out of reach the row is dropped.
+
+    Reads   error C [m or rad]; slot (joint, impulse slot): stops of one coordinate share their law
+    Source  Constraint Notes n.d., joint limits and their generalisation
+    Check   tests/references/test_limits.py, tests/references/test_ball_limits.py
+    """
+    j, which = slot
+    axis = (which - SLOT_LOWER) % 3
+    speed = row_speed(rows, row, state)
+    if error > reach_of(h, speed):
+        rows.count[0] = row
+        return
+    belong_to_joint(rows, row, j, which, state)
+    rows.axis[row] = axis
+    rows.lo[row] = 0.0
+    rows.error[row] = error
+    damping = joints.limit_damping[j, axis]
+    if damping > 0.0 or is_elastic(joints.limit_stiffness[j], axis):
+        if error >= 0.0:
+            rows.count[0] = row
+            return
+        set_compliant(rows, row, joints.limit_stiffness[j], axis, damping, error, h)
+        return
+    rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
+    restitution = joints.limit_restitution[j, axis]
+    # without any rebound what is left of the gap may close: it stops where the stop is
+    if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
+        rows.rebound[row] = -restitution * speed
+        rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
+
+
+@kernel
+def write_stop(
+    rows: Rows, state: State, joints: Joints, slot: Slot, frame: JointFrame, h: float
+) -> None:
+    """One stop of one coordinate: C = q - lower or C = upper - q by its slot (joint, impulse slot).
+
+    Source  Constraint Notes n.d., limits.  Differs: sign of the upper bias
+    """
+    j, which = slot
+    axis = (which - SLOT_LOWER) % 3
+    q = state.joint_q[j, axis]
+    upper = which >= SLOT_UPPER
+    error = joints.limit_upper[j, axis] - q if upper else q - joints.limit_lower[j, axis]
+    if not math.isfinite(error):
+        return
+    row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
+    write_coordinate(rows, row, joints, j, axis, frame)
+    if upper:
+        scale_row(rows, row, -1.0)
+    keep_positive(rows, row, state, joints, slot, error, h)
+
+
+@kernel
+def write_limits(
+    rows: Rows,
+    state: State,
+    joints: Joints,
+    which: Slot,
+    frame: JointFrame,
+    h: float,
+    bias_acceleration: NDArray,
+) -> None:
+    """Both stops of a coordinate, which = (joint, axis); equal ones lock it."""
+    j, axis = which
+    if joints.limit_on[j, axis] == 0:
+        return
+    lower, upper = joints.limit_lower[j, axis], joints.limit_upper[j, axis]
+    if lower == upper:
+        row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
+        belong_to_joint(rows, row, j, SLOT_LOWER + axis, state)
+        rows.axis[row] = axis
+        curvature = write_coordinate(rows, row, joints, j, axis, frame)
+        error = state.joint_q[j, axis] - lower
+        share = rows.share[0]
+        k = (h, share * joints.erp[j], joints.cfm[j] / share)
+        set_equation(rows, row, error, curvature, k, bias_acceleration)
+        return
+    write_stop(rows, state, joints, (j, SLOT_LOWER + axis), frame, h)
+    write_stop(rows, state, joints, (j, SLOT_UPPER + axis), frame, h)
+
+
+@kernel
+def write_swing_limit(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """The cone of a ball joint: C = limit - swing, swing = acos(s . s_b), s in A and s_b in B.
+
+    The general limit with x = s . s_b (the part `perpendicular`) and dC/dx = 1/sin(swing). With
+    the axes in line (swing 0 or pi) there is no direction to swing in; any across s is taken,
+    always the same: at 0 only a cone of a hair's width asks for it, from pi it leads back.
+    """
+    c = dot(frame.s, frame.s_b)
+    sine = norm(cross(frame.s, frame.s_b))
+    state.joint_q[j, 0] = math.atan2(sine, c)
+    row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
+    if sine > IN_LINE:
+        write_perpendicular(rows, row, frame, frame.s, frame.s_b)
+        scale_row(rows, row, 1.0 / sine)
+    else:
+        across = perpendicular(frame.s)
+        set_jacobian(rows, row, across, ZERO3, negate(across))
+    error = joints.limit_upper[j, 0] - state.joint_q[j, 0]
+    keep_positive(rows, row, state, joints, (j, SLOT_UPPER), error, h)
+
+
+@kernel
+def write_twist_limit(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """The twist of a ball joint either way: C = limit - twist and C = limit + twist.
+
+    The general limit with x = twist (the part `twist`), dC/dx = -1 and 1. The twist is counted
+    across pi. With the axis turned over (swing = pi, to TURNED_OVER) it means nothing: no rows.
+    """
+    if 1.0 + dot(frame.s, frame.s_b) < TURNED_OVER:
+        return
+    turned = turned_in_A(joints, state, j)
+    twist = nearest_turn(twist_angle(turned, load3(joints.axis_A, j)), state.joint_q[j, 1])
+    state.joint_q[j, 1] = twist
+    for side in range(2):
+        row = start_row(rows, ROW_LIMIT, frame.body_a, frame.body_b)
+        write_twist(rows, row, frame)
+        slope = 1.0 if side == 0 else -1.0
+        scale_row(rows, row, slope)
+        error = joints.limit_upper[j, 1] + slope * twist
+        which = SLOT_LOWER + 1 if side == 0 else SLOT_UPPER + 1
+        keep_positive(rows, row, state, joints, (j, which), error, h)
+
+
+@kernel
+def write_ball_limits(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """Swing and twist limits of a ball joint, as far as it has them.
+
+    Writes  rows, state.joint_q[j] (swing, twist)
+    Check   tests/references/test_ball_limits.py, tests/engine/constraints/test_rows.py
+    """
+    if joints.limit_on[j, 0] == 1:
+        write_swing_limit(rows, state, joints, j, frame, h)
+    if joints.limit_on[j, 1] == 1:
+        write_twist_limit(rows, state, joints, j, frame, h)

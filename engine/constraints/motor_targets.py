@@ -1,0 +1,141 @@
+"""What the target of a motor is at a time, and how fast it moves."""
+
+from __future__ import annotations
+
+import math
+
+from engine.bodies.forces import slope_at, value_at
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.coordinates import along_ball_axis, turned_in_A
+from engine.spatial.quaternion import Quaternion, conjugate, multiply
+from engine.spatial.rotation import exponential, logarithm
+from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
+from engine.world.model import BALL, Joints, Model
+from engine.world.state import State
+
+
+@kernel
+def is_moving(state: State, model: Model, j: int, axis: int) -> bool:
+    """Whether the target is a series that is interpolated linearly, and not commanded."""
+    targets, table = model.targets, model.joints.motor_table[j, axis]
+    series = targets.count[table] > 1 and targets.is_step[table] == 0
+    return bool(series and math.isnan(state.motor_target[j, axis]))
+
+
+@kernel
+def target_at(state: State, model: Model, j: int, axis: int, time: float, width: float) -> float:
+    """The target of a motor: commanded, or the scene's at this time.
+
+    Between two kicks velocity is constant, so the place at the end of a step is the mean of the
+    places in the middle of this step and of the next. With the step as `width` the result is where
+    to be in a middle so that these means are the targets, with an error of (omega width)^6/64 for a
+    target of angular frequency omega. Steps and commands are taken as they are.
+
+    Source  decision 0128
+    """
+    if not is_moving(state, model, j, axis):
+        commanded = state.motor_target[j, axis]
+        if not math.isnan(commanded):
+            return commanded
+        return value_at(model.targets, model.joints.motor_table[j, axis], time)
+    targets, table = model.targets, model.joints.motor_table[j, axis]
+    if width == 0.0:
+        return value_at(targets, table, time)
+    at1, at3, at5 = 0.5 * width, 1.5 * width, 2.5 * width
+    near = value_at(targets, table, time - at1) + value_at(targets, table, time + at1)
+    next_ = value_at(targets, table, time - at3) + value_at(targets, table, time + at3)
+    far = value_at(targets, table, time - at5) + value_at(targets, table, time + at5)
+    return (22.0 * near - 7.0 * next_ + far) / 32.0
+
+
+@kernel
+def rate_at(state: State, model: Model, j: int, axis: int, time: float, width: float) -> float:
+    """The rate of target_at [m/s or rad/s]: over the step that begins, or at this time (width 0).
+
+    0 of steps and commands.
+    """
+    if not is_moving(state, model, j, axis):
+        return 0.0
+    if width == 0.0:
+        return slope_at(model.targets, model.joints.motor_table[j, axis], time)
+    now = target_at(state, model, j, axis, time, width)
+    return (target_at(state, model, j, axis, time + width, width) - now) / width
+
+
+@kernel
+def along_axes(joints: Joints, j: int, components: Vec3) -> Vec3:
+    """A vector in A's axes, from its components along the three axes of a ball."""
+    t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
+    vector = add_scaled(scale(components[0], t1), components[1], t2)
+    return add_scaled(vector, components[2], cross(t1, t2))
+
+
+@kernel
+def aim_at(state: State, model: Model, j: int, time: float, width: float) -> Vec3:
+    """Rotation vector of a ball's target, in A's axes [rad]."""
+    x = target_at(state, model, j, 0, time, width)
+    y = target_at(state, model, j, 1, time, width)
+    z = target_at(state, model, j, 2, time, width)
+    return along_axes(model.joints, j, (x, y, z))
+
+
+@kernel
+def turning_of(phi: Vec3, rate: Vec3) -> Vec3:
+    """Angular velocity of the rotation exp(phi) where phi moves at a rate, in the fixed axes.
+
+    phi' + (1 - cos a)/a^2 phi x phi' + (a - sin a)/a^3 phi x (phi x phi'),  a = |phi|
+
+    Source  Bullo and Murray 1995, the left Jacobian of SO(3)
+    """
+    square = dot(phi, phi)
+    first, second = 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    if square > 1e-6:
+        angle = math.sqrt(square)
+        first = (1.0 - math.cos(angle)) / square
+        second = (angle - math.sin(angle)) / (square * angle)
+    once = cross(phi, rate)
+    return add_scaled(add_scaled(rate, first, once), second, cross(phi, once))
+
+
+@kernel
+def turn_between(to: Quaternion, start: Quaternion) -> Vec3:
+    """Rotation vector from one orientation to another, in the fixed axes [rad]."""
+    return logarithm(multiply(to, conjugate(start)))
+
+
+@kernel
+def position_error(
+    state: State, model: Model, j: int, axis: int, time: float, width: float
+) -> float:
+    """How far a coordinate is from the target of its position motor [m or rad].
+
+    A ball's three targets are one rotation vector: its error is the rotation vector from where B
+    should be to where it is, along the ball's axes.
+    """
+    joints = model.joints
+    if joints.kind[j] != BALL:
+        return state.joint_q[j, axis] - target_at(state, model, j, axis, time, width)
+    aim = exponential(aim_at(state, model, j, time, width))
+    return along_ball_axis(joints, j, axis, turn_between(turned_in_A(joints, state, j), aim))
+
+
+@kernel
+def position_rate(
+    state: State, model: Model, j: int, axis: int, time: float, width: float
+) -> float:
+    """Speed of a coordinate that follows the target of its position motor [m/s or rad/s]."""
+    joints = model.joints
+    if joints.kind[j] != BALL:
+        return rate_at(state, model, j, axis, time, width)
+    if not is_moving(state, model, j, axis):
+        return 0.0
+    aim = aim_at(state, model, j, time, width)
+    if width > 0.0:
+        next_aim = exponential(aim_at(state, model, j, time + width, width))
+        turned = scale(1.0 / width, turn_between(next_aim, exponential(aim)))
+        return along_ball_axis(joints, j, axis, turned)
+    x = rate_at(state, model, j, 0, time, 0.0)
+    y = rate_at(state, model, j, 1, time, 0.0)
+    z = rate_at(state, model, j, 2, time, 0.0)
+    turning = turning_of(aim, along_axes(joints, j, (x, y, z)))
+    return along_ball_axis(joints, j, axis, turning)

@@ -1,0 +1,266 @@
+"""Motors, joint friction, springs and dampers: rows with bounded or compliant impulses."""
+
+from __future__ import annotations
+
+import math
+
+from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.coordinates import (
+    coordinate,
+    is_length,
+    n_coordinates,
+    write_coordinate,
+)
+from engine.constraints.joints.equations import is_rigid_distance
+from engine.constraints.joints.frames import JointFrame
+from engine.constraints.limits import set_compliant
+from engine.constraints.motor_targets import position_error, position_rate, target_at
+from engine.constraints.parts.along import write_along
+from engine.constraints.parts.function import add_row, scale_row
+from engine.constraints.row import belong_to_joint, row_speed, start_row
+from engine.spatial.vec3 import dot
+from engine.world.model import (
+    BALL,
+    DISTANCE,
+    GEAR,
+    HINGE2,
+    MOTOR_FORCE,
+    MOTOR_NONE,
+    MOTOR_POSITION,
+    MOTOR_VELOCITY,
+    PLANAR,
+    RACK,
+    Joints,
+    Model,
+)
+from engine.world.rows import (
+    ROW_FRICTION,
+    ROW_MOTOR,
+    ROW_SPRING,
+    SLOT_DAMPING,
+    SLOT_FRICTION,
+    SLOT_MOTOR,
+    SLOT_SPRING,
+    Rows,
+)
+from engine.world.state import State
+
+# [m/s or rad/s] below this speed the friction of several axes holds instead of opposing the motion
+SLIDING = 1e-3
+
+
+@kernel
+def write_motor(
+    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """A motor on one coordinate; its target is the scene's at this moment unless one is commanded.
+
+        velocity   bias = -target                                     |lam| <= max_force h
+        position   a servo: the lock lower = upper = target with a bounded force,
+                   bias = erp/h (q - target) - target', at most max_speed
+                                                                      |lam| <= max_force h
+                   with stiffness: an implicit spring-damper against the moving target
+                                                                      |lam| <= max_force h
+        force      lam  = target h
+
+    Source  Constraint Notes n.d., motors, with one sense for all: B relative to A
+    Check   tests/references/test_motors.py, tests/references/test_servo.py,
+            tests/references/test_following.py
+    """
+    joints = model.joints
+    kind = joints.motor_kind[j, axis]
+    if kind == MOTOR_NONE:
+        return
+    max_force = state.motor_max_force[j, axis]
+    if math.isnan(max_force):
+        max_force = joints.motor_max_force[j, axis]
+    row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_MOTOR + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    rows.lo[row] = -max_force * h
+    rows.hi[row] = max_force * h
+    middle = state.time[0] + 0.5 * h
+    if kind == MOTOR_VELOCITY:
+        rows.bias[row] = -target_at(state, model, j, axis, middle, 0.0)
+    elif kind == MOTOR_POSITION:
+        # of a step between exact impacts this is a part; targets are told by whole steps
+        soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
+        width = 0.0 if soft else whole
+        error = position_error(state, model, j, axis, middle, width)
+        rate = position_rate(state, model, j, axis, middle, width)
+        if soft:
+            damping = joints.motor_damping[j, axis]
+            set_compliant(rows, row, joints.motor_stiffness[j], axis, damping, error, h)
+            if rows.cfm[row] > 0.0:
+                rows.bias[row] -= rate
+        else:
+            fastest = joints.motor_max_speed[j, axis]
+            speed = joints.erp[j] / whole * error - rate
+            rows.bias[row] = min(max(speed, -fastest), fastest)
+    elif kind == MOTOR_FORCE:
+        target = target_at(state, model, j, axis, middle, 0.0)
+        rows.lo[row] = target * h
+        rows.hi[row] = target * h
+
+
+@kernel
+def is_free(joints: Joints, j: int) -> bool:
+    """Whether the coordinates of a joint are motions that friction and damping can act on.
+
+    Not those of gears and racks, which are turns against W, nor of a rod that keeps its length.
+    """
+    kind = joints.kind[j]
+    if kind == DISTANCE:
+        return not is_rigid_distance(joints, j)
+    return kind not in (GEAR, RACK)
+
+
+@kernel
+def write_friction(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """Dry friction of a free axis: opposes its motion with at most joints.friction."""
+    row = start_row(rows, ROW_FRICTION, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_FRICTION + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    rows.lo[row] = -joints.friction[j] * h
+    rows.hi[row] = joints.friction[j] * h
+
+
+# damping [N s/m or N m s/rad], inverse mass [1/kg or 1/(kg m^2)]
+Damper = tuple[float, float]
+
+
+@kernel
+def spring_part(joints: Joints, j: int) -> int:
+    """Column of joints.inverse_mass that the joint's own spring works on."""
+    return 0 if joints.kind[j] == HINGE2 or is_length(joints.kind[j], 0) else 1
+
+
+@kernel
+def join_friction(rows: Rows, state: State, first: int) -> None:
+    """Make one row of the friction of several axes while they slide: against the motion.
+
+    Sliding faster than SLIDING the axes (from `first` to the last row) have one friction among
+    them, along -x_dot/|x_dot|. Slower each keeps its own, so that they hold still in every
+    direction; the largest friction is then a box around the sphere.
+    """
+    last = rows.count[0]
+    square = 0.0
+    for row in range(first, last):
+        rows.bias[row] = row_speed(rows, row, state)
+        square += rows.bias[row] ** 2
+    speed = math.sqrt(square)
+    if speed > SLIDING:
+        scale_row(rows, first, rows.bias[first] / speed)
+        for row in range(first + 1, last):
+            add_row(rows, first, rows.bias[row] / speed, row)
+        rows.lam_warm[first] = rows.lo[first]
+        rows.count[0] = first + 1
+        last = first + 1
+    for row in range(first, last):
+        rows.bias[row] = 0.0
+
+
+@kernel
+def write_joint_friction(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """Dry friction of all free motions of a joint: of each axis, but of a ball's three rotations
+    together, and of a planar joint's two displacements together (isotropic).
+
+    Check   tests/references/test_joint_friction.py
+    """
+    if joints.friction[j] == 0.0 or not is_free(joints, j):
+        return
+    kind = joints.kind[j]
+    together = 3 if kind == BALL else (2 if kind == PLANAR else 0)
+    first = rows.count[0]
+    for axis in range(n_coordinates(kind)):
+        write_friction(rows, state, joints, j, axis, frame, h)
+        if axis + 1 == together:
+            join_friction(rows, state, first)
+
+
+@kernel
+def set_spring(
+    rows: Rows, row: int, state: State, force: float, stiffness: float, damper: Damper, h: float
+) -> None:
+    """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
+
+        lam = -h [force + stiffness h/4 (J v+ - J v)] - h d ((1 - theta) J v + theta J v+)
+
+    as a row:  g = h^2 k/4 + h d theta,  cfm = 1/g,
+               bias = (h force + (h d (1 - theta) - h^2 k/4) J v)/g
+    Second order, stable for any stiffness, keeps the energy of a linear spring; theta is 1/2 unless
+    the damper is so strong that the velocity would change its sign (implicit_share).
+
+    Reads   force [N or N m] in the middle of the step; stiffness its derivative there;
+            damper = (d, inverse mass of the coordinate)
+    Source  decision 0003
+    Check   tests/references/test_springs.py
+    """
+    damping, inverse_mass = damper
+    theta = implicit_share(h * damping * inverse_mass)
+    elastic = 0.25 * h * h * max(stiffness, 0.0)
+    g = elastic + h * damping * theta
+    known = h * damping * (1.0 - theta) - elastic
+    rows.bias[row] = (h * force + known * row_speed(rows, row, state)) / g
+    rows.cfm[row] = 1.0 / g
+
+
+@kernel
+def spring_coordinate(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
+    """What the spring of a joint is stretched or twisted by, but for its rest [m or rad].
+
+    The first coordinate; of a hinge2 the way along the first axis, of a distance joint the
+    distance less the first one.
+    """
+    if joints.kind[j] == HINGE2:
+        return dot(frame.s, frame.gap)
+    x = coordinate(joints, state, j, 0, frame)
+    return x - joints.angle0[j] if joints.kind[j] == DISTANCE else x
+
+
+@kernel
+def write_joint_spring(
+    rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
+) -> None:
+    """The spring of a joint: on its first coordinate, or along the first axis of a hinge2."""
+    if joints.spring_on[j] == 0:
+        return
+    if not is_elastic(joints.spring_k, j) and joints.spring_damping[j] == 0.0:
+        return
+    row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_SPRING, state)
+    x = spring_coordinate(joints, state, j, frame) - joints.spring_rest[j]
+    if joints.kind[j] == HINGE2:
+        write_along(rows, row, frame, frame.s)
+    else:
+        write_coordinate(rows, row, joints, j, 0, frame)
+    force = elastic_force(joints.spring_k, j, x)
+    stiffness = elastic_slope(joints.spring_k, j, x)
+    if stiffness <= 0.0 and joints.spring_damping[j] == 0.0:
+        # a flat or falling characteristic has no implicit form: the force itself, explicitly
+        rows.lo[row] = -force * h
+        rows.hi[row] = -force * h
+        return
+    damper = (joints.spring_damping[j], joints.inverse_mass[j, spring_part(joints, j)])
+    set_spring(rows, row, state, force, stiffness, damper, h)
+
+
+@kernel
+def write_damper(
+    rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """Viscous damping of one coordinate."""
+    row = start_row(rows, ROW_SPRING, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_DAMPING + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, joints, j, axis, frame)
+    part = 0 if is_length(joints.kind[j], axis) else 1
+    damper = (joints.damping[j], joints.inverse_mass[j, part])
+    set_spring(rows, row, state, 0.0, 0.0, damper, h)

@@ -1,1 +1,0 @@
-"""Reads everything, decides nothing: energies, momenta, errors, and where the work went."""

@@ -1,1 +1,0 @@
-"""From impulses to velocities, from velocities to poses."""

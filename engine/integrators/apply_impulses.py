@@ -1,0 +1,66 @@
+"""v = v_free + M^-1 J^T lam, and what the next step wants to know of it."""
+
+from __future__ import annotations
+
+from engine.bodies.asleep import is_asleep
+from engine.compiler.kernel import kernel
+from engine.spatial.vec3 import ZERO3, store3
+from engine.trees.impulses import apply_tree_impulses
+from engine.world.contacts import Contacts
+from engine.world.model import DYNAMIC, Bodies, Joints
+from engine.world.problem import Problem
+from engine.world.rows import Rows
+from engine.world.state import State
+from engine.world.workspace import Motion
+
+
+@kernel
+def apply_impulses(bodies: Bodies, problem: Problem, motion: Motion, state: State) -> None:
+    """Velocities after the kick.
+
+    Reads   motion.scratch, where solve_islands left M^-1 J^T lam
+    Writes  state.v_WB_W, w_WB_W, tree_qd
+    Check   tests/engine/problem/test_assemble.py
+    """
+    free, v = motion.velocity_free, motion.scratch
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
+            for k in range(3):
+                state.w_WB_W[i, k] = free[i, k] + v[i, k]
+                state.v_WB_W[i, k] = free[i, 3 + k] + v[i, 3 + k]
+    apply_tree_impulses(problem, state)
+
+
+@kernel
+def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
+    """Clear the impulses of all joints but those of bodies that sleep: these wait for them."""
+    for j in range(joints.kind.shape[0]):
+        if not is_asleep(bodies.kind, joints.body_a[j], joints.body_b[j]):
+            for slot in range(state.joint_lam.shape[1]):
+                state.joint_lam[j, slot] = 0.0
+
+
+@kernel
+def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State) -> None:
+    """Hand the answer to the next step: impulses by joint slot and by contact (in W)."""
+    n_box = rows.count[1]
+    for i in range(n_box):
+        if rows.joint[i] >= 0:
+            state.joint_lam[rows.joint[i], rows.slot[i]] = problem.lam[i]
+    J = rows.J_b
+    for c in range(contacts.count[0]):
+        row = n_box + 3 * c
+        x, y, z = problem.lam[row], problem.lam[row + 1], problem.lam[row + 2]
+        store3(contacts.moment_W, c, ZERO3)
+        push = ZERO3
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            push = (
+                x * J[row, 3] + y * J[row + 1, 3] + z * J[row + 2, 3],
+                x * J[row, 4] + y * J[row + 1, 4] + z * J[row + 2, 4],
+                x * J[row, 5] + y * J[row + 1, 5] + z * J[row + 2, 5],
+            )
+        store3(contacts.impulse_W, c, push)
+    for i in range(n_box):
+        if rows.normal_row[i] >= 0:
+            for k in range(3):
+                contacts.moment_W[rows.slot[i], k] += rows.J_b[i, k] * problem.lam[i]

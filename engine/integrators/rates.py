@@ -1,0 +1,325 @@
+"""Smooth motion as an ordinary differential equation: forces, loops, and no jumps.
+
+    dy/dt = chart of qd,   H dqd/dt + C = forces + J^T lam,   d2C/dt2 + 2 a dC/dt + a^2 C = 0
+
+with equations for what closes loops only. Springs, dampers and motors are forces here, not rows of
+a step, so that an integrator of high order sees the motion as it is. Work and impulses from outside
+are integrated beside it: what the energy and momenta then miss is the integrator's.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.accounting.extremes import record_extremes
+from engine.bodies.finite import first_bad_body
+from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
+from engine.compiler.handles import opened
+from engine.compiler.kernel import kernel
+from engine.constraints.joints.frames import joint_frame
+from engine.constraints.motor_targets import position_error, position_rate
+from engine.constraints.motors import spring_coordinate
+from engine.constraints.row import row_speed
+from engine.constraints.write_rows import write_rows
+from engine.problem.operator import copy_geometry
+from engine.sleeping.activity import write_activity
+from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from engine.spatial.inertia import sym_times
+from engine.spatial.vec3 import add, cross, load3, norm, scale
+from engine.stabilisation.loop_closure import settle_loops
+from engine.stabilisation.velocity_projection import project_velocities
+from engine.trees.articulated_inertia import respond, respond_moving
+from engine.trees.body_sync import (
+    prepare,
+    read_body_forces,
+    write_body_poses,
+    write_body_velocities,
+    write_joint_coordinates,
+)
+from engine.trees.charts import chart_derivatives, place_chart
+from engine.trees.impulses import has_loops
+from engine.trees.kinematics import write_velocities, write_velocity_products
+from engine.trees.operator import diagonal_in_trees, push_node, push_row
+from engine.trees.spatial_arrays import load6, load_sym
+from engine.world.model import MOTOR_FORCE, Model
+from engine.world.report import NOT_FINITE
+from engine.world.rows import (
+    ROW_DRAG,
+    ROW_ELEMENT,
+    ROW_EQUATION,
+    ROW_MOTOR,
+    ROW_SPRING,
+    SLOT_SPRING,
+    Rows,
+)
+from engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN, State
+from engine.world.workspace import Workspace
+from engine.world.world import World
+
+# [1/s] how fast errors of loops die out
+LOOP_RATE = 10.0
+# places of the quadratures behind rates: work in, damping, momentum, angular momentum
+WORK_IN, DAMPED, MOMENTUM, N_QUADRATURES = 0, 1, 2, 8
+
+
+@kernel
+def joint_spring_force(model: Model, state: State, j: int, speed: float) -> tuple[float, float]:
+    """Force of a joint's own spring, and the power its damper takes."""
+    joints = model.joints
+    x = spring_coordinate(joints, state, j, joint_frame(joints, state, j)) - joints.spring_rest[j]
+    viscous = joints.spring_damping[j] * speed
+    return -elastic_force(joints.spring_k, j, x) - viscous, viscous * speed
+
+
+@kernel
+def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) -> float:
+    """Force of a motor that gives a force, or of one that is a spring about its target."""
+    joints, j, axis = model.joints, rows.joint[i], rows.axis[i]
+    if joints.motor_kind[j, axis] == MOTOR_FORCE:
+        return rows.lo[i]
+    # rows are written for a step of 1 s about this moment
+    time = state.time[0] + 0.5
+    error = position_error(state, model, j, axis, time, 0.0)
+    rate = position_rate(state, model, j, axis, time, 0.0)
+    force = -joints.motor_damping[j, axis] * (speed - rate)
+    if is_elastic(joints.motor_stiffness[j], axis):
+        force -= elastic_force(joints.motor_stiffness[j], axis, error)
+    return min(max(force, rows.lo[i]), rows.hi[i])
+
+
+@kernel
+def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> float:
+    """What a row that is no equation gives as a force [N or N m]; its powers are added to `out`."""
+    kind, j = rows.kind[i], rows.joint[i]
+    speed = row_speed(rows, i, state)
+    if kind == ROW_MOTOR:
+        force = motor_force(model, state, rows, i, speed)
+        out[WORK_IN] += force * speed
+        return force
+    if kind == ROW_DRAG:
+        f = rows.slot[i]
+        v = load3(state.v_WB_W, model.forces.body_a[f])
+        c = model.forces.coefficient[f, 0] + model.forces.coefficient[f, 1] * norm(v)
+        out[DAMPED] += c * speed * speed
+        return -c * speed
+    if kind == ROW_ELEMENT:
+        f = rows.slot[i]
+        viscous = model.forces.damping[f] * speed
+        if viscous == 0.0:
+            return 0.0  # taken as it is by write_forces
+        out[DAMPED] += viscous * speed
+        return (
+            -elastic_force(model.forces.stiffness, f, elongation(model.forces, state, f)) - viscous
+        )
+    if kind != ROW_SPRING:
+        return 0.0
+    if rows.slot[i] == SLOT_SPRING:
+        force, lost = joint_spring_force(model, state, j, speed)
+    else:
+        force = -model.joints.damping[j] * speed
+        lost = -force * speed
+    out[DAMPED] += lost
+    return force
+
+
+@kernel
+def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
+    """All forces of this moment on nodes; returns how many equations of loops there are.
+
+    Reads   clock: 1 s and next to no share of the scene's step, so that rows are what they are for
+            and not what a step takes of it
+
+    Writes  work.tree.F, u; work.rows: equations first; out: WORK_IN, DAMPED are powers
+    """
+    model, state, work = world.model, world.state, world.work
+    motion, rows, tree = work.motion, work.rows, model.tree
+    write_forces(model, state, time, 0.0, motion)
+    read_body_forces(tree, work.tree, motion.wrench, 1.0)
+    for i in range(tree.kind.shape[0]):
+        for k in range(3):
+            work.tree.F[i, 3 + k] += tree.mass[i] * state.gravity_W[k]
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                out[WORK_IN] += motion.booked[body, k] * work.tree.V[i, k]
+    motion.bias_acceleration[:] = 0.0
+    work.contacts.count[0] = 0
+    # targets are read in the middle of a step
+    now = state.time[0]
+    state.time[0] = time - 0.5 * world.clock.h[0]
+    write_joint_coordinates(tree, state)
+    write_rows(world)
+    n = 0
+    for i in range(rows.count[0]):
+        if rows.kind[i] == ROW_EQUATION:
+            copy_geometry(work.problem, i, work.problem, n)
+            rows.error[n], rows.bias[n] = rows.error[i], rows.bias[i]
+            n += 1
+            continue
+        force = row_force(model, state, rows, i, out)
+        if force != 0.0:
+            for side in range(2):
+                body = rows.body_a[i] if side == 0 else rows.body_b[i]
+                if tree.node[body] >= 0:
+                    J = rows.J_a if side == 0 else rows.J_b
+                    push_node(tree, work.tree, body, J, i, force)
+    state.time[0] = now
+    return n
+
+
+@kernel
+def close_loops(work: Workspace, state: State, n: int) -> None:
+    """Impulses per second of the equations 0 ... n - 1, and what they do to rates and nodes.
+
+    Reads   work.motion.velocity_free: accelerations without them; rows: error, bias = curvature/2
+    Writes  work.tree.free, motion.velocity_free; problem
+    """
+    problem, rows, free = work.problem, work.rows, work.motion.velocity_free
+    problem.count[0], problem.count[1] = n, n
+    for i in range(n):
+        a, b = problem.body_a[i], problem.body_b[i]
+        speed = row_speed(rows, i, state)
+        wanted = 2.0 * rows.bias[i] + LOOP_RATE * (2.0 * speed + LOOP_RATE * rows.error[i])
+        for k in range(6):
+            wanted += rows.J_a[i, k] * free[a, k] + rows.J_b[i, k] * free[b, k]
+            problem.MJ_a[i, k] = 0.0
+            problem.MJ_b[i, k] = 0.0
+        problem.b[i] = wanted
+        problem.diagonal[i] = diagonal_in_trees(problem, i, work.dense.path, work.dense.path_tree)
+        problem.cfm[i] = 0.0
+        problem.lo[i], problem.hi[i] = -math.inf, math.inf
+        problem.normal_row[i] = -1
+    dp = reduce_on_trees(problem, work.dense, True)
+    restore_on_trees(problem, work.dense, dp)
+    tree, scratch = problem.mobility.tree, problem.mobility.work
+    scratch.F[:] = 0.0
+    scratch.u[:] = 0.0
+    for i in range(n):
+        push_row(tree, scratch, problem, i)
+    respond(tree, scratch, scratch.qdd)
+    for k in range(scratch.qdd.shape[0]):
+        scratch.free[k] += scratch.qdd[k]
+    keep_accelerations(work, 1.0)
+
+
+@kernel
+def keep_accelerations(work: Workspace, share: float) -> None:
+    """motion.velocity_free of bodies of trees: share * what it was + work.A of their nodes."""
+    tree, scratch = work.problem.mobility.tree, work.problem.mobility.work
+    free = work.motion.velocity_free
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                old = share * free[body, k] if share > 0.0 else 0.0
+                free[body, k] = old + scratch.A[i, k]
+
+
+@kernel
+def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
+    """How momentum and angular momentum about the origin change, from accelerations."""
+    tree, scratch = model.tree, work.tree
+    for k in range(6):
+        out[MOMENTUM + k] = 0.0
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body < 0:
+            continue
+        turn, a = load6(work.motion.velocity_free, body)
+        w, moments = load6(scratch.V, i)[0], load_sym(scratch.I_W, i)
+        force = scale(tree.mass[i], a)
+        n = add(sym_times(moments, turn), cross(w, sym_times(moments, w)))
+        n = add(n, cross(load3(scratch.p_WB, i), force))
+        for k in range(3):
+            out[MOMENTUM + k] += force[k]
+            out[MOMENTUM + 3 + k] += n[k]
+
+
+@kernel
+def show_state(world: World) -> bool:
+    """Poses and velocities of bodies from coordinates and rates, loops closed.
+
+    False where loops are near a singular place: coordinates and rates are then as they were.
+
+    Writes  state; work.tree: places, V, the factor
+    """
+    tree, state, scratch = world.model.tree, world.state, world.work.tree
+    if has_loops(tree):
+        return settle_loops(world)
+    prepare(tree, state, scratch)
+    write_velocities(tree, state.tree_qd, scratch)
+    write_body_poses(tree, scratch, state)
+    write_body_velocities(tree, scratch, state)
+    return True
+
+
+@kernel
+def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
+    """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
+
+    False near a singular place of loops: it is then not to be trusted.
+
+    Reads   time [s]; x (2 v + 8,)
+    Writes  out (2 v + 8,); state: poses and velocities at x; work, clock
+    Check   tests/laws/test_integrators.py
+    """
+    world = opened(held)
+    model, state, work = world.model, world.state, world.work
+    tree, scratch = model.tree, work.tree
+    world.clock.h[0], world.clock.share[0] = 1.0, 1e-30
+    v = state.tree_qd.shape[0]
+    place_chart(tree, base, x, state.tree_q)
+    for k in range(v):
+        state.tree_qd[k] = x[v + k]
+    regular = show_state(world)
+    write_velocity_products(tree, state.tree_qd, scratch)
+    chart_derivatives(tree, state.tree_q, x, state.tree_qd, out)
+    sums = out[2 * v :]
+    sums[:] = 0.0
+    n = write_smooth_forces(world, time, sums)
+    respond_moving(tree, scratch, scratch.free)
+    keep_accelerations(work, 0.0)
+    if n > 0:
+        close_loops(work, state, n)
+    for k in range(v):
+        out[v + k] = scratch.free[k]
+    write_momentum_rates(model, work, sums)
+    return regular
+
+
+@kernel
+def begin_smooth(held: World) -> None:
+    """Project velocities that were set onto the joints of trees."""
+    world = opened(held)
+    write_activity(world)
+    if world.state.velocities_changed[0] == 1:
+        project_velocities(world)
+        world.state.velocities_changed[0] = 0
+
+
+@kernel
+def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
+    """The state at the end x of a step that began at `base`, and its report."""
+    world = opened(held)
+    model, state, work, report = world.model, world.state, world.work, world.report
+    v = state.tree_qd.shape[0]
+    place_chart(model.tree, base, x, state.tree_q)
+    for k in range(v):
+        state.tree_qd[k] = x[v + k]
+    show_state(world)
+    state.ledger[LEDGER_WORK_IN] += x[2 * v + WORK_IN]
+    state.ledger[LEDGER_DAMPING] += x[2 * v + DAMPED]
+    for k in range(6):
+        state.momentum_in[k] += x[2 * v + MOMENTUM + k]
+    state.step[0] += 1
+    state.time[0] = state.step[0] * world.options.time_step
+    work.rows.count[:] = 0
+    work.problem.count[:] = 0
+    work.contacts.count[0] = 0
+    record_extremes(model, state, work.contacts, report)
+    report.status[0] = 0
+    report.bad_body[0] = first_bad_body(model.bodies, state)
+    if report.bad_body[0] >= 0:
+        report.status[0] |= NOT_FINITE

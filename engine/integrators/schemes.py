@@ -1,0 +1,145 @@
+"""Integrators for smooth motion in joint coordinates: of order 2, 4, and as accurate as asked.
+
+Each step starts a chart of its own, so that orientations stay on the unit quaternions, and knows
+nothing of the one before: the same steps give the same bits however a run is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, Radau
+
+from engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
+from engine.world.options import Integrator, StepOptions
+from engine.world.world import World
+
+Array = NDArray[np.float64]
+Field = Callable[[float, Array], Array]
+# also whether it may be trusted
+Look = Callable[[float, Array], tuple[Array, bool]]
+
+# steps of the fixed point of the implicit midpoint, and of Newton's method where that fails
+LOOKS, NEWTON_STEPS = 30, 20
+# share of the largest rate of change to which a midpoint is solved
+SOLVED = 1e-14
+# how far the fastest coordinate is moved, in steps [rad or m], and what that place counts
+BESIDE_STEP = 1e-2
+BESIDE = ((-2.0, -1.0 / 6.0), (-1.0, 2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0))
+
+
+def rk4(field: Field, t: float, x: Array, h: float) -> Array:
+    """The classic Runge-Kutta step of order 4, in the chart."""
+    k1 = field(t, x)
+    k2 = field(t + 0.5 * h, x + 0.5 * h * k1)
+    k3 = field(t + 0.5 * h, x + 0.5 * h * k2)
+    k4 = field(t + h, x + h * k3)
+    return x + h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
+
+
+def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
+    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; a fixed point, or Newton where stiff."""
+    middle = t + 0.5 * h
+    rate = field(t, x)
+    for _ in range(LOOKS):
+        new = field(middle, x + 0.5 * h * rate)
+        change = np.abs(new - rate).max()
+        rate = new
+        if change <= SOLVED * np.abs(rate).max():
+            return x + h * rate
+    for _ in range(NEWTON_STEPS):
+        off = field(middle, x + 0.5 * h * rate) - rate
+        if np.abs(off).max() <= 1e2 * SOLVED * np.abs(rate).max():
+            break
+        rate = rate + np.linalg.solve(np.eye(len(x)) - slope(field, middle, x, rate, h), off)
+    return x + h * rate
+
+
+def from_beside(look: Look, t: float, x: Array, v: int, otherwise: Array) -> Array:
+    """The field near a singular place of loops: a cubic through places before and behind it.
+
+    There rounding decides what loops do; but the branch that a mechanism is on is smooth, and
+    all it takes from x is a direction.
+    """
+    fastest = np.abs(x[v : 2 * v]).max()
+    if not fastest > 0.0:
+        return otherwise
+    total = np.zeros(len(x))
+    for places, weight in BESIDE:
+        beside = x.copy()
+        beside[:v] += places * BESIDE_STEP / fastest * x[v : 2 * v]
+        found, regular = look(t, beside)
+        if not regular:
+            return otherwise
+        total += weight * found
+    return total
+
+
+def slope(field: Field, t: float, x: Array, rate: Array, h: float) -> Array:
+    """Derivative of f(t, x + h/2 rate) by the rate, by central differences."""
+    n = len(x)
+    found = np.empty((n, n))
+    for k in range(n):
+        e = np.zeros(n)
+        e[k] = 1e-6 * max(1.0, abs(rate[k]))
+        up, down = (field(t, x + 0.5 * h * (rate + side * e)) for side in (1.0, -1.0))
+        found[:, k] = (up - down) / (2.0 * e[k])
+    return found
+
+
+def adaptive(method: Any, tolerance: float) -> Callable[[Field, float, Array, float], Array]:
+    """A step of SciPy's integrators over the grid of the recording."""
+
+    def step(field: Field, t: float, x: Array, h: float) -> Array:
+        solver = method(field, t, x, t + h, rtol=max(tolerance, 3e-14), atol=tolerance)
+        while solver.status == "running":
+            solver.step()
+        result: Array = solver.y if solver.status == "finished" else np.full(len(x), np.nan)
+        return result
+
+    return step
+
+
+def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Array]:
+    """The step that the options ask for."""
+    if options.integrator == Integrator.RK4:
+        return rk4
+    if options.integrator == Integrator.IMPLICIT_MIDPOINT:
+        return implicit_midpoint
+    method = DOP853 if options.integrator == Integrator.DOP853 else Radau
+    return adaptive(method, options.integrator_tolerance)
+
+
+def run_smooth(world: World, held: World, n: int) -> int:
+    """Up to n steps; stops early when a value is not finite. Returns how many were done.
+
+    held: the world as kernels are called with it (compiler/handles.py).
+
+    Writes  state, report; work and clock are scratch
+    Check   tests/laws/test_integrators.py
+    """
+    state, advance, h = world.state, stepper(world.options), world.options.time_step
+    begin_smooth(held)
+    v = len(state.tree_qd)
+    for done in range(n):
+        base = state.tree_q.copy()
+        x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
+
+        def look(t: float, x: Array, base: Array = base) -> tuple[Array, bool]:
+            out = np.zeros(len(x))
+            x = np.ascontiguousarray(x)
+            return out, bool(smooth_rates(held, base, t, x, out))
+
+        def field(t: float, x: Array, look: Look = look) -> Array:
+            found, regular = look(t, x)
+            return found if regular else from_beside(look, t, x, v, found)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            end = advance(field, float(state.time[0]), x, h)
+        end_smooth(held, base, end)
+        if world.report.bad_body[0] >= 0:
+            return done + 1
+    return n

@@ -1,0 +1,109 @@
+"""Rows and masses -> Problem."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.rotation import Mat3
+from engine.trees.operator import diagonal_in_trees
+from engine.world.model import Bodies
+from engine.world.problem import Dense, Problem
+from engine.world.rows import Rows
+from engine.world.workspace import Motion
+
+
+@kernel
+def clear_row(MJ: NDArray) -> None:
+    """M^-1 J^T of a body of a tree, which does not move by itself: see trees/operator.py."""
+    for k in range(6):
+        MJ[k] = 0.0
+
+
+@kernel
+def product(J: NDArray, x: NDArray) -> float:
+    """J x of one body, for x = M^-1 J^T or its velocity."""
+    total = 0.0
+    for k in range(6):
+        total += J[k] * x[k]
+    return total
+
+
+@kernel
+def push_of(inertia: Mat3, mass: float, J: NDArray, MJ: NDArray) -> float:
+    """M^-1 J^T of one body; returns J M^-1 J^T.
+
+    Reads   inertia, mass   inverses
+    Writes  MJ
+    """
+    w = times_vector(inertia, (J[0], J[1], J[2]))
+    MJ[0], MJ[1], MJ[2] = w
+    MJ[3], MJ[4], MJ[5] = mass * J[3], mass * J[4], mass * J[5]
+    return product(J, MJ)
+
+
+@kernel
+def assemble_contact(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, i: int) -> None:
+    """As assemble_row, the three rows of a contact of bodies that are in no tree: masses once."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    inertia_a, inertia_b = load33(motion.inverse_inertia_W, a), load33(motion.inverse_inertia_W, b)
+    mass_a, mass_b = bodies.inverse_mass[a], bodies.inverse_mass[b]
+    free_a, free_b = motion.velocity_free[a], motion.velocity_free[b]
+    for r in range(i, i + 3):
+        J_a, J_b = rows.J_a[r], rows.J_b[r]
+        diagonal = push_of(inertia_a, mass_a, J_a, problem.MJ_a[r])
+        diagonal += push_of(inertia_b, mass_b, J_b, problem.MJ_b[r])
+        problem.diagonal[r] = rows.cfm[r] + diagonal
+        problem.b[r] = rows.bias[r] + (product(J_a, free_a) + product(J_b, free_b))
+        problem.lam[r] = rows.lam_warm[r]
+
+
+@kernel
+def assemble_row(
+    bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense, i: int
+) -> None:
+    """Row i, see assemble."""
+    a, b = rows.body_a[i], rows.body_b[i]
+    tree, free = problem.mobility.tree, motion.velocity_free
+    J_a, J_b = rows.J_a[i], rows.J_b[i]
+    MJ_a, MJ_b = problem.MJ_a[i], problem.MJ_b[i]
+    diagonal = push_of(load33(motion.inverse_inertia_W, a), bodies.inverse_mass[a], J_a, MJ_a)
+    diagonal += push_of(load33(motion.inverse_inertia_W, b), bodies.inverse_mass[b], J_b, MJ_b)
+    if tree.node[a] >= 0:
+        clear_row(MJ_a)
+    if tree.node[b] >= 0:
+        clear_row(MJ_b)
+    if tree.floating.shape[0] > 0 and i < paths.path.shape[0]:
+        paths.path_tree[i, 0], paths.path_tree[i, 1] = -1, -1
+    if tree.node[a] >= 0 or tree.node[b] >= 0:
+        diagonal = product(J_a, MJ_a) + product(J_b, MJ_b)
+        diagonal += diagonal_in_trees(problem, i, paths.path, paths.path_tree)
+    problem.diagonal[i] = rows.cfm[i] + diagonal
+    problem.b[i] = rows.bias[i] + (product(J_a, free[a]) + product(J_b, free[b]))
+    problem.lam[i] = rows.lam_warm[i]
+
+
+@kernel
+def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense) -> None:
+    """M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
+
+    Bodies of trees are in the diagonal only: their part of A is made of paths, trees/operator.py.
+    The problem shares J, cfm, lo, hi, normal_row and mu with the rows; only what depends on masses
+    and velocities is written here.
+
+    Reads   the factor of trees
+    Writes  paths.path, path_tree: of rows on trees
+            problem.MJ_a, MJ_b (rows, 6), diagonal, b, lam (guess)
+    Check   tests/engine/problem/test_assemble.py
+    """
+    n_rows, n_box = rows.count[0], rows.count[1]
+    problem.count[0] = n_rows
+    problem.count[1] = n_box
+    has_trees = problem.mobility.tree.floating.shape[0] > 0
+    for i in range(n_rows if has_trees else n_box):
+        assemble_row(bodies, rows, motion, problem, paths, i)
+    if not has_trees:
+        for i in range(n_box, n_rows, 3):
+            assemble_contact(bodies, rows, motion, problem, i)
+    problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0

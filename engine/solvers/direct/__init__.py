@@ -1,0 +1,1 @@
+"""Factorisations, Schur complements, and the solvers that hold the matrix."""

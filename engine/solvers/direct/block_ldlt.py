@@ -1,0 +1,311 @@
+"""LDL^T of bodies and equations, in blocks of up to six, in the order of a Graph.
+
+    K = [M J^T; J -cfm] = L D L^T,    D_k = s_k C_k C_k^T,    L_ik = s_k X_ik^T C_k^-1
+
+With s = +1 for a body and -1 for a group every diagonal block is s times a positive definite one,
+so each is factored by Cholesky's method and no rows change places:
+
+    X_ik = C_k^-1 K_ik^T,    K_ij -= s_k X_ik^T X_jk
+
+An equation whose pivot falls below a share of what its bodies give it says nothing new: its pivot
+counts as infinite, its impulse is 0.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import fast_kernel, kernel
+from engine.solvers.direct.cholesky import DEPENDENT
+from engine.spatial.mat3 import inverse_symmetric, load33
+from engine.world.equations import NODE_ROWS, SIDES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.equations import Factor, Graph
+    from engine.world.problem import Problem
+
+
+@kernel
+def _find(graph: Graph, column: int, row: int) -> int:
+    """The block (row, column)."""
+    t = graph.start[column]
+    while graph.row[t] != row:
+        t += 1
+    return t
+
+
+@kernel
+def node_size(graph: Graph, k: int) -> int:
+    """Rows of a node."""
+    return NODE_ROWS if graph.node[k] >= 0 else graph.size[-1 - graph.node[k]]
+
+
+@kernel
+def _clear(graph: Graph, factor: Factor) -> None:
+    """All blocks zero."""
+    for k in range(graph.count[2]):
+        C, scale = factor.C[k], factor.scale[k]
+        for r in range(NODE_ROWS):
+            scale[r] = 0.0
+            for c in range(NODE_ROWS):
+                C[r, c] = 0.0
+    for t in range(graph.count[3]):
+        X = factor.X[t]
+        for r in range(NODE_ROWS):
+            for c in range(NODE_ROWS):
+                X[r, c] = 0.0
+
+
+@kernel
+def _write_masses(problem: Problem, graph: Graph, factor: Factor) -> None:
+    """M of every body, in W about its centre of mass."""
+    for i in range(graph.count[0]):
+        k = graph.body_node[i]
+        body = graph.body[i]
+        inertia = inverse_symmetric(load33(problem.inverse_inertia, body))
+        mass = 1.0 / problem.inverse_mass[body]
+        C, scale = factor.C[k], factor.scale[k]
+        for r in range(3):
+            for c in range(3):
+                C[r, c] = inertia[r][c]
+            C[3 + r, 3 + r] = mass
+        for r in range(NODE_ROWS):
+            scale[r] = C[r, r]
+
+
+@kernel
+def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
+    """J of every group, where the later one of group and body has its row; cfm."""
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for s in range(2):
+            if graph.side[g, s] < 0:
+                continue
+            body = graph.body_node[graph.side[g, s]]
+            J = problem.J_a if s == 0 else problem.J_b
+            X = factor.X[_find(graph, min(k, body), max(k, body))]
+            for r in range(graph.size[g]):
+                i = graph.member[g, r]
+                for c in range(NODE_ROWS):
+                    if body < k:
+                        X[c, r] = J[i, c]
+                    else:
+                        X[r, c] = J[i, c]
+        for r in range(graph.size[g]):
+            cfm = problem.cfm[graph.member[g, r]]
+            factor.C[k, r, r] = cfm
+            factor.scale[k, r] = cfm
+
+
+@fast_kernel
+def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int) -> None:
+    """Lower triangle of C <- its factor; inverse of its diagonal, 0 where a pivot is none."""
+    for c in range(n):
+        pivot = C[c, c]
+        for t in range(c):
+            pivot -= C[c, t] * C[c, t]
+        inverse[c] = 1.0 / sqrt(pivot) if pivot > DEPENDENT * scale[c] else 0.0
+        for r in range(c + 1, n):
+            value = C[r, c]
+            for t in range(c):
+                value -= C[r, t] * C[c, t]
+            C[r, c] = value * inverse[c]
+    for c in range(n, NODE_ROWS):
+        inverse[c] = 0.0
+
+
+@fast_kernel
+def _divide(C: NDArray, inverse: NDArray, n: int, X: NDArray) -> None:
+    """X <- C^-1 X."""
+    for c in range(n):
+        x0, x1, x2, x3, x4, x5 = X[c, 0], X[c, 1], X[c, 2], X[c, 3], X[c, 4], X[c, 5]
+        for t in range(c):
+            f = C[c, t]
+            x0 -= f * X[t, 0]
+            x1 -= f * X[t, 1]
+            x2 -= f * X[t, 2]
+            x3 -= f * X[t, 3]
+            x4 -= f * X[t, 4]
+            x5 -= f * X[t, 5]
+        f = inverse[c]
+        X[c, 0] = x0 * f
+        X[c, 1] = x1 * f
+        X[c, 2] = x2 * f
+        X[c, 3] = x3 * f
+        X[c, 4] = x4 * f
+        X[c, 5] = x5 * f
+
+
+@fast_kernel
+def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDArray) -> None:
+    """Z += sign X^T Y over n rows of both; `rows` rows of Z."""
+    for c in range(n):
+        y0, y1, y2, y3, y4, y5 = Y[c, 0], Y[c, 1], Y[c, 2], Y[c, 3], Y[c, 4], Y[c, 5]
+        for r in range(rows):
+            f = sign * X[c, r]
+            Z[r, 0] += f * y0
+            Z[r, 1] += f * y1
+            Z[r, 2] += f * y2
+            Z[r, 3] += f * y3
+            Z[r, 4] += f * y4
+            Z[r, 5] += f * y5
+
+
+@kernel
+def _eliminate(graph: Graph, factor: Factor, k: int) -> None:
+    """Take node k out of the ones behind it."""
+    n = node_size(graph, k)
+    is_body = graph.node[k] >= 0
+    sign = 1.0 if is_body else -1.0
+    C, inverse = factor.C[k], factor.inverse[k]
+    _cholesky(C, inverse, factor.scale[k], n)
+    first, end = graph.start[k], graph.start[k + 1]
+    for t in range(first, end):
+        _divide(C, inverse, n, factor.X[t])
+    for t in range(first, end):
+        i = graph.row[t]
+        rows = node_size(graph, i)
+        X = factor.X[t]
+        same = is_body == (graph.node[i] >= 0)
+        _add_product(X, X, n, -1.0 if same else 1.0, rows, factor.C[i])
+        if is_body and not same:
+            for r in range(rows):
+                for c in range(n):
+                    factor.scale[i, r] += X[c, r] * X[c, r]
+        u = graph.start[i]
+        for t2 in range(t + 1, end):
+            while graph.row[u] != graph.row[t2]:
+                u += 1
+            _add_product(X, factor.X[t2], n, -sign, rows, factor.X[u])
+
+
+@kernel
+def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
+    """Numbers for a Graph.
+
+    Check   tests/engine/solvers/direct/test_elimination_order.py
+    """
+    _clear(graph, factor)
+    _write_masses(problem, graph, factor)
+    _write_jacobians(problem, graph, factor)
+    for k in range(graph.count[2]):
+        _eliminate(graph, factor, k)
+
+
+@fast_kernel
+def _forward(graph: Graph, factor: Factor, k: int) -> None:
+    """x_k <- C^-1 x_k, out of the nodes behind it."""
+    n = node_size(graph, k)
+    sign = 1.0 if graph.node[k] >= 0 else -1.0
+    C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
+    for c in range(n):
+        value = x[c]
+        for t in range(c):
+            value -= C[c, t] * x[t]
+        x[c] = value * inverse[c]
+    for t in range(graph.start[k], graph.start[k + 1]):
+        X, y = factor.X[t], factor.x[graph.row[t]]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
+        for c in range(n):
+            f = sign * x[c]
+            y0 -= f * X[c, 0]
+            y1 -= f * X[c, 1]
+            y2 -= f * X[c, 2]
+            y3 -= f * X[c, 3]
+            y4 -= f * X[c, 4]
+            y5 -= f * X[c, 5]
+        y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+
+
+@fast_kernel
+def _backward(graph: Graph, factor: Factor, k: int) -> None:
+    """x_k <- s C^-T (x_k - what the nodes behind it say)."""
+    n = node_size(graph, k)
+    sign = 1.0 if graph.node[k] >= 0 else -1.0
+    C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
+    for t in range(graph.start[k], graph.start[k + 1]):
+        X, y = factor.X[t], factor.x[graph.row[t]]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
+        for c in range(n):
+            total = X[c, 0] * y0 + X[c, 1] * y1 + X[c, 2] * y2
+            x[c] -= total + X[c, 3] * y3 + X[c, 4] * y4 + X[c, 5] * y5
+    for c in range(n - 1, -1, -1):
+        value = x[c]
+        for t in range(c + 1, n):
+            value -= C[t, c] * x[t]
+        x[c] = value * inverse[c]
+    for c in range(n):
+        x[c] *= sign
+
+
+@kernel
+def solve_one(graph: Graph, factor: Factor) -> None:
+    """factor.x <- K^-1 factor.x."""
+    n_nodes = graph.count[2]
+    for k in range(n_nodes):
+        _forward(graph, factor, k)
+    for k in range(n_nodes - 1, -1, -1):
+        _backward(graph, factor, k)
+
+
+@fast_kernel
+def _subtract(f: float, source: NDArray, target: NDArray) -> None:
+    """target -= f source, eight right sides."""
+    for s in range(SIDES):
+        target[s] -= f * source[s]
+
+
+@fast_kernel
+def _scale(f: float, target: NDArray) -> None:
+    """target *= f, eight right sides."""
+    for s in range(SIDES):
+        target[s] *= f
+
+
+@kernel
+def _forward_many(graph: Graph, factor: Factor, k: int) -> None:
+    """`_forward` for eight right sides."""
+    n = node_size(graph, k)
+    sign = 1.0 if graph.node[k] >= 0 else -1.0
+    C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
+    for c in range(n):
+        for t in range(c):
+            _subtract(C[c, t], x[t], x[c])
+        _scale(inverse[c], x[c])
+    for t in range(graph.start[k], graph.start[k + 1]):
+        X, y = factor.X[t], factor.many[graph.row[t]]
+        for r in range(NODE_ROWS):
+            for c in range(n):
+                _subtract(sign * X[c, r], x[c], y[r])
+
+
+@kernel
+def _backward_many(graph: Graph, factor: Factor, k: int) -> None:
+    """`_backward` for eight right sides."""
+    n = node_size(graph, k)
+    sign = 1.0 if graph.node[k] >= 0 else -1.0
+    C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
+    for t in range(graph.start[k], graph.start[k + 1]):
+        X, y = factor.X[t], factor.many[graph.row[t]]
+        for c in range(n):
+            for r in range(NODE_ROWS):
+                _subtract(X[c, r], y[r], x[c])
+    for c in range(n - 1, -1, -1):
+        for t in range(c + 1, n):
+            _subtract(C[t, c], x[t], x[c])
+        _scale(inverse[c], x[c])
+    for c in range(n):
+        _scale(sign, x[c])
+
+
+@kernel
+def solve_many(graph: Graph, factor: Factor, first: int) -> None:
+    """factor.many <- K^-1 factor.many, eight right sides that are zero before node `first`."""
+    n_nodes = graph.count[2]
+    for k in range(first, n_nodes):
+        _forward_many(graph, factor, k)
+    for k in range(n_nodes - 1, -1, -1):
+        _backward_many(graph, factor, k)

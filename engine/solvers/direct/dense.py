@@ -1,0 +1,156 @@
+"""The solvers that hold the matrix: which of them sees what, and where their scratch lies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.solvers.direct.cholesky import Factor, copy
+from engine.solvers.direct.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    project_guess,
+)
+from engine.solvers.direct.elimination_order import count_equations, write_graph
+from engine.solvers.direct.schur_complement import reduce_problem, restore_solution
+from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from engine.solvers.newton.proximal_newton import (
+    SWEEPS_PER_TURN,
+    ProximalNewtonScratch,
+    solve_proximal_newton,
+)
+from engine.solvers.newton.semismooth import NewtonScratch, newton
+from engine.solvers.pivoting.polyhedral import most_variables, solve_polyhedral
+from engine.solvers.pivoting.principal import Pivots, pivoting
+from engine.solvers.sweeps.dense import StoppingRules, iterate
+from engine.trees.operator import has_trees
+from engine.world.options import SolverMethod
+from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
+from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from engine.world.problem import Dense, Problem
+
+GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
+PIVOTING = int(SolverMethod.PIVOTING)
+ELIMINATION = int(SolverMethod.ELIMINATION)
+LEMKE = int(SolverMethod.LEMKE)
+
+# beside the STOPPED_...: no answer by these methods
+NO_ROOM = -1
+# Newton steps on the answer of Lemke's method
+POLISHING_STEPS = 3
+
+
+@kernel
+def has_friction(dp: DenseProblem) -> bool:
+    """Whether the bounds of some row depend on the answer."""
+    largest = 0.0
+    for i in range(dp.first_dependent, dp.n):
+        largest = max(largest, dp.mu[i])
+    return largest > 0.0
+
+
+@kernel
+def _pivots(dense: Dense) -> Pivots:
+    """Scratch of pivoting."""
+    factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
+    return Pivots(factor, dense.indices[7], dense.vectors[8], dense.vectors[9], dense.tableau[:0])
+
+
+@kernel
+def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
+    """Scratch of solve_proximal_newton."""
+    x = dense.vectors
+    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[10], x[11])
+    return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15])
+
+
+@kernel
+def fits_lemke(dp: DenseProblem, dense: Dense) -> bool:
+    """Whether Lemke's table has room."""
+    dependent, contacts = (dp.n_box - dp.first_dependent) // 3, (dp.n - dp.n_box) // 3
+    size = most_variables(dp.first_dependent, dependent, contacts, dp.friction_kind, dp.directions)
+    return bool(size <= dense.tableau.shape[0])
+
+
+@kernel
+def _solve_lemke(dp: DenseProblem, dense: Dense, tolerance: float) -> tuple[int, int]:
+    """Lemke's answer, its rounding taken off by Newton steps."""
+    status, count = solve_polyhedral(dp, dense.tableau, dense.basis)
+    if status == STOPPED_EXACT and dense_residual(dp) > tolerance:
+        count += newton(dp, _proximal_newton(dense).newton, POLISHING_STEPS, tolerance)[1]
+    return status, count
+
+
+@kernel
+def _solve_friction(
+    dp: DenseProblem, dense: Dense, max_iterations: int, tolerance: float
+) -> tuple[int, int]:
+    """Turns; where they fail, pivoting from there for squares, and Lemke for polygons."""
+    best = dense.vectors[12]
+    square = dp.friction_kind == FRICTION_BOX
+    polygon = dp.friction_kind == FRICTION_POLYGON and fits_lemke(dp, dense)
+    sweeps = min(max_iterations, 4 * SWEEPS_PER_TURN) if square or polygon else max_iterations
+    status, count = solve_proximal_newton(dp, _proximal_newton(dense), sweeps, tolerance)
+    if status in (STOPPED_TOLERANCE, STOPPED_NO_SOLUTION) or not (square or polygon):
+        return status, count
+    # Newton's scratch ends before this vector
+    copy(dp.lam, dp.n, best)
+    error = dense_residual(dp)
+    if square:
+        solved, more = pivoting(dp, _pivots(dense))
+    else:
+        solved, more = _solve_lemke(dp, dense, tolerance)
+    if error < dense_residual(dp):
+        copy(best, dp.n, dp.lam)
+    else:
+        status = solved
+    return status, count + more
+
+
+@kernel
+def solve_dense(
+    problem: Problem, dense: Dense, method: int, max_iterations: int, tolerance: float
+) -> tuple[int, int, int]:
+    """GAUSS_SEIDEL or PIVOTING on all rows, else on what is no equation.
+
+    ELIMINATION ends by pivoting where every bound is a number, else by solve_proximal_newton; for
+    squares
+    and polygons that gets some turns, and an exact method when they fail. LEMKE is exact at once;
+    where its table is too small it is ELIMINATION.  The caller knows that rows fit.
+
+    NO_ROOM when the equations have more loops than there is memory for; nothing is done then.
+
+    Returns STOPPED_..., count, and the method that ran.
+
+    Reads   problem.lam   guess; of equations that are eliminated it is not needed
+    Writes  problem.lam, dense
+    Check   tests/engine/solvers/test_solve.py
+    """
+    eliminate = method >= ELIMINATION and count_equations(problem) > 0
+    on_trees = has_trees(problem)
+    if on_trees and problem.count[0] > dense.path.shape[0]:
+        return NO_ROOM, 0, method
+    if eliminate and not on_trees and not write_graph(problem, dense.graph):
+        return NO_ROOM, 0, method
+    if on_trees:
+        dp = reduce_on_trees(problem, dense, eliminate)
+    else:
+        dp = reduce_problem(problem, dense, eliminate)
+    project_guess(dp)
+    if method == LEMKE and not fits_lemke(dp, dense):
+        method = ELIMINATION
+    if method == GAUSS_SEIDEL:
+        status, count = iterate(dp, 1.0, StoppingRules(max_iterations, tolerance, -1.0))
+    elif method == LEMKE:
+        status, count = _solve_lemke(dp, dense, tolerance)
+    elif method >= ELIMINATION and has_friction(dp):
+        status, count = _solve_friction(dp, dense, max_iterations, tolerance)
+    else:
+        status, count = pivoting(dp, _pivots(dense))
+    if on_trees:
+        restore_on_trees(problem, dense, dp)
+    else:
+        restore_solution(problem, dense, dp, eliminate)
+    return status, count, method

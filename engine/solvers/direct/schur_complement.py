@@ -1,0 +1,271 @@
+"""Equations out first, the rest on what they leave.
+
+    [A_EE A_ER] [lam_E]   [b_E]   [0  ]      S   = A_RR - A_RE A_EE^-1 A_ER
+    [A_RE A_RR] [lam_R] + [b_R] = [w_R]      b_S = b_R  - A_RE A_EE^-1 b_E
+
+Rows E are the equations (lo = -inf, hi = inf); a dependent one is left out with lam = 0.  The rest
+sees  S lam_R + b_S = w_R, whoever solves that; then  lam_E = -A_EE^-1 (b_E + A_ER lam_R).
+
+A_EE is never formed. With K = [M J_E^T; J_E -cfm] and its factor (block_ldlt.py)
+
+    K [v_s; .]      = [J_s^T; 0]              S_rs = J_r v_s + cfm,   s of R
+    K [v; -lam_E]   = [0; -b_E]               b_S = b_R + J_R v
+    K [v; -lam_E]   = [J_R^T lam_R; -b_E]     the answer
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.problem.operator import first_dependent, write_matrix
+from engine.solvers.direct.block_ldlt import solve_many, solve_one, write_factor
+from engine.solvers.direct.cholesky import DEPENDENT
+from engine.solvers.direct.dense_problem import DenseProblem
+from engine.solvers.direct.elimination_order import is_equation
+from engine.world.equations import NODE_ROWS, SIDES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.equations import Graph
+    from engine.world.problem import Dense, Problem
+
+
+@kernel
+def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
+    """order <- the rows that are no equations (all of them unless `eliminate`); their number."""
+    n_rows, n_box = problem.count[0], problem.count[1]
+    m = 0
+    for i in range(n_rows):
+        if not (eliminate and i < n_box and is_equation(problem, i)):
+            order[m] = i
+            m += 1
+    return m
+
+
+@kernel
+def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
+    """b and the bounds of the rows order[0:m], as they stand in the problem."""
+    order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
+    n_equations = problem.count[0] - m
+    for r in range(m):
+        i = order[r]
+        vectors[0, r] = problem.b[i]
+        vectors[1, r] = problem.lo[i]
+        vectors[2, r] = problem.hi[i]
+        vectors[3, r] = problem.mu[i]
+        vectors[4, r] = problem.diagonal[i]
+        vectors[5, r] = problem.lam[i]
+        # a dependent row's normal is a contact row, and contacts keep their place behind the boxes
+        normal[r] = problem.normal_row[i] - n_equations
+
+
+@kernel
+def write_sides(graph: Graph, b: NDArray, x: NDArray) -> None:
+    """x <- [0; -b_E] over the nodes of a graph; b by row."""
+    for k in range(graph.count[2]):
+        for r in range(NODE_ROWS):
+            x[k, r] = 0.0
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            x[k, r] = -b[graph.member[g, r]]
+
+
+@kernel
+def _dot_at(J: NDArray, i: int, x: NDArray, k: int) -> float:
+    """J_i x_k, six numbers."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * x[k, c]
+    return total
+
+
+@kernel
+def _row_of_x(problem: Problem, graph: Graph, i: int, x: NDArray) -> float:
+    """J_i v over the bodies that are nodes."""
+    a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+    total = 0.0
+    if a >= 0:
+        total += _dot_at(problem.J_a, i, x, graph.body_node[a])
+    if b >= 0:
+        total += _dot_at(problem.J_b, i, x, graph.body_node[b])
+    return total
+
+
+@kernel
+def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
+    """Right side s += J_i^T at node k."""
+    for c in range(NODE_ROWS):
+        many[k, c, s] += J[i, c]
+
+
+@kernel
+def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> None:
+    """factor.many <- what the rows order[begin:end] do to all bodies of the equations."""
+    graph, factor = dense.graph, dense.equations
+    many = factor.many
+    n_nodes = graph.count[2]
+    for k in range(n_nodes):
+        for c in range(NODE_ROWS):
+            for s in range(SIDES):
+                many[k, c, s] = 0.0
+    first = n_nodes
+    for s in range(end - begin):
+        i = dense.indices[0, begin + s]
+        a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+        if a >= 0:
+            _put_side(problem.J_a, i, many, graph.body_node[a], s)
+            first = min(first, graph.body_node[a])
+        if b >= 0:
+            _put_side(problem.J_b, i, many, graph.body_node[b], s)
+            first = min(first, graph.body_node[b])
+    solve_many(graph, factor, first)
+
+
+@kernel
+def _side_of(J: NDArray, i: int, many: NDArray, k: int, s: int) -> float:
+    """J_i times right side s at node k."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * many[k, c, s]
+    return total
+
+
+@kernel
+def _product(J: NDArray, i: int, MJ: NDArray, j: int) -> float:
+    """J_i M^-1 J_j^T of a body that no equation holds."""
+    total = 0.0
+    for c in range(NODE_ROWS):
+        total += J[i, c] * MJ[j, c]
+    return total
+
+
+@kernel
+def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
+    """The part of A_ij that comes by way of a body of row i that no equation holds."""
+    total = 0.0
+    if problem.inverse_mass[body] > 0.0:
+        if problem.body_a[j] == body:
+            total += _product(J, i, problem.MJ_a, j)
+        if problem.body_b[j] == body:
+            total += _product(J, i, problem.MJ_b, j)
+    return total
+
+
+@kernel
+def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
+    """dense.S <- S, eight columns at a time."""
+    graph, many, S = dense.graph, dense.equations.many, dense.S
+    order = dense.indices[0]
+    for begin in range(0, m, SIDES):
+        end = min(begin + SIDES, m)
+        _write_responses(problem, dense, begin, end)
+        for r in range(begin, m):
+            i = order[r]
+            body_a, body_b = problem.body_a[i], problem.body_b[i]
+            a, b = graph.place[body_a], graph.place[body_b]
+            for c in range(begin, min(end, r + 1)):
+                j = order[c]
+                value = problem.cfm[i] if r == c else 0.0
+                if a >= 0:
+                    value += _side_of(problem.J_a, i, many, graph.body_node[a], c - begin)
+                else:
+                    value += _coupling(problem, problem.J_a, i, body_a, j)
+                if b >= 0:
+                    value += _side_of(problem.J_b, i, many, graph.body_node[b], c - begin)
+                else:
+                    value += _coupling(problem, problem.J_b, i, body_b, j)
+                S[r, c] = value
+                S[c, r] = value
+
+
+@kernel
+def silence(problem: Problem, dense: Dense, m: int) -> None:
+    """What the equations decide alone is left to rounding in S: there it must not push."""
+    S = dense.S
+    for r in range(m):
+        if not S[r, r] > DEPENDENT * dense.vectors[4, r]:
+            for s in range(m):
+                S[r, s] = 0.0
+                S[s, r] = 0.0
+
+
+@kernel
+def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
+    """Form the dense problem on what is no equation.
+
+    Without `eliminate` no row counts as an equation: the dense problem is the whole Problem.
+    With it, dense.graph must be that of the problem (forest.write_graph).
+
+    Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
+    Check   tests/engine/solvers/direct/test_schur_complement.py
+    Writes  dense: equations; S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w;
+            indices 0 order, 1 and 2 scratch, 8 normal
+    """
+    order = dense.indices[0]
+    m = write_rest(problem, eliminate, order)
+    write_bounds(problem, dense, m)
+    graph, factor = dense.graph, dense.equations
+    if not eliminate:
+        write_matrix(problem, order, m, dense.S, dense.indices[1:3])
+    else:
+        write_factor(problem, graph, factor)
+        if m > 0:
+            write_sides(graph, problem.b, factor.x)
+            solve_one(graph, factor)
+            for r in range(m):
+                dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
+            _write_complement(problem, dense, m)
+            silence(problem, dense, m)
+    return DenseProblem(
+        dense.S,
+        dense.vectors[0],
+        dense.vectors[1],
+        dense.vectors[2],
+        dense.vectors[3],
+        dense.vectors[4],
+        dense.vectors[5],
+        dense.vectors[6],
+        m,
+        problem.count[1] - (problem.count[0] - m),
+        problem.friction_kind[0],
+        problem.friction_kind[1],
+        first_dependent(problem) - (problem.count[0] - m),
+        dense.indices[8],
+    )
+
+
+@kernel
+def _push(J: NDArray, i: int, lam: float, x: NDArray, k: int) -> None:
+    """x_k += J_i^T lam."""
+    for c in range(NODE_ROWS):
+        x[k, c] += J[i, c] * lam
+
+
+@kernel
+def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
+    """problem.lam from lam_R, and those of the equations; 0 for dependent ones."""
+    order, graph, factor = dense.indices[0], dense.graph, dense.equations
+    for r in range(dp.n):
+        problem.lam[order[r]] = dp.lam[r]
+    if not eliminate:
+        return
+    write_sides(graph, problem.b, factor.x)
+    for r in range(dp.n):
+        if dp.lam[r] != 0.0:
+            i = order[r]
+            a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+            if a >= 0:
+                _push(problem.J_a, i, dp.lam[r], factor.x, graph.body_node[a])
+            if b >= 0:
+                _push(problem.J_b, i, dp.lam[r], factor.x, graph.body_node[b])
+    solve_one(graph, factor)
+    for i in range(problem.count[1]):
+        if is_equation(problem, i):
+            problem.lam[i] = 0.0
+    for g in range(graph.count[1]):
+        k = graph.group_node[g]
+        for r in range(graph.size[g]):
+            problem.lam[graph.member[g, r]] = -factor.x[k, r]

@@ -1,0 +1,149 @@
+"""Problems with bodies of trees, dense: equations out first, the rest on what they leave.
+
+The same split as schur_complement.py, where equations are those of loops and couplings only, and
+few:
+joints of trees have none. With E the equations and R the rest,
+
+    X = A_EE^-1 A_ER,   y = A_EE^-1 b_E,   S = A_RR - A_RE X,   b_S = b_R - A_RE y
+    lam_E = -(y + X lam_R)
+
+A_EE is factored row by row; those that say nothing new (a planar loop has three too many) are left
+out with lam = 0, whatever they ask for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.problem.operator import first_dependent
+from engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
+from engine.solvers.direct.dense_problem import DenseProblem
+from engine.solvers.direct.elimination_order import is_equation
+from engine.solvers.direct.schur_complement import silence, write_bounds, write_rest
+from engine.trees.operator import write_tree_matrix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Dense, Problem
+
+
+@kernel
+def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
+    """dense.indices[0] <- rows of R, then equations; returns how many R are."""
+    order = dense.indices[0]
+    m = write_rest(problem, eliminate, order)
+    n = m
+    if eliminate:
+        for i in range(problem.count[1]):
+            if is_equation(problem, i):
+                order[n] = i
+                n += 1
+    return m
+
+
+@kernel
+def factor_equations(S: NDArray, m: int, n: int, taken: NDArray, factor: Factor) -> None:
+    """Factor the rows m ... n - 1 of S that say something; those that say much go first.
+
+    Writes  factor; taken (n,): 1 for the rows in it
+    """
+    factor.size[0] = 0
+    for e in range(m, n):
+        taken[e] = 0
+    for share in (TELLING, DEPENDENT):
+        for e in range(m, n):
+            if taken[e] == 0 and S[e, e] > 0.0 and add_row(S, e, share, factor):
+                taken[e] = 1
+
+
+@kernel
+def take_out(dense: Dense, m: int, n: int) -> None:
+    """S <- S - A_RE X and b_R <- b_R - A_RE y, for X below S and y in vectors[7]."""
+    S, b, y = dense.S, dense.vectors[0], dense.vectors[7]
+    for r in range(m):
+        for e in range(m, n):
+            share = S[r, e]
+            if share != 0.0:
+                b[r] -= share * y[e]
+                for s in range(m):
+                    S[r, s] -= share * S[e, s]
+
+
+@kernel
+def eliminate_equations(problem: Problem, dense: Dense, m: int) -> None:
+    """S and b of the rest.
+
+    Writes  dense.S[0:m, 0:m]: S; dense.S[m + e, 0:m]: X of equation e; vectors[0]: b of the rest,
+            vectors[7]: y
+    """
+    S, order, y = dense.S, dense.indices[0], dense.vectors[7]
+    factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
+    n, x = problem.count[0], dense.vectors[8]
+    factor_equations(S, m, n, dense.indices[4], factor)
+    size = factor.size[0]
+    for p in range(size):
+        x[p] = problem.b[order[factor.order[p]]]
+    solve_factor(factor, x)
+    for e in range(m, n):
+        y[e] = 0.0
+    for p in range(size):
+        y[factor.order[p]] = x[p]
+    for r in range(m):
+        for p in range(size):
+            x[p] = S[factor.order[p], r]
+        solve_factor(factor, x)
+        for e in range(m, n):
+            S[e, r] = 0.0
+        for p in range(size):
+            S[factor.order[p], r] = x[p]
+    take_out(dense, m, n)
+
+
+@kernel
+def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
+    """Form the dense problem on what is no equation; the caller knows that all rows fit.
+
+    Writes  dense: S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w, 7 y; indices 0 order,
+            8 normal; path, path_tree
+    Check   tests/engine/solvers/direct/test_tree_elimination.py
+    """
+    n = problem.count[0]
+    order = dense.indices[0]
+    m = write_order(problem, eliminate, dense)
+    write_bounds(problem, dense, m)
+    write_tree_matrix(problem, order, n, dense)
+    if m < n:
+        eliminate_equations(problem, dense, m)
+        silence(problem, dense, m)
+    return DenseProblem(
+        dense.S,
+        dense.vectors[0],
+        dense.vectors[1],
+        dense.vectors[2],
+        dense.vectors[3],
+        dense.vectors[4],
+        dense.vectors[5],
+        dense.vectors[6],
+        m,
+        problem.count[1] - (n - m),
+        problem.friction_kind[0],
+        problem.friction_kind[1],
+        first_dependent(problem) - (n - m),
+        dense.indices[8],
+    )
+
+
+@kernel
+def restore_on_trees(problem: Problem, dense: Dense, dp: DenseProblem) -> None:
+    """problem.lam from lam_R, and those of the equations; 0 for dependent ones."""
+    order, y, S = dense.indices[0], dense.vectors[7], dense.S
+    m = dp.n
+    for r in range(m):
+        problem.lam[order[r]] = dp.lam[r]
+    for e in range(m, problem.count[0]):
+        total = y[e]
+        for r in range(m):
+            total += S[e, r] * dp.lam[r]
+        problem.lam[order[e]] = -total

@@ -1,0 +1,1 @@
+"""Gradient and conjugate-gradient methods: NNCG, APGD, subspace minimisation."""

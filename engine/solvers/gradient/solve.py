@@ -1,0 +1,68 @@
+"""The iterations of a scene: Jacobi, NNCG, PGS with subspace minimisation, APGD on bodies.
+
+The same kernels as engine/complementarity runs on matrices; A stays an operator.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.solvers.gradient.apgd import apgd
+from engine.solvers.gradient.nncg import nncg
+from engine.solvers.gradient.subspace import pgs_sm
+from engine.solvers.sweeps.csr import Matrix
+from engine.solvers.sweeps.jacobi import jacobi
+from engine.solvers.sweeps.system import System
+from engine.world.options import SolverMethod
+from engine.world.problem import FRICTION_CONE
+from engine.world.report import STOPPED_STALLED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.options import SolverOptions
+    from engine.world.problem import Dense, Problem
+
+JACOBI = int(SolverMethod.JACOBI)
+NNCG = int(SolverMethod.NNCG)
+PGS_SM = int(SolverMethod.PGS_SM)
+APGD = int(SolverMethod.APGD)
+
+# iterations where the options leave the number to the method
+ITERATIONS = 500
+
+
+@kernel
+def is_iterated(method: int) -> bool:
+    """Whether a method is one of this file."""
+    return JACOBI <= method <= APGD
+
+
+@kernel
+def solve_iterated(
+    problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
+) -> tuple[int, int]:
+    """Solve by one of the methods above; STOPPED_..., iterations.
+
+    APGD solves Coulomb's law, not its relaxation: the shift follows the sliding.
+
+    Reads   problem.lam   guess;   the caller knows that dense.iterates has room
+    Writes  problem.lam; problem.w, v and dense.iterates are scratch
+    Check   tests/engine/solvers/test_solve.py
+    """
+    none = dense.indices[0, :0]
+    matrix = Matrix(dense.indices[0, :1], none, dense.vectors[0, :0])
+    system = System(problem, matrix, v, dense.iterates, dense.vectors[0, :0])
+    most = options.max_iterations if options.max_iterations > 0 else ITERATIONS
+    if method == JACOBI:
+        return jacobi(system, most, options.tolerance, options.relaxation, 1)
+    if method == NNCG:
+        return nncg(system, most, options.tolerance)
+    if method == PGS_SM:
+        return pgs_sm(system, most, options.tolerance)
+    status, count = apgd(system, most, options.tolerance, 1)
+    if problem.friction_kind[0] != FRICTION_CONE and problem.count[0] > problem.count[1]:
+        # it was the round cone that was solved
+        status = STOPPED_STALLED
+    return status, count

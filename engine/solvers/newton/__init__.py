@@ -1,0 +1,1 @@
+"""Semismooth and proximal Newton methods."""

@@ -1,0 +1,1 @@
+"""Exact methods for linear complementarity problems: Lemke, principal pivoting."""

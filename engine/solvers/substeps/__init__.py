@@ -1,0 +1,1 @@
+"""Soft constraints in substeps."""

@@ -1,0 +1,1 @@
+"""Projected Jacobi, Gauss-Seidel and SOR."""

@@ -1,0 +1,46 @@
+"""Projected Gauss-Seidel and SOR on any System, ended by the residual.
+
+pgs.py is the same without measuring: what a step of thousands of contacts can pay for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.solvers.sweeps.system import (
+    make_admissible,
+    measure,
+    note,
+    start_sweeps,
+    sweep,
+    wants_history,
+)
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from engine.solvers.sweeps.system import System
+
+
+@kernel
+def iterate_sweeps(
+    system: System, max_iterations: int, tolerance: float, relaxation: float
+) -> tuple[int, int]:
+    """Sweep until the residual is at most `tolerance`; STOPPED_..., sweeps.
+
+    The residual is measured when a sweep changed no more than that, or a history is asked for.
+
+    Writes  problem.lam, system.history
+    Source  Saad 2003, 4.1, with projection
+    Check   tests/engine/solvers/sweeps/test_system.py
+    """
+    make_admissible(system)
+    start_sweeps(system)
+    for k in range(max_iterations):
+        change = sweep(system, relaxation)
+        if change <= tolerance or wants_history(system, k):
+            error = measure(system)
+            note(system, k, error)
+            if error <= tolerance:
+                return STOPPED_TOLERANCE, k + 1
+    return STOPPED_MAX_ITERATIONS, max_iterations

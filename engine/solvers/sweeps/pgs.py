@@ -1,0 +1,338 @@
+"""Projected Gauss-Seidel without a matrix: the velocities of the bodies carry the coupling.
+
+    w_i  = J_i v + cfm_i lam_i + b_i
+    lam_i <- P(lam_i - (omega / D_i) w_i),    v += M^-1 J_i^T (change of lam_i)
+
+Boxes first, then contacts: the normal, then both tangents at once on the disk or polygon of
+mu lam_n (or one after the other on the square), then dependent rows with the normal impulses of
+this
+sweep, so that lam is admissible after it.
+
+A contact reads and writes the two velocities once: its three w come from the same v, and what an
+earlier row of the block changes reaches the later ones through the block's own couplings,
+written beforehand.  Fields of Problem that a solver may use as scratch hold them:
+
+    contact with normal row i      i            i + 1                   i + 2
+    w                              1 / D_n      step of tangent 1       step of tangent 2
+    lo                                          A[i + 1, i]             A[i + 2, i]
+    hi                                          A[i + 2, i + 1]
+
+Dependent blocks hold the same numbers, their spin row in the place of the normal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import fast_kernel, kernel
+from engine.problem.operator import body_velocities, first_dependent
+from engine.problem.projection import clamp, project_disk, project_pair, project_polygon
+from engine.solvers.sweeps.dense import block_diagonal
+from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Problem
+
+# six numbers of a body or a row: angular x y z, linear x y z
+Six = tuple[float, float, float, float, float, float]
+
+
+@kernel
+def _inverse(D: float) -> float:
+    """1 / D, and 0 for a row that nothing can move."""
+    return 1.0 / D if D > 0.0 else 0.0
+
+
+@kernel
+def _coupling(problem: Problem, i: int, j: int) -> float:
+    """A_ij of two rows between the same bodies."""
+    total = 0.0
+    for k in range(6):
+        total += problem.J_a[i, k] * problem.MJ_a[j, k]
+        total += problem.J_b[i, k] * problem.MJ_b[j, k]
+    return total
+
+
+@kernel
+def write_block(problem: Problem, i: int) -> None:
+    """Steps and couplings of the contact or dependent block with first row i."""
+    D, step = problem.diagonal, problem.w
+    problem.lo[i + 1] = _coupling(problem, i + 1, i)
+    problem.lo[i + 2] = _coupling(problem, i + 2, i)
+    c = _coupling(problem, i + 2, i + 1)
+    problem.hi[i + 1] = c
+    step[i] = _inverse(D[i])
+    if problem.friction_kind[0] != FRICTION_BOX:
+        step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
+        step[i + 2] = step[i + 1]
+    else:
+        step[i + 1] = _inverse(D[i + 1])
+        step[i + 2] = _inverse(D[i + 2])
+
+
+@kernel
+def write_steps(problem: Problem) -> None:
+    """Steps and couplings of every row, where the table above says.
+
+    The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
+    """
+    first = first_dependent(problem)
+    for i in range(first):
+        problem.w[i] = _inverse(problem.diagonal[i])
+    for i in range(first, problem.count[0], 3):
+        write_block(problem, i)
+
+
+@kernel
+def _project_tangents(problem: Problem, i: int, radius: float) -> None:
+    """Move lam of the rows i + 1, i + 2 into the friction set of a radius."""
+    lam, kind = problem.lam, problem.friction_kind
+    lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
+
+
+@kernel
+def project_contact(problem: Problem, i: int) -> None:
+    """Move the guess of the contact with normal row i into its set."""
+    problem.lam[i] = max(problem.lam[i], 0.0)
+    _project_tangents(problem, i, problem.mu[i + 1] * problem.lam[i])
+
+
+@kernel
+def project_impulses(problem: Problem) -> None:
+    """Move the guess problem.lam into its set."""
+    lam, mu = problem.lam, problem.mu
+    n_rows, n_box = problem.count[0], problem.count[1]
+    first = first_dependent(problem)
+    for i in range(first):
+        lam[i] = clamp(lam[i], problem.lo[i], problem.hi[i])
+    for i in range(n_box, n_rows, 3):
+        project_contact(problem, i)
+    for i in range(first, n_box, 3):
+        lam_n = lam[problem.normal_row[i]]
+        lam[i] = clamp(lam[i], -mu[i] * lam_n, mu[i] * lam_n)
+        _project_tangents(problem, i, mu[i + 1] * lam_n)
+
+
+@fast_kernel
+def _load(X: NDArray, i: int) -> Six:
+    """Row i of (n, 6) in registers."""
+    x = X[i]
+    return x[0], x[1], x[2], x[3], x[4], x[5]
+
+
+@fast_kernel
+def _store(X: NDArray, i: int, x: Six) -> None:
+    """Row i of (n, 6) back to memory."""
+    row = X[i]
+    row[0], row[1], row[2] = x[0], x[1], x[2]
+    row[3], row[4], row[5] = x[3], x[4], x[5]
+
+
+@fast_kernel
+def _along(J: NDArray, i: int, v: Six) -> float:
+    """J_i v, the halves summed apart."""
+    j = J[i]
+    return (j[0] * v[0] + j[1] * v[1] + j[2] * v[2]) + (j[3] * v[3] + j[4] * v[4] + j[5] * v[5])
+
+
+@fast_kernel
+def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
+    """v + MJ_i change."""
+    m = MJ[i]
+    return (
+        v[0] + m[0] * change,
+        v[1] + m[1] * change,
+        v[2] + m[2] * change,
+        v[3] + m[3] * change,
+        v[4] + m[4] * change,
+        v[5] + m[5] * change,
+    )
+
+
+@fast_kernel
+def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
+    """All box rows but dependent rows once; returns the largest D |change| [m/s or rad/s]."""
+    lam = problem.lam
+    largest = 0.0
+    for i in range(first_dependent(problem)):
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        old = lam[i]
+        w = _along(problem.J_a, i, _load(v, a)) + _along(problem.J_b, i, _load(v, b))
+        w += problem.b[i] + problem.cfm[i] * old
+        x = old - omega * problem.w[i] * w
+        x = problem.lo[i] if x < problem.lo[i] else x
+        x = problem.hi[i] if x > problem.hi[i] else x
+        lam[i] = x
+        _store(v, a, _pushed(_load(v, a), problem.MJ_a, i, x - old))
+        _store(v, b, _pushed(_load(v, b), problem.MJ_b, i, x - old))
+        largest = max(largest, abs(x - old) * problem.diagonal[i])
+    return largest
+
+
+@fast_kernel
+def _block_velocities(problem: Problem, i: int, v_a: Six, v_b: Six) -> tuple[float, float, float]:
+    """w of the normal row i and of its two tangents."""
+    J_a, J_b = problem.J_a, problem.J_b
+    lam, bias, cfm = problem.lam, problem.b, problem.cfm
+    j, k = i + 1, i + 2
+    return (
+        _along(J_a, i, v_a) + _along(J_b, i, v_b) + (bias[i] + cfm[i] * lam[i]),
+        _along(J_a, j, v_a) + _along(J_b, j, v_b) + (bias[j] + cfm[j] * lam[j]),
+        _along(J_a, k, v_a) + _along(J_b, k, v_b) + (bias[k] + cfm[k] * lam[k]),
+    )
+
+
+@fast_kernel
+def _push_block(v_a: Six, MJ: NDArray, i: int, d: tuple[float, float, float]) -> Six:
+    """v + M^-1 J^T d over the three rows of the contact with normal row i."""
+    return _pushed(_pushed(_pushed(v_a, MJ, i, d[0]), MJ, i + 1, d[1]), MJ, i + 2, d[2])
+
+
+@fast_kernel
+def _finish_block(
+    problem: Problem, i: int, x: tuple[float, float, float]
+) -> tuple[float, float, float, float]:
+    """Write the new impulses of a contact; returns their changes and the largest D |change|."""
+    lam, D = problem.lam, problem.diagonal
+    d0, d1, d2 = x[0] - lam[i], x[1] - lam[i + 1], x[2] - lam[i + 2]
+    lam[i], lam[i + 1], lam[i + 2] = x
+    change = max(abs(d0) * D[i], max(abs(d1), abs(d2)) * max(D[i + 1], D[i + 2]))
+    return d0, d1, d2, change
+
+
+@fast_kernel
+def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
+    """The contact with normal row i, friction on the disk or polygon; returns D |change|."""
+    lam, step, coupling = problem.lam, problem.w, problem.lo
+    a = problem.body_a[i]
+    b = problem.body_b[i]
+    v_a = _load(v, a)
+    v_b = _load(v, b)
+    w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+    x = lam[i] - omega * step[i] * w0
+    x = 0.0 if x < 0.0 else x
+    d0 = x - lam[i]
+    scale = omega * step[i + 1]
+    y1 = lam[i + 1] - scale * (w1 + coupling[i + 1] * d0)
+    y2 = lam[i + 2] - scale * (w2 + coupling[i + 2] * d0)
+    radius = problem.mu[i + 1] * x
+    if problem.friction_kind[0] == FRICTION_POLYGON:
+        y1, y2 = project_polygon(y1, y2, radius, problem.friction_kind[1])
+    else:
+        y1, y2 = project_disk(y1, y2, radius)
+    d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+    _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+    _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+    return change
+
+
+@fast_kernel
+def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
+    """All contacts once, friction on the disk or polygon; returns the largest D |change|."""
+    largest = 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        largest = max(largest, sweep_cone(problem, v, i, omega))
+    return largest
+
+
+@fast_kernel
+def _clip(x: float, limit: float) -> float:
+    """Nearest number to x in [-limit, limit]."""
+    x = -limit if x < -limit else x
+    return limit if x > limit else x
+
+
+@fast_kernel
+def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
+    """All contacts once, friction on the square; returns the largest D |change|."""
+    lam, step, coupling, mu = problem.lam, problem.w, problem.lo, problem.mu
+    largest = 0.0
+    for i in range(problem.count[1], problem.count[0], 3):
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        v_a = _load(v, a)
+        v_b = _load(v, b)
+        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+        x = lam[i] - omega * step[i] * w0
+        x = 0.0 if x < 0.0 else x
+        d0 = x - lam[i]
+        y1 = lam[i + 1] - omega * step[i + 1] * (w1 + coupling[i + 1] * d0)
+        y1 = _clip(y1, mu[i + 1] * x)
+        w2 += coupling[i + 2] * d0 + problem.hi[i + 1] * (y1 - lam[i + 1])
+        y2 = _clip(lam[i + 2] - omega * step[i + 2] * w2, mu[i + 2] * x)
+        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        largest = max(largest, change)
+    return largest
+
+
+@fast_kernel
+def _rolling_pair(
+    problem: Problem, i: int, y: tuple[float, float], lam_n: float
+) -> tuple[float, float]:
+    """What mu lam_n leaves of the wish y of rows i + 1, i + 2; y[1] knows nothing of y[0] yet."""
+    kind = problem.friction_kind[0]
+    radius = problem.mu[i + 1] * lam_n
+    if kind != FRICTION_BOX:
+        return project_pair(y[0], y[1], radius, kind, problem.friction_kind[1])
+    y1 = _clip(y[0], radius)
+    # in a square one after the other: the second wish hears of the first answer
+    w2 = problem.hi[i + 1] * (y1 - problem.lam[i + 1])
+    return y1, _clip(y[1] - problem.w[i + 2] * w2, problem.mu[i + 2] * lam_n)
+
+
+@fast_kernel
+def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
+    """All dependent blocks once, within the normal impulses now; returns the largest D |change|."""
+    lam, step, coupling = problem.lam, problem.w, problem.lo
+    largest = 0.0
+    for i in range(first_dependent(problem), problem.count[1], 3):
+        a = problem.body_a[i]
+        b = problem.body_b[i]
+        v_a = _load(v, a)
+        v_b = _load(v, b)
+        lam_n = lam[problem.normal_row[i]]
+        w0, w1, w2 = _block_velocities(problem, i, v_a, v_b)
+        x = _clip(lam[i] - omega * step[i] * w0, problem.mu[i] * lam_n)
+        d0 = x - lam[i]
+        y1 = lam[i + 1] - omega * step[i + 1] * (w1 + coupling[i + 1] * d0)
+        y2 = lam[i + 2] - omega * step[i + 2] * (w2 + coupling[i + 2] * d0)
+        y1, y2 = _rolling_pair(problem, i, (y1, y2), lam_n)
+        d0, d1, d2, change = _finish_block(problem, i, (x, y1, y2))
+        _store(v, a, _push_block(v_a, problem.MJ_a, i, (d0, d1, d2)))
+        _store(v, b, _push_block(v_b, problem.MJ_b, i, (d0, d1, d2)))
+        largest = max(largest, change)
+    return largest
+
+
+@kernel
+def pgs(
+    problem: Problem, v: NDArray, max_iterations: int, tolerance: float, relaxation: float
+) -> tuple[int, int]:
+    """Sweep until the largest D |change| of a sweep is at most `tolerance`; STOPPED_..., sweeps.
+
+    Reads   problem.lam   guess
+    Writes  problem.lam
+            problem.w; problem.lo, problem.hi of tangent rows   scratch: steps and couplings
+            v (n_bodies + 1, 6)   scratch: M^-1 J^T lam
+    Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau 1992
+    Check   tests/engine/solvers/sweeps/test_pgs.py
+    """
+    project_impulses(problem)
+    write_steps(problem)
+    body_velocities(problem, v)
+    for k in range(max_iterations):
+        change = sweep_boxes(problem, v, relaxation)
+        if problem.friction_kind[0] == FRICTION_BOX:
+            change = max(change, sweep_squares(problem, v, relaxation))
+        else:
+            change = max(change, sweep_cones(problem, v, relaxation))
+        change = max(change, sweep_dependent(problem, v, relaxation))
+        if change <= tolerance:
+            return STOPPED_TOLERANCE, k + 1
+    return STOPPED_MAX_ITERATIONS, max_iterations

@@ -1,0 +1,1 @@
+"""Projected Gauss-Seidel on eight contacts at a time, by graph colouring."""

@@ -1,0 +1,310 @@
+"""Contacts in groups of sixteen pairs that share no moving body: swept eight at a time.
+
+Pairs of contacts are coloured (colouring.py), and sixteen of a colour lie side by side. So a sweep
+over the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every
+operation works on eight contacts at once, and bodies are read and written once for all points of a
+pair. Contacts whose bodies have no colour left stay in the problem and are swept one by one.
+
+Rows of the problem are of any kind; those of a contact are known by three axes and two arms, and
+that is what lanes hold (layout.py):
+
+    J_a = -[r_a x e, e],   J_b = [r_b x e, e],   e = n, t1, t2
+    r . n = (r x t1) . t2,  r . t1 = (r x t2) . n,  r . t2 = (r x n) . t1
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.solvers.sweeps.dense import block_diagonal
+from engine.solvers.sweeps.pgs import project_contact, write_block
+from engine.solvers.sweeps.simd.colouring import colour_pairs, find_pairs, place_groups
+from engine.solvers.sweeps.simd.layout import (
+    APART,
+    ARM,
+    AXES,
+    BIAS,
+    CFM,
+    COLOURS,
+    COUPLING,
+    HALF,
+    INERTIA,
+    KINDS,
+    LAM,
+    LAYER,
+    MASSES,
+    MU,
+    N_FIELDS,
+    POINTS,
+    ROUND_SHARED,
+    SCALES,
+    STEPS,
+    W,
+)
+from engine.spatial.mat3 import load33, times_vector
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Lanes, Problem
+
+# three vectors, of the normal and both tangents
+Three = tuple[Vec3, Vec3, Vec3]
+
+# how far rows may be from those of a point contact: of 1 in their axes, of the arms in turning
+ROUNDING = 1e-12
+
+
+@kernel
+def angular(J: NDArray, i: int) -> Three:
+    """Angular parts of the rows i, i + 1, i + 2."""
+    p, q, r = J[i], J[i + 1], J[i + 2]
+    return (p[0], p[1], p[2]), (q[0], q[1], q[2]), (r[0], r[1], r[2])
+
+
+@kernel
+def linear(J: NDArray, i: int) -> Three:
+    """Linear parts of the rows i, i + 1, i + 2."""
+    p, q, r = J[i], J[i + 1], J[i + 2]
+    return (p[3], p[4], p[5]), (q[3], q[4], q[5]), (r[3], r[4], r[5])
+
+
+@kernel
+def arm_of(axes: Three, turns: Three) -> Vec3:
+    """r of turns = r x axes: (r x t1) . t2 = r . n, and so on."""
+    along = (dot(turns[1], axes[2]), dot(turns[2], axes[0]), dot(turns[0], axes[1]))
+    r = add_scaled(scale(along[0], axes[0]), along[1], axes[1])
+    return add_scaled(r, along[2], axes[2])
+
+
+@kernel
+def miss(axes: Three, turns: Three) -> float:
+    """How far turns are from r x axes [m], whatever r is: (r x e) . f = -(r x f) . e."""
+    off = abs(dot(turns[0], axes[0])) + abs(dot(turns[1], axes[1])) + abs(dot(turns[2], axes[2]))
+    off += abs(dot(turns[0], axes[1]) + dot(turns[1], axes[0]))
+    off += abs(dot(turns[1], axes[2]) + dot(turns[2], axes[1]))
+    return off + abs(dot(turns[2], axes[0]) + dot(turns[0], axes[2]))
+
+
+@kernel
+def distance(a: Vec3, b: Vec3) -> float:
+    """Sum of |a - b|."""
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2])
+
+
+@kernel
+def put(data: NDArray, at: int, x: Vec3) -> None:
+    """Three numbers into three fields of a lane."""
+    data[at] = x[0]
+    data[at + W] = x[1]
+    data[at + 2 * W] = x[2]
+
+
+@kernel
+def write_inertia(problem: Problem, body: int, data: NDArray, at: int) -> None:
+    """I^-1 of a body into six fields of a lane."""
+    I = problem.inverse_inertia[body]
+    put(data, at, (I[0, 0], I[1, 1], I[2, 2]))
+    put(data, at + 3 * W, (I[0, 1], I[0, 2], I[1, 2]))
+
+
+@kernel
+def write_shared(problem: Problem, i: int, data: NDArray, at: int, is_round: bool) -> bool:
+    """What the points of the pair of the contact with normal row i have in common.
+
+    Returns whether its axes are n, t1, n x t1.
+    """
+    a, b = problem.body_a[i], problem.body_b[i]
+    axes = linear(problem.J_b, i)
+    put(data, at + W * AXES, axes[0])
+    put(data, at + W * (AXES + 3), axes[1])
+    data[at + W * MASSES] = problem.inverse_mass[a]
+    data[at + W * (MASSES + 1)] = problem.inverse_mass[b]
+    minus_a = arm_of(axes, angular(problem.J_a, i))
+    put(data, at + W * APART, add(arm_of(axes, angular(problem.J_b, i)), minus_a))
+    data[at + W * MU] = problem.mu[i + 1]
+    if is_round:
+        data[at + W * INERTIA] = problem.inverse_inertia[a, 0, 0]
+        data[at + W * (INERTIA + 1)] = problem.inverse_inertia[b, 0, 0]
+    else:
+        write_inertia(problem, a, data, at + W * INERTIA)
+        write_inertia(problem, b, data, at + W * (INERTIA + 6))
+    return distance(cross(axes[0], axes[1]), axes[2]) <= ROUNDING
+
+
+@kernel
+def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> bool:
+    """The arm of the contact with normal row i; whether its rows are a point contact's."""
+    axes = linear(problem.J_b, i)
+    turns_a, turns_b = angular(problem.J_a, i), angular(problem.J_b, i)
+    minus_a, arm_b = arm_of(axes, turns_a), arm_of(axes, turns_b)
+    put(data, at + W * ARM, negate(minus_a))
+    f = shared + W * APART
+    apart = (data[f], data[f + W], data[f + 2 * W])
+    off = distance(add(arm_b, minus_a), apart)
+    off += miss(axes, turns_a) + miss(axes, turns_b)
+    opposite = linear(problem.J_a, i)
+    wrong = distance(negate(opposite[0]), axes[0]) + distance(negate(opposite[1]), axes[1])
+    wrong += distance(negate(opposite[2]), axes[2])
+    wrong += abs(problem.cfm[i + 1]) + abs(problem.cfm[i + 2])
+    return off <= ROUNDING * (norm(minus_a) + norm(arm_b)) and wrong == 0.0
+
+
+@kernel
+def couplings(problem: Problem, i: int, is_round: bool) -> Vec3:
+    """A[t1, n], A[t2, n], A[t2, t1] of a contact whose axes are square to each other."""
+    a, b = angular(problem.J_a, i), angular(problem.J_b, i)
+    inertia_a = load33(problem.inverse_inertia, problem.body_a[i])
+    inertia_b = load33(problem.inverse_inertia, problem.body_b[i])
+    if is_round:
+        c, d = inertia_a[0][0], inertia_b[0][0]
+        return (
+            c * dot(a[1], a[0]) + d * dot(b[1], b[0]),
+            c * dot(a[2], a[0]) + d * dot(b[2], b[0]),
+            c * dot(a[2], a[1]) + d * dot(b[2], b[1]),
+        )
+    push_a, push_b = times_vector(inertia_a, a[0]), times_vector(inertia_b, b[0])
+    side_a, side_b = times_vector(inertia_a, a[1]), times_vector(inertia_b, b[1])
+    return (
+        dot(a[1], push_a) + dot(b[1], push_b),
+        dot(a[2], push_a) + dot(b[2], push_b),
+        dot(a[2], side_a) + dot(b[2], side_b),
+    )
+
+
+@kernel
+def write_point(
+    problem: Problem, i: int, data: NDArray, shared: int, at: int, is_round: bool
+) -> bool:
+    """The contact with normal row i into a lane; False if its rows are no point contact's.
+
+    Writes  data; problem.lam into its set
+    """
+    is_point = write_arm(problem, i, data, shared, at)
+    project_contact(problem, i)
+    for r in range(3):
+        data[at + W * (BIAS + r)] = problem.b[i + r]
+        data[at + W * (LAM + r)] = problem.lam[i + r]
+    coupled = couplings(problem, i, is_round)
+    D_n, D_1, D_2 = problem.diagonal[i], problem.diagonal[i + 1], problem.diagonal[i + 2]
+    D_t = block_diagonal(D_1, D_2, coupled[2])
+    data[at + W * CFM] = problem.cfm[i]
+    data[at + W * STEPS] = 1.0 / D_n if D_n > 0.0 else 0.0
+    data[at + W * (STEPS + 1)] = 1.0 / D_t if D_t > 0.0 else 0.0
+    data[at + W * COUPLING] = coupled[0]
+    data[at + W * (COUPLING + 1)] = coupled[1]
+    data[at + W * SCALES] = D_n
+    data[at + W * (SCALES + 1)] = max(D_1, D_2)
+    return is_point
+
+
+@kernel
+def clear_lane(data: NDArray, at: int, fields: int) -> None:
+    """Nothing in a lane."""
+    for f in range(fields):
+        data[at + W * f] = 0.0
+
+
+@kernel
+def clear_group_lane(lanes: Lanes, g: int, l: int) -> None:
+    """Nothing in what is shared and in all layers of lane l of group g."""
+    at = lanes.layer[g]
+    clear_lane(lanes.data, lanes.begin[g] + l, (at - lanes.begin[g]) // W)
+    while at < lanes.begin[g + 1]:
+        clear_lane(lanes.data, at + l, N_FIELDS)
+        at += LAYER
+
+
+@kernel
+def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int) -> bool:
+    """A pair into its lane: `points` contacts, listed from `first` on; False if one is no contact.
+
+    Writes  lanes.data, row, body_a, body_b
+    """
+    g, l = lane // W, lane % W
+    shared, at = lanes.begin[g] + l, lanes.layer[g] + l
+    is_round = lanes.layer[g] - lanes.begin[g] == ROUND_SHARED
+    i = lanes.listed[first]
+    lanes.body_a[lane] = problem.body_a[i]
+    lanes.body_b[lane] = problem.body_b[i]
+    is_contact = write_shared(problem, i, lanes.data, shared, is_round)
+    for k in range(points):
+        i = lanes.listed[first + k]
+        lanes.row[lane * POINTS + k] = i
+        is_contact = write_point(problem, i, lanes.data, shared, at, is_round) and is_contact
+        at += LAYER
+    if points < POINTS:
+        lanes.row[lane * POINTS + points] = -1
+    while at < lanes.begin[g + 1]:
+        clear_lane(lanes.data, at, N_FIELDS)
+        at += LAYER
+    return is_contact
+
+
+@kernel
+def fill_lanes(problem: Problem, lanes: Lanes, pairs: int) -> bool:
+    """All pairs in their order into lanes; False if a contact is no point contact.
+
+    In their order: rows are then read one after the other, and what is written, the next lane of
+    each colour, is in the cache.
+
+    Writes  lanes.start, width
+    """
+    is_contact = True
+    for p in range(pairs):
+        key = lanes.key[p]
+        if key >= COLOURS * KINDS:
+            continue
+        lane = lanes.start[key]
+        lanes.start[key] = lane + 1
+        if lane % W >= HALF:
+            lanes.width[lane // W] = W
+        first = lanes.first[p]
+        points = lanes.first[p + 1] - first
+        is_contact = fill_lane(problem, lanes, lane, first, points) and is_contact
+    for g in range(lanes.count[0]):
+        for l in range(lanes.width[g]):
+            if lanes.row[(g * W + l) * POINTS] < 0:
+                clear_group_lane(lanes, g, l)
+    return is_contact
+
+
+@kernel
+def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
+    """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
+
+    Reads   lanes.listed
+    Writes  lanes; problem.lam into its set; for `rest` scratch as pgs.write_steps
+    Check   tests/engine/solvers/sweeps/test_simd.py
+    """
+    lanes.count[0] = 0
+    lanes.count[1] = 0
+    pairs = find_pairs(problem, lanes, n)
+    colour_pairs(problem, lanes, pairs)
+    place_groups(problem, lanes)
+    coloured = fill_lanes(problem, lanes, pairs)
+    if not coloured:
+        lanes.count[0] = 0
+        lanes.count[1] = n
+        for c in range(n):
+            lanes.rest[c] = lanes.listed[c]
+    for r in range(lanes.count[1]):
+        project_contact(problem, lanes.rest[r])
+        write_block(problem, lanes.rest[r])
+
+
+@kernel
+def store_lanes(problem: Problem, lanes: Lanes) -> None:
+    """Impulses of the lanes back into problem.lam, what stands for their biases into problem.w."""
+    for g in range(lanes.count[0]):
+        for l in range(lanes.width[g]):
+            at, row = lanes.layer[g] + l, (g * W + l) * POINTS
+            while at < lanes.begin[g + 1] and lanes.row[row] >= 0:
+                i = lanes.row[row]
+                for r in range(3):
+                    problem.lam[i + r] = lanes.data[at + W * (LAM + r)]
+                    problem.w[i + r] = lanes.data[at + W * (BIAS + r)]
+                at += LAYER
+                row += 1

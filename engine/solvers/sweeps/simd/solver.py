@@ -1,0 +1,160 @@
+"""Projected Gauss-Seidel as it is done in a step: eight contacts at a time where they allow it."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.problem.operator import add_impulse, row_velocity
+from engine.problem.residual import contact_errors, larger
+from engine.solvers.sweeps.pgs import pgs, sweep_cone
+from engine.solvers.sweeps.simd.layout import W
+from engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
+from engine.solvers.sweeps.simd.residual import measure_lanes
+from engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from engine.world.problem import BIAS_APPLIED, FRICTION_CONE
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Lanes, Problem
+
+# most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
+Rules = tuple[int, float, float]
+
+# contacts whose bodies tell what forces do in a step
+SAMPLES = 16
+
+
+@kernel
+def list_contacts(problem: Problem, lanes: Lanes) -> int:
+    """All contacts of the problem; returns how many."""
+    n = 0
+    for i in range(problem.count[1], problem.count[0], 3):
+        lanes.listed[n] = i
+        n += 1
+    return n
+
+
+@kernel
+def apply_sweep_bias(problem: Problem, rows: NDArray, n: int) -> bool:
+    """Milder corrections of contacts that ask for them; whether any contact has a guess.
+
+    Writes  problem.b, ease (EASED) of the contacts with normal rows rows[0:n]
+    Source  decision 0065
+    """
+    is_warm = False
+    for c in range(n):
+        i = rows[c]
+        is_warm = is_warm or problem.lam[i] != 0.0
+        if problem.sweep_bias_delta[i] != BIAS_APPLIED:
+            problem.b[i] += problem.sweep_bias_delta[i]
+        problem.sweep_bias_delta[i] = BIAS_APPLIED
+    return is_warm
+
+
+@kernel
+def clear_velocity(v: NDArray, a: int, b: int) -> None:
+    """Two bodies at rest."""
+    for k in range(6):
+        v[a, k] = 0.0
+        v[b, k] = 0.0
+
+
+@kernel
+def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
+    """v = M^-1 J^T lam of the contacts in lanes and without a colour.
+
+    Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, where lanes without a contact lie
+    """
+    for lane in range(lanes.count[0] * W):
+        clear_velocity(v, lanes.body_a[lane], lanes.body_b[lane])
+    for r in range(lanes.count[1]):
+        i = lanes.rest[r]
+        clear_velocity(v, problem.body_a[i], problem.body_b[i])
+    push_lanes(lanes, v)
+    for r in range(lanes.count[1]):
+        for i in range(lanes.rest[r], lanes.rest[r] + 3):
+            add_impulse(problem, i, problem.lam[i], v)
+
+
+@kernel
+def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
+    """The n listed contacts into lanes, v = M^-1 J^T lam of their guesses.
+
+    Writes  lanes, problem.lam into its set; v
+    """
+    load_lanes(problem, lanes, n)
+    start_velocities(problem, lanes, v)
+
+
+@kernel
+def gained(problem: Problem, lanes: Lanes, n: int) -> float:
+    """Velocity that forces give a body in a step [m/s], a mean over some of the n contacts."""
+    total, found = 0.0, 0
+    for c in range(0, n, max(1, n // SAMPLES)):
+        body = problem.body_b[lanes.listed[c]]
+        if problem.inverse_mass[body] == 0.0:
+            body = problem.body_a[lanes.listed[c]]
+        x, y = problem.velocity_free[body], problem.velocity_old[body]
+        total += sqrt((x[3] - y[3]) ** 2 + (x[4] - y[4]) ** 2 + (x[5] - y[5]) ** 2)
+        found += 1
+    return total / found if found > 0 else 0.0
+
+
+@kernel
+def sweep_listed(
+    problem: Problem, lanes: Lanes, n: int, v: NDArray, rules: Rules
+) -> tuple[int, int]:
+    """Sweep the n listed contacts, which share no body with other rows; STOPPED_..., sweeps.
+
+    Writes  lanes.data, problem.lam of lanes.rest; v and what pgs writes: scratch
+    Check   tests/engine/solvers/sweeps/test_simd.py
+    """
+    max_iterations, tolerance, relaxation = rules
+    start_listed(problem, lanes, n, v)
+    status, done = STOPPED_MAX_ITERATIONS, max_iterations
+    for k in range(max_iterations):
+        change = sweep_lanes(lanes, v, relaxation)
+        for r in range(lanes.count[1]):
+            change = max(change, sweep_cone(problem, v, lanes.rest[r], relaxation))
+        if change <= tolerance:
+            status, done = STOPPED_TOLERANCE, k + 1
+            break
+    return status, done
+
+
+@kernel
+def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, float]:
+    """Largest natural map and Coulomb error of the contacts that were loaded and swept.
+
+    Writes  problem.lam, problem.w of these contacts; lanes scratch
+            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam of the bodies of these contacts
+    Check   tests/engine/solvers/sweeps/test_simd.py
+    """
+    start_velocities(problem, lanes, v)
+    worst, coulomb = measure_lanes(lanes, v)
+    store_lanes(problem, lanes)
+    for r in range(lanes.count[1]):
+        for i in range(lanes.rest[r], lanes.rest[r] + 3):
+            problem.w[i] = row_velocity(problem, v, i)
+        natural, cone = contact_errors(problem, lanes.rest[r])
+        worst, coulomb = larger(worst, natural), larger(coulomb, cone)
+    return worst, coulomb
+
+
+@kernel
+def sweep_all(problem: Problem, lanes: Lanes, v: NDArray, rules: Rules) -> tuple[int, int]:
+    """As pgs, contacts in the order of their colours; STOPPED_..., sweeps.
+
+    Boxes beside them, squares, polygons and contacts that resist turning are left to pgs.
+
+    Writes  problem.lam; lanes, v and what pgs writes: scratch
+    """
+    if problem.count[1] == 0 and problem.friction_kind[0] == FRICTION_CONE:
+        found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+        store_lanes(problem, lanes)
+        return found
+    return pgs(problem, v, rules[0], rules[1], rules[2])

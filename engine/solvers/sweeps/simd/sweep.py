@@ -1,0 +1,280 @@
+"""A projected Gauss-Seidel sweep over groups of sixteen pairs (packing.py), friction on the disk.
+
+    d = v_b + w_b x r_b - v_a - w_a x r_a        how the points part, once for three rows
+    w = (n . d, t1 . d, t2 . d) + bias           + cfm lam_n
+    p = n d_n + t1 d_1 + t2 d_2                  by the changes of the three impulses
+    v_a -= p/m_a,  w_a -= I_a^-1 (r_a x p),      b likewise, positive
+
+What pgs.sweep_cones does to one contact is done here to eight at once: loops over lanes have no
+branches, call only what is written out in them and touch no index but their own, so that they
+become vector instructions. Their bound is read from memory: a constant would be unrolled before it
+is vectorised. Beside the layer, which is only read while velocities are written, they see no more
+than two arrays: whether more of them overlap takes too many comparisons, and then they stay loops.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from engine.compiler.inline import inlined_kernel
+from engine.compiler.kernel import fast_kernel
+from engine.solvers.sweeps.simd.layout import (
+    APART,
+    ARM,
+    AXES,
+    BIAS,
+    CFM,
+    COUPLING,
+    HALF,
+    INERTIA,
+    LAM,
+    LAYER,
+    MASSES,
+    MU,
+    ROUND_SHARED,
+    SCALES,
+    STEPS,
+    W,
+)
+from engine.solvers.sweeps.simd.transpose import load_rows, store_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Lanes
+
+# places in the scratch of a group: six velocities of either side, the largest changes or two errors
+# of each lane, which outlive the group, and what is found for a layer
+SIDE_A, SIDE_B, WORST, FOUND = 0, 6 * W, 12 * W, 14 * W
+N_SIDES = 17 * W
+# and in what its pairs have in common
+INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
+
+Triple = tuple[float, float, float]
+Frame = tuple[Triple, Triple, Triple]
+
+
+@fast_kernel
+def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
+    """Velocities of the bodies of a group, side by side."""
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        load_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
+
+
+@fast_kernel
+def store_sides(lanes: Lanes, v: NDArray, g: int) -> None:
+    """The velocities back to the bodies."""
+    for l in range(0, lanes.width[g], HALF):
+        first = g * W + l
+        store_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
+        store_rows(v, lanes.body_b[first : first + HALF], lanes.sides, SIDE_B + l)
+
+
+@inlined_kernel
+def arms(c: NDArray, s: NDArray, l: int) -> tuple[Triple, Triple]:
+    """r_a, r_b of lane l."""
+    x, y, z = c[l + W * ARM], c[l + W * (ARM + 1)], c[l + W * (ARM + 2)]
+    f = l + W * APART
+    return (x, y, z), (x + s[f], y + s[f + W], z + s[f + 2 * W])
+
+
+@inlined_kernel
+def parting(c: NDArray, s: NDArray, u: NDArray, l: int) -> Triple:
+    """Velocity of the point of body b against that of body a, v_b + w_b x r_b - v_a - w_a x r_a."""
+    r, q = arms(c, s, l)
+    f, g, h = u[l + SIDE_A], u[l + (SIDE_A + W)], u[l + (SIDE_A + 2 * W)]
+    x = u[l + (SIDE_B + 3 * W)] - u[l + (SIDE_A + 3 * W)] - (g * r[2] - h * r[1])
+    y = u[l + (SIDE_B + 4 * W)] - u[l + (SIDE_A + 4 * W)] - (h * r[0] - f * r[2])
+    z = u[l + (SIDE_B + 5 * W)] - u[l + (SIDE_A + 5 * W)] - (f * r[1] - g * r[0])
+    f, g, h = u[l + SIDE_B], u[l + (SIDE_B + W)], u[l + (SIDE_B + 2 * W)]
+    return x + (g * q[2] - h * q[1]), y + (h * q[0] - f * q[2]), z + (f * q[1] - g * q[0])
+
+
+@inlined_kernel
+def frame(s: NDArray, l: int) -> Frame:
+    """n, t1, t2 of lane l."""
+    f, g = l + W * AXES, l + W * (AXES + 3)
+    n, t = (s[f], s[f + W], s[f + 2 * W]), (s[g], s[g + W], s[g + 2 * W])
+    x, y = n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2]
+    return n, t, (x, y, n[0] * t[1] - n[1] * t[0])
+
+
+@inlined_kernel
+def along(axis: Triple, x: Triple) -> float:
+    """The part of x along an axis."""
+    return axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]
+
+
+@inlined_kernel
+def impulse(axes: Frame, d: Triple) -> Triple:
+    """Impulse in world axes: d along three axes."""
+    n, t, b = axes
+    return (
+        n[0] * d[0] + t[0] * d[1] + b[0] * d[2],
+        n[1] * d[0] + t[1] * d[1] + b[1] * d[2],
+        n[2] * d[0] + t[2] * d[1] + b[2] * d[2],
+    )
+
+
+@inlined_kernel
+def turn(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+    """I^-1 (r x p) of one side of lane l: INERTIA_A or INERTIA_B."""
+    f = l + inertia
+    xy, xz, yz = s[f + 3 * W], s[f + 4 * W], s[f + 5 * W]
+    x, y, z = r[1] * p[2] - r[2] * p[1], r[2] * p[0] - r[0] * p[2], r[0] * p[1] - r[1] * p[0]
+    return (
+        s[f] * x + xy * y + xz * z,
+        xy * x + s[f + W] * y + yz * z,
+        xz * x + yz * y + s[f + 2 * W] * z,
+    )
+
+
+@inlined_kernel
+def turn_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
+    """As turn, of a round body: INERTIA_A or ROUND_B."""
+    share = s[l + inertia]
+    x, y, z = share * p[0], share * p[1], share * p[2]
+    return r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
+
+
+@inlined_kernel
+def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]) -> None:
+    """Velocities of both sides of lane l, by an impulse p and what it turns them by."""
+    mass_a, mass_b = s[l + W * MASSES], s[l + W * (MASSES + 1)]
+    for k in range(3):
+        f = l + W * k
+        u[f + SIDE_A] -= turns[0][k]
+        u[f + SIDE_B] += turns[1][k]
+        u[f + (SIDE_A + 3 * W)] -= mass_a * p[k]
+        u[f + (SIDE_B + 3 * W)] += mass_b * p[k]
+
+
+@inlined_kernel
+def push(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
+    """Velocities of both sides of lane l, by an impulse p."""
+    r, q = arms(c, s, l)
+    kick(s, u, l, p, (turn(s, l, INERTIA_A, r, p), turn(s, l, INERTIA_B, q, p)))
+
+
+@inlined_kernel
+def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
+    """As push, of round bodies."""
+    r, q = arms(c, s, l)
+    kick(s, u, l, p, (turn_round(s, l, INERTIA_A, r, p), turn_round(s, l, ROUND_B, q, p)))
+
+
+@inlined_kernel
+def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
+    """Change of the impulse of lane l: normal, then both tangents within mu times the new normal.
+
+    Writes  u: the new impulses, the largest D |change| of the lane so far
+    """
+    old0, old1, old2 = c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]
+    d, axes = parting(c, s, u, l), frame(s, l)
+    w0 = along(axes[0], d) + c[W * BIAS + l] + c[W * CFM + l] * old0
+    w1 = along(axes[1], d) + c[W * (BIAS + 1) + l]
+    w2 = along(axes[2], d) + c[W * (BIAS + 2) + l]
+    x = old0 - omega * c[W * STEPS + l] * w0
+    x = x if x > 0.0 else 0.0
+    d0 = x - old0
+    step = omega * c[W * (STEPS + 1) + l]
+    y1 = old1 - step * (w1 + c[W * COUPLING + l] * d0)
+    y2 = old2 - step * (w2 + c[W * (COUPLING + 1) + l] * d0)
+    radius = s[l + W * MU] * x
+    squared = y1 * y1 + y2 * y2
+    outside = squared > radius * radius
+    share = radius / sqrt(squared if outside else 1.0)
+    share = share if outside else 1.0
+    d1 = share * y1 - old1
+    d2 = share * y2 - old2
+    u[l + FOUND] = x
+    u[l + (FOUND + W)] = old1 + d1
+    u[l + (FOUND + 2 * W)] = old2 + d2
+    across = abs(d1) if abs(d1) > abs(d2) else abs(d2)
+    across *= c[W * (SCALES + 1) + l]
+    change = abs(d0) * c[W * SCALES + l]
+    change = change if change > across else across
+    u[l + WORST] = change if change > u[l + WORST] else u[l + WORST]
+    return impulse(axes, (d0, d1, d2))
+
+
+@fast_kernel
+def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) -> None:
+    """One point of each pair of a group."""
+    if s.shape[0] == ROUND_SHARED:
+        for l in range(width):
+            push_round(c, s, u, l, answer(c, s, u, omega, l))
+    else:
+        for l in range(width):
+            push(c, s, u, l, answer(c, s, u, omega, l))
+    for l in range(width):
+        c[l + W * LAM] = u[l + FOUND]
+        c[l + W * (LAM + 1)] = u[l + (FOUND + W)]
+        c[l + W * (LAM + 2)] = u[l + (FOUND + 2 * W)]
+
+
+@inlined_kernel
+def total(c: NDArray, s: NDArray, l: int) -> Triple:
+    """The impulse of lane l."""
+    return impulse(frame(s, l), (c[W * LAM + l], c[W * (LAM + 1) + l], c[W * (LAM + 2) + l]))
+
+
+@fast_kernel
+def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
+    """Velocities by all impulses of a layer."""
+    if s.shape[0] == ROUND_SHARED:
+        for l in range(width):
+            push_round(c, s, u, l, total(c, s, l))
+    else:
+        for l in range(width):
+            push(c, s, u, l, total(c, s, l))
+
+
+@fast_kernel
+def push_lanes(lanes: Lanes, v: NDArray) -> None:
+    """v += M^-1 J^T lam of all lanes."""
+    u, data = lanes.sides, lanes.data
+    for g in range(lanes.count[0]):
+        width = lanes.width[g]
+        # it never is; that it is small tells the compiler that no index wraps round
+        if width > W:
+            return
+        load_sides(lanes, v, g)
+        at = lanes.layer[g]
+        s = data[lanes.begin[g] : at]
+        while at < lanes.begin[g + 1]:
+            push_layer(data[at : at + LAYER], s, u, width)
+            at += LAYER
+        store_sides(lanes, v, g)
+
+
+@fast_kernel
+def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
+    """All groups once; returns the largest D |change| [m/s].
+
+    Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
+    Source  decision 0122
+    Check   tests/engine/solvers/sweeps/test_simd.py
+    """
+    u, data = lanes.sides, lanes.data
+    for l in range(W):
+        u[l + WORST] = 0.0
+    for g in range(lanes.count[0]):
+        width = lanes.width[g]
+        # as in push_lanes
+        if width > W:
+            break
+        load_sides(lanes, v, g)
+        at = lanes.layer[g]
+        s = data[lanes.begin[g] : at]
+        while at < lanes.begin[g + 1]:
+            sweep_layer(data[at : at + LAYER], s, u, omega, width)
+            at += LAYER
+        store_sides(lanes, v, g)
+    largest = 0.0
+    for l in range(W):
+        largest = u[l + WORST] if u[l + WORST] > largest else largest
+    return largest

@@ -1,0 +1,181 @@
+"""What iterations know of a problem: A times a vector, one sweep, a projection, a residual.
+
+A is that of bodies and rows (world.problem.Problem, in a simulation) or a matrix given by its
+non-zeros (csr.py, in public functions); the methods built on this file never ask which.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from engine.compiler.kernel import kernel
+from engine.compiler.structs import bundle
+from engine.problem.operator import body_velocities, impulse_velocities, relative_velocity
+from engine.problem.residual import largest_errors
+from engine.solvers.sweeps.csr import Matrix, row_product, sweep_matrix, write_matrix_steps
+from engine.solvers.sweeps.pgs import (
+    project_impulses,
+    sweep_boxes,
+    sweep_cones,
+    sweep_dependent,
+    sweep_squares,
+    write_steps,
+)
+from engine.world.problem import FRICTION_BOX, Problem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# vectors of scratch that a System brings along; build/allocate.py makes room for as many
+N_VECTORS = 8
+# the last of them holds A lam + b while the residual is measured
+MEASURED = N_VECTORS - 1
+
+
+@bundle
+class System(NamedTuple):
+    """A problem, its A, and scratch."""
+
+    problem: Problem
+    matrix: Matrix
+    v: NDArray  # (n_bodies + 1, 6) rad/s, m/s   velocities of bodies; (0, 6) with a matrix
+    x: NDArray  # (N_VECTORS, >= n_rows)         scratch of any unit
+    history: NDArray  # (k,) m/s or rad/s        out: residual of the first k iterations; k may be 0
+
+
+@kernel
+def has_matrix(system: System) -> bool:
+    """Whether A is given by its non-zeros."""
+    return bool(system.matrix.start.shape[0] > 1)
+
+
+@kernel
+def multiply(system: System, x: NDArray, y: NDArray) -> None:
+    """y = A x.
+
+    Writes  y (>= n_rows,); system.v is scratch
+    Check   tests/engine/solvers/sweeps/test_system.py
+    """
+    problem = system.problem
+    n = problem.count[0]
+    if has_matrix(system):
+        for i in range(n):
+            y[i] = row_product(system.matrix, x, i)
+        return
+    impulse_velocities(problem, x, system.v)
+    for i in range(n):
+        y[i] = relative_velocity(problem, system.v, i) + problem.cfm[i] * x[i]
+
+
+@kernel
+def start_sweeps(system: System) -> None:
+    """Write what sweeps need: steps, and the velocities of the impulses now.
+
+    Writes  problem.w, problem.lo and hi of tangents, system.v   as pgs.py and csr.py say
+    """
+    if has_matrix(system):
+        write_matrix_steps(system.problem, system.matrix)
+    else:
+        write_steps(system.problem)
+        body_velocities(system.problem, system.v)
+
+
+@kernel
+def refresh(system: System) -> None:
+    """Velocities of the impulses now, where sweeps need them: after lam was set otherwise."""
+    if not has_matrix(system):
+        body_velocities(system.problem, system.v)
+
+
+@kernel
+def sweep(system: System, omega: float) -> float:
+    """One Gauss-Seidel sweep of all rows; returns the largest D |change| [m/s or rad/s]."""
+    problem, v = system.problem, system.v
+    if has_matrix(system):
+        return sweep_matrix(problem, system.matrix, omega)
+    change = sweep_boxes(problem, v, omega)
+    if problem.friction_kind[0] == FRICTION_BOX:
+        change = max(change, sweep_squares(problem, v, omega))
+    else:
+        change = max(change, sweep_cones(problem, v, omega))
+    return max(change, sweep_dependent(problem, v, omega))
+
+
+@kernel
+def with_velocities(problem: Problem, w: NDArray) -> Problem:
+    """The same problem with another place for w."""
+    return Problem(
+        problem.count,
+        problem.body_a,
+        problem.body_b,
+        problem.J_a,
+        problem.J_b,
+        problem.MJ_a,
+        problem.MJ_b,
+        problem.diagonal,
+        problem.inverse_mass,
+        problem.inverse_inertia,
+        problem.velocity_old,
+        problem.velocity_free,
+        problem.cfm,
+        problem.b,
+        problem.sweep_bias_delta,
+        problem.lo,
+        problem.hi,
+        problem.normal_row,
+        problem.mu,
+        problem.friction_kind,
+        problem.lam,
+        w,
+        problem.mobility,
+    )
+
+
+@kernel
+def measure(system: System) -> float:
+    """Largest natural map of the impulses now [m/s or rad/s]; leaves steps and velocities alone.
+
+    With bodies system.v is written afresh: it is then as `refresh` leaves it.
+
+    Writes  system.x[MEASURED]   w = A lam + b
+    """
+    w = system.x[MEASURED]
+    multiply(system, system.problem.lam, w)
+    for i in range(system.problem.count[0]):
+        w[i] += system.problem.b[i]
+    return largest_errors(with_velocities(system.problem, w))[0]
+
+
+@kernel
+def note(system: System, k: int, error: float) -> None:
+    """Keep the residual after iteration k = 0, 1, ... where a history was asked for."""
+    if k < system.history.shape[0]:
+        system.history[k] = error
+
+
+@kernel
+def wants_history(system: System, k: int) -> bool:
+    """Whether the residual after iteration k is asked for."""
+    return bool(k < system.history.shape[0])
+
+
+@kernel
+def make_admissible(system: System) -> None:
+    """Move lam into its set; what is not finite becomes 0."""
+    problem = system.problem
+    for i in range(problem.count[0]):
+        if not np.isfinite(problem.lam[i]):
+            problem.lam[i] = 0.0
+    project_impulses(problem)
+
+
+@kernel
+def scaled_norm(system: System, x: NDArray) -> float:
+    """sqrt(sum D_i x_i^2): the energy norm of an impulse as its own row sees it."""
+    total = 0.0
+    for i in range(system.problem.count[0]):
+        total += system.problem.diagonal[i] * x[i] * x[i]
+    return sqrt(total)

@@ -1,0 +1,111 @@
+"""Projected Gauss-Seidel where rows push trees, for problems too large for a matrix.
+
+The sweeps of pgs.py, but an impulse on a body of a tree moves all bodies of it: every change of an
+impulse costs a walk through its trees. The plain way, for what the dense methods cannot hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.compiler.kernel import kernel
+from engine.problem.operator import body_velocities, first_dependent, row_velocity
+from engine.problem.projection import clamp, project_pair
+from engine.solvers.sweeps.pgs import project_impulses
+from engine.trees.operator import answer, push_node, touch, tree_of
+from engine.trees.spatial_arrays import add_to6, load6
+from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from engine.world.problem import Problem
+
+
+@kernel
+def show_answer(problem: Problem, v: NDArray, body: int) -> None:
+    """Add the answer of a body's tree to the velocities of all its bodies, once."""
+    tree, work = problem.mobility.tree, problem.mobility.work
+    t = tree_of(tree, body)
+    if t < 0 or work.touched[t] == 0:
+        return
+    answer(tree, work, body, work.qdd)
+    for i in range(tree.start[t], tree.start[t + 1]):
+        if tree.body[i] >= 0:
+            add_to6(v, tree.body[i], load6(work.A, i))
+
+
+@kernel
+def change_impulse(problem: Problem, v: NDArray, i: int, lam: float) -> float:
+    """Set the impulse of row i, and move what it pushes; returns D |change| [m/s or rad/s]."""
+    tree, work = problem.mobility.tree, problem.mobility.work
+    change = lam - problem.lam[i]
+    if change == 0.0:
+        return 0.0
+    problem.lam[i] = lam
+    a, b = problem.body_a[i], problem.body_b[i]
+    for k in range(6):
+        v[a, k] += problem.MJ_a[i, k] * change
+        v[b, k] += problem.MJ_b[i, k] * change
+    if touch(tree, work, a):
+        push_node(tree, work, a, problem.J_a, i, change)
+    if touch(tree, work, b):
+        push_node(tree, work, b, problem.J_b, i, change)
+    show_answer(problem, v, a)
+    show_answer(problem, v, b)
+    return abs(change) * problem.diagonal[i]
+
+
+@kernel
+def unconstrained_impulse(problem: Problem, v: NDArray, i: int, D: float) -> float:
+    """What would bring row i to w = 0 if it were alone."""
+    return problem.lam[i] - row_velocity(problem, v, i) / D if D > 0.0 else problem.lam[i]
+
+
+@kernel
+def sweep_pair(problem: Problem, v: NDArray, i: int, lam_n: float) -> float:
+    """Rows i and i + 1 within mu lam_n together."""
+    # for any coupling of the two this step is not too long
+    D = problem.diagonal[i] + problem.diagonal[i + 1]
+    y1, y2 = unconstrained_impulse(problem, v, i, D), unconstrained_impulse(problem, v, i + 1, D)
+    kind = problem.friction_kind
+    y1, y2 = project_pair(y1, y2, problem.mu[i] * lam_n, kind[0], kind[1])
+    change = change_impulse(problem, v, i, y1)
+    return max(change, change_impulse(problem, v, i + 1, y2))
+
+
+@kernel
+def tree_sweeps(
+    problem: Problem, v: NDArray, max_iterations: int, tolerance: float
+) -> tuple[int, int]:
+    """Sweep until the largest D |change| is at most `tolerance`; STOPPED_..., sweeps.
+
+    Reads   problem.lam   guess
+    Writes  problem.lam; v (n_bodies + 1, 6) scratch
+    Check   tests/engine/solvers/direct/test_tree_elimination.py
+    """
+    project_impulses(problem)
+    body_velocities(problem, v)
+    n_rows, n_box, first = problem.count[0], problem.count[1], first_dependent(problem)
+    for sweep in range(max_iterations):
+        largest = 0.0
+        for i in range(first):
+            x = clamp(
+                unconstrained_impulse(problem, v, i, problem.diagonal[i]),
+                problem.lo[i],
+                problem.hi[i],
+            )
+            largest = max(largest, change_impulse(problem, v, i, x))
+        for i in range(n_box, n_rows, 3):
+            x = max(unconstrained_impulse(problem, v, i, problem.diagonal[i]), 0.0)
+            largest = max(largest, change_impulse(problem, v, i, x))
+            largest = max(largest, sweep_pair(problem, v, i + 1, x))
+        for i in range(first, n_box, 3):
+            lam_n = problem.lam[problem.normal_row[i]]
+            limit = problem.mu[i] * lam_n
+            x = clamp(unconstrained_impulse(problem, v, i, problem.diagonal[i]), -limit, limit)
+            largest = max(largest, change_impulse(problem, v, i, x))
+            largest = max(largest, sweep_pair(problem, v, i + 1, lam_n))
+        if largest <= tolerance:
+            return STOPPED_TOLERANCE, sweep + 1
+    return STOPPED_MAX_ITERATIONS, max_iterations

@@ -1,0 +1,341 @@
+"""Bodies that hang together: what corrections took from them is theirs again."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from numpy.typing import NDArray
+
+from engine.bodies.union_find import find_root, make_sets, union
+from engine.compiler.kernel import kernel
+from engine.spatial.mat3 import inverse_symmetric, load33, times_vector
+from engine.spatial.quaternion import load4, rotate, rotate_back
+from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
+from engine.world.model import DYNAMIC, Bodies
+from engine.world.positions import Positions
+from engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
+from engine.world.state import State
+
+# columns of positions.sums
+MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
+DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN = 19, 20, 21, 22, 25
+
+# what holds a set: nothing, several things that move apart, or (1 + k) body k
+FREE, TORN = 0, -1
+
+# more than this share of the kinetic energy in one step is no error of a smooth motion
+MOST = 0.1
+
+Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]
+Field = tuple[Vec3, Vec3, Vec3]  # rigid motion: velocity [m/s] at a point [m], turning [rad/s]
+
+
+@kernel
+def _moves_alike(state: State, a: int, b: int) -> bool:
+    """Whether two bodies that nothing moves are at rest both, or are the same."""
+    if a == b:
+        return True
+    for body in (a, b):
+        for k in range(3):
+            if state.v_WB_W[body, k] != 0.0 or state.w_WB_W[body, k] != 0.0:
+                return False
+    return True
+
+
+@kernel
+def _hold(state: State, held: NDArray, s: int, support: int) -> None:
+    """Set s hangs on a body that nothing moves."""
+    if held[s] == FREE:
+        held[s] = 1 + support
+    elif held[s] != TORN and not _moves_alike(state, held[s] - 1, support):
+        held[s] = TORN
+
+
+@kernel
+def _joins(rows: Rows, i: int, equations: bool) -> bool:
+    """Whether row i makes one set of its bodies: drag holds nothing."""
+    kind = rows.kind[i]
+    return bool(kind == ROW_EQUATION or (not equations and kind != ROW_DRAG))
+
+
+@kernel
+def write_sets(
+    bodies: Bodies, rows: Rows, state: State, positions: Positions, equations: bool
+) -> None:
+    """Bodies that rows (or `equations` only) join, and what such a set hangs on.
+
+    Writes  positions.parent, held; sums = 0
+    """
+    make_sets(positions.parent)
+    kind = bodies.kind
+    positions.held[:] = FREE
+    positions.sums[:] = 0.0
+    last_a, last_b = -1, -1
+    for i in range(rows.count[0]):
+        a, b = rows.body_a[i], rows.body_b[i]
+        if (a == last_a and b == last_b) or not _joins(rows, i, equations):
+            continue
+        last_a, last_b = a, b
+        if kind[a] == DYNAMIC and kind[b] == DYNAMIC:
+            union(positions.parent, a, b)
+    last_a, last_b = -1, -1
+    for i in range(rows.count[0]):
+        a, b = rows.body_a[i], rows.body_b[i]
+        if (a == last_a and b == last_b) or not _joins(rows, i, equations):
+            continue
+        last_a, last_b = a, b
+        if (kind[a] == DYNAMIC) != (kind[b] == DYNAMIC):
+            moves, support = (a, b) if kind[a] == DYNAMIC else (b, a)
+            _hold(state, positions.held, find_root(positions.parent, moves), support)
+
+
+@kernel
+def _count_equations(rows: Rows) -> int:
+    """How many rows are equations of joints."""
+    n = 0
+    for i in range(rows.count[0]):
+        if rows.kind[i] == ROW_EQUATION:
+            n += 1
+    return n
+
+
+@kernel
+def _vector(sums: NDArray, s: int, first: int) -> Vec3:
+    """Three columns of the sums of a set."""
+    return (sums[s, first], sums[s, first + 1], sums[s, first + 2])
+
+
+@kernel
+def _add(sums: NDArray, s: int, first: int, x: Vec3) -> None:
+    """Three columns of the sums of a set += x."""
+    for k in range(3):
+        sums[s, first + k] += x[k]
+
+
+@kernel
+def _centre(sums: NDArray, s: int) -> Vec3:
+    """Centre of mass of a set."""
+    return scale(1.0 / sums[s, MASS], _vector(sums, s, FIRST))
+
+
+@kernel
+def _times_inertia(bodies: Bodies, state: State, i: int, x: Vec3) -> Vec3:
+    """R I_B R^T x."""
+    q = load4(state.q_WB, i)
+    return rotate(q, times_vector(load33(bodies.inertia_B, i), rotate_back(q, x)))
+
+
+@kernel
+def _add_inertia(bodies: Bodies, state: State, i: int, s: int, sums: NDArray) -> None:
+    """Inertia of body i about the centre of mass of its set s: xx yy zz xy xz yz."""
+    x, y, z = sub(load3(state.p_WB, i), _centre(sums, s))
+    m = bodies.mass[i]
+    ex = _times_inertia(bodies, state, i, (1.0, 0.0, 0.0))
+    ey = _times_inertia(bodies, state, i, (0.0, 1.0, 0.0))
+    ez = _times_inertia(bodies, state, i, (0.0, 0.0, 1.0))
+    sums[s, INERTIA] += ex[0] + m * (y * y + z * z)
+    sums[s, INERTIA + 1] += ey[1] + m * (x * x + z * z)
+    sums[s, INERTIA + 2] += ez[2] + m * (x * x + y * y)
+    sums[s, INERTIA + 3] += ex[1] - m * x * y
+    sums[s, INERTIA + 4] += ex[2] - m * x * z
+    sums[s, INERTIA + 5] += ey[2] - m * y * z
+
+
+@kernel
+def _spin_up(sums: NDArray, s: int) -> None:
+    """The angular velocity of the whole set that carries its angular momentum TURNING."""
+    xx, yy, zz = sums[s, INERTIA], sums[s, INERTIA + 1], sums[s, INERTIA + 2]
+    xy, xz, yz = sums[s, INERTIA + 3], sums[s, INERTIA + 4], sums[s, INERTIA + 5]
+    inverse = inverse_symmetric(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    spin = times_vector(inverse, _vector(sums, s, TURNING))
+    for k in range(3):
+        sums[s, SPIN + k] = spin[k]
+
+
+@kernel
+def _push_body(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> float:
+    """Change the velocities of a body; returns what its kinetic energy gained [J]."""
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    store3(state.v_WB_W, i, add(v, dv))
+    store3(state.w_WB_W, i, add(w, dw))
+    gained = bodies.mass[i] * dot(add_scaled(v, 0.5, dv), dv)
+    return gained + dot(add_scaled(w, 0.5, dw), _times_inertia(bodies, state, i, dw))
+
+
+@kernel
+def _is_nothing(x: NDArray) -> bool:
+    """Whether all of (n, 3) numbers are 0."""
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = max(largest, abs(x[i, 0]), abs(x[i, 1]), abs(x[i, 2]))
+    return largest == 0.0
+
+
+@kernel
+def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
+    """Give every set of bodies back the angular momentum its shifts took.
+
+    A shift keeps the centre of mass of a set that floats, and its linear momentum; its angular
+    momentum changes by sum of shift x m v. The set as a whole takes up the difference by turning
+    about its centre of mass as if it were rigid, which leaves J v alone. What hangs on fixed bodies
+    got it from them: it is booked as an impulse from outside.
+
+    Reads   positions.lost; rows: what moved poses, with those that hold the set
+    Writes  state.v_WB_W, w_WB_W, momentum_in
+    Returns what kinetic energies gained [J]
+    Check   tests/laws/test_stabilisation.py
+    """
+    lost, sums, parent = positions.lost, positions.sums, positions.parent
+    write_sets(bodies, rows, state, positions, False)
+    if _is_nothing(lost):
+        return 0.0
+    n = bodies.kind.shape[0]
+    for i in range(n):
+        if bodies.kind[i] != DYNAMIC:
+            continue
+        s = find_root(parent, i)
+        if positions.held[s] != FREE:
+            for k in range(3):
+                state.momentum_in[3 + k] -= lost[i, k]
+            continue
+        sums[s, MASS] += bodies.mass[i]
+        _add(sums, s, FIRST, scale(bodies.mass[i], load3(state.p_WB, i)))
+        _add(sums, s, TURNING, load3(lost, i))
+    gained = 0.0
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE:
+            _add_inertia(bodies, state, i, s, sums)
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] != DYNAMIC or positions.held[s] != FREE:
+            continue
+        if s == i:
+            _spin_up(sums, s)
+        spin = _vector(sums, s, SPIN)
+        if spin != (0.0, 0.0, 0.0):
+            arm = sub(load3(state.p_WB, i), _centre(sums, s))
+            gained += _push_body(bodies, state, i, cross(spin, arm), spin)
+    return gained
+
+
+@kernel
+def _write_own_motion(bodies: Bodies, state: State, positions: Positions) -> None:
+    """Momenta and inertia of sets that hang on nothing and are due something; their turning."""
+    sums, parent = positions.sums, positions.parent
+    n = bodies.kind.shape[0]
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
+            m = bodies.mass[i]
+            sums[s, MASS] += m
+            _add(sums, s, FIRST, scale(m, load3(state.p_WB, i)))
+            _add(sums, s, PUSH, scale(m, load3(state.v_WB_W, i)))
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and positions.held[s] == FREE and sums[s, DUE] != 0.0:
+            _add_inertia(bodies, state, i, s, sums)
+            arm = sub(load3(state.p_WB, i), _centre(sums, s))
+            push = scale(bodies.mass[i], load3(state.v_WB_W, i))
+            own = _times_inertia(bodies, state, i, load3(state.w_WB_W, i))
+            _add(sums, s, TURNING, add(own, cross(arm, push)))
+    for s in range(n):
+        if sums[s, MASS] > 0.0:
+            _spin_up(sums, s)
+
+
+@kernel
+def _field(state: State, positions: Positions, s: int) -> Field:
+    """The rigid motion that set s is scaled about: that of its support, or its own."""
+    held, sums = positions.held[s], positions.sums
+    if held > 0:
+        k = held - 1
+        return load3(state.v_WB_W, k), load3(state.p_WB, k), load3(state.w_WB_W, k)
+    v = scale(1.0 / sums[s, MASS], _vector(sums, s, PUSH))
+    return v, _centre(sums, s), _vector(sums, s, SPIN)
+
+
+@kernel
+def _motion_within(state: State, i: int, field: Field) -> Twist:
+    """Velocity [m/s] and angular velocity [rad/s] of body i against a rigid motion."""
+    v, at, w = field
+    carried = add(v, cross(w, sub(load3(state.p_WB, i), at)))
+    return sub(load3(state.v_WB_W, i), carried), sub(load3(state.w_WB_W, i), w)
+
+
+@kernel
+def _add_motion(bodies: Bodies, state: State, i: int, motion: Twist, s: int, sums: NDArray) -> None:
+    """The energy of a motion (u, y) of body i within its set, and its momenta about the origin."""
+    u, y = motion
+    push, own = scale(bodies.mass[i], u), _times_inertia(bodies, state, i, y)
+    sums[s, KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
+    _add(sums, s, PUSH_WITHIN, push)
+    _add(sums, s, TURNING_WITHIN, add(own, cross(load3(state.p_WB, i), push)))
+
+
+@kernel
+def _book_scaling(state: State, positions: Positions, s: int, more: float) -> float:
+    """Momenta that a set got from what it hangs on; returns what its kinetic energy gained [J]."""
+    sums = positions.sums
+    if positions.held[s] == FREE:
+        return sums[s, DUE]
+    P, L = _vector(sums, s, PUSH_WITHIN), _vector(sums, s, TURNING_WITHIN)
+    for k in range(3):
+        state.momentum_in[k] += more * P[k]
+        state.momentum_in[3 + k] += more * L[k]
+    v, at, w = _field(state, positions, s)
+    return sums[s, DUE] + more * (dot(v, P) + dot(w, sub(L, cross(at, P))))
+
+
+@kernel
+def return_energy(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
+    """Give every set of bodies on joints the energy back that its equations took.
+
+    Ideal joints do no work. What theirs did in the kick, and what putting them in place did to
+    potential and spin, goes to the motion of the set within a rigid motion (u, y of each body),
+
+        u <- f u,  y <- f y,    f^2 = 1 + due/T_within
+
+    which keeps J u = 0. The rigid motion is that of what the set hangs on; of what floats its own,
+    so that its momenta stay. What hangs on things that move apart gets nothing, nor what is due
+    more than MOST of its energy: that was no smooth motion.
+
+    Reads   positions.gained (n,) J; sets as return_momentum left them
+    Writes  state.v_WB_W, w_WB_W, momentum_in
+    Returns what kinetic energies gained [J]
+    Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decision 0051
+    Check   tests/laws/test_stabilisation.py
+    """
+    sums, parent = positions.sums, positions.parent
+    n_equations = _count_equations(rows)
+    if n_equations == 0:
+        return 0.0
+    if n_equations < rows.count[0]:
+        write_sets(bodies, rows, state, positions, True)
+    else:
+        positions.sums[:] = 0.0
+    n = bodies.kind.shape[0]
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and positions.held[s] != TORN:
+            sums[s, DUE] -= positions.gained[i]
+    _write_own_motion(bodies, state, positions)
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and sums[s, DUE] != 0.0:
+            motion = _motion_within(state, i, _field(state, positions, s))
+            _add_motion(bodies, state, i, motion, s, sums)
+    gained = 0.0
+    for s in range(n):
+        due, T = sums[s, DUE], sums[s, KINETIC]
+        if due != 0.0 and abs(due) <= MOST * T:
+            sums[s, MORE] = sqrt(1.0 + due / T) - 1.0
+            if sums[s, MORE] != 0.0:
+                gained += _book_scaling(state, positions, s, sums[s, MORE])
+    for i in range(n):
+        s = find_root(parent, i)
+        if bodies.kind[i] == DYNAMIC and sums[s, MORE] != 0.0:
+            u, y = _motion_within(state, i, _field(state, positions, s))
+            store3(state.v_WB_W, i, add_scaled(load3(state.v_WB_W, i), sums[s, MORE], u))
+            store3(state.w_WB_W, i, add_scaled(load3(state.w_WB_W, i), sums[s, MORE], y))
+    return gained

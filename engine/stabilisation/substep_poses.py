@@ -1,0 +1,39 @@
+"""Poses where substeps lead, which is elsewhere than one kick and its drift do."""
+
+from __future__ import annotations
+
+from engine.accounting.energy import stored_energy
+from engine.compiler.kernel import kernel
+from engine.stabilisation.momentum import return_momentum
+from engine.stabilisation.shift import shift_body
+from engine.world.model import DYNAMIC
+from engine.world.options import SolverMethod
+from engine.world.state import LEDGER_CORRECTION
+from engine.world.world import World
+
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
+
+
+@kernel
+def follow_substeps(world: World) -> None:
+    """Move poses at the end of a step to where its substeps end; momenta stay, energy is booked.
+
+    What the soft rows pushed apart is in there, and what a body went on before it was stopped: the
+    potential of both counts as correction.
+
+    Reads   work.substeps.shift; work.rows: what holds together
+    Writes  state: poses, velocities (to keep momenta), ledger, momentum_in
+    Check   tests/laws/test_small_steps.py
+    """
+    model, state, work = world.model, world.state, world.work
+    bodies, positions, shift = model.bodies, work.positions, work.substeps.shift
+    if world.options.solver.method != SMALL_STEPS or work.rows.count[0] == 0:
+        return
+    before = stored_energy(model, state)
+    positions.lost[:] = 0.0
+    correction = 0.0
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            correction += shift_body(bodies, state, i, shift[i], positions.lost)
+    correction += return_momentum(bodies, work.rows, positions, state)
+    state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

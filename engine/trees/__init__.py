@@ -1,0 +1,1 @@
+"""Kinematic trees in generalised coordinates: kinematics, dynamics algorithms, loops."""

@@ -1,0 +1,145 @@
+"""Between trees and bodies: what bodies of a tree do follows from its coordinates and rates."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.inertia import sym_times, sym_turned
+from engine.spatial.quaternion import load4, store4
+from engine.spatial.rotation import matrix
+from engine.spatial.vec3 import ZERO3, load3, scale, store3
+from engine.trees.articulated_inertia import respond, write_factor, write_inertias
+from engine.trees.kinematics import write_places, write_velocities
+from engine.trees.spatial_arrays import load6, load_sym, store6
+from engine.world.state import State
+from engine.world.tree import NODE_BALL, Tree, TreeWork
+
+NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def write_body_poses(tree: Tree, work: TreeWork, state: State) -> None:
+    """Poses of bodies are those of their nodes."""
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            store3(state.p_WB, body, load3(work.p_WB, i))
+            store4(state.q_WB, body, load4(work.q_WB, i))
+
+
+@kernel
+def write_body_velocities(tree: Tree, work: TreeWork, state: State) -> None:
+    """Velocities of bodies are those of their nodes."""
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            w, v = load6(work.V, i)
+            store3(state.w_WB_W, body, w)
+            store3(state.v_WB_W, body, v)
+
+
+@kernel
+def read_body_velocities(tree: Tree, state: State, work: TreeWork) -> None:
+    """Velocities of nodes are those of their bodies; of massless ones 0, they do not matter."""
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            store6(work.V, i, (load3(state.w_WB_W, body), load3(state.v_WB_W, body)))
+        else:
+            store6(work.V, i, (ZERO3, ZERO3))
+
+
+@kernel
+def read_bodies(tree: Tree, state: State, work: TreeWork) -> None:
+    """Places, moments and velocities of nodes are those of their bodies.
+
+    Writes  work.p_WB, I_W, V
+    """
+    read_body_velocities(tree, state, work)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        p, moments = ZERO3, NO_MOMENTS
+        if body >= 0:
+            p = load3(state.p_WB, body)
+            R = matrix(load4(state.q_WB, body))
+            moments = sym_turned(R, load_sym(tree.inertia_B, i))
+        store3(work.p_WB, i, p)
+        for k in range(6):
+            work.I_W[i, k] = moments[k]
+
+
+@kernel
+def forget_forces(work: TreeWork) -> None:
+    """No tree waits for an answer."""
+    for t in range(work.touched.shape[0]):
+        work.touched[t] = 0
+
+
+@kernel
+def prepare(tree: Tree, state: State, work: TreeWork) -> None:
+    """Places, inertias and their factor at the present coordinates.
+
+    Writes  work.q_WB ... S, I_W, IA, U, D; touched = 0
+    """
+    forget_forces(work)
+    write_places(tree, state.tree_q, work)
+    write_inertias(tree, work)
+    write_factor(tree, work, 1.0)
+
+
+@kernel
+def write_joint_coordinates(tree: Tree, state: State) -> None:
+    """Coordinates of inner joints are those of their nodes.
+
+    Writes  state.joint_q, but of balls
+    """
+    for i in range(tree.kind.shape[0]):
+        if tree.joint[i] >= 0 and tree.axis[i] >= 0 and tree.kind[i] != NODE_BALL:
+            state.joint_q[tree.joint[i], tree.axis[i]] = state.tree_q[tree.q_start[i]]
+
+
+@kernel
+def clear_forces(tree: Tree, work: TreeWork) -> None:
+    """No force on any node or rate."""
+    for i in range(tree.kind.shape[0]):
+        for k in range(6):
+            work.F[i, k] = 0.0
+    for k in range(work.u.shape[0]):
+        work.u[k] = 0.0
+
+
+@kernel
+def read_body_forces(tree: Tree, work: TreeWork, X: NDArray, h: float) -> None:
+    """Forces on nodes: h times those of their bodies, X (n, 6); none on rates."""
+    clear_forces(tree, work)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                work.F[i, k] = h * X[body, k]
+
+
+@kernel
+def settle(tree: Tree, state: State, work: TreeWork) -> None:
+    """Rates from velocities that somebody set: what ideal joints make of the bodies' momenta.
+
+        qd = H^-1 T^T M v,   then v = T qd;   H without rotors, which turn along
+
+    Reads   state.tree_q; velocities of bodies
+    Writes  state.tree_qd; poses and velocities of bodies of trees; the factor
+    Check   tests/laws/test_reduced.py
+    """
+    read_body_velocities(tree, state, work)
+    prepare(tree, state, work)
+    write_factor(tree, work, 0.0)
+    clear_forces(tree, work)
+    for i in range(tree.kind.shape[0]):
+        if tree.body[i] >= 0:
+            w, v = load6(work.V, i)
+            store6(work.F, i, (sym_times(load_sym(work.I_W, i), w), scale(tree.mass[i], v)))
+    respond(tree, work, state.tree_qd)
+    write_factor(tree, work, 1.0)
+    write_velocities(tree, state.tree_qd, work)
+    write_body_poses(tree, work, state)
+    write_body_velocities(tree, work, state)

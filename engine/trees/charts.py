@@ -1,0 +1,74 @@
+"""Coordinates around a place where an orientation is known: three numbers for a rotation.
+
+A chart y has one number for every rate: angles and ways added, of a ball and a free root the
+rotation vector x of q = q_base exp(x), of a free root also how far it has moved in W. What moves in
+a chart never leaves the unit quaternions.
+
+    dx/dt = w + x x w/2 + c x x (x x w),   c = 1/|x|^2 - (1 + cos|x|)/(2 |x| sin|x|)
+
+for w in the node's own axes.
+
+Source  Hairer, Lubich and Wanner 2006, "Geometric Numerical Integration", IV.7
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.quaternion import multiply, rotate, unit
+from engine.spatial.rotation import exponential
+from engine.spatial.vec3 import Vec3, add_scaled, cross, dot
+from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree
+
+
+@kernel
+def chart_derivative(x: Vec3, w: Vec3) -> Vec3:
+    """dx/dt of a rotation vector x whose rotation turns with w in its own axes."""
+    square = dot(x, x)
+    if square < 1e-4:
+        c = 1.0 / 12.0 + square / 720.0 + square * square / 30240.0
+    else:
+        angle = math.sqrt(square)
+        c = 1.0 / square - (1.0 + math.cos(angle)) / (2.0 * angle * math.sin(angle))
+    turn = cross(x, w)
+    return add_scaled(add_scaled(w, 0.5, turn), c, cross(x, turn))
+
+
+@kernel
+def place_chart(tree: Tree, base: NDArray, y: NDArray, q: NDArray) -> None:
+    """Coordinates q at a place y of the chart around `base`."""
+    for i in range(tree.kind.shape[0]):
+        kind, k, v = tree.kind[i], tree.q_start[i], tree.v_start[i]
+        if kind == NODE_FIXED:
+            continue
+        if kind not in (NODE_BALL, NODE_FREE):
+            q[k] = base[k] + y[v]
+            continue
+        at = k + 3 if kind == NODE_FREE else k
+        old = (base[at], base[at + 1], base[at + 2], base[at + 3])
+        new = unit(multiply(old, exponential((y[v], y[v + 1], y[v + 2]))))
+        q[at], q[at + 1], q[at + 2], q[at + 3] = new
+        if kind == NODE_FREE:
+            for c in range(3):
+                q[k + c] = base[k + c] + y[v + 3 + c]
+
+
+@kernel
+def chart_derivatives(tree: Tree, q: NDArray, y: NDArray, qd: NDArray, out: NDArray) -> None:
+    """dy/dt for rates qd, where the coordinates are q."""
+    for i in range(tree.kind.shape[0]):
+        kind, k, v = tree.kind[i], tree.q_start[i], tree.v_start[i]
+        if kind == NODE_FIXED:
+            continue
+        if kind not in (NODE_BALL, NODE_FREE):
+            out[v] = qd[v]
+            continue
+        w = (qd[v], qd[v + 1], qd[v + 2])
+        out[v], out[v + 1], out[v + 2] = chart_derivative((y[v], y[v + 1], y[v + 2]), w)
+        if kind == NODE_FREE:
+            turn = (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
+            way = rotate(turn, (qd[v + 3], qd[v + 4], qd[v + 5]))
+            out[v + 3], out[v + 4], out[v + 5] = way

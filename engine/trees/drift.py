@@ -1,0 +1,179 @@
+"""Trees in free flight: nothing acts but their joints.
+
+H(q) dqd/dt + C(q, qd) = 0 is a geodesic of the kinetic energy. Half a step before the kick
+
+    q <- q + h/2 qd,   qd <- qd + h/2 a(q, qd')       qd' half way there
+
+and the same backwards after it, both at the coordinates in the middle of the step: one factor
+serves both halves and the kick. a = -H^-1 C is the acceleration without forces. It is guessed from
+what it was in the steps before, looked at once for rates half way by that guess, and once more
+where the guess was bad (at a start, after an impact). Then what the drift must keep is given back
+(invariants.py).
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.bodies.forces import load_gravity
+from engine.compiler.kernel import kernel
+from engine.trees.articulated_inertia import turn_inertia
+from engine.trees.body_sync import (
+    forget_forces,
+    read_bodies,
+    write_body_poses,
+    write_body_velocities,
+)
+from engine.trees.coordinates import advance_coordinates
+from engine.trees.free_flight import factor_free_flight, repeat_free_flight, solve_free_flight
+from engine.trees.invariants import (
+    book_drift,
+    height_of,
+    restore_invariants,
+    weight_power,
+    write_invariants,
+)
+from engine.trees.kinematics import move_node, place_node, write_velocities
+from engine.world.state import (
+    BIAS_AHEAD,
+    BIAS_BEFORE,
+    BIAS_BEHIND,
+    BIAS_CHANGE,
+    LEDGER_CORRECTION,
+    State,
+)
+from engine.world.tree import Tree, TreeWork
+
+# a guess is as good as a look when the rates half way miss the look's by this share of their size,
+# both weighed by what they move
+ALIKE = 1e-3
+
+
+@kernel
+def predict_mean_velocities(work: TreeWork, qd: NDArray, h: float, bias: NDArray) -> None:
+    """work.mean <- rates half way through h if they change as `bias` says."""
+    for k in range(qd.shape[0]):
+        work.mean[k] = qd[k] + 0.5 * h * bias[k]
+
+
+@kernel
+def is_predicted(tree: Tree, work: TreeWork, qd: NDArray, t: int, h: float) -> bool:
+    """Whether the rates of tree t half way through h are about those that were looked at.
+
+    Both are weighed by the inertia that each rate moves; how fast a floating tree travels does not
+    count.
+
+    Reads   work.qdd, D
+    Writes  work.mean: rates half way, as qdd says
+    """
+    first, end = tree.v_start[tree.start[t]], tree.v_start[tree.start[t + 1]]
+    missed, size = 0.0, 0.0
+    for k in range(first, end):
+        mean = qd[k] + 0.5 * h * work.qdd[k]
+        miss = mean - work.mean[k]
+        work.mean[k] = mean
+        travels = tree.floating[t] == 1 and 3 <= k - first < 6
+        if work.D[k] > 0.0 and not travels:
+            missed += miss * miss / work.D[k]
+            size += mean * mean / work.D[k]
+    return missed <= ALIKE * ALIKE * size
+
+
+@kernel
+def apply_bias_acceleration(
+    tree: Tree, work: TreeWork, qd: NDArray, h: float, bias: NDArray
+) -> None:
+    """qd <- qd + h a(q, qd'), qd' = qd + h/2 a: the rates change by themselves for a time h.
+
+    Reads   work.mean: rates that were looked at; work.qdd, what was found there
+    Writes  qd; bias (v,): a; work.A: accelerations of all nodes in free flight
+    """
+    for t in range(tree.floating.shape[0]):
+        if not is_predicted(tree, work, qd, t, h):
+            repeat_free_flight(tree, work.mean, work, t)
+    for k in range(qd.shape[0]):
+        bias[k] = work.qdd[k]
+        qd[k] += h * work.qdd[k]
+
+
+@kernel
+def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> None:
+    """The half step h before the kick.
+
+    Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger;
+            work: factor in the middle of the step, A accelerations of its nodes without forces;
+            fall and drop
+            what gravity does to them
+    Check   tests/laws/test_reduced.py
+    """
+    if tree.kind.shape[0] == 0:
+        return
+    g, bias = load_gravity(state), state.tree_bias_acceleration
+    read_bodies(tree, state, work)
+    write_invariants(tree, work, state.tree_qd)
+    height = height_of(tree, work.invariants, g)
+    advance_coordinates(tree, state.tree_q, state.tree_qd, h)
+    forget_forces(work)
+    predict_mean_velocities(work, state.tree_qd, h, bias[BIAS_AHEAD])
+    factor_free_flight(tree, state.tree_q, work.mean, work)
+    solve_free_flight(tree, work, g)
+    apply_bias_acceleration(tree, work, state.tree_qd, h, bias[BIAS_BEFORE])
+    write_velocities(tree, state.tree_qd, work)
+    restore_invariants(tree, work, state, h)
+    error = book_drift(tree, work, state)
+    # gravity's share of the kick is reckoned along a straight path
+    error += height_of(tree, work.found, g) + h * weight_power(tree, work.found, g) - height
+    state.ledger[LEDGER_CORRECTION] += error
+    write_body_poses(tree, work, state)
+    write_body_velocities(tree, work, state)
+
+
+@kernel
+def drift_after_kick(tree: Tree, work: TreeWork, state: State, h: float) -> float:
+    """The half step h after the kick, as far as coordinates; returns what `arrive` wants to know.
+
+    That is the potential energy at its start, less what the kick reckoned it would lose on the way.
+
+    Reads   work: factor in the middle of the step
+    Writes  state.tree_q, tree_qd, tree_bias_acceleration
+    """
+    if tree.kind.shape[0] == 0:
+        return 0.0
+    write_velocities(tree, state.tree_qd, work)
+    g, bias = load_gravity(state), state.tree_bias_acceleration
+    write_invariants(tree, work, state.tree_qd)
+    height = height_of(tree, work.invariants, g) - h * weight_power(tree, work.invariants, g)
+    for k in range(state.tree_qd.shape[0]):
+        work.free[k] = bias[BIAS_BEFORE, k] + bias[BIAS_CHANGE, k]
+    predict_mean_velocities(work, state.tree_qd, h, work.free)
+    for t in range(tree.floating.shape[0]):
+        repeat_free_flight(tree, work.mean, work, t)
+    apply_bias_acceleration(tree, work, state.tree_qd, h, work.free)
+    for k in range(state.tree_qd.shape[0]):
+        found = work.free[k]
+        bias[BIAS_CHANGE, k] = found - bias[BIAS_BEFORE, k]
+        bias[BIAS_AHEAD, k] = 2.0 * found - bias[BIAS_BEHIND, k]
+        bias[BIAS_BEHIND, k] = found
+    advance_coordinates(tree, state.tree_q, state.tree_qd, h)
+    return height
+
+
+@kernel
+def finish_drift(tree: Tree, work: TreeWork, state: State, h: float, height: float) -> None:
+    """The end of the half step h after the kick; height from `drift_after_kick`.
+
+    Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger
+    Check   tests/laws/test_reduced.py
+    """
+    if tree.kind.shape[0] == 0:
+        return
+    g = load_gravity(state)
+    for i in range(tree.kind.shape[0]):
+        place_node(tree, state.tree_q, i, work)
+        turn_inertia(tree, work, i)
+        move_node(tree, state.tree_qd, i, work)
+    restore_invariants(tree, work, state, h)
+    error = book_drift(tree, work, state) + height_of(tree, work.found, g) - height
+    state.ledger[LEDGER_CORRECTION] += error
+    write_body_poses(tree, work, state)
+    write_body_velocities(tree, work, state)

@@ -1,0 +1,132 @@
+"""What free flight asks of a tree in as few walks through it as there are.
+
+A walk from the roots places nodes and moves them; one to the roots takes their rates out of the
+inertia and hands forces on; one back lets rates answer. Two answers wait in the same walk: to the
+motion itself (accelerations without forces, H qdd + C(q, qd) = 0) and to gravity, which is what a
+ground that accelerates upwards does: its answer needs no forces at all.
+
+Source  Featherstone 2022, articulated-body algorithm
+"""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.inertia import ArticulatedInertia, force_of
+from engine.spatial.plucker import Spatial
+from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, load3, scale, sub
+from engine.trees.articulated_inertia import (
+    eliminate_node,
+    follow,
+    gyroscopic_force,
+    pass_down,
+    start_inertia,
+    turn_inertia,
+)
+from engine.trees.kinematics import carried, move_node, place_node, velocity_product_of
+from engine.trees.spatial_arrays import (
+    add6,
+    add_to6,
+    load6,
+    load_articulated,
+    store6,
+)
+from engine.world.tree import Tree, TreeWork
+
+
+@kernel
+def move_freely(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
+    """Velocity of node i for rates qd, its velocity-product acceleration, and the gyroscopic force.
+
+    Writes  work.V, velocity_product, F; u = 0 of its rates
+    """
+    move_node(tree, qd, i, work)
+    store6(work.velocity_product, i, velocity_product_of(tree, qd, i, work))
+    store6(work.F, i, gyroscopic_force(tree, work, i))
+    for k in range(tree.v_start[i], tree.v_start[i + 1]):
+        work.u[k] = 0.0
+
+
+@kernel
+def pass_force(tree: Tree, work: TreeWork, i: int, rest: ArticulatedInertia) -> None:
+    """The force of node i to its parent, less that of its velocity-product acceleration.
+
+    Reads   rest: the inertia felt from below the joint of node i
+    """
+    if tree.parent[i] >= 0:
+        n, f = force_of(rest, load6(work.velocity_product, i))
+        moment = add(n, cross(load3(work.arm, i), f))
+        add_to6(work.F, tree.parent[i], (scale(-1.0, moment), scale(-1.0, f)))
+    pass_down(tree, work, i)
+
+
+@kernel
+def factor_free_flight(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> None:
+    """Places and factor at coordinates q, and what motion at rates qd asks of every rate.
+
+    Writes  work.q_WB ... S, I_W, IA, U, D; V, velocity_product; u
+    Check   tests/engine/trees/test_free_flight.py
+    """
+    n = tree.kind.shape[0]
+    for i in range(n):
+        place_node(tree, q, i, work)
+        turn_inertia(tree, work, i)
+        start_inertia(tree, work, i)
+        move_freely(tree, qd, i, work)
+    for i in range(n - 1, -1, -1):
+        pass_force(tree, work, i, eliminate_node(tree, work, i, 1.0))
+
+
+@kernel
+def fall_node(tree: Tree, work: TreeWork, i: int, above: Spatial) -> None:
+    """The answer of node i to gravity, seen from what falls freely.
+
+    Reads   above: what its parent does, carried along
+    Writes  work.fall of its rates, drop[i]
+    """
+    w, v = above
+    for k in range(tree.v_start[i], tree.v_start[i + 1]):
+        S, U = load6(work.S, k), load6(work.U, k)
+        rest = U[0][0] * w[0] + U[0][1] * w[1] + U[0][2] * w[2]
+        rest += U[1][0] * v[0] + U[1][1] * v[1] + U[1][2] * v[2]
+        x = -work.D[k] * rest
+        work.fall[k] = x
+        w, v = add_scaled(w, x, S[0]), add_scaled(v, x, S[1])
+    store6(work.drop, i, (w, v))
+
+
+@kernel
+def solve_free_flight(tree: Tree, work: TreeWork, gravity_W: Vec3) -> None:
+    """What rates and nodes do in free flight, and what gravity does to them.
+
+    Reads   work.u, velocity_product; the factor
+    Writes  work.qdd (v,), A (k, 6): in free flight; work.fall (v,), drop (k, 6): by gravity alone,
+    drop
+            against what falls freely
+    Check   tests/engine/trees/test_free_flight.py
+    """
+    for i in range(tree.kind.shape[0]):
+        a = add6(carried(tree, work.A, i, work), load6(work.velocity_product, i))
+        follow(tree, work, i, a, work.qdd)
+        above = carried(tree, work.drop, i, work)
+        if tree.parent[i] < 0:
+            above = (ZERO3, sub(ZERO3, gravity_W))
+        fall_node(tree, work, i, above)
+
+
+@kernel
+def repeat_free_flight(tree: Tree, qd: NDArray, work: TreeWork, t: int) -> None:
+    """Accelerations of tree t in free flight at rates qd, where its places and factor are known.
+
+    Writes  work.qdd of its rates; V, velocity_product, A of its nodes
+    Check   tests/engine/trees/test_free_flight.py
+    """
+    begin, end = tree.start[t], tree.start[t + 1]
+    for i in range(begin, end):
+        move_freely(tree, qd, i, work)
+    for i in range(end - 1, begin - 1, -1):
+        pass_force(tree, work, i, load_articulated(work.IA, i))
+    for i in range(begin, end):
+        a = add6(carried(tree, work.A, i, work), load6(work.velocity_product, i))
+        follow(tree, work, i, a, work.qdd)

@@ -1,0 +1,186 @@
+"""Trees in the kick: forces and rows change their rates all at once."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.bodies.forces import load_gravity
+from engine.compiler.kernel import kernel
+from engine.spatial.inertia import sym_times
+from engine.spatial.vec3 import Vec3, add, cross, load3, scale, sub
+from engine.trees.articulated_inertia import respond, respond_moving
+from engine.trees.body_sync import clear_forces, read_body_forces, write_body_velocities
+from engine.trees.kinematics import write_velocities, write_velocity_products
+from engine.trees.operator import push_row
+from engine.trees.spatial_arrays import load6, load_sym
+from engine.world.problem import Problem
+from engine.world.state import State
+from engine.world.tree import Tree, TreeWork
+from engine.world.workspace import Motion
+
+
+@kernel
+def has_loops(tree: Tree) -> bool:
+    """Whether any joint of the scene is not inside a tree."""
+    for j in range(tree.inner.shape[0]):
+        if tree.inner[j] == 0:
+            return tree.kind.shape[0] > 0
+    return False
+
+
+@kernel
+def write_bias_accelerations(tree: Tree, work: TreeWork, state: State, motion: Motion) -> None:
+    """motion.bias_acceleration of bodies of trees: accelerations of free flight.
+
+    Where loops are, their equations live on it: near singular places they divide by little. There
+    the acceleration is that of the rates before the kick, else one on the way to it.
+
+    Reads   work.A, V, of the way to the kick
+    """
+    if has_loops(tree):
+        write_velocity_products(tree, state.tree_qd, work)
+        clear_forces(tree, work)
+        respond_moving(tree, work, work.qdd)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                motion.bias_acceleration[body, k] = work.A[i, k]
+
+
+@kernel
+def is_pushed(tree: Tree, X: NDArray) -> bool:
+    """Whether a wrench of X (n, 6) acts on any body of a tree."""
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                if X[body, k] != 0.0:
+                    return True
+    return False
+
+
+@kernel
+def predict_tree_velocities(
+    tree: Tree, work: TreeWork, state: State, motion: Motion, h: float
+) -> None:
+    """Where forces alone would lead trees: qd_free = qd + h H^-1 T^T (m g + f).
+
+    Reads   motion.wrench; the factor; work.fall, drop
+    Writes  work.free; motion.velocity_free of bodies of trees
+    Check   tests/laws/test_reduced.py
+    """
+    if tree.kind.shape[0] == 0:
+        return
+    old, free = motion.velocity_old, motion.velocity_free
+    for k in range(work.free.shape[0]):
+        work.free[k] = state.tree_qd[k] + h * work.fall[k]
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(3):
+                free[body, k] = old[body, k] + h * work.drop[i, k]
+                fallen = work.drop[i, 3 + k] + state.gravity_W[k]
+                free[body, 3 + k] = old[body, 3 + k] + h * fallen
+    if not is_pushed(tree, motion.wrench):
+        return
+    read_body_forces(tree, work, motion.wrench, h)
+    respond(tree, work, work.qdd)
+    for k in range(work.free.shape[0]):
+        work.free[k] += work.qdd[k]
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body >= 0:
+            for k in range(6):
+                free[body, k] += work.A[i, k]
+
+
+@kernel
+def hold_trees(state: State, work: TreeWork) -> None:
+    """No forces: qd_free = qd."""
+    for k in range(work.free.shape[0]):
+        work.free[k] = state.tree_qd[k]
+
+
+@kernel
+def apply_tree_forces(problem: Problem, tree: Tree, work: TreeWork) -> bool:
+    """Forces of all nodes <- J^T lam; False, and forces as they were, when there are none."""
+    found = False
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
+        if lam == 0.0 or (a < 0 and b < 0):
+            continue
+        if not found:
+            clear_forces(tree, work)
+            found = True
+        push_row(tree, work, problem, i)
+    return found
+
+
+@kernel
+def apply_tree_impulses(problem: Problem, state: State) -> None:
+    """qd = qd_free + H^-1 J^T lam, and velocities of bodies with it.
+
+    Writes  state.tree_qd, v_WB_W, w_WB_W
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    if tree.kind.shape[0] == 0:
+        return
+    for k in range(work.free.shape[0]):
+        state.tree_qd[k] = work.free[k]
+    if apply_tree_forces(problem, tree, work):
+        respond(tree, work, work.qdd)
+        for k in range(work.qdd.shape[0]):
+            state.tree_qd[k] += work.qdd[k]
+    write_velocities(tree, state.tree_qd, work)
+    write_body_velocities(tree, work, state)
+
+
+@kernel
+def add_moment(sums: NDArray, linear: Vec3, angular: Vec3, p: Vec3) -> None:
+    """sums += an impulse at p and an angular impulse about p."""
+    moment = add(angular, cross(p, linear))
+    for k in range(3):
+        sums[k] += linear[k]
+        sums[3 + k] += moment[k]
+
+
+@kernel
+def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> None:
+    """What the ground gave the trees that stand on it in a kick: all that nothing else gave them.
+
+    h: how long weights and wrenches acted [s].
+
+    Reads   velocities before (motion) and after (state) the kick, poses in its middle, rows
+    Writes  state.momentum_in
+    Check   tests/laws/test_reduced.py
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    if tree.kind.shape[0] == 0:
+        return
+    sums = state.momentum_in
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body < 0 or tree.floating[tree.tree[i]] == 1:
+            continue
+        w_old, v_old = load6(motion.velocity_old, body)
+        change = sub(load3(state.w_WB_W, body), w_old)
+        torque, force = load6(motion.wrench, body)
+        g = load_gravity(state)
+        weight = add(force, scale(tree.mass[i], g))
+        linear = scale(tree.mass[i], sub(load3(state.v_WB_W, body), v_old))
+        linear = sub(linear, scale(h, weight))
+        angular = sub(sym_times(load_sym(work.I_W, i), change), scale(h, torque))
+        add_moment(sums, linear, angular, load3(state.p_WB, body))
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        if lam == 0.0:
+            continue
+        for side in range(2):
+            body = problem.body_a[i] if side == 0 else problem.body_b[i]
+            node = tree.node[body]
+            if node < 0 or tree.floating[tree.tree[node]] == 1:
+                continue
+            n, f = load6(problem.J_a, i) if side == 0 else load6(problem.J_b, i)
+            add_moment(sums, scale(-lam, f), scale(-lam, n), load3(state.p_WB, body))

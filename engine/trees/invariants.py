@@ -1,0 +1,272 @@
+"""What a tree keeps while nothing but its joints acts on it: energy, and if it floats, momenta."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import transposed
+from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
+from engine.trees.energy_momentum import rotor_energy
+from engine.trees.kinematics import load_matrix, move_node
+from engine.trees.spatial_arrays import load6, load_sym
+from engine.world.state import State
+from engine.world.tree import (
+    INVARIANT_ANGULAR,
+    INVARIANT_CENTRE,
+    INVARIANT_ENERGY,
+    INVARIANT_LINEAR,
+    INVARIANT_MASS,
+    Tree,
+    TreeWork,
+)
+
+# a drift that changes speeds by more than this share does not know where it goes: they stay then
+WILD = 0.1
+# a part of the energy below this share of it takes errors in its measure
+SMALL = 0.1
+
+
+@kernel
+def centre_of(tree: Tree, work: TreeWork, t: int) -> tuple[float, Vec3]:
+    """Mass and centre of mass of tree t."""
+    mass, centre = 0.0, ZERO3
+    for i in range(tree.start[t], tree.start[t + 1]):
+        mass += tree.mass[i]
+        centre = add_scaled(centre, tree.mass[i], load3(work.p_WB, i))
+    return mass, scale(1.0 / mass, centre)
+
+
+@kernel
+def three(x: NDArray, t: int, k: int) -> Vec3:
+    """x[t, k : k + 3]."""
+    return (x[t, k], x[t, k + 1], x[t, k + 2])
+
+
+@kernel
+def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
+    """x[t, k : k + 3] = a."""
+    x[t, k], x[t, k + 1], x[t, k + 2] = a
+
+
+@kernel
+def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) -> None:
+    """What tree t has of energy (its rotors' too) and momenta, and where its centre of mass is.
+
+    Of a floating tree all is taken about the root's origin first: no digits go by its distance.
+
+    Reads   work.V, I_W, p_WB
+    Writes  out[t], INVARIANT_...
+    Check   tests/laws/test_reduced.py
+    """
+    begin = tree.start[t]
+    floats = tree.floating[t] == 1
+    origin = load3(work.p_WB, begin) if floats else ZERO3
+    energy = 2.0 * rotor_energy(tree, qd, begin, tree.start[t + 1])
+    mass, L, P, moment = 0.0, ZERO3, ZERO3, ZERO3
+    for i in range(begin, tree.start[t + 1]):
+        w, v = load6(work.V, i)
+        m, spin = tree.mass[i], sym_times(load_sym(work.I_W, i), w)
+        p, arm = scale(m, v), sub(load3(work.p_WB, i), origin)
+        energy += dot(p, v) + dot(spin, w)
+        mass += m
+        L = add(L, add(spin, cross(arm, p)))
+        P, moment = add(P, p), add_scaled(moment, m, arm)
+    centre = scale(1.0 / mass, moment)
+    if floats:
+        L = sub(L, cross(centre, P))
+        centre = add(centre, origin)
+    out[t, INVARIANT_ENERGY], out[t, INVARIANT_MASS] = 0.5 * energy, mass
+    put_three(out, t, INVARIANT_LINEAR, P)
+    put_three(out, t, INVARIANT_ANGULAR, L)
+    put_three(out, t, INVARIANT_CENTRE, centre)
+
+
+@kernel
+def write_invariants(tree: Tree, work: TreeWork, qd: NDArray) -> None:
+    """What every tree will keep: of the nodes' velocities, where they are.
+
+    Reads   work.V, I_W, p_WB
+    Writes  work.invariants
+    """
+    for t in range(tree.floating.shape[0]):
+        write_sums(tree, work, t, qd, work.invariants)
+
+
+@kernel
+def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
+    """Energy of all trees in constant gravity [J], zero at the origin of W; sums: kept or found."""
+    total = 0.0
+    for t in range(tree.floating.shape[0]):
+        total -= sums[t, INVARIANT_MASS] * dot(gravity_W, three(sums, t, INVARIANT_CENTRE))
+    return total
+
+
+@kernel
+def weight_power(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
+    """What gravity does to all trees [W]; sums: kept or found."""
+    total = 0.0
+    for t in range(tree.floating.shape[0]):
+        total += dot(gravity_W, three(sums, t, INVARIANT_LINEAR))
+    return total
+
+
+@kernel
+def move_nodes(tree: Tree, work: TreeWork, t: int, shift: Vec3, q: NDArray) -> None:
+    """Shift a floating tree as a whole."""
+    k = tree.q_start[tree.start[t]]
+    for c in range(3):
+        q[k + c] += shift[c]
+        work.arm[tree.start[t], c] += shift[c]
+        for i in range(tree.start[t], tree.start[t + 1]):
+            work.p_WB[i, c] += shift[c]
+
+
+@kernel
+def inertia_about(tree: Tree, work: TreeWork, t: int, centre: Vec3) -> Sym3:
+    """Moments of tree t, as if rigid, about a point."""
+    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for i in range(tree.start[t], tree.start[t + 1]):
+        arm = sub(load3(work.p_WB, i), centre)
+        total = sym_add(total, sym_add(load_sym(work.I_W, i), steiner(tree.mass[i], arm)))
+    return total
+
+
+@kernel
+def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArray) -> None:
+    """Give a floating tree as a whole a change (w, v at its root) of its velocity."""
+    back = transposed(load_matrix(work.R, tree.start[t]))
+    w, v = times_vector(back, w), times_vector(back, v)
+    k = tree.v_start[tree.start[t]]
+    for c in range(3):
+        qd[k + c] += w[c]
+        qd[k + 3 + c] += v[c]
+
+
+@kernel
+def stretch(wanted: float, found: float) -> float:
+    """By how much speeds are to be multiplied for an energy `wanted` instead of `found`."""
+    if not (found > 0.0 and wanted > 0.0):
+        return 1.0
+    factor = math.sqrt(wanted / found)
+    return factor if abs(factor - 1.0) < WILD else 1.0
+
+
+@kernel
+def stretch_part(wanted: float, found: float, whole: float) -> float:
+    """`stretch` for a part `found` of the energy `whole`; a small part cannot carry all errors.
+
+    What a drift errs is a share of the whole: all of it given to next to nothing would change that
+    by more than the drift ever errs, and leave a method of first order.
+    """
+    if not (found > 0.0 and whole > 0.0):
+        return 1.0
+    share = min(found / (SMALL * whole), 1.0)
+    return stretch(found + share * (wanted - found), found)
+
+
+@kernel
+def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+    """Momentum and angular momentum of a floating tree as remembered, then its energy.
+
+    The tree as a whole turns and moves as if it were rigid to carry what is missing of its momenta;
+    that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
+
+    Reads   work.V, places, inertias
+    Writes  qd; work.found as it was
+    """
+    kept, found, root = work.invariants, work.found, tree.start[t]
+    write_sums(tree, work, t, qd, found)
+    mass, centre = found[t, INVARIANT_MASS], three(found, t, INVARIANT_CENTRE)
+    inverse = sym_inverse(inertia_about(tree, work, t, centre))
+    L, P = three(found, t, INVARIANT_ANGULAR), three(found, t, INVARIANT_LINEAR)
+    L_kept, P_kept = three(kept, t, INVARIANT_ANGULAR), three(kept, t, INVARIANT_LINEAR)
+    arm = sub(load3(work.p_WB, root), centre)
+    # as a whole: before, and what it should be
+    w_old, v_old = sym_times(inverse, L), scale(1.0 / mass, P)
+    w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
+    as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
+    as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
+    energy = found[t, INVARIANT_ENERGY]
+    factor = stretch_part(kept[t, INVARIANT_ENERGY] - as_whole, energy - as_whole_old, energy)
+    # rates of the root: V_root - V_whole is stretched, V_whole replaced
+    V_w, V_v = load6(work.V, root)
+    at_root_old = add(v_old, cross(w_old, arm))
+    at_root = add(v, cross(w, arm))
+    new_w = add_scaled(w, factor, sub(V_w, w_old))
+    new_v = add_scaled(at_root, factor, sub(V_v, at_root_old))
+    change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
+    for k in range(tree.v_start[root] + 6, tree.v_start[tree.start[t + 1]]):
+        qd[k] *= factor
+
+
+@kernel
+def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+    """Speeds of a tree on the ground as its energy wants them.
+
+    Writes  qd, work.V, found of tree t
+    """
+    found = work.found
+    factor = stretch(work.invariants[t, INVARIANT_ENERGY], found[t, INVARIANT_ENERGY])
+    begin, end = tree.start[t], tree.start[t + 1]
+    for k in range(tree.v_start[begin], tree.v_start[end]):
+        qd[k] *= factor
+    for i in range(begin, end):
+        for k in range(6):
+            work.V[i, k] *= factor
+    found[t, INVARIANT_ENERGY] *= factor * factor
+    for k in range(3):
+        found[t, INVARIANT_LINEAR + k] *= factor
+        found[t, INVARIANT_ANGULAR + k] *= factor
+
+
+@kernel
+def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> None:
+    """After a drift for a time h: give back what its error took of energy and momenta.
+
+    A tree in free flight follows a geodesic of its kinetic energy, and how fast it does makes no
+    other curve: so its speeds may be stretched for the energy it had. A floating tree has its
+    centre of mass where it must be, and its momenta, to rounding.
+
+    Reads   places and inertias at the end of the drift, work.V of its rates; work.invariants
+    Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result
+    Check   tests/laws/test_reduced.py
+    """
+    qd, kept, found = state.tree_qd, work.invariants, work.found
+    for t in range(tree.floating.shape[0]):
+        if tree.floating[t] == 0:
+            write_sums(tree, work, t, qd, found)
+            stretch_tree(tree, work, t, qd)
+            continue
+        way = scale(h / kept[t, INVARIANT_MASS], three(kept, t, INVARIANT_LINEAR))
+        wanted = add(three(kept, t, INVARIANT_CENTRE), way)
+        move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
+        restore_floating(tree, work, t, qd)
+        for i in range(tree.start[t], tree.start[t + 1]):
+            move_node(tree, qd, i, work)
+        write_sums(tree, work, t, qd, found)
+
+
+@kernel
+def book_drift(tree: Tree, work: TreeWork, state: State) -> float:
+    """Energy a drift has put in [J]; what the ground gave trees that stand on it is booked.
+
+    Reads   work.invariants, found
+    Writes  state.momentum_in
+    """
+    error, kept, found = 0.0, work.invariants, work.found
+    for t in range(tree.floating.shape[0]):
+        error += found[t, INVARIANT_ENERGY] - kept[t, INVARIANT_ENERGY]
+        if tree.floating[t] == 0:
+            for k in range(3):
+                state.momentum_in[k] += (
+                    found[t, INVARIANT_LINEAR + k] - kept[t, INVARIANT_LINEAR + k]
+                )
+                state.momentum_in[3 + k] += (
+                    found[t, INVARIANT_ANGULAR + k] - kept[t, INVARIANT_ANGULAR + k]
+                )
+    return error

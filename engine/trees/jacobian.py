@@ -1,0 +1,96 @@
+"""How rates move a point of a node, and how that changes with time."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import kernel
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import Spatial
+from engine.spatial.vec3 import Vec3, add, cross, load3, sub
+from engine.trees.kinematics import carried, load_matrix
+from engine.trees.spatial_arrays import add6, load6, store6
+from engine.world.tree import Tree, TreeWork
+
+
+@kernel
+def write_point_jacobian(tree: Tree, work: TreeWork, node: int, point_B: Vec3, J: NDArray) -> None:
+    """J (6, v): angular velocity of a node and velocity of a point fixed in it, W, from the rates.
+
+    Reads   work.S, p_WB, R; point_B from the node's origin, node axes
+    Check   tests/engine/trees/test_jacobian.py
+    """
+    for r in range(6):
+        for k in range(J.shape[1]):
+            J[r, k] = 0.0
+    arm = times_vector(load_matrix(work.R, node), point_B)
+    i = node
+    while i >= 0:
+        for k in range(tree.v_start[i], tree.v_start[i + 1]):
+            w, v = load6(work.S, k)
+            v = add(v, cross(w, arm))
+            for r in range(3):
+                J[r, k] = w[r]
+                J[3 + r, k] = v[r]
+        arm = add(arm, load3(work.arm, i))
+        i = tree.parent[i]
+
+
+@kernel
+def write_point_jacobian_rate(
+    tree: Tree, work: TreeWork, node: int, point_B: Vec3, rate: NDArray
+) -> None:
+    """dJ/dt (6, v) of `write_point_jacobian`.
+
+    In the axes of its own node no S changes; it turns with that node, and the point moves away
+    from the node's origin o:
+
+        angular   w_i x s
+        linear    w_i x S_v + (w_i x s) x (p - o_i) + s x (dp/dt - v_i)
+
+    Reads   work.S, V, p_WB, R
+    Check   tests/engine/trees/test_jacobian.py
+    """
+    for r in range(6):
+        for k in range(rate.shape[1]):
+            rate[r, k] = 0.0
+    out = times_vector(load_matrix(work.R, node), point_B)
+    p = add(load3(work.p_WB, node), out)
+    w, v = load6(work.V, node)
+    p_dot = add(v, cross(w, out))
+    i = node
+    while i >= 0:
+        w, v = load6(work.V, i)
+        arm, away = sub(p, load3(work.p_WB, i)), sub(p_dot, v)
+        for k in range(tree.v_start[i], tree.v_start[i + 1]):
+            s, s_v = load6(work.S, k)
+            turn = cross(w, s)
+            linear = add(cross(w, s_v), add(cross(turn, arm), cross(s, away)))
+            for r in range(3):
+                rate[r, k] = turn[r]
+                rate[3 + r, k] = linear[r]
+        i = tree.parent[i]
+
+
+@kernel
+def write_drifts(tree: Tree, work: TreeWork) -> None:
+    """Accelerations of all nodes while no rate changes: (dJ/dt) qd at their origins.
+
+    Reads   work.V, velocity_product, arm
+    Writes  work.A
+    """
+    for i in range(tree.kind.shape[0]):
+        store6(work.A, i, add6(carried(tree, work.A, i, work), load6(work.velocity_product, i)))
+
+
+@kernel
+def point_drift(work: TreeWork, node: int, point_B: Vec3) -> Spatial:
+    """(dJ/dt) qd of a point fixed in a node: its acceleration while no rate changes, W.
+
+    Reads   work.A from `write_drifts`, V, R
+    Check   tests/engine/trees/test_jacobian.py
+    """
+    arm = times_vector(load_matrix(work.R, node), point_B)
+    w = load6(work.V, node)[0]
+    turn, a = load6(work.A, node)
+    return turn, add(a, add(cross(turn, arm), cross(w, cross(w, arm))))

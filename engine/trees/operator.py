@@ -1,0 +1,280 @@
+"""What rows of a Problem do to trees, and trees to rows: A = J H^-1 J^T without H.
+
+The force of a row goes from its node to the root, and every rate on the way takes u_k of it. With
+all u_k of two rows i and j, A_ij = sum of u_ki D_k u_kj: the factor of articulated inertias is one
+of H^-1. Rows keep sqrt(D_k) u_k, their path.
+
+Source  Featherstone 2014, "Rigid Body Dynamics Algorithms", 6.5, for L^-T J^T
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from engine.compiler.kernel import fast_kernel, kernel
+from engine.spatial.plucker import Spatial
+from engine.spatial.vec3 import add, add_scaled, cross, load3
+from engine.trees.articulated_inertia import respond_part
+from engine.trees.spatial_arrays import dot6, load6, store6
+from engine.world.problem import Dense, Problem
+from engine.world.tree import Tree, TreeWork
+
+
+@kernel
+def tree_of(tree: Tree, body: int) -> int:
+    """Which tree a body is part of, -1: none."""
+    node = tree.node[body]
+    return tree.tree[node] if node >= 0 else -1
+
+
+@kernel
+def is_on_tree(problem: Problem, i: int) -> bool:
+    """Whether row i pushes a body of a tree."""
+    node = problem.mobility.tree.node
+    return bool(node[problem.body_a[i]] >= 0 or node[problem.body_b[i]] >= 0)
+
+
+@kernel
+def has_trees(problem: Problem) -> bool:
+    """Whether any row pushes a body of a tree."""
+    if problem.mobility.tree.kind.shape[0] == 0:
+        return False
+    i = 0
+    while i < problem.count[0] and not is_on_tree(problem, i):
+        i += 1
+    return bool(i < problem.count[0])
+
+
+@kernel
+def walk_up(tree: Tree, work: TreeWork, node: int, push: Spatial, path: NDArray) -> None:
+    """Add to a path what a force on a node does to every rate from there to the root.
+
+    Reads   the factor
+    Writes  path (rates of the tree,) += sqrt(D) u
+    """
+    first = tree.v_start[tree.start[tree.tree[node]]]
+    n, f = push
+    i = node
+    while i >= 0:
+        for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
+            S, U = load6(work.S, k), load6(work.U, k)
+            u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
+            u += S[1][0] * f[0] + S[1][1] * f[1] + S[1][2] * f[2]
+            D = work.D[k]
+            path[k - first] += math.sqrt(D) * u
+            n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])
+        n = add(n, cross(load3(work.arm, i), f))
+        i = tree.parent[i]
+
+
+@kernel
+def write_path(problem: Problem, i: int, path: NDArray, which: NDArray) -> None:
+    """The path of row i through the trees of both its bodies; the same tree: one path.
+
+    Writes  path (2, >= rates), which (2,): the trees, -1: none
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    a, b = problem.body_a[i], problem.body_b[i]
+    which[0], which[1] = tree_of(tree, a), tree_of(tree, b)
+    for side in range(2):
+        if which[side] >= 0:
+            begin, end = tree.start[which[side]], tree.start[which[side] + 1]
+            for k in range(tree.v_start[end] - tree.v_start[begin]):
+                path[side, k] = 0.0
+    if which[0] >= 0:
+        walk_up(tree, work, tree.node[a], load6(problem.J_a, i), path[0])
+    if which[1] >= 0:
+        if which[1] == which[0]:
+            walk_up(tree, work, tree.node[b], load6(problem.J_b, i), path[0])
+            which[1] = -1
+        else:
+            walk_up(tree, work, tree.node[b], load6(problem.J_b, i), path[1])
+
+
+@fast_kernel
+def dot_paths(x: NDArray, y: NDArray, n: int) -> float:
+    """Sum of x[k] y[k] for k < n."""
+    total = 0.0
+    for k in range(n):
+        total += x[k] * y[k]
+    return total
+
+
+@kernel
+def velocities_of(tree: Tree, t: int) -> int:
+    """How many rates tree t has."""
+    return int(tree.v_start[tree.start[t + 1]] - tree.v_start[tree.start[t]])
+
+
+@kernel
+def diagonal_in_trees(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
+    """J H^-1 J^T of row i alone.
+
+    Its path is kept, as far as there is room, for the matrix of the same rows: callers go through
+    them one after the other.
+
+    Writes  path (cap, 2, v), which (cap, 2): row i; paths
+    """
+    tree, last = problem.mobility.tree, path.shape[0] - 1
+    at = min(i, last)
+    write_path(problem, i, path[at], which[at])
+    problem.mobility.work.paths[0] = i + 1 if i <= last else 0
+    total = 0.0
+    for side in range(2):
+        t = which[at, side]
+        if t >= 0:
+            total += dot_paths(path[at, side], path[at, side], velocities_of(tree, t))
+    return total
+
+
+@kernel
+def owner_of(problem: Problem, body: int) -> int:
+    """What couples rows on a body: its tree, or itself behind the numbers of trees; -1: none."""
+    tree = problem.mobility.tree
+    if tree.node[body] >= 0:
+        return int(tree.tree[tree.node[body]])
+    if problem.inverse_mass[body] > 0.0:
+        return int(tree.floating.shape[0] + body)
+    return -1
+
+
+@kernel
+def side_product(problem: Problem, i: int, x: int, j: int, y: int) -> float:
+    """J_i M^-1 J_j^T of the body that is side x of row i and side y of row j, which is free."""
+    J = problem.J_a if x == 0 else problem.J_b
+    MJ = problem.MJ_a if y == 0 else problem.MJ_b
+    return dot6(J, i, MJ, j)
+
+
+@kernel
+def couple(problem: Problem, order: NDArray, p: int, x: int, owner: int, dense: Dense) -> None:
+    """Add what row order[p] and those before it do to one another by way of an owner on its side x.
+
+    Writes  dense.S
+    """
+    tree, S, path = problem.mobility.tree, dense.S, dense.path
+    before, place = dense.indices[1:3], dense.indices[3]
+    n_trees = tree.floating.shape[0]
+    n = velocities_of(tree, owner) if owner < n_trees else 0
+    code = dense.owner[owner]
+    while code >= 0:
+        r, y = code // 2, code % 2
+        if owner < n_trees:
+            value = dot_paths(path[place[p], x], path[place[r], y], n)
+        else:
+            value = side_product(problem, order[p], x, order[r], y)
+        S[p, r] += value
+        S[r, p] += value
+        code = before[y, r]
+
+
+@kernel
+def write_tree_matrix(problem: Problem, order: NDArray, n: int, dense: Dense) -> None:
+    """A over the rows order[0:n] of a problem with trees.
+
+    Rows meet where they share a tree or a free body: each of these knows the rows on it so far, so
+    that the cost goes with the entries that are not zero. Paths that `diagonal_in_trees` kept of
+    these very rows are taken.
+
+    Writes  dense.S (>= n, >= n); dense.path, path_tree where they were not kept; dense.owner,
+            indices 1 to 3 are scratch
+    Check   tests/engine/solvers/direct/test_tree_elimination.py
+    """
+    S, path, which = dense.S, dense.path, dense.path_tree
+    before, place, last = dense.indices[1:3], dense.indices[3], dense.owner
+    kept = problem.mobility.work.paths[0] == problem.count[0]
+    last[:] = -1
+    for p in range(n):
+        i = order[p]
+        S[p, :n] = 0.0
+        place[p] = i if kept else p
+        if not kept:
+            write_path(problem, i, path[p], which[p])
+    for p in range(n):
+        i = order[p]
+        a, b = owner_of(problem, problem.body_a[i]), owner_of(problem, problem.body_b[i])
+        # both bodies in one tree: one path, on the first side
+        if a == b:
+            b = -1
+        if a >= 0:
+            couple(problem, order, p, 0, a, dense)
+        if b >= 0:
+            couple(problem, order, p, 1, b, dense)
+        if a >= 0:
+            before[0, p], last[a] = last[a], 2 * p
+        if b >= 0:
+            before[1, p], last[b] = last[b], 2 * p + 1
+        S[p, p] = problem.diagonal[i]
+
+
+@kernel
+def touch(tree: Tree, work: TreeWork, body: int) -> bool:
+    """Make a body's tree ready for forces; False when it is part of none."""
+    t = tree_of(tree, body)
+    if t < 0:
+        return False
+    if work.touched[t] == 0:
+        work.touched[t] = 1
+        begin, end = tree.start[t], tree.start[t + 1]
+        for i in range(begin, end):
+            for k in range(6):
+                work.F[i, k] = 0.0
+        for k in range(tree.v_start[begin], tree.v_start[end]):
+            work.u[k] = 0.0
+    return True
+
+
+@kernel
+def push_node(tree: Tree, work: TreeWork, body: int, J: NDArray, i: int, lam: float) -> None:
+    """Add J_i^T lam to the force on a body of a tree that was touched."""
+    node = tree.node[body]
+    for k in range(6):
+        work.F[node, k] += lam * J[i, k]
+
+
+@kernel
+def push_row(tree: Tree, work: TreeWork, problem: Problem, i: int) -> None:
+    """Add J^T lam of row i to the forces on its bodies, those of them that hang in trees."""
+    a, b = problem.body_a[i], problem.body_b[i]
+    if tree.node[a] >= 0:
+        push_node(tree, work, a, problem.J_a, i, problem.lam[i])
+    if tree.node[b] >= 0:
+        push_node(tree, work, b, problem.J_b, i, problem.lam[i])
+
+
+@kernel
+def answer(tree: Tree, work: TreeWork, body: int, qdd: NDArray) -> None:
+    """Respond to the forces on a body's tree, if they still wait.
+
+    Writes  qdd of the tree's rates, work.A of its nodes
+    """
+    t = tree_of(tree, body)
+    if t >= 0 and work.touched[t] == 1:
+        work.touched[t] = 0
+        respond_part(tree, work, tree.start[t], tree.start[t + 1], qdd)
+
+
+@kernel
+def tree_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
+    """What impulses x of all rows do to bodies of trees: v = T H^-1 T^T J^T x.
+
+    Writes  v (n_bodies + 1, 6) of bodies of trees that rows push; work.qdd of their rates
+    Check   tests/engine/solvers/direct/test_tree_elimination.py
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    if tree.kind.shape[0] == 0:
+        return
+    for i in range(problem.count[0]):
+        a, b = problem.body_a[i], problem.body_b[i]
+        if touch(tree, work, a):
+            push_node(tree, work, a, problem.J_a, i, x[i])
+        if touch(tree, work, b):
+            push_node(tree, work, b, problem.J_b, i, x[i])
+    for i in range(problem.count[0]):
+        for body in (problem.body_a[i], problem.body_b[i]):
+            answer(tree, work, body, work.qdd)
+            node = tree.node[body]
+            if node >= 0:
+                store6(v, body, load6(work.A, node))

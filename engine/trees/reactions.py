@@ -1,0 +1,88 @@
+"""What joints of trees give their bodies: no row says it, the motion of what hangs on them does."""
+
+from __future__ import annotations
+
+from engine.bodies.forces import load_gravity
+from engine.compiler.kernel import kernel
+from engine.spatial.inertia import sym_times
+from engine.spatial.mat3 import times_vector
+from engine.spatial.plucker import Spatial
+from engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
+from engine.trees.kinematics import load_matrix
+from engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
+from engine.world.model import Joints
+from engine.world.problem import Problem
+from engine.world.state import State
+from engine.world.tree import Tree, TreeWork
+from engine.world.workspace import Motion
+
+
+@kernel
+def needed_force(
+    tree: Tree, work: TreeWork, i: int, state: State, motion: Motion, h: float
+) -> Spatial:
+    """What node i needs besides weight and wrenches: mass times what the step made it do.
+
+    The kick changed its velocity, free flight accelerates it (motion.bias_acceleration).
+    """
+    body = tree.body[i]
+    if body < 0:
+        return ZERO3, ZERO3
+    w_old, v_old = load6(motion.velocity_old, body)
+    w_new, v_new = load3(state.w_WB_W, body), load3(state.v_WB_W, body)
+    turn, bias = load6(motion.bias_acceleration, body)
+    torque, force = load6(motion.wrench, body)
+    moments = load_sym(work.I_W, i)
+    w = scale(0.5, add(w_old, w_new))
+    n = sym_times(moments, add(turn, scale(1.0 / h, sub(w_new, w_old))))
+    n = sub(add(n, cross(w, sym_times(moments, w))), torque)
+    g = load_gravity(state)
+    a = sub(add(bias, scale(1.0 / h, sub(v_new, v_old))), g)
+    return n, sub(scale(tree.mass[i], a), force)
+
+
+@kernel
+def take_rows(tree: Tree, work: TreeWork, problem: Problem, h: float) -> None:
+    """What rows gave is not what joints gave."""
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
+        for k in range(6):
+            if a >= 0:
+                work.F[a, k] -= lam / h * problem.J_a[i, k]
+            if b >= 0:
+                work.F[b, k] -= lam / h * problem.J_b[i, k]
+
+
+@kernel
+def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
+    """From the anchor of a node's joint to its origin, W."""
+    return negate(times_vector(load_matrix(work.R, i), load3(tree.anchor_B, i)))
+
+
+@kernel
+def write_reactions(
+    problem: Problem, joints: Joints, state: State, motion: Motion, h: float
+) -> None:
+    """Force and torque of every inner joint on its child, at its anchor; not what its rows give.
+
+    Must be called in the middle of the step, after the kick.
+
+    Writes  work.reaction (j, 6): torque, force, W; work.F (scratch)
+    Check   tests/references/test_reduced_reactions.py
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    n_nodes = tree.kind.shape[0]
+    for i in range(n_nodes):
+        store6(work.F, i, needed_force(tree, work, i, state, motion, h))
+    if n_nodes > 0:
+        take_rows(tree, work, problem, h)
+    for i in range(n_nodes - 1, -1, -1):
+        n, f = load6(work.F, i)
+        j = tree.joint[i]
+        if j >= 0 and tree.body[i] >= 0:
+            n_anchor = add(n, cross(anchor_arm(tree, work, i), f))
+            on_child = 1.0 if joints.body_b[j] == tree.body[i] else -1.0
+            store6(work.reaction, j, (scale(on_child, n_anchor), scale(on_child, f)))
+        if tree.parent[i] >= 0:
+            add_to6(work.F, tree.parent[i], (add(n, cross(load3(work.arm, i), f)), f))

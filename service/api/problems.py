@@ -1,0 +1,157 @@
+"""Everything that is not 2xx is one `application/problem+json` object (RFC 9457).
+
+A route raises `ProblemError`; this file turns it, and every error of the framework, into the
+same answer: `type, title, status, detail, code, request_id, retryable, errors`.
+"""
+
+import http
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+from starlette.types import Scope
+
+from service.errors import ProblemError
+
+log = logging.getLogger("cardan.api")
+
+MEDIA_TYPE = "application/problem+json"
+
+# code of an answer whose route gave none
+CODES = {
+    400: "malformed_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    416: "range_not_satisfiable",
+    422: "invalid_request",
+    429: "too_many_requests",
+    500: "internal_error",
+    503: "unavailable",
+    507: "insufficient_storage",
+}
+
+
+def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
+    """The JSON object of a problem."""
+    return {
+        "type": f"urn:cardan:problem:{problem.code}",
+        "title": _title(problem.status),
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        "request_id": request_id,
+        "retryable": problem.retryable,
+        "errors": problem.errors,
+        **problem.extra,
+    }
+
+
+def problem_response(problem: ProblemError, request_id: str) -> Response:
+    """The HTTP answer of a problem."""
+    body = _dump(problem_body(problem, request_id))
+    return Response(body, problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id the request-id layer gave this request."""
+    return str(scope.get("state", {}).get("request_id", ""))
+
+
+def install(app: FastAPI) -> None:
+    """Register the handlers on the app."""
+
+    async def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ProblemError)
+        return problem_response(error, request_id_of(request.scope))
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        problem = from_http(error, request)
+        return problem_response(problem, request_id_of(request.scope))
+
+    async def on_validation(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return problem_response(from_validation(error), request_id_of(request.scope))
+
+    async def on_crash(request: Request, error: Exception) -> Response:
+        return problem_response(from_crash(error, request.scope), request_id_of(request.scope))
+
+    app.add_exception_handler(ProblemError, on_problem)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(RequestValidationError, on_validation)
+    app.add_exception_handler(Exception, on_crash)
+
+
+def from_http(error: HTTPException, request: Request) -> ProblemError:
+    """A framework error (unknown route, wrong method) as a problem."""
+    details = {
+        404: f"There is no {request.scope['path']} here; the routes are listed at /openapi.json.",
+        405: f"{request.method} is not possible on {request.scope['path']}.",
+    }
+    detail = str(error.detail or "")
+    if not detail or detail == _title(error.status_code):
+        detail = details.get(error.status_code, _title(error.status_code))
+    code = CODES.get(error.status_code, f"http_{error.status_code}")
+    headers = dict(error.headers or {})
+    return ProblemError(error.status_code, code, detail, headers=headers)
+
+
+def from_validation(error: RequestValidationError) -> ProblemError:
+    """Faults of path, query, headers or body as a problem: 400 for broken JSON, else 422."""
+    faults = [_fault(item) for item in error.errors()]
+    if any(fault["code"] == "json_invalid" for fault in faults):
+        return ProblemError(400, "malformed_json", "The body is not JSON.", errors=faults)
+    where = ", ".join(fault["pointer"] or "the body" for fault in faults[:3])
+    return ProblemError(422, "invalid_request", f"The request is wrong at {where}.", errors=faults)
+
+
+def from_crash(error: Exception, scope: Scope) -> ProblemError:
+    """A fault of the service itself: logged in full, told without internals."""
+    log.error("request %s failed", request_id_of(scope), exc_info=error)
+    return ProblemError(
+        500,
+        "internal_error",
+        "The service failed on this request; the log has the cause under the request id.",
+        retryable=False,
+    )
+
+
+def _fault(item: Mapping[str, Any]) -> dict[str, Any]:
+    source, *path = [str(part) for part in item.get("loc", ())] or ["body"]
+    escaped = [part.replace("~", "~0").replace("/", "~1") for part in path]
+    prefix = "" if source == "body" else f"/{source}"
+    got = item.get("input")
+    return {
+        "pointer": prefix + "".join(f"/{part}" for part in escaped),
+        "code": str(item.get("type", "invalid")),
+        "message": str(item.get("msg", "is not valid")),
+        "got": got if isinstance(got, str | int | float | bool | None) else repr(got)[:200],
+        "hint": None,
+    }
+
+
+def _dump(body: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body, default=str)
+    except TypeError:
+        # lone surrogates of the input, which UTF-8 cannot hold; escapes can
+        return json.dumps(body, default=str).encode("ascii")
+
+
+def _title(status: int) -> str:
+    try:
+        return http.HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"

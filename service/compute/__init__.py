@@ -1,0 +1,1 @@
+"""Computations that answer a request: validation, dynamics, complementarity, import."""

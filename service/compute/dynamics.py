@@ -1,0 +1,114 @@
+"""In a worker process: joint-space algorithms on a scene, from plain values to arrays."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
+from schemas.dynamics import MAX_NUMBERS
+from service.simulations import messages as m
+
+if TYPE_CHECKING:
+    from engine import Dynamics
+
+Arguments = Mapping[str, Any]
+KEPT_SCENES = 4
+
+
+def compute(order: m.ComputeOrder, limits: Limits) -> m.Computed:
+    """Answer one order; what is wrong with it comes back as faults."""
+    from engine import StatesInvalid
+
+    try:
+        tree = _tree(order.document, limits)
+        arguments = dict(order.arguments)
+        if order.operation != "model":
+            arguments.setdefault("q", [tree.start.tolist()])
+            _refuse_size(tree, order.operation, arguments)
+        return m.Computed(COMPUTING[order.operation](tree, arguments))
+    except StatesInvalid as error:
+        return m.Computed(faults=_plain(error))
+    except SceneInvalid as error:
+        return m.Computed(scene_faults=_plain(error))
+    except MemoryError:
+        message = "The request needs more memory than a worker may use."
+        return m.Computed(faults=[_fault("/q", message, None)])
+
+
+@functools.lru_cache(maxsize=KEPT_SCENES)
+def _tree(document: str, limits: Limits) -> "Dynamics":
+    """The tree of a scene; those asked for last are kept."""
+    from engine import Dynamics
+
+    return Dynamics(load_scene(parse_json(document.encode()), limits))
+
+
+def _refuse_size(tree: "Dynamics", operation: str, arguments: Arguments) -> None:
+    """Raise StatesInvalid for more numbers than one answer may have."""
+    from engine import StatesInvalid
+
+    per_state = {
+        "mass-matrix": tree.nv**2,
+        "jacobian": 6 * tree.nv * (2 if "qd" in arguments else 1),
+        "kinematics": 13 * len(tree.body_names),
+    }
+    states = len(arguments["q"])
+    numbers = states * max(tree.nq, per_state.get(operation, 0))
+    if numbers > MAX_NUMBERS:
+        message = (
+            f"{states} states make {numbers} numbers; the limit of one answer is {MAX_NUMBERS}."
+        )
+        raise StatesInvalid([Fault.model_validate(_fault("/q", message, states))])
+
+
+def _fault(pointer: str, message: str, got: int | None) -> dict[str, Any]:
+    hint = "Ask for fewer states at once."
+    return {
+        "pointer": pointer,
+        "code": "limit_exceeded",
+        "message": message,
+        "got": got,
+        "hint": hint,
+    }
+
+
+def _plain(error: SceneInvalid) -> list[dict[str, Any]]:
+    return [fault.model_dump() for fault in error.errors]
+
+
+def _model(tree: "Dynamics", _: Arguments) -> dict[str, Any]:
+    return {
+        "nq": tree.nq,
+        "nv": tree.nv,
+        "coordinates": [coordinate._asdict() for coordinate in tree.coordinates],
+        "bodies": list(tree.body_names),
+        "outside": list(tree.outside),
+        "start": tree.start,
+    }
+
+
+def _jacobian(tree: "Dynamics", a: Arguments) -> dict[str, Any]:
+    place = a["body"], a["point"]
+    found = {"jacobian": tree.jacobian(a["q"], *place)}
+    if "qd" in a:
+        found["rate"] = tree.jacobian_rate(a["q"], a["qd"], *place)
+    return found
+
+
+def _contiguous(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.ascontiguousarray(value) for name, value in found.items()}
+
+
+COMPUTING: dict[str, Callable[["Dynamics", Arguments], dict[str, Any]]] = {
+    "model": _model,
+    "inverse": lambda tree, a: {"tau": tree.inverse_dynamics(a["q"], a.get("qd"), a.get("qdd"))},
+    "forward": lambda tree, a: {"qdd": tree.forward_dynamics(a["q"], a.get("qd"), a.get("tau"))},
+    "mass-matrix": lambda tree, a: {"mass_matrix": tree.mass_matrix(a["q"])},
+    "bias": lambda tree, a: {"bias": tree.bias_forces(a["q"], a.get("qd"))},
+    "jacobian": _jacobian,
+    "kinematics": lambda tree, a: _contiguous(tree.kinematics(a["q"], a.get("qd"))),
+    "energy": lambda tree, a: _contiguous(tree.energy(a["q"], a.get("qd"))),
+    "momentum": lambda tree, a: _contiguous(tree.momentum(a["q"], a.get("qd"))),
+}

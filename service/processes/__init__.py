@@ -1,0 +1,1 @@
+"""Worker processes: the launcher, the framed channel, limits and the supervisor."""

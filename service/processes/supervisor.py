@@ -1,0 +1,125 @@
+"""Watches one worker: starts it, hears it, notices its silence or end, and ends it.
+
+Facts go to an `Observer`; what to do about them is decided elsewhere (`sessions.machine`).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from service.processes.launcher import WorkerLauncher, WorkerProcess
+from service.processes.protocol import Message, ProtocolError, Ready, Refused, Start, Stop
+
+log = logging.getLogger("cardan.workers")
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Times of the supervision, in seconds."""
+
+    heartbeat: float = 0.5
+    silence: float = 3.0
+    start: float = 60.0
+    snapshot: float = 1.0
+    stable: float = 60.0
+    grace: float = 1.0
+
+
+class Observer(Protocol):
+    """Who hears the facts."""
+
+    def on_message(self, message: Message) -> None:
+        """The worker said something."""
+
+    def on_lost(self, reason: str) -> None:
+        """The worker is gone; nothing more comes from it."""
+
+    def on_stable(self) -> None:
+        """The worker has run without a fault for `Watch.stable` seconds."""
+
+
+class Supervisor:
+    """One worker after the other, at most one at a time."""
+
+    def __init__(self, launcher: WorkerLauncher, watch: Watch, observer: Observer) -> None:
+        """Begin without a worker."""
+        self._launcher = launcher
+        self._watch = watch
+        self._observer = observer
+        self._process: WorkerProcess | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the worker."""
+        return self._process.pid if self._process else None
+
+    def spawn(self, start: Start) -> None:
+        """Start a worker; the observer hears the rest."""
+        self._task = asyncio.create_task(self._supervise(start))
+
+    def send(self, message: Message) -> bool:
+        """Send to the worker; False when there is none."""
+        if self._process is None:
+            return False
+        self._process.send(message)
+        return True
+
+    async def stop(self) -> None:
+        """Ask the worker to leave, then make it; returns when the process is gone."""
+        self._stopping = True
+        self.send(Stop())
+        task = self._task
+        if task is not None:
+            await asyncio.wait([task], timeout=self._watch.grace)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+
+    async def _supervise(self, start: Start) -> None:
+        try:
+            process = await self._launcher.spawn()
+        except OSError as error:
+            log.error("no worker can be started: %s", error)
+            self._observer.on_lost(f"no process could be started ({error.strerror})")
+            return
+        self._process = process
+        ended, reason = False, "the supervision was cancelled"
+        try:
+            process.send(start)
+            if self._stopping:
+                process.send(Stop())
+            ended, reason = await self._listen(process)
+        finally:
+            self._process = None
+            grace = self._watch.grace if ended else 0.0
+            code = await asyncio.shield(process.end(grace))
+        if not self._stopping and not ended:
+            self._observer.on_lost(f"{reason}; exit code {code}")
+
+    async def _listen(self, process: WorkerProcess) -> tuple[bool, str]:
+        """Hear the worker until it ends; whether that was in order, and why it ended."""
+        watch, limit, stable_at = self._watch, self._watch.start, None
+        clock: Callable[[], float] = time.monotonic
+        while True:
+            try:
+                async with asyncio.timeout(limit):
+                    message = await process.receive()
+            except TimeoutError:
+                return False, f"silent for {limit:g} s"
+            except ProtocolError as error:
+                return False, str(error)
+            if message is None:
+                return self._stopping, "its connection closed"
+            if isinstance(message, Ready):
+                limit, stable_at = watch.silence, clock() + watch.stable
+            self._observer.on_message(message)
+            if isinstance(message, Refused):
+                return True, "the scene was refused"
+            if stable_at is not None and clock() > stable_at:
+                stable_at = None
+                self._observer.on_stable()

@@ -1,0 +1,232 @@
+"""One live simulation and what time does to it: commands in, steps done, answers out.
+
+No socket and no process here; `worker.py` owns those. Everything that influences the physics is
+either in the engine's snapshot or in the `RunState`, and commands take effect between two steps,
+so a successor that replays the log from a snapshot computes the same numbers.
+"""
+
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from engine import Simulation
+from schemas import Scene
+from service.processes.protocol import LogEntry, PlaybackState, Result
+from service.sessions import frames
+from service.sessions.commands import COMMANDS, RefusalError, apply_command
+from service.sessions.pacing import Pacer
+from service.sessions.queries import QUERIES, answer_query
+
+
+@dataclass(slots=True)
+class PendingSteps:
+    """An unfinished `step`: run to the step `target`, note a sample every `sample_every` steps."""
+
+    number: int
+    start: int
+    target: int
+    sample_every: int | None = None
+    samples: list[dict[str, Any]] = field(default_factory=list)
+
+    def next_stop(self, step: int) -> int:
+        """The next step at which there is something to do."""
+        if self.sample_every is None:
+            return self.target
+        done = (step - self.start) // self.sample_every + 1
+        return min(self.target, self.start + done * self.sample_every)
+
+
+class LiveRun:
+    """The simulation of a session inside its worker."""
+
+    def __init__(self, scene: str, run: PlaybackState, snapshot: bytes) -> None:
+        """Build the scene and resume from the snapshot, if there is one. Raises SceneError."""
+        self.simulation = Simulation(Scene.model_validate_json(scene))
+        self._initial = self.simulation.snapshot()
+        if snapshot:
+            self.simulation.restore(snapshot)
+        self.paused = run.paused
+        self.speed = run.speed
+        self.epoch = run.epoch
+        self.touched = 0
+        self.answers: deque[Result] = deque()
+        self._pending_steps = deque(PendingSteps(**pending) for pending in run.pending_steps)
+        self._pacer = Pacer(self.simulation.time_step)
+
+    @property
+    def phase(self) -> str:
+        """Running, paused, finished or failed."""
+        if self.simulation.failure is not None:
+            return "failed"
+        if self.simulation.step_count >= self.simulation.total_steps:
+            return "finished"
+        return "paused" if self.paused else "running"
+
+    @property
+    def busy(self) -> bool:
+        """Whether steps follow without waiting for the clock."""
+        moving = self.phase in ("running", "paused")
+        return moving and (bool(self._pending_steps) or (not self.paused and self.speed is None))
+
+    @property
+    def can_checkpoint(self) -> bool:
+        """Whether a successor could resume here: samples already noted would be lost."""
+        return not any(pending.samples for pending in self._pending_steps)
+
+    def state(self) -> PlaybackState:
+        """What belongs to a checkpoint beside the engine's snapshot."""
+        pending_steps = [asdict(pending) for pending in self._pending_steps]
+        return PlaybackState(
+            paused=self.paused, speed=self.speed, epoch=self.epoch, pending_steps=pending_steps
+        )
+
+    def watch_events(self, on: bool) -> None:
+        """Collect contact events for the frames, or forget them."""
+        self.simulation.watch_events(on)
+        if not on:
+            self.simulation.events()
+
+    def failure(self) -> dict[str, Any] | None:
+        """Where and why the state blew up."""
+        failure = self.simulation.failure
+        if failure is None:
+            return None
+        names = ("step", "time", "body", "quantity", "message")
+        return {"code": "engine_diverged", **{name: getattr(failure, name) for name in names}}
+
+    def start_clock(self, now: float) -> None:
+        """Let simulated time follow the wall clock from the moment `now` on."""
+        self._pacer.restart(now, self.simulation.step_count, self.speed)
+
+    def apply(
+        self, number: int, op: str, arguments: dict[str, Any], body: bytes
+    ) -> tuple[dict[str, Any] | None, bytes]:
+        """Do a command between two steps; its value and bytes. Raises RefusalError."""
+        if op in COMMANDS:
+            apply_command(self.simulation, op, arguments)
+            self.touched += 1
+            return None, b""
+        if op in QUERIES:
+            return answer_query(self.simulation, op, arguments), b""
+        value: dict[str, Any] | None = None
+        data = b""
+        match op:
+            case "pause":
+                self._drop_pending("paused")
+                self.paused = True
+            case "resume":
+                self._drop_pending("resumed")
+                self.paused = False
+            case "speed":
+                self.speed = arguments["factor"]
+            case "step":
+                self._add_pending(number, **arguments)
+            case "reset":
+                self._go_back(self._initial)
+            case "restore":
+                self._restore(body)
+            case "snapshot":
+                data = self.simulation.snapshot()
+                value = {"state_hash": self.simulation.state_hash()}
+            case "state":
+                value = frames.describe(self.simulation)
+            case "summary":
+                value = frames.plain(self.simulation.summary())
+            case _:
+                raise RefusalError("unknown_op", f"There is no command {op!r}.")
+        return value, data
+
+    def work(self, now: float) -> tuple[int, bool]:
+        """Do what is due; steps done, and whether more is due already."""
+        if self.phase not in ("running", "paused"):
+            return 0, False
+        step = self.simulation.step_count
+        if self._pending_steps:
+            wanted = self._pending_steps[0].next_stop(step) - step
+        elif self.paused:
+            return 0, False
+        else:
+            wanted = self._pacer.due(now, step)
+        done = self._advance(min(wanted, self._pacer.chunk))
+        return done, self.busy or done >= self._pacer.chunk
+
+    def learn(self, steps: int, seconds: float) -> None:
+        """Note what the last steps cost, for the size of the next chunk."""
+        self._pacer.learn(steps, seconds)
+
+    def replay_chunk(self, until: int) -> bool:
+        """Recompute towards the step `until`; whether there is more to do."""
+        step = self.simulation.step_count
+        if step >= until or self.phase in ("finished", "failed"):
+            return False
+        stop = min(until, self._pending_steps[0].next_stop(step)) if self._pending_steps else until
+        done = self._advance(min(stop - step, self._pacer.chunk))
+        return done > 0
+
+    def replay(self, entry: LogEntry) -> None:
+        """Apply a logged command again; it was accepted before, so it is accepted now."""
+        self.apply(entry.number, entry.op, entry.arguments, b"")
+
+    def _advance(self, steps: int) -> int:
+        left = self.simulation.total_steps - self.simulation.step_count
+        done = self.simulation.advance(max(0, min(steps, left)))
+        self._settle()
+        if self.phase not in ("running", "paused"):
+            self._drop_pending(self.phase)
+        return done
+
+    def _settle(self) -> None:
+        """Note a due sample; answer the goals that are reached."""
+        step = self.simulation.step_count
+        while self._pending_steps:
+            pending = self._pending_steps[0]
+            noted = pending.samples[-1]["step"] if pending.samples else pending.start
+            every = pending.sample_every
+            due = every is not None and (
+                (step - pending.start) % every == 0 or step == pending.target
+            )
+            if due and step > noted:
+                pending.samples.append(frames.sample(self.simulation))
+            if step < pending.target:
+                return
+            self._pending_steps.popleft()
+            self._answer(pending, None)
+
+    def _add_pending(self, number: int, n: int, sample_every: int | None = None) -> None:
+        self.paused = True
+        step = self.simulation.step_count
+        start = self._pending_steps[-1].target if self._pending_steps else step
+        self._pending_steps.append(PendingSteps(number, start, start + n, sample_every))
+
+    def _drop_pending(self, why: str) -> None:
+        while self._pending_steps:
+            self._answer(self._pending_steps.popleft(), why)
+
+    def _answer(self, pending: PendingSteps, interrupted: str | None) -> None:
+        step = self.simulation.step_count
+        value: dict[str, Any] = {"steps_done": max(0, step - pending.start)}
+        if interrupted is not None:
+            value["interrupted"] = interrupted
+        if pending.sample_every is not None:
+            value["series"] = pending.samples
+        start = min(pending.start, step)
+        self.answers.append(Result(pending.number, start, step, self.simulation.time, value, None))
+
+    def _restore(self, snapshot: bytes) -> None:
+        before = self.simulation.snapshot()
+        try:
+            self._go_back(snapshot)
+        except ValueError as error:
+            self.simulation.restore(before)
+            raise RefusalError(
+                "snapshot_invalid", f"The snapshot cannot be restored: {error}"
+            ) from error
+
+    def _go_back(self, snapshot: bytes) -> None:
+        """Another state of the same scene: a new epoch; a run that had ended waits paused."""
+        if self.phase in ("finished", "failed"):
+            self.paused = True
+        self._drop_pending("reset")
+        self.simulation.restore(snapshot)
+        self.epoch += 1
+        self.touched += 1

@@ -1,0 +1,384 @@
+"""One live session: decisions from `states.py`, performed on a worker, viewers and history."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from service import clock
+from service.errors import ProblemError
+from service.processes import protocol
+from service.processes.launcher import WorkerLauncher
+from service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
+from service.processes.supervisor import Supervisor, Watch
+from service.sessions import states
+from service.sessions.history import History
+from service.sessions.log import CommandLog, LoggedCommand
+from service.sessions.recovery import Recovery
+from service.sessions.snapshots import Snapshot, Snapshots
+from service.sessions.states import Phase
+from service.streams import codec
+from service.streams.fanout import Fanout
+from service.streams.viewer import Viewer
+
+log = logging.getLogger("cardan.sessions")
+
+# answered with data; they change nothing, so they are neither logged nor announced
+QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"})
+# contained in the checkpoint the worker sends before their result
+REWINDS = frozenset({"reset", "restore"})
+# 60 a second while a hand moves: logged, but not announced
+UNANNOUNCED = QUERIES | {"grab_move"}
+MAX_PENDING = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a session is created with; `scene` is the JSON text of a checked scene."""
+
+    scene: str
+    name: str
+    paused: bool = True
+    speed: float | None = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a session is kept."""
+
+    watch: Watch
+    history_bytes: int
+    max_restarts: int
+
+
+@dataclass(slots=True)
+class Pending:
+    """A command whose result has not come."""
+
+    command: Command
+    answer: asyncio.Future[Result]
+    client_id: str | None
+    accepted: bool = False
+
+
+@dataclass(slots=True)
+class Progress:
+    """The newest facts the worker told."""
+
+    step: int = 0
+    time: float = 0.0
+    speed: float | None = 1.0
+    real_time_factor: float = 0.0
+    body_names: list[str] = field(default_factory=list)
+    joint_names: list[str] = field(default_factory=list)
+    time_step: float = 0.0
+    total_steps: int = 0
+    started_in: float = 0.0
+
+
+class LiveSession:
+    """A session of the API. All methods belong to the event loop's thread."""
+
+    def __init__(
+        self, session_id: str, plan: Plan, policy: Policy, launcher: WorkerLauncher
+    ) -> None:
+        """Prepare; nothing runs before `start`."""
+        self.id = session_id
+        self.plan = plan
+        self.name = plan.name
+        self.created_at = clock.now()
+        self.last_used = clock.monotonic()
+        self.progress = Progress(speed=plan.speed)
+        self.history = History(policy.history_bytes)
+        self.fanout = Fanout(self._want)
+        self.log = CommandLog()
+        self.snapshots = Snapshots()
+        self._policy = policy
+        self._machine = states.Session(max_restarts=policy.max_restarts)
+        self._recovery = Recovery(plan.scene, PlaybackState(plan.paused, plan.speed))
+        self._supervisor = Supervisor(launcher, policy.watch, self)
+        self._pending: dict[int, Pending] = {}
+        self._number = 0
+        self._sequence = 0
+        self._grabbing: Viewer | None = None
+        self._watched = False
+        self._worker_ready = False
+        self._phase_changed = asyncio.Event()
+        self._stopping: asyncio.Task[None] | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """The `state` of the API."""
+        return self._machine.phase
+
+    @property
+    def epoch(self) -> int:
+        """Incremented by reset and restore."""
+        return self._machine.epoch
+
+    @property
+    def failure(self) -> dict[str, Any] | None:
+        """Why the session failed."""
+        return self._machine.failure
+
+    @property
+    def restarts(self) -> int:
+        """Workers lost since the session last ran for a while without a loss."""
+        return self._machine.restarts
+
+    @property
+    def sequence(self) -> int:
+        """Number of the newest frame."""
+        return self._sequence
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether there were viewers and all have left."""
+        return self._watched and len(self.fanout) == 0
+
+    @property
+    def worker_pid(self) -> int | None:
+        """Process id of the worker, for operators and tests."""
+        return self._supervisor.pid
+
+    def touch(self) -> None:
+        """Somebody is interested: the idle time begins anew."""
+        self.last_used = clock.monotonic()
+
+    async def start(self) -> None:
+        """Start the worker and wait until the scene is built. Raises ProblemError."""
+        self._handle(states.StartRequested())
+        await self._left(Phase.STARTING)
+        if self.phase is Phase.FAILED:
+            problem = self._machine.failure or {}
+            raise _start_problem(problem)
+
+    async def close(self, reason: str) -> None:
+        """End the session; returns when its process is gone."""
+        self._handle(states.CloseRequested(reason))
+        if self._stopping is not None:
+            await asyncio.shield(self._stopping)
+
+    def submit(
+        self,
+        op: str,
+        arguments: dict[str, Any],
+        *,
+        viewer: Viewer | None = None,
+        body: bytes = b"",
+    ) -> asyncio.Future[Result]:
+        """Hand a command to the worker, after all earlier ones; its result comes later.
+
+        Raises ProblemError when the session cannot take it now.
+        """
+        self.touch()
+        refused = states.refusal(self._machine, op)
+        if refused is not None:
+            code, detail = refused
+            raise ProblemError(410 if code == "session_closed" else 409, code, detail)
+        if len(self._pending) >= MAX_PENDING:
+            detail = f"{MAX_PENDING} commands of this session wait for their result."
+            raise ProblemError(429, "too_many_commands", detail)
+        self._number += 1
+        command = Command(self._number, op, arguments, body)
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        client_id = viewer.client_id if viewer else None
+        self._pending[self._number] = Pending(command, answer, client_id)
+        if op == "grab":
+            self._grabbing = viewer
+        elif op == "release":
+            self._grabbing = None
+        if self._worker_ready:
+            self._supervisor.send(command)
+        return answer
+
+    async def command(
+        self, op: str, arguments: dict[str, Any] | None = None, *, body: bytes = b""
+    ) -> Result:
+        """Do a command and wait for its result. Raises ProblemError."""
+        result = await self.submit(op, arguments or {}, body=body)
+        if result.problem is not None:
+            raise problem_of(result)
+        return result
+
+    async def snapshot(self) -> Snapshot:
+        """Keep the state of now under an id."""
+        result = await self.command("snapshot")
+        state_hash = str((result.value or {})["state_hash"])
+        moment = (self.epoch, result.step, result.time)
+        return self.snapshots.keep(moment, state_hash, result.body)
+
+    def join(self, viewer: Viewer) -> None:
+        """A viewer is connected."""
+        self.touch()
+        self._watched = True
+        self.fanout.add(viewer)
+
+    def leave(self, viewer: Viewer) -> None:
+        """A viewer is gone; what it held in its hand falls."""
+        self.touch()
+        self.fanout.remove(viewer)
+        if self._grabbing is viewer:
+            self._grabbing = None
+            if states.refusal(self._machine, "release") is None:
+                self.submit("release", {})
+
+    def on_message(self, message: Message) -> None:
+        """The worker said something."""
+        match message:
+            case protocol.Frame(body):
+                self._on_frame(body)
+            case protocol.Heartbeat(epoch, step, time, factor):
+                self.progress.real_time_factor = factor
+                self._on_progress(epoch, step, time)
+            case protocol.Result():
+                self._on_result(message)
+            case protocol.Accepted(number, step):
+                self._on_accepted(number, step)
+            case protocol.Checkpoint():
+                self._recovery.on_checkpoint(message)
+            case protocol.Status():
+                self._on_status(message)
+            case protocol.Hello():
+                pass
+            case protocol.Ready():
+                self._on_ready(message)
+            case protocol.Refused(problem):
+                self._handle(states.SceneRefused(problem))
+            case _:
+                log.error("session %s: a worker sent %s", self.id, type(message).__name__)
+
+    def on_lost(self, reason: str) -> None:
+        """The worker is gone."""
+        log.warning("session %s: worker lost: %s", self.id, reason)
+        self._worker_ready = False
+        self._handle(states.WorkerDied(reason))
+
+    def on_stable(self) -> None:
+        """The worker has run for a while."""
+        self._handle(states.WorkerStable())
+
+    def _on_ready(self, ready: protocol.Ready) -> None:
+        progress = self.progress
+        progress.body_names, progress.joint_names = ready.body_names, ready.joint_names
+        progress.time_step, progress.total_steps = ready.time_step, ready.total_steps
+        progress.started_in = ready.seconds
+        self._worker_ready = True
+        self._supervisor.send(protocol.SetChannels(sorted(self.fanout.channels)))
+        self._handle(states.WorkerReady())
+
+    def _on_progress(self, epoch: int, step: int, time: float) -> None:
+        self._recovery.on_step(epoch, step)
+        self.progress.step, self.progress.time = step, time
+
+    def _on_frame(self, body: bytes) -> None:
+        self._sequence += 1
+        frame = codec.split(body).numbered(self._sequence)
+        self._on_progress(frame.header.epoch, frame.step, frame.header.time)
+        self.history.add(frame)
+        self.fanout.publish(frame)
+
+    def _on_status(self, status: protocol.Status) -> None:
+        self.progress.speed = status.speed
+        self._on_progress(status.epoch, status.step, status.time)
+        self._handle(states.PhaseReported(Phase(status.phase), status.epoch, status.failure))
+
+    def _on_accepted(self, number: int, step: int) -> None:
+        pending = self._pending.get(number)
+        if pending is not None and not pending.accepted:
+            pending.accepted = True
+            self._note(pending, step)
+
+    def _on_result(self, result: Result) -> None:
+        pending = self._pending.pop(result.number, None)
+        if pending is None:
+            return
+        self._on_progress(self.epoch, result.step, result.time)
+        op = pending.command.op
+        if result.problem is None and op not in QUERIES and not pending.accepted:
+            self._note(pending, result.applied_step)
+        if not pending.answer.done():
+            pending.answer.set_result(result)
+
+    def _note(self, pending: Pending, step: int) -> None:
+        """Log a command that took effect, and tell the viewers."""
+        command, client_id = pending.command, pending.client_id
+        number, op, arguments = command.number, command.op, command.arguments
+        if op not in REWINDS:
+            self._recovery.on_command(LogEntry(number, step, op, arguments))
+        self.log.add(LoggedCommand(number, self.epoch, step, op, arguments, client_id))
+        if op not in UNANNOUNCED:
+            told = {"command": op, "arguments": arguments, "client_id": client_id}
+            self._announce("command", {**told, "applied_step": step})
+
+    def _want(self, channels: frozenset[str]) -> None:
+        if self._worker_ready:
+            self._supervisor.send(protocol.SetChannels(sorted(channels)))
+
+    def _handle(self, event: states.Event) -> None:
+        before = self._machine.phase
+        self._machine, effects = states.decide(self._machine, event)
+        for effect in effects:
+            self._perform(effect)
+        if self._machine.phase is not before:
+            self._phase_changed.set()
+            self._phase_changed = asyncio.Event()
+
+    def _perform(self, effect: states.Effect) -> None:
+        match effect:
+            case states.SpawnWorker():
+                watch = self._policy.watch
+                self._supervisor.spawn(self._recovery.start(watch.heartbeat, watch.snapshot))
+            case states.StopWorker():
+                self._worker_ready = False
+                if self._stopping is None:
+                    self._stopping = asyncio.create_task(self._supervisor.stop())
+            case states.SendPending():
+                for pending in self._pending.values():
+                    if not pending.accepted:
+                        self._supervisor.send(pending.command)
+            case states.FailPending(code, detail):
+                self._fail_pending(code, detail)
+            case states.Announce(kind, data):
+                self._announce(kind, data)
+            case states.Disconnect(reason):
+                self.fanout.close(1001, reason)
+
+    def _fail_pending(self, code: str, detail: str) -> None:
+        problem = {"status": 409, "code": code, "detail": detail, "errors": []}
+        waiting, self._pending = self._pending, {}
+        for number, pending in waiting.items():
+            if not pending.answer.done():
+                step, at = self.progress.step, self.progress.time
+                pending.answer.set_result(Result(number, step, step, at, None, problem))
+
+    def _announce(self, kind: str, data: dict[str, Any]) -> None:
+        moment = {"step": self.progress.step, "time": self.progress.time}
+        extra = {"speed": self.progress.speed} if kind == "state" else {}
+        self.fanout.announce(kind, self.epoch, self._sequence, {**moment, **extra, **data})
+
+    async def _left(self, phase: Phase) -> None:
+        while self.phase is phase:
+            await self._phase_changed.wait()
+
+
+def problem_of(result: Result) -> ProblemError:
+    """The problem of a refused command."""
+    problem = dict(result.problem or {})
+    return ProblemError(
+        int(problem.get("status", 422)),
+        str(problem.get("code", "command_impossible")),
+        str(problem.get("detail", "")),
+        errors=problem.get("errors", ()),
+    )
+
+
+def _start_problem(failure: dict[str, Any]) -> ProblemError:
+    if failure.get("code") == "worker_lost":
+        return ProblemError(503, "no_worker", str(failure["message"]))
+    return ProblemError(
+        422,
+        str(failure.get("code", "scene_invalid")),
+        str(failure.get("detail", "The engine cannot build this scene.")),
+        errors=failure.get("errors", ()),
+    )

@@ -1,0 +1,57 @@
+"""Imported once by the fork server: loads every compiled kernel, then its forks start in ms.
+
+The fork server swallows a failing import, so `WARM_SECONDS` proves to a worker that this file ran
+to its end; the API process asks the first worker for it.
+"""
+
+import gc
+import sys
+
+import engine
+import service.sessions.worker  # noqa: F401 - what a worker runs, imported before the fork
+from schemas import Scene
+from service.processes.limits import die_with_parent
+from service.sessions import frames
+
+TINY_SCENE = {
+    "version": 1,
+    "simulation": {"dt": 0.001, "duration": 0.01},
+    "bodies": [
+        {
+            "name": "floor",
+            "type": "static",
+            "shapes": [{"type": "plane", "normal": [0, 0, 1], "offset": 0}],
+        },
+        {
+            "name": "ball",
+            "position": [0, 0, 0.0999],
+            "mass": 1.0,
+            "shapes": [{"type": "sphere", "radius": 0.1}],
+        },
+    ],
+}
+
+
+def _warm() -> float:
+    """Compile or load every kernel and step a scene with a contact; seconds."""
+    seconds = engine.warmup()
+    simulation = engine.Simulation(Scene.model_validate(TINY_SCENE))
+    simulation.advance(10)
+    simulation.restore(simulation.snapshot())
+    shot = frames.Shot(0, "paused", 0.0)
+    frames.frame(simulation, shot, ("contacts",))
+    frames.describe(simulation)
+    # what is loaded now stays shared between the forks: the collector need not touch its pages
+    gc.collect()
+    gc.freeze()
+    return seconds
+
+
+def _in_fork_server() -> bool:
+    return any("multiprocessing.forkserver" in argument for argument in sys.orig_argv)
+
+
+if _in_fork_server():
+    die_with_parent()
+
+WARM_SECONDS: float | None = _warm()

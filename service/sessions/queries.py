@@ -1,0 +1,79 @@
+"""Questions about the moment between two steps: from an op and its arguments to plain values.
+
+Arguments have passed the models of `schemas.query`; names of bodies are checked here.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from engine import Simulation
+from service.sessions.commands import Arguments, RefusalError, check_name
+
+MAX_HITS = 200_000
+
+
+def answer_query(simulation: Simulation, op: str, arguments: Arguments) -> dict[str, Any]:
+    """The answer. Raises RefusalError."""
+    for field in ("body_a", "body_b"):
+        check_name(arguments, field, "body", simulation.body_names)
+    try:
+        answer = QUERIES[op](simulation, arguments)
+    except ValueError as error:
+        raise RefusalError(
+            "query_impossible", f"{str(error)[:1].upper()}{str(error)[1:]}."
+        ) from error
+    return {"step": simulation.step_count, "time": simulation.time, **answer}
+
+
+def _raycast(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
+    rays = arguments["rays"]
+    found = simulation.raycast(
+        [ray["origin"] for ray in rays],
+        [ray["direction"] for ray in rays],
+        [math.inf if ray["max_distance"] is None else ray["max_distance"] for ray in rays],
+        mask=arguments["mask"],
+        every=arguments["hits"] == "all",
+    )
+    # an origin or a direction near the largest numbers may take a hit beyond them
+    found = found[np.isfinite([found[name] for name in ("distance", "px", "py", "pz")]).all(axis=0)]
+    if len(found) > MAX_HITS:
+        message = f"The rays meet {len(found)} shapes; the limit of one answer is {MAX_HITS}."
+        fault = {
+            "pointer": "/rays",
+            "code": "limit_exceeded",
+            "message": message,
+            "got": len(rays),
+            "hint": "Cast fewer rays at once, or take the nearest hits.",
+        }
+        raise RefusalError("limit_exceeded", message, [fault])
+    points = np.stack([found[name] for name in ("px", "py", "pz")], axis=1).tolist()
+    normals = np.stack([found[name] for name in ("nx", "ny", "nz")], axis=1).tolist()
+    results: list[dict[str, Any]] = [{"hits": []} for _ in rays]
+    for hit, point, normal in zip(found, points, normals, strict=True):
+        results[hit["ray"]]["hits"].append(
+            {
+                "body": simulation.body_names[hit["body"]],
+                "shape": int(hit["shape"]),
+                "distance": float(hit["distance"]),
+                "point": point,
+                "normal": normal,
+            }
+        )
+    return {"results": results}
+
+
+def _closest_points(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
+    found = simulation.closest_points(arguments["body_a"], arguments["body_b"])
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in found.items()
+    }
+
+
+QUERIES: dict[str, Callable[[Simulation, Arguments], dict[str, Any]]] = {
+    "raycast": _raycast,
+    "closest_points": _closest_points,
+}

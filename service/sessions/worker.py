@@ -1,0 +1,299 @@
+"""The worker process: hear commands, advance the simulation in real time, tell what happened.
+
+One thread, one loop. The loop waits on the socket until the next frame is due, so a command is
+heard at once; one call into the engine lasts about 4 ms, so it is heard while time passes, too.
+"""
+
+import logging
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from engine import SceneError
+from service.processes import limits, protocol
+from service.processes.protocol import (
+    Accepted,
+    Checkpoint,
+    Command,
+    Frame,
+    Heartbeat,
+    Hello,
+    Message,
+    Ready,
+    Refused,
+    Result,
+    SetChannels,
+    Start,
+    Status,
+    Stop,
+)
+from service.sessions import frames
+from service.sessions.commands import RefusalError
+from service.sessions.live_run import LiveRun
+from service.sessions.queries import QUERIES
+
+log = logging.getLogger("cardan.worker")
+
+FRAME_SECONDS = 1.0 / 60.0
+RECEIVE_BYTES = 256 * 1024
+SEND_BUFFER_BYTES = 1024 * 1024
+REWINDS = frozenset({"reset", "restore"})
+# they leave the simulation as it is, wherever they stop
+QUESTIONS = frozenset({"state", "summary", "snapshot", *QUERIES})
+RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
+
+
+def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
+    """Serve one session until told to stop or until the other side is gone."""
+    began = time.monotonic()
+    preload = sys.modules.get("service.sessions.preload")
+    preloaded = preload is not None and preload.WARM_SECONDS is not None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if start_method == "forkserver":
+        limits.die_with_parent()
+    limits.limit_resources(memory_bytes)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    channel = Channel(sock)
+    try:
+        channel.send(Hello(preloaded))
+        start = channel.wait_for_start()
+        if start is not None:
+            _serve(channel, start, began)
+    except (BrokenPipeError, ConnectionResetError):
+        log.info("the service is gone; the worker ends")
+    except MemoryError:
+        # a successor would need as much
+        channel.send(Refused(_too_large("The scene")))
+    finally:
+        sock.close()
+
+
+def _serve(channel: "Channel", start: Start, began: float) -> None:
+    try:
+        run = LiveRun(start.scene, start.run, start.body)
+    except SceneError as error:
+        faults = [fault.model_dump() for fault in error.errors]
+        problem = {"code": "scene_invalid", "detail": faults[0]["message"], "errors": faults}
+        channel.send(Refused(problem))
+        return
+    simulation = run.simulation
+    channel.send(
+        Ready(
+            list(simulation.body_names),
+            list(simulation.joint_names),
+            simulation.time_step,
+            simulation.total_steps,
+            time.monotonic() - began,
+        )
+    )
+    loop = Loop(channel, run, start)
+    loop.catch_up(start)
+    loop.serve()
+
+
+def _too_large(what: str) -> dict[str, Any]:
+    """The problem of what does not fit into this process."""
+    detail = f"{what} needs more memory than a worker may use."
+    hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
+    fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
+    return {"status": 422, "code": "too_large", "detail": detail, "errors": [fault]}
+
+
+class Channel:
+    """The socket to the API process, blocking."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        """Take the child's end of the socket pair."""
+        self._sock = sock
+        self._splitter = protocol.Splitter()
+        self._early: list[Message] = []
+        self.open = True
+
+    def send(self, message: Message) -> None:
+        """Send; waits while the other side is slow."""
+        protocol.send(self._sock, message)
+
+    def can_send(self) -> bool:
+        """Whether the other side keeps up: a frame is skipped rather than waited for."""
+        return bool(select.select([], [self._sock], [], 0)[1])
+
+    def hear(self, seconds: float) -> Iterator[Message]:
+        """Messages that are there, or come within `seconds`; `open` turns false at EOF."""
+        early, self._early = self._early, []
+        yield from early
+        if not early and select.select([self._sock], [], [], seconds)[0]:
+            data = self._sock.recv(RECEIVE_BYTES)
+            self.open = bool(data)
+            yield from self._splitter.feed(data)
+
+    def wait_for_start(self) -> Start | None:
+        """The first message; what came right behind it is kept for `hear`."""
+        while self.open:
+            messages = list(self.hear(60.0))
+            if messages:
+                first, *self._early = messages
+                return first if isinstance(first, Start) else None
+        return None
+
+
+class Loop:
+    """What the worker does between messages."""
+
+    def __init__(self, channel: Channel, run: LiveRun, start: Start) -> None:
+        """Begin with everything due."""
+        self._line = channel
+        self._run = run
+        self._heartbeat_seconds = start.heartbeat_seconds
+        self._snapshot_seconds = start.snapshot_seconds
+        self._channels: frozenset[str] = frozenset()
+        self._stopped = False
+        self._told_phase: tuple[Any, ...] = ()
+        self._told_frame: tuple[Any, ...] = ()
+        self._told_checkpoint = (start.run.epoch, run.simulation.step_count, 0)
+        now = time.monotonic()
+        self._next_frame = now
+        self._next_heartbeat = now
+        self._next_checkpoint = now + start.snapshot_seconds
+        self._beat_time, self._beat_at = run.simulation.time, now
+        self.real_time_factor = 0.0
+
+    def catch_up(self, start: Start) -> None:
+        """Replay the log of a lost predecessor up to the last step that was seen of it."""
+        for entry in start.replay:
+            self._recompute(entry.step)
+            self._run.replay(entry)
+        self._recompute(start.until_step)
+
+    def serve(self) -> None:
+        """Run until told to stop or until the other side is gone."""
+        self._run.start_clock(time.monotonic())
+        more = False
+        self._tell(time.monotonic())
+        while not self._stopped and self._line.open:
+            for message in self._line.hear(0.0 if more else self._idle_seconds()):
+                self._hear(message)
+            began = time.monotonic()
+            done, more = self._run.work(began)
+            if done:
+                self._run.learn(done, time.monotonic() - began)
+            self._tell(time.monotonic())
+
+    def _recompute(self, until: int) -> None:
+        while self._run.replay_chunk(until):
+            self._beat(time.monotonic())
+
+    def _idle_seconds(self) -> float:
+        """How long nothing has to be done, if nobody says anything."""
+        now = time.monotonic()
+        due = self._next_heartbeat
+        if self._run.phase == "running" or self._frame_key() != self._told_frame:
+            due = min(due, self._next_frame)
+        return max(0.0, due - now)
+
+    def _hear(self, message: Message) -> None:
+        match message:
+            case Command():
+                self._command(message)
+            case SetChannels(channels):
+                self._channels = frozenset(channels)
+                self._run.watch_events("events" in channels)
+                self._told_frame = ()
+            case Stop():
+                self._stopped = True
+            case _:
+                raise protocol.ProtocolError(f"a worker does not take {type(message).__name__}")
+
+    def _command(self, command: Command) -> None:
+        run, number = self._run, command.number
+        before = run.simulation.step_count
+        problem, value, data = None, None, b""
+        try:
+            value, data = run.apply(number, command.op, command.arguments, command.body)
+        except RefusalError as refusal:
+            problem = refusal.problem
+        except MemoryError:
+            if command.op not in QUESTIONS:
+                raise
+            problem = _too_large("The answer")
+        if command.op in RESTARTING_CLOCK:
+            run.start_clock(time.monotonic())
+        if problem is None and command.op in REWINDS:
+            self._checkpoint()
+        self._answers()
+        now = time.monotonic()
+        self._phase(now)
+        if problem is None and command.op == "step":
+            self._line.send(Accepted(number, before))
+            return
+        step, at = run.simulation.step_count, run.simulation.time
+        applied = step if command.op in REWINDS else before
+        self._line.send(Result(number, applied, step, at, value, problem, data))
+        if command.op in REWINDS:
+            # the history of an epoch begins with its first moment, whatever is asked for next
+            self._frame(now)
+
+    def _tell(self, now: float) -> None:
+        self._phase(now)
+        self._answers()
+        self._frame(now)
+        self._beat(now)
+        if now >= self._next_checkpoint:
+            self._next_checkpoint = now + self._snapshot_seconds
+            self._periodic_checkpoint()
+
+    def _answers(self) -> None:
+        while self._run.answers:
+            self._line.send(self._run.answers.popleft())
+
+    def _phase(self, now: float) -> None:
+        run = self._run
+        key = (run.phase, run.epoch, run.speed)
+        if key != self._told_phase:
+            self._told_phase = key
+            self._next_frame = now
+            step, at = run.simulation.step_count, run.simulation.time
+            self._line.send(Status(run.phase, run.epoch, step, at, run.speed, run.failure()))
+
+    def _frame(self, now: float) -> None:
+        key = self._frame_key()
+        if key == self._told_frame or now < self._next_frame or not self._line.can_send():
+            return
+        self._told_frame = key
+        due = self._next_frame + FRAME_SECONDS
+        self._next_frame = due if due > now else now + FRAME_SECONDS
+        shot = frames.Shot(self._run.epoch, self._run.phase, self.real_time_factor)
+        self._line.send(Frame(frames.frame(self._run.simulation, shot, self._channels)))
+
+    def _frame_key(self) -> tuple[Any, ...]:
+        run = self._run
+        return (run.epoch, run.simulation.step_count, run.phase, run.touched)
+
+    def _beat(self, now: float) -> None:
+        if now < self._next_heartbeat:
+            return
+        simulation = self._run.simulation
+        if now > self._beat_at:
+            passed = max(0.0, simulation.time - self._beat_time)
+            self.real_time_factor = passed / (now - self._beat_at)
+        self._beat_time, self._beat_at = simulation.time, now
+        self._next_heartbeat = now + self._heartbeat_seconds
+        step = simulation.step_count
+        beat = Heartbeat(self._run.epoch, step, simulation.time, self.real_time_factor)
+        self._line.send(beat)
+
+    def _periodic_checkpoint(self) -> None:
+        run = self._run
+        key = (run.epoch, run.simulation.step_count, run.touched)
+        if key != self._told_checkpoint and run.can_checkpoint:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        run = self._run
+        self._told_checkpoint = (run.epoch, run.simulation.step_count, run.touched)
+        step, at = run.simulation.step_count, run.simulation.time
+        self._line.send(Checkpoint(step, at, run.state(), run.simulation.snapshot()))

@@ -1,0 +1,208 @@
+"""New work: simulations and batches enter the queue in one transaction, capacity included.
+
+An Idempotency-Key is reserved before the request is judged and bound to the new resource in the
+same transaction that creates it, so a repeated request never creates a second one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+
+from service import clock
+from service.simulations import tables as t
+from service.simulations.states import RunState
+
+
+@dataclass(frozen=True)
+class SceneText:
+    """A scene as it is stored: canonical JSON and its hash."""
+
+    hash: str
+    document: str
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """One run to queue: what differs from the base scene."""
+
+    overrides: Mapping[str, Any]
+    total_steps: int
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True)
+class NewBatch:
+    """What a batch has beside its runs."""
+
+    name: str | None
+    parameters: Sequence[str]
+    metrics: Sequence[str]
+    max_parallel: int | None
+    on_failure: str
+
+
+class QueueFullError(Exception):
+    """More runs would wait than the service admits."""
+
+    def __init__(self, waiting: int, asked: int, limit: int) -> None:
+        """Say the figures."""
+        super().__init__(
+            f"{waiting} runs wait already; {asked} more would exceed the limit of {limit}."
+        )
+
+
+class KeyInFlightError(Exception):
+    """The first request with this Idempotency-Key is still being answered."""
+
+
+class KeyReusedError(Exception):
+    """This Idempotency-Key came with another payload before."""
+
+
+class Admission:
+    """Reserves keys and creates runs."""
+
+    def __init__(self, engine: Engine, *, most_queued: int, key_lifetime_s: float) -> None:
+        """Write to an open database."""
+        self._writing = engine.execution_options(writes=True)
+        self._most_queued = most_queued
+        self._key_lifetime_s = key_lifetime_s
+
+    def reserve(self, key: str, fingerprint: str) -> str | None:
+        """Reserve a key: `None` when it is new, else the id of what it created.
+
+        Raises KeyInFlightError or KeyReusedError.
+        """
+        with self._writing.begin() as connection:
+            old = t.idempotency.c.created_at < clock.now() - self._key_lifetime_s
+            connection.execute(delete(t.idempotency).where(t.idempotency.c.key == key, old))
+            found = connection.execute(
+                select(t.idempotency).where(t.idempotency.c.key == key)
+            ).mappings()
+            row = found.first()
+            if row is None:
+                connection.execute(
+                    insert(t.idempotency).values(
+                        key=key, fingerprint=fingerprint, created_at=clock.now()
+                    )
+                )
+                return None
+        if row["fingerprint"] != fingerprint:
+            raise KeyReusedError
+        if row["resource"] is None:
+            raise KeyInFlightError
+        return str(row["resource"])
+
+    def release(self, key: str) -> None:
+        """Give a reserved key back: its request created nothing."""
+        with self._writing.begin() as connection:
+            connection.execute(
+                delete(t.idempotency).where(
+                    t.idempotency.c.key == key, t.idempotency.c.resource.is_(None)
+                )
+            )
+
+    def simulation(
+        self,
+        scene: SceneText,
+        run: NewRun,
+        *,
+        name: str | None = None,
+        key: str | None = None,
+    ) -> str:
+        """Queue one simulation; its id. Raises QueueFullError."""
+        run_id = clock.new_id("sim")
+        with self._writing.begin() as connection:
+            self._reserve_capacity(connection, 1)
+            _keep_scene(connection, scene)
+            connection.execute(
+                insert(t.runs).values(_row(scene, run) | {"id": run_id, "name": name})
+            )
+            _queued_event(connection, [run_id])
+            _bind_key(connection, key, run_id)
+        return run_id
+
+    def batch(
+        self, scene: SceneText, batch: NewBatch, runs: Sequence[NewRun], *, key: str | None = None
+    ) -> str:
+        """Queue all runs of a batch; its id. Raises QueueFullError."""
+        batch_id = clock.new_id("batch")
+        with self._writing.begin() as connection:
+            self._reserve_capacity(connection, len(runs))
+            _keep_scene(connection, scene)
+            connection.execute(
+                insert(t.batches).values(
+                    id=batch_id,
+                    name=batch.name,
+                    scene_hash=scene.hash,
+                    parameters=list(batch.parameters),
+                    metrics=list(batch.metrics),
+                    max_parallel=batch.max_parallel,
+                    on_failure=batch.on_failure,
+                    created_at=clock.now(),
+                )
+            )
+            rows = [
+                _row(scene, run)
+                | {
+                    "id": clock.new_id("sim"),
+                    "batch_id": batch_id,
+                    "number": number,
+                    "priority": 1,
+                }
+                for number, run in enumerate(runs)
+            ]
+            connection.execute(insert(t.runs), rows)
+            _queued_event(connection, [row["id"] for row in rows])
+            _bind_key(connection, key, batch_id)
+        return batch_id
+
+    def _reserve_capacity(self, connection: Connection, asked: int) -> None:
+        waiting = connection.execute(
+            select(func.count()).where(t.runs.c.state == RunState.QUEUED)
+        ).scalar_one()
+        if waiting + asked > self._most_queued:
+            raise QueueFullError(waiting, asked, self._most_queued)
+
+
+def _row(scene: SceneText, run: NewRun) -> dict[str, Any]:
+    return {
+        "batch_id": None,
+        "number": 0,
+        "priority": 0,
+        "scene_hash": scene.hash,
+        "overrides": dict(run.overrides),
+        "timeout_s": run.timeout_s,
+        "state": RunState.QUEUED,
+        "attempt": 0,
+        "losses": 0,
+        "step": 0,
+        "total_steps": run.total_steps,
+        "created_at": clock.now(),
+    }
+
+
+def _keep_scene(connection: Connection, scene: SceneText) -> None:
+    known = select(t.scenes.c.hash).where(t.scenes.c.hash == scene.hash)
+    if connection.execute(known).first() is None:
+        connection.execute(insert(t.scenes).values(hash=scene.hash, document=scene.document))
+
+
+def _queued_event(connection: Connection, run_ids: Sequence[str]) -> None:
+    now = clock.now()
+    connection.execute(
+        insert(t.events),
+        [
+            {"run_id": run_id, "type": "state", "data": {"status": RunState.QUEUED}, "at": now}
+            for run_id in run_ids
+        ],
+    )
+
+
+def _bind_key(connection: Connection, key: str | None, resource: str) -> None:
+    if key is not None:
+        connection.execute(
+            update(t.idempotency).where(t.idempotency.c.key == key).values(resource=resource)
+        )

@@ -1,0 +1,153 @@
+"""What is in the queue, for readers: runs, batches, events, pages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
+
+from service.simulations import tables as t
+from service.simulations.rows import count_states
+from service.simulations.states import TERMINAL, RunState, batch_state
+
+Row = RowMapping
+
+
+class Catalog:
+    """Reads of the queue; safe to use from many threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Read an open database."""
+        self._engine = engine
+
+    def run(self, run_id: str) -> Row | None:
+        """One run, or `None`."""
+        with self._engine.connect() as connection:
+            found = connection.execute(select(t.runs).where(t.runs.c.id == run_id))
+            return found.mappings().first()
+
+    def scene_document(self, scene_hash: str) -> str:
+        """The stored JSON of a scene."""
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(t.scenes.c.document).where(t.scenes.c.hash == scene_hash)
+            )
+            return str(found.scalar_one())
+
+    def positions(self, rows: Sequence[Row]) -> dict[str, int]:
+        """Places in the queue, 0 is next, of those of these runs that wait."""
+        waiting = [row["id"] for row in rows if row["state"] == RunState.QUEUED]
+        if not waiting:
+            return {}
+        place = func.row_number().over(order_by=(t.runs.c.priority, t.runs.c.seq))
+        queue = (
+            select(t.runs.c.id, (place - 1).label("place"))
+            .where(t.runs.c.state == RunState.QUEUED)
+            .subquery()
+        )
+        with self._engine.connect() as connection:
+            found = connection.execute(select(queue).where(queue.c.id.in_(waiting)))
+            return {run_id: int(number) for run_id, number in found}
+
+    def simulations(
+        self, *, before: int | None, size: int, status: str | None = None
+    ) -> Sequence[Row]:
+        """Runs without a batch, newest first, with `seq < before`."""
+        query = select(t.runs).where(t.runs.c.batch_id.is_(None))
+        if before is not None:
+            query = query.where(t.runs.c.seq < before)
+        if status is not None:
+            query = query.where(t.runs.c.state == status)
+        with self._engine.connect() as connection:
+            found = connection.execute(query.order_by(t.runs.c.seq.desc()).limit(size))
+            return found.mappings().all()
+
+    def batch(self, batch_id: str) -> Row | None:
+        """One batch, or `None`."""
+        with self._engine.connect() as connection:
+            found = connection.execute(select(t.batches).where(t.batches.c.id == batch_id))
+            return found.mappings().first()
+
+    def batches(self, *, before: int | None, size: int) -> Sequence[Row]:
+        """Batches, newest first, with `seq < before`."""
+        query = select(t.batches).order_by(t.batches.c.seq.desc()).limit(size)
+        if before is not None:
+            query = query.where(t.batches.c.seq < before)
+        with self._engine.connect() as connection:
+            return connection.execute(query).mappings().all()
+
+    def batch_progress(self, batch: Row) -> dict[str, Any]:
+        """State of a batch, counts per state, times of its first start and last end."""
+        with self._engine.connect() as connection:
+            counts = count_states(connection, batch["id"])
+            of_batch = t.runs.c.batch_id == batch["id"]
+            first, last = connection.execute(
+                select(func.min(t.runs.c.started_at), func.max(t.runs.c.finished_at)).where(
+                    of_batch
+                )
+            ).one()
+        stopping = batch["stop_reason"] is not None
+        total = sum(counts.values())
+        ended = sum(counts.get(state, 0) for state in TERMINAL)
+        return {
+            "status": batch_state(counts, stopping=stopping),
+            "counts": {state.value: counts.get(state, 0) for state in RunState},
+            "started_at": first,
+            "finished_at": last if ended == total else None,
+            "progress": ended / total if total else 1.0,
+        }
+
+    def runs_of(
+        self,
+        batch_id: str,
+        *,
+        after: int | None = None,
+        size: int | None = None,
+        status: str | None = None,
+    ) -> Sequence[Row]:
+        """Runs of a batch in their order, with `number > after`."""
+        query = select(t.runs).where(t.runs.c.batch_id == batch_id).order_by(t.runs.c.number)
+        if after is not None:
+            query = query.where(t.runs.c.number > after)
+        if status is not None:
+            query = query.where(t.runs.c.state == status)
+        if size is not None:
+            query = query.limit(size)
+        with self._engine.connect() as connection:
+            return connection.execute(query).mappings().all()
+
+    def events(self, run_id: str, *, after: int = 0) -> Sequence[Row]:
+        """Events of a run in their order, with `seq > after`."""
+        with self._engine.connect() as connection:
+            found = connection.execute(
+                select(t.events)
+                .where(t.events.c.run_id == run_id, t.events.c.seq > after)
+                .order_by(t.events.c.seq)
+            )
+            return found.mappings().all()
+
+    def remove_run(self, run_id: str) -> bool:
+        """Forget an ended run; False when it is not ended (or gone)."""
+        ended = t.runs.c.state.in_(list(TERMINAL))
+        with self._engine.execution_options(writes=True).begin() as connection:
+            gone = connection.execute(delete(t.runs).where(t.runs.c.id == run_id, ended))
+            _remove_unused_scenes(connection)
+        return bool(gone.rowcount)
+
+    def remove_batch(self, batch_id: str) -> bool:
+        """Forget a batch and its runs; False while one of them is not ended (or it is gone)."""
+        with self._engine.execution_options(writes=True).begin() as connection:
+            counts = count_states(connection, batch_id)
+            if any(state not in TERMINAL for state in counts):
+                return False
+            connection.execute(delete(t.runs).where(t.runs.c.batch_id == batch_id))
+            gone = connection.execute(delete(t.batches).where(t.batches.c.id == batch_id))
+            _remove_unused_scenes(connection)
+        return bool(gone.rowcount)
+
+
+def _remove_unused_scenes(connection: Connection) -> None:
+    used = or_(
+        t.scenes.c.hash.in_(select(t.runs.c.scene_hash)),
+        t.scenes.c.hash.in_(select(t.batches.c.scene_hash)),
+    )
+    connection.execute(delete(t.scenes).where(~used))

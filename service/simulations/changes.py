@@ -1,0 +1,47 @@
+"""Tells waiting requests that something about a run or a batch has changed.
+
+Dispatcher threads publish; coroutines of one event loop wait. Nothing is kept: who waits reads the
+database afterwards, so a missed or doubled signal does no harm.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+class Changes:
+    """Signals by id, from any thread to one event loop."""
+
+    def __init__(self) -> None:
+        """Start deaf: signals go nowhere until `bind`."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
+
+    def bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Deliver to waiters of this loop."""
+        self._loop = loop
+
+    def publish(self, key: str) -> None:
+        """Wake everybody who watches this id; from any thread."""
+        loop = self._loop
+        if loop is not None:
+            # the loop may be closed while the last threads of the dispatcher still finish
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._deliver, key)
+
+    @contextmanager
+    def watch(self, key: str) -> Iterator[asyncio.Event]:
+        """An event that is set at every change of this id; the watcher clears it."""
+        signal = asyncio.Event()
+        self._waiting[key].add(signal)
+        try:
+            yield signal
+        finally:
+            self._waiting[key].discard(signal)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    def _deliver(self, key: str) -> None:
+        for signal in self._waiting.get(key, ()):
+            signal.set()

@@ -1,0 +1,118 @@
+"""Rows of runs: how they are found, what is written into them, what their errors say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, func, insert, or_, select
+
+from service import clock
+from service.simulations import tables as t
+from service.simulations.states import ACTIVE, RunEvent, RunState
+
+WORKER_LOST = "worker_lost"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended: `event`, and what it leaves behind."""
+
+    event: RunEvent
+    step: int = 0
+    summary: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    result: str | None = None
+    real_time_factor: float | None = None
+
+
+def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:
+    """Number of runs of a batch per state."""
+    rows = connection.execute(
+        select(t.runs.c.state, func.count())
+        .where(t.runs.c.batch_id == batch_id)
+        .group_by(t.runs.c.state)
+    )
+    return {RunState(state): count for state, count in rows}
+
+
+def failure_codes(connection: Connection, batch_id: str) -> dict[str, int]:
+    """Number of failed and timed out runs of a batch per code of their error.
+
+    Lost workers are left out: they say nothing of the scenes.
+    """
+    code = t.runs.c.error["code"].as_string()
+    failed = [RunState.FAILED, RunState.TIMED_OUT]
+    rows = connection.execute(
+        select(code, func.count())
+        .where(t.runs.c.batch_id == batch_id, t.runs.c.state.in_(failed), code != WORKER_LOST)
+        .group_by(code)
+    )
+    return {str(code): count for code, count in rows}
+
+
+def worker_lost_error(how: str) -> dict[str, Any]:
+    """The error of a run whose workers died too often."""
+    return {
+        "code": WORKER_LOST,
+        "message": f"The process that computed this run was lost ({how}) on every attempt.",
+        "retryable": True,
+    }
+
+
+def cancelled_error(message: str = "Cancelled on request.") -> dict[str, Any]:
+    """The error of a cancelled run."""
+    return {"code": "cancelled", "message": message, "retryable": True}
+
+
+def last_values(state: RunState, outcome: Outcome, row: RowMapping) -> dict[str, Any]:
+    """What is written into the row of a run that has ended."""
+    error = None if state is RunState.SUCCEEDED else outcome.error
+    if state is RunState.CANCELLED and outcome.event is not RunEvent.CANCELLED:
+        error = cancelled_error()
+    return {
+        "finished_at": clock.now(),
+        "step": max(outcome.step, row["step"]),
+        "summary": outcome.summary,
+        "error": error,
+        "result": outcome.result,
+        "real_time_factor": outcome.real_time_factor,
+    }
+
+
+def next_run() -> Any:
+    """The query for the run that may start next, with its scene."""
+    other = t.runs.alias("other")
+    working = (
+        select(func.count())
+        .where(other.c.batch_id == t.batches.c.id, other.c.state.in_(list(ACTIVE)))
+        .correlate(t.batches)
+        .scalar_subquery()
+    )
+    may_start = or_(
+        t.batches.c.id.is_(None),
+        t.batches.c.max_parallel.is_(None),
+        working < t.batches.c.max_parallel,
+    )
+    return (
+        select(t.runs, t.scenes.c.document)
+        .join(t.scenes, t.scenes.c.hash == t.runs.c.scene_hash)
+        .outerjoin(t.batches, t.batches.c.id == t.runs.c.batch_id)
+        .where(t.runs.c.state == RunState.QUEUED, t.batches.c.stop_reason.is_(None), may_start)
+        .order_by(t.runs.c.priority, t.runs.c.seq)
+        .limit(1)
+    )
+
+
+def run_row(connection: Connection, *conditions: Any) -> RowMapping | None:
+    """The row of a run under conditions, or `None`."""
+    return connection.execute(select(t.runs).where(*conditions)).mappings().first()
+
+
+def note(connection: Connection, run_id: str, state: RunState, **data: Any) -> None:
+    """Add a state event to the story of a run."""
+    kept = {key: value for key, value in data.items() if value is not None}
+    connection.execute(
+        insert(t.events).values(
+            run_id=run_id, type="state", data={"status": state, **kept}, at=clock.now()
+        )
+    )

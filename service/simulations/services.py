@@ -1,0 +1,132 @@
+"""The queue with everything around it: database, dispatcher, compute pool, results, signals."""
+
+import asyncio
+import fcntl
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.compute.pool import ComputePool
+from service.processes.launcher import WorkerLauncher
+from service.recordings.folder import sweep
+from service.settings import Settings, SettingsError
+from service.simulations import messages as m
+from service.simulations.admission import Admission
+from service.simulations.catalog import Catalog
+from service.simulations.changes import Changes
+from service.simulations.dispatcher import Dispatcher, DispatcherOptions
+from service.simulations.queue import Queue
+from service.simulations.tables import UnknownVersionError, open_database
+
+
+class Services:
+    """Opens the data folder, takes it for itself, and does what waits there."""
+
+    def __init__(self, settings: Settings, launcher: WorkerLauncher) -> None:
+        """Open the data folder. Raises SettingsError when it cannot be used."""
+        self.settings = settings
+        self._lock = _lock_folder(settings)
+        self.changes = Changes()
+        try:
+            self._engine = open_database(settings.database)
+        except UnknownVersionError as error:
+            self._lock.close()
+            raise SettingsError(str(error)) from error
+        except SQLAlchemyError as error:
+            self._lock.close()
+            raise SettingsError(
+                f"The database {settings.database} cannot be used: {error}"
+            ) from error
+        self.queue = Queue(self._engine, lease_s=settings.lease_s, changed=self.changes.publish)
+        self.admission = Admission(
+            self._engine,
+            most_queued=settings.max_queued,
+            key_lifetime_s=settings.idempotency_s,
+        )
+        self.catalog = Catalog(self._engine)
+        limits = m.WorkerLimits(
+            memory=settings.worker_memory_bytes,
+            file=settings.result_file_bytes,
+            scene=settings.limits,
+        )
+        options = DispatcherOptions(
+            slots=settings.workers,
+            results=settings.results,
+            limits=limits,
+            silence_s=settings.silence_s,
+            stop_grace_s=settings.stop_grace_s,
+        )
+        self.dispatcher = Dispatcher(self.queue, options, launcher)
+        self.compute = ComputePool(launcher, limits)
+        self.solver = ComputePool(launcher, limits)
+
+    def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Take back what an earlier service left, and begin to work."""
+        if loop is not None:
+            self.changes.bind(loop)
+        # the folder is ours alone: whoever held a run is gone
+        self.queue.recover(everything=True)
+        self.queue.forget_old_keys(self.settings.idempotency_s)
+        sweep(self.settings.results, self.queue.referenced_results())
+        self.dispatcher.start()
+
+    def close(self) -> None:
+        """Stop working; running runs go back to the queue."""
+        self.dispatcher.stop()
+        self.compute.close()
+        self.solver.close()
+        self._engine.dispose()
+        self._lock.close()
+
+    @property
+    def readable(self) -> bool:
+        """Whether the database answers."""
+        try:
+            self.catalog.batches(before=None, size=1)
+        except SQLAlchemyError:
+            return False
+        return True
+
+    @property
+    def free_bytes(self) -> int:
+        """Free space where results are written."""
+        return shutil.disk_usage(self.settings.results).free
+
+    def discard_result(self, name: str | None) -> None:
+        """Remove a result that no row refers to any more."""
+        if name:
+            shutil.rmtree(self.settings.results / name, ignore_errors=True)
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Services]:
+    """A working services without a server."""
+    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher.prepare()
+    services = Services(settings, launcher)
+    services.start()
+    try:
+        yield services
+    finally:
+        services.close()
+
+
+def _lock_folder(settings: Settings) -> IO[bytes]:
+    """Take the data folder: two services on one queue would each think the other dead."""
+    try:
+        settings.results.mkdir(parents=True, exist_ok=True)
+        file = (settings.data / "lock").open("wb")
+    except OSError as error:
+        raise SettingsError(f"The data folder {settings.data} cannot be used: {error}") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise SettingsError(
+            f"The data folder {settings.data} is in use by another running service; "
+            "stop that one or choose another folder with --data."
+        ) from error
+    return file

@@ -1,0 +1,128 @@
+"""One worker process of the queue, seen from the service: start, order, hear, end."""
+
+import multiprocessing
+import multiprocessing.connection
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from service import clock
+from service.processes.launcher import WorkerLauncher
+from service.processes.starting import is_gone, start_process
+from service.simulations import messages as m
+
+# SIGTERM comes first: the process may be writing
+TERMINATE_SECONDS = 0.5
+LOOK_SECONDS = 0.2
+
+
+class WorkerLostError(Exception):
+    """The process is gone, was ended because it gave no sign of life, or could not be started."""
+
+
+class Worker:
+    """A process that runs `service.simulations.worker.main`; used by one thread at a time."""
+
+    def __init__(
+        self,
+        launcher: WorkerLauncher,
+        limits: m.WorkerLimits,
+        ready_s: float,
+        given_up: Callable[[], bool],
+    ) -> None:
+        """Start it and wait until its kernels are loaded, or until nobody wants it any more.
+
+        Raises WorkerLostError.
+        """
+        from service.simulations import worker
+
+        ours, theirs = multiprocessing.Pipe()
+        try:
+            context: Any = multiprocessing.get_context(launcher.start_method)
+            arguments = (theirs, limits, launcher.start_method)
+            self._process: BaseProcess = context.Process(
+                target=worker.main, args=arguments, daemon=True
+            )
+            start_process(self._process)
+        except OSError as error:
+            ours.close()
+            raise WorkerLostError(f"no process could be started: {error}") from error
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._pipe = ours
+        self.pid = int(self._process.pid or 0)
+        try:
+            ready = self._wait_ready(ready_s, given_up)
+        except BaseException:
+            self.kill()
+            raise
+        self.warm_seconds = ready.seconds
+        self._parent = ready.parent
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.is_alive()
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether the fork server it came from is gone: it dies with it, whatever it does."""
+        return is_gone(self._parent)
+
+    def send(self, message: Any) -> None:
+        """Give it a message. Raises WorkerLostError when it is gone."""
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise WorkerLostError(self._how_it_ended()) from error
+
+    def hear(self, seconds: float) -> Any:
+        """Its next message, `None` after `seconds` of silence. Raises WorkerLostError."""
+        try:
+            if not self._pipe.poll(seconds):
+                return None
+            return self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerLostError(self._how_it_ended()) from error
+
+    def interrupt(self) -> None:
+        """End the process from another thread; whoever listens to it hears that it is gone."""
+        self._process.kill()
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def quit(self, grace_s: float) -> None:
+        """Ask it to leave, then make it."""
+        try:
+            self._pipe.send(m.Quit())
+        except OSError:
+            pass
+        else:
+            until = clock.monotonic() + grace_s
+            self._process.join(max(0.0, until - clock.monotonic()))
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join(TERMINATE_SECONDS)
+        self.kill()
+
+    def _wait_ready(self, ready_s: float, given_up: Callable[[], bool]) -> m.Ready:
+        until = clock.monotonic() + ready_s
+        while clock.monotonic() < until and not given_up():
+            first = self.hear(LOOK_SECONDS)
+            if isinstance(first, m.Ready):
+                return first
+        raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
+
+    def _how_it_ended(self) -> str:
+        self._process.join(1.0)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            return f"process {self.pid} ended by signal {-code}"
+        return f"process {self.pid} ended with status {code}"

@@ -1,0 +1,72 @@
+"""Kernels see of a held bundle what Python wrote into its arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiler.handles import hold, opened
+from engine.compiler.kernel import kernel
+from engine.compiler.structs import bundle
+
+
+@bundle
+class Inner(NamedTuple):
+    """One of two."""
+
+    x: NDArray
+    grid: NDArray
+
+
+@bundle
+class Outer(NamedTuple):
+    """A bundle with everything that occurs in one."""
+
+    count: NDArray
+    inner: Inner
+    h: float
+    n: int
+
+
+@kernel
+def add_up(outer: Outer) -> float:
+    """n h, all of x and grid, and the count."""
+    total = outer.n * outer.h + outer.count[0]
+    for i in range(outer.inner.x.shape[0]):
+        total += outer.inner.x[i]
+    for i in range(outer.inner.grid.shape[0]):
+        for j in range(outer.inner.grid.shape[1]):
+            total += outer.inner.grid[i, j]
+    outer.count[0] += 1
+    return total
+
+
+@kernel
+def add_up_held(held: Outer) -> float:
+    """The same of a bundle that is held."""
+    return add_up(opened(held))
+
+
+def example() -> Outer:
+    """6 of n h, 6 of x, 15 of the grid."""
+    return Outer(np.zeros(1, np.int64), Inner(np.arange(4.0), np.arange(6.0).reshape(2, 3)), 2.0, 3)
+
+
+def test_kernels_find_every_member() -> None:
+    assert add_up_held(hold(example())) == add_up(example()) == 27.0
+
+
+def test_both_sides_write_to_the_same_arrays() -> None:
+    outer = example()
+    held = hold(outer)
+    add_up_held(held)
+    assert outer.count[0] == 1
+    outer.inner.x[0] = 100.0
+    assert add_up_held(held) == 128.0
+
+
+def test_arrays_live_as_long_as_the_bundle_is_held() -> None:
+    held = [hold(example()) for _ in range(50)]
+    assert {add_up_held(one) for one in held} == {27.0}

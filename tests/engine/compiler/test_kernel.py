@@ -1,0 +1,276 @@
+"""How the engine is compiled: once, into a folder of its sources, with the same results."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import engine
+from engine.compiler import cache, ir_cache
+from engine.compiler.kernel import kernel
+from engine.compiler.progress import watched
+from engine.compiler.source_hash import source_hash
+
+ROOT = Path(__file__).parents[3]
+
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def python(code: str, kept: Path, **variables: str) -> str:
+    """What a fresh interpreter prints."""
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=kept if (kept / "kernels.py").exists() else ROOT,
+        env=os.environ
+        | {
+            "CARDAN_KERNEL_CACHE": str(kept),
+            "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{kept}",
+        }
+        | variables,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+# ---------------------------------------------------------------------- the folder
+
+
+def test_the_folder_is_named_after_all_sources(tmp_path: Path) -> None:
+    original, copy = tmp_path / "a", tmp_path / "b"
+    (original / "deep").mkdir(parents=True)
+    (original / "one.py").write_text("x = 1\n")
+    (original / "deep" / "two.py").write_text("y = 2\n")
+    shutil.copytree(original, copy)
+    assert source_hash(original) == source_hash(copy)
+    (copy / "deep" / "two.py").write_text("y = 3\n")
+    edited = source_hash(copy)
+    assert edited != source_hash(original)
+    (copy / "deep" / "two.py").rename(copy / "deep" / "three.py")
+    assert source_hash(copy) not in (edited, source_hash(original))
+
+
+def test_the_engines_hash_is_that_of_its_sources() -> None:
+    assert source_hash(Path(engine.__file__).parent) == cache.SOURCE_HASH
+
+
+# ---------------------------------------------------------------------- parts and entries
+
+
+@kernel
+def shifted(x: float, k: int) -> float:
+    return x + 0.5 * k
+
+
+@kernel
+def summed(values: np.ndarray) -> float:
+    total = shifted(0.0, 1) + shifted(0.0, 2)
+    for k in range(len(values)):
+        total += shifted(values[k], k)
+    return total
+
+
+@kernel
+def third(x: float) -> float:
+    return x / 3.0
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Kernels are kept in a folder of the test."""
+    monkeypatch.setattr(ir_cache, "KEPT", cache.Folder(tmp_path))
+    return tmp_path
+
+
+@compiled
+def test_what_kernels_call_is_no_kernel_of_its_own(own_cache: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    with watched(lambda *report: told.append(report)):
+        assert summed(np.arange(3.0)) == 0.5 + 1.0 + 3.0 + 1.5
+    assert not shifted.signatures
+    # an integer that is a constant is an integer
+    assert [str(a) for a in shifted.part.signatures[0]] == ["float64", "int64"]
+    assert len(shifted.part.signatures) == 1
+    assert all(done < total for done, total, _ in told)
+    assert any("summed" in what for _, _, what in told)
+    # only what Python called was kept
+    assert [path.name.partition("-")[0] for path in entries(own_cache)] == ["summed"]
+    # called from Python as well, it becomes an entry
+    assert shifted(1.0, 3) == 2.5
+    assert len(entries(own_cache)) == 2
+
+
+def entries(base: Path) -> list[Path]:
+    """Files of machine code below a cache."""
+    return [path for path in (base / cache.PLACE).rglob("*") if path.is_file()]
+
+
+KERNELS = """
+from engine.compiler.kernel import kernel, fast_kernel
+
+@fast_kernel
+def dot(a, b):
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+@kernel
+def twice(a, b):
+    return dot(a, b) + dot(b, a)
+"""
+
+USE = """
+import numpy as np
+from kernels import dot, twice
+random = np.random.default_rng(1)
+a, b = random.normal(size=257), random.normal(size=257)
+print(twice(a, b).hex(), sum(twice.stats.cache_hits.values()), len(dot.part.signatures))
+"""
+
+
+@compiled
+def test_a_second_process_loads_the_machine_code_of_the_first(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    first, hits, lowered = python(USE, tmp_path).split()
+    assert (hits, lowered) == ("0", "1")
+    again, hits, lowered = python(USE, tmp_path).split()
+    assert (hits, lowered) == ("1", "0")
+    assert again == first
+
+
+@compiled
+def test_without_a_folder_kernels_still_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    folder = cache.Folder(tmp_path / "file")
+    assert not folder.is_writable()
+    monkeypatch.setattr(ir_cache, "KEPT", folder)
+    assert third(1.5) == 0.5
+    assert third(float("inf")) == float("inf")
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+ASK_EVERYTHING = """
+import gc, json
+from numba.core import event
+import engine
+from engine.compiler.linker import Kernel
+from engine.compiler.progress import COMPILE_EVENT
+from engine.simulation import Simulation
+from schemas import load_scene
+from schemas.examples import example_names, example_text
+
+engine.warmup()
+with event.install_recorder(COMPILE_EVENT) as recorder:
+    for name in example_names():
+        simulation = Simulation(load_scene(example_text(name)))
+        simulation.advance(3)
+        simulation.joint_table()
+        simulation.contact_table()
+        simulation.summary()
+        simulation.solver_report()
+        moving = next(i for i, m in enumerate(simulation.model.bodies.mass) if m > 0.0)
+        body = simulation.body_names[moving]
+        simulation.apply_impulse(body, [0, 0, 1])
+        simulation.apply_wrench(body, [1, 0, 0], [0, 1, 0], [0, 0, 1])
+        simulation.set_velocity(body, [0, 0, 1], [1, 0, 0])
+        simulation.set_gravity([0, 0, -1])
+        simulation.grab(body, simulation.poses()[moving, :3])
+        simulation.grab_move([0, 0, 1])
+        simulation.restore(simulation.snapshot())
+        simulation.advance(2)
+        simulation.momentum()
+    scene = json.loads(example_text("double-pendulum"))
+    scene["simulation"]["formulation"] = "reduced"
+    for integrator in ("semi_implicit_euler", "implicit_midpoint", "rk4", "dop853", "radau"):
+        scene["simulation"]["integrator"] = integrator
+        simulation = Simulation(load_scene(scene))
+        simulation.advance(2)
+        simulation.set_velocity("lower", [0, 0, 1], [0, 0, 0])
+        simulation.joint_table()
+        simulation.summary()
+        simulation.restore(simulation.snapshot())
+        simulation.advance(1)
+kernels = [k for k in gc.get_objects() if type(k) is Kernel]
+print(json.dumps({
+    "late": [e.data["dispatcher"].py_func.__name__ for _, e in recorder.buffer],
+    "signatures": {k.__module__ + "." + k.__name__: len(k.signatures)
+                   for k in kernels if k.signatures},
+}))
+"""
+
+
+@compiled
+def test_after_a_warm_up_no_scene_compiles_anything() -> None:
+    engine.warmup()
+    found = json.loads(python(ASK_EVERYTHING, cache.KEPT.base))
+    assert found["late"] == []
+    assert found["signatures"].pop("engine.step.run") == 1
+    assert found["signatures"]
+    assert set(found["signatures"].values()) == {1}
+
+
+# ---------------------------------------------------------------------- the same results
+
+RUN = """
+import json, sys
+from engine.simulation import Simulation
+from schemas import load_scene
+from schemas.examples import example_text
+out = {}
+for name, steps in (("double-pendulum", 40), ("wheeled-cart", 4), ("box-tower", 2)):
+    simulation = Simulation(load_scene(example_text(name)))
+    simulation.advance(steps)
+    out[name] = [simulation.poses().tolist(), simulation.velocities().tolist()]
+print(json.dumps(out))
+"""
+
+
+@compiled
+def test_compiled_steps_agree_with_interpreted_ones() -> None:
+    kept = cache.KEPT.base
+    ours = json.loads(python(RUN, kept))
+    theirs = json.loads(python(RUN, kept, NUMBA_DISABLE_JIT="1"))
+    for name, values in ours.items():
+        for mine, other in zip(values, theirs[name], strict=True):
+            np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12, err_msg=name)
+
+
+COLD = """
+import gc, json
+import engine
+from engine.compiler.linker import Kernel
+told = []
+engine.warmup(lambda *report: told.append(report))
+kernels = [k for k in gc.get_objects() if type(k) is Kernel]
+print(json.dumps({
+    "last": told[-1],
+    "rising": all(a[0] <= b[0] for a, b in zip(told, told[1:])),
+    "parts": sum(len(k.part.signatures) for k in kernels),
+    "several": {k.__module__ + "." + k.__name__: [str(s) for s in k.part.signatures]
+                for k in kernels if len(k.part.signatures) > 1},
+}))
+"""
+
+
+@compiled
+@pytest.mark.slow
+def test_a_cold_start_compiles_every_kernel_once(tmp_path: Path) -> None:
+    found = json.loads(python(COLD, tmp_path))
+    done, total, what = found["last"]
+    assert done == total
+    assert what == "ready"
+    assert found["rising"]
+    assert found["parts"] > 200
+    assert found["several"] == {}

@@ -1,0 +1,119 @@
+"""Sweeps that carry on where the last two were going: sooner there, and to the same answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.build.simd import simd_arrays
+from engine.problem.residual import residual
+from engine.solvers.sweeps.simd.anderson import (
+    GROUNDLESS_SWEEPS,
+    MOST_SWEEPS,
+    list_moving,
+    longest_way,
+    sweep_accelerated,
+    sweeps_for,
+)
+from engine.solvers.sweeps.simd.packing import store_lanes
+from engine.solvers.sweeps.simd.solver import list_contacts, start_listed, sweep_listed
+from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
+
+
+def garbage_lanes(problem):
+    """Room for all contacts, full of nonsense."""
+    lanes = simd_arrays(len(problem.inverse_mass), problem.count[0] // 3)
+    for field in lanes:
+        field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
+    return lanes
+
+
+def accelerated(problem, most, tolerance):
+    """Solve in place; change of the last sweep, sweeps, velocities, lanes."""
+    lanes, v = garbage_lanes(problem), velocity_scratch(problem)
+    n = list_contacts(problem, lanes)
+    start_listed(problem, lanes, n, v)
+    found = sweep_accelerated(problem, lanes, n, v, most, tolerance, np.inf)
+    store_lanes(problem, lanes)
+    return *found, v, lanes
+
+
+@pytest.mark.parametrize("height", [8, 16])
+def test_a_load_through_many_bodies_takes_a_few_sweeps_of_each(height):
+    plain = tower(height)
+    lanes, v = garbage_lanes(plain), velocity_scratch(plain)
+    n = list_contacts(plain, lanes)
+    rules = (100_000, 1e-9, 1.0)
+    _, many = sweep_listed(plain, lanes, n, v, rules)
+    problem = tower(height)
+    change, few, _, _ = accelerated(problem, 100_000, 1e-9)
+    assert change <= 1e-9
+    assert residual(problem, velocity_scratch(problem))[0] < 1e-8
+    assert few < many / 3
+
+
+@pytest.mark.parametrize("make", [lambda: pile(15, 60), lambda: tower(5, push=0.3)])
+def test_impulses_after_any_sweep_are_admissible_and_velocities_are_theirs(make):
+    for most in (1, 2, 3, 7, 20):
+        problem = make()
+        _, done, v, _ = accelerated(problem, most, -1.0)
+        assert done == most
+        lam = problem.lam[: problem.count[0]].reshape(-1, 3)
+        mu = problem.mu[1 : problem.count[0] : 3]
+        assert (lam[:, 0] >= 0.0).all()
+        assert (np.hypot(lam[:, 1], lam[:, 2]) <= mu * lam[:, 0] * (1.0 + 1e-12)).all()
+        fresh = velocity_scratch(problem)
+        residual(problem, fresh)
+        moved = problem.inverse_mass > 0.0
+        np.testing.assert_allclose(v[moved], fresh[moved], rtol=1e-9, atol=1e-11)
+
+
+def test_sliding_heaps_are_solved_too():
+    problem = pile(15, 60)
+    accelerated(problem, 20_000, 1e-11)
+    assert residual(problem, velocity_scratch(problem))[0] < 1e-9
+
+
+def test_contacts_without_a_colour_are_carried_on_as_well():
+    """A hundred contacts of two bodies, no two alike: more than there are colours."""
+    problem = pile(2, 100)
+    change, sweeps, _, lanes = accelerated(problem, 20_000, 1e-12)
+    assert lanes.count[1] > 0
+    assert change <= 1e-12
+    assert residual(problem, velocity_scratch(problem))[0] < 1e-9
+    plain = pile(2, 100)
+    lanes, v = garbage_lanes(plain), velocity_scratch(plain)
+    n = list_contacts(plain, lanes)
+    assert sweeps < sweep_listed(plain, lanes, n, v, (20_000, 1e-12, 1.0))[1]
+
+
+def way(problem):
+    """Bodies that the longest load goes through, and all that move."""
+    lanes = garbage_lanes(problem)
+    n = list_contacts(problem, lanes)
+    moving = list_moving(problem, lanes, n)
+    return longest_way(problem, lanes, n, moving), set(lanes.moving[:moving].tolist())
+
+
+def test_a_load_goes_through_all_boxes_of_a_tower():
+    assert way(tower(7)) == (7, set(range(7)))
+    # contacts from the top down
+    problem = tower(7)
+    turned = copy_problem(problem)
+    for name in ("body_a", "body_b"):
+        field = getattr(problem, name)[: problem.count[0]].reshape(-1, 3)
+        getattr(turned, name)[: problem.count[0]] = field[::-1].ravel()
+    assert way(turned) == (7, set(range(7)))
+
+
+def test_what_has_no_ground_has_no_way_to_it():
+    problem = tower(4)
+    problem.inverse_mass[4] = 1.0
+    assert way(problem) == (0, set(range(5)))
+    assert sweeps_for(0, 9, False) == sweeps_for(0, 9, True) == GROUNDLESS_SWEEPS
+
+
+def test_longer_ways_take_more_sweeps_and_fewer_where_much_changes():
+    assert sweeps_for(8, 999, False) < sweeps_for(20, 999, False)
+    assert sweeps_for(1000, 999, False) == MOST_SWEEPS
+    assert sweeps_for(20, 999, True) < sweeps_for(20, 999, False) < sweeps_for(20, 80, False)

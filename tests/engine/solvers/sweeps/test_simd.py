@@ -1,0 +1,147 @@
+"""Eight pairs at a time: the colours are apart, and a sweep is a sweep in another order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.build.simd import simd_arrays
+from engine.problem.residual import residual
+from engine.solvers.sweeps.pgs import pgs
+from engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
+from engine.solvers.sweeps.simd.packing import load_lanes
+from engine.solvers.sweeps.simd.solver import list_contacts, measure_listed, sweep_all, sweep_listed
+from engine.world.report import STOPPED_TOLERANCE
+from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
+
+# cubes turn as easily about every axis, bricks do not
+BRICKS = ((1, 1, 1), (1, 0.7, 0.4), (0.5, 0.8, 1))
+PILES = {
+    "pile": lambda: pile(15, 60),
+    "bricks": lambda: pile(15, 60, sizes=BRICKS[1:]),
+    "both": lambda: pile(60, 240, sizes=BRICKS),
+    "tower": lambda: tower(5, push=0.3),
+}
+
+
+def garbage_lanes(problem):
+    """Room for all contacts, full of nonsense."""
+    lanes = simd_arrays(len(problem.inverse_mass), int(np.diff(problem.count[::-1])[0]) // 3)
+    for field in lanes:
+        field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
+    return lanes
+
+
+def placed(lanes):
+    """Normal rows of every layer of every group, (W,) each, -1: none."""
+    found = []
+    rows = lanes.row.reshape(-1, W, POINTS)
+    for g in range(lanes.count[0]):
+        layers = (lanes.begin[g + 1] - lanes.layer[g]) // LAYER
+        ended = np.cumsum(rows[g] < 0, axis=1) > 0
+        ended[:, 1:] |= ended[:, :-1]
+        found += [np.where(ended[:, p], -1, rows[g, :, p]) for p in range(layers)]
+    return np.array(found)
+
+
+def in_order(problem, normals):
+    """The same problem with its contacts in the order of these normal rows."""
+    order = np.concatenate([np.arange(i, i + 3) for i in normals])
+    other = copy_problem(problem)
+    for name in ("body_a", "body_b", "J_a", "J_b", "MJ_a", "MJ_b", "diagonal", "cfm", "b", "mu"):
+        getattr(other, name)[: len(order)] = getattr(problem, name)[order]
+    other.lam[: len(order)] = problem.lam[order]
+    return other
+
+
+@pytest.mark.parametrize("name", PILES)
+def test_no_group_moves_a_body_twice(name):
+    problem = PILES[name]()
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    assert lanes.count[1] == 0
+    used = placed(lanes)
+    contacts = np.arange(problem.count[1], problem.count[0], 3)
+    assert sorted(used[used >= 0]) == list(contacts)
+    for group in used:
+        rows = group[group >= 0]
+        bodies = np.concatenate([problem.body_a[rows], problem.body_b[rows]])
+        bodies = bodies[problem.inverse_mass[bodies] > 0.0]
+        assert len(set(bodies)) == len(bodies)
+
+
+@pytest.mark.parametrize("name", PILES)
+@pytest.mark.parametrize("sweeps", [1, 4])
+def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
+    problem = PILES[name]()
+    problem.lam[: problem.count[0]] = np.random.default_rng(0).normal(size=problem.count[0])
+    coloured, lanes = copy_problem(problem), garbage_lanes(problem)
+    sweep_all(coloured, lanes, velocity_scratch(problem), (sweeps, -1.0, 1.2))
+    order = placed(lanes)
+    order = order[order >= 0]
+    plain = in_order(problem, order)
+    pgs(plain, velocity_scratch(problem), sweeps, -1.0, 1.2)
+    found = in_order(coloured, order)
+    n = problem.count[0]
+    np.testing.assert_allclose(found.lam[:n], plain.lam[:n], rtol=1e-11, atol=1e-12)
+
+
+def test_groups_are_round_where_all_their_bodies_are():
+    problem = PILES["both"]()
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    kinds = set()
+    for g in range(lanes.count[0]):
+        bodies = np.concatenate([lanes.body_a[g * W : g * W + W], lanes.body_b[g * W : g * W + W]])
+        moments = np.linalg.eigvalsh(problem.inverse_inertia[bodies])
+        is_round = bool(np.all(np.ptp(moments, axis=1) <= 1e-12 * moments[:, 2]))
+        assert (lanes.layer[g] - lanes.begin[g] == ROUND_SHARED) == is_round
+        kinds.add(is_round)
+    assert kinds == {False, True}
+
+
+def test_points_of_a_pair_share_a_lane():
+    """Boxes upon each other meet in four points: as many layers."""
+    problem = tower(5, push=0.3)
+    lanes = garbage_lanes(problem)
+    load_lanes(problem, lanes, list_contacts(problem, lanes))
+    first = placed(lanes)[:POINTS, 0]
+    assert list(first - first[0]) == [0, 3, 6, 9]
+
+
+@pytest.mark.parametrize("name", PILES)
+def test_errors_of_lanes_are_those_of_the_problem(name):
+    problem = PILES[name]()
+    n = problem.count[0]
+    lanes, v = garbage_lanes(problem), velocity_scratch(problem)
+    listed = list_contacts(problem, lanes)
+    sweep_listed(problem, lanes, listed, v, (3, -1.0, 1.0))
+    found = measure_listed(problem, lanes, v)
+    w, speeds = problem.w[:n].copy(), v.copy()
+    assert found == pytest.approx(residual(problem, v), rel=1e-11)
+    np.testing.assert_allclose(w, problem.w[:n], rtol=1e-11, atol=1e-11)
+    moved = problem.inverse_mass > 0.0
+    np.testing.assert_allclose(speeds[moved], v[moved], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_rows_that_are_no_point_contacts_are_swept_one_by_one(column):
+    """No point of the bodies moves as the row of a tangent says."""
+    problem = PILES["pile"]()
+    problem.J_b[31, column] += 1e-6
+    lanes = garbage_lanes(problem)
+    n = list_contacts(problem, lanes)
+    load_lanes(problem, lanes, n)
+    assert list(lanes.count) == [0, n]
+    assert list(lanes.rest[:n]) == list(lanes.listed[:n])
+
+
+def test_contacts_without_a_colour_are_swept_one_by_one():
+    """A hundred contacts of two bodies, no two alike: more than there are colours."""
+    problem = pile(2, 100)
+    lanes = garbage_lanes(problem)
+    rules = (20_000, 1e-12, 1.0)
+    status, _ = sweep_all(problem, lanes, velocity_scratch(problem), rules)
+    assert status == STOPPED_TOLERANCE
+    assert lanes.count[1] > 0
+    assert residual(problem, velocity_scratch(problem))[0] < 1e-9

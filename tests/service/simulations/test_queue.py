@@ -1,0 +1,290 @@
+import sqlite3
+import threading
+
+import pytest
+
+from service import clock
+from service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
+from service.simulations.queue import Queue
+from service.simulations.rows import Outcome, worker_lost_error
+from service.simulations.states import RunEvent, RunState
+from service.simulations.tables import VERSION, UnknownVersionError, open_database
+
+WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
+BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})
+LOST = Outcome(RunEvent.WORKER_LOST, error=worker_lost_error("signal 9"))
+
+
+def test_a_run_goes_from_the_queue_to_its_result(desk):
+    run = desk.simulation(name="first")
+    claim = desk.queue.claim("me")
+    assert (claim.run_id, claim.attempt, desk.state(run)) == (run, 1, "starting")
+    assert desk.queue.started(claim, 100)
+    assert desk.queue.renew(claim, 40, 2.5) is RunState.RUNNING
+    row = desk.catalog.run(run)
+    assert (row["step"], row["real_time_factor"]) == (40, 2.5)
+    assert desk.queue.finish(claim, WON) is RunState.SUCCEEDED
+    row = desk.catalog.run(run)
+    assert (row["summary"], row["result"], row["step"]) == ({"a": 1}, "folder", 100)
+    assert row["owner"] is None
+    told = [event["data"]["status"] for event in desk.catalog.events(run)]
+    assert told == ["queued", "starting", "running", "succeeded"]
+    assert run in desk.changed
+
+
+def test_runs_start_in_order_and_simulations_before_batches(desk):
+    batch = desk.batch(2)
+    first, second = desk.simulation(), desk.simulation()
+    claimed = [desk.queue.claim("me").run_id for _ in range(4)]
+    assert claimed == [first, second, *[row["id"] for row in desk.catalog.runs_of(batch)]]
+    assert desk.queue.claim("me") is None
+
+
+def test_positions_count_from_the_front(desk):
+    runs = [desk.simulation() for _ in range(3)]
+    rows = [desk.catalog.run(run) for run in runs]
+    assert desk.catalog.positions(rows) == {runs[0]: 0, runs[1]: 1, runs[2]: 2}
+    desk.queue.claim("me")
+    rows = [desk.catalog.run(run) for run in runs]
+    assert desk.catalog.positions(rows) == {runs[1]: 0, runs[2]: 1}
+    assert desk.catalog.positions(rows[:1]) == {}
+
+
+def test_the_fenced_cannot_write(desk):
+    run = desk.simulation()
+    old = desk.queue.claim("slow")
+    desk.queue.started(old, 100)
+    # its lease ends; somebody else takes the run
+    assert desk.queue.recover(everything=True) == [run]
+    new = desk.queue.claim("quick")
+    assert new.attempt == 2
+    assert new.folder != old.folder
+    assert desk.queue.renew(old, 50) is None
+    assert not desk.queue.started(old, 100)
+    assert desk.queue.finish(old, WON) is None
+    assert desk.state(run) == "starting"
+    assert desk.queue.finish(new, WON) is RunState.SUCCEEDED
+    assert desk.queue.finish(new, BAD) is None, "an end is committed once"
+
+
+def test_leases_that_ended_are_taken_back_and_others_are_not(tmp_path, desk):
+    run = desk.simulation()
+    desk.queue.claim("me")
+    assert desk.queue.recover(everything=False) == []
+    short = Queue(open_database(tmp_path / "queue.sqlite3"), lease_s=-1.0)
+    other = desk.simulation()
+    assert short.claim("gone").run_id == other
+    assert short.recover(everything=False) == [other]
+    assert desk.state(run) == "starting"
+
+
+def test_lost_workers_are_forgiven_twice(desk):
+    run = desk.simulation()
+    for attempt in (1, 2):
+        claim = desk.queue.claim("me")
+        assert claim.attempt == attempt
+        assert desk.queue.finish(claim, LOST) is RunState.QUEUED
+    assert desk.queue.finish(desk.queue.claim("me"), LOST) is RunState.FAILED
+    assert desk.catalog.run(run)["error"]["code"] == "worker_lost"
+
+
+def test_a_release_counts_as_no_loss(desk):
+    desk.simulation()
+    for _ in range(5):
+        claim = desk.queue.claim("me")
+        assert desk.queue.finish(claim, Outcome(RunEvent.RELEASED)) is RunState.QUEUED
+
+
+def test_physics_is_not_tried_again(desk):
+    run = desk.simulation()
+    assert desk.queue.finish(desk.queue.claim("me"), BAD) is RunState.FAILED
+    assert desk.queue.claim("me") is None
+    assert desk.catalog.run(run)["error"]["code"] == "engine_diverged"
+
+
+def test_cancelling_is_seen_by_the_owner_and_ends_when_it_stops(desk):
+    run = desk.simulation()
+    claim = desk.queue.claim("me")
+    desk.queue.started(claim, 100)
+    assert desk.queue.cancel(run) is RunState.CANCELLING
+    assert desk.queue.renew(claim, 10) is RunState.CANCELLING
+    stopped = Outcome(RunEvent.CANCELLED, step=10, error={"code": "cancelled"}, result="part")
+    assert desk.queue.finish(claim, stopped) is RunState.CANCELLED
+    assert desk.catalog.run(run)["result"] == "part"
+    assert desk.queue.cancel(run) is RunState.CANCELLED
+    assert desk.queue.cancel("sim_unknown") is None
+
+
+def test_a_waiting_run_is_cancelled_at_once(desk):
+    run = desk.simulation()
+    assert desk.queue.cancel(run) is RunState.CANCELLED
+    assert desk.queue.claim("me") is None
+
+
+def test_two_owners_never_claim_the_same_run(desk, tmp_path):
+    runs = {desk.simulation() for _ in range(40)}
+    claimed, lock = [], threading.Lock()
+
+    def work(number):
+        queue = Queue(open_database(tmp_path / "queue.sqlite3"))
+        while (claim := queue.claim(f"owner {number}")) is not None:
+            with lock:
+                claimed.append(claim.run_id)
+            queue.finish(claim, WON)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(claimed) == 40
+    assert set(claimed) == runs
+
+
+def test_max_parallel_holds_a_batch_back(desk):
+    batch = desk.batch(4, max_parallel=2)
+    first = desk.queue.claim("a")
+    assert desk.queue.claim("b")
+    assert desk.queue.claim("c") is None
+    desk.queue.finish(first, WON)
+    assert desk.queue.claim("c")
+    assert desk.states(batch).count("starting") == 2
+
+
+def test_stop_after_two_failures_cancels_what_waits(desk):
+    batch = desk.batch(5, on_failure="stop_after:2")
+    for _ in range(2):
+        desk.queue.finish(desk.queue.claim("me"), BAD)
+    assert desk.states(batch) == ["failed", "failed", "cancelled", "cancelled", "cancelled"]
+    assert desk.queue.claim("me") is None
+    row = desk.catalog.batch(batch)
+    assert "2 of its runs failed" in row["stop_reason"]
+    assert desk.catalog.batch_progress(row)["status"] == "failed"
+
+
+def test_the_breaker_stops_a_batch_that_only_fails(desk):
+    batch = desk.batch(9)
+    for _ in range(5):
+        desk.queue.finish(desk.queue.claim("me"), BAD)
+    assert desk.states(batch).count("cancelled") == 4
+
+
+def test_a_cancelled_batch_starts_nothing_and_can_be_retried(desk):
+    batch = desk.batch(3)
+    claim = desk.queue.claim("me")
+    assert desk.queue.cancel_batch(batch, "enough")
+    assert desk.states(batch) == ["cancelling", "cancelled", "cancelled"]
+    assert desk.catalog.batch_progress(desk.catalog.batch(batch))["status"] == "cancelling"
+    desk.queue.finish(claim, WON)
+    assert desk.queue.retry_failed(batch) == []
+    assert desk.states(batch) == ["succeeded", "queued", "queued"]
+    assert desk.queue.claim("me").attempt == 1
+    assert desk.queue.retry_failed("batch_unknown") is None
+
+
+def test_a_retried_run_gives_its_old_result_away(desk):
+    batch = desk.batch(1)
+    failed = Outcome(RunEvent.FAILED, error={"code": "c"}, result="old-1")
+    desk.queue.finish(desk.queue.claim("me"), failed)
+    assert desk.queue.retry_failed(batch) == ["old-1"]
+    assert desk.queue.referenced_results() == frozenset()
+    assert desk.queue.claim("me").attempt == 2
+
+
+def test_capacity_is_reserved_when_admitted(desk):
+    desk.batch(49)
+    desk.simulation()
+    with pytest.raises(QueueFullError, match="50 runs wait"):
+        desk.simulation()
+    with pytest.raises(QueueFullError):
+        desk.batch(2)
+    desk.queue.claim("me")
+    desk.simulation()
+
+
+def test_idempotency_keys(desk):
+    assert desk.admission.reserve("k", "payload") is None
+    with pytest.raises(KeyInFlightError):
+        desk.admission.reserve("k", "payload")
+    run = desk.simulation(key="k")
+    assert desk.admission.reserve("k", "payload") == run
+    with pytest.raises(KeyReusedError):
+        desk.admission.reserve("k", "another")
+    desk.admission.release("k")
+    assert desk.admission.reserve("k", "payload") == run, "a used key is not given back"
+
+
+def test_a_key_given_back_is_new_again(desk):
+    desk.admission.reserve("k", "one")
+    desk.admission.release("k")
+    assert desk.admission.reserve("k", "two") is None
+
+
+def test_old_keys_are_forgotten(desk, monkeypatch):
+    desk.admission.reserve("k", "payload")
+    desk.simulation(key="k")
+    later = clock.now() + 61.0
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert desk.admission.reserve("k", "another") is None
+
+
+def test_only_ended_runs_are_removed(desk):
+    run = desk.simulation()
+    assert not desk.catalog.remove_run(run)
+    desk.queue.finish(desk.queue.claim("me"), WON)
+    assert desk.catalog.remove_run(run)
+    assert desk.catalog.run(run) is None
+    assert desk.catalog.events(run) == []
+
+
+def test_what_is_committed_survives_another_opening(desk, tmp_path):
+    run = desk.simulation()
+    desk.queue.finish(desk.queue.claim("me"), WON)
+    again = Queue(open_database(tmp_path / "queue.sqlite3"))
+    assert again.referenced_results() == {"folder"}
+    assert again.claim("me") is None
+    assert run
+
+
+def test_lost_workers_never_trip_the_breaker(desk):
+    batch = desk.batch(7)
+    for _ in range(6 * 3):
+        assert desk.queue.finish(desk.queue.claim("me"), LOST)
+    assert desk.states(batch) == ["failed"] * 6 + ["queued"]
+    assert desk.catalog.batch(batch)["stop_reason"] is None
+
+
+def test_a_lost_worker_is_no_failure_that_stops_a_batch(desk):
+    batch = desk.batch(3, on_failure="stop")
+    for _ in range(3):
+        desk.queue.finish(desk.queue.claim("me"), LOST)
+    assert desk.states(batch) == ["failed", "queued", "queued"]
+    desk.queue.finish(desk.queue.claim("me"), BAD)
+    assert desk.states(batch) == ["failed", "failed", "cancelled"]
+
+
+def test_a_file_of_another_version_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "queue.sqlite3"
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        file.execute("ALTER TABLE runs RENAME COLUMN losses TO lost")
+        file.execute(f"PRAGMA user_version={VERSION + 6}")
+    before = path.read_bytes()
+    with pytest.raises(UnknownVersionError, match=f"it says version {VERSION + 6}, this one reads"):
+        open_database(path)
+    assert path.read_bytes() == before
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version=0")
+    with pytest.raises(UnknownVersionError, match="says no version and has other tables"):
+        open_database(path)
+
+
+def test_a_file_from_before_versions_were_kept_is_taken(tmp_path):
+    path = tmp_path / "queue.sqlite3"
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version=0")
+    open_database(path).dispose()
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (VERSION,)
