@@ -3,8 +3,8 @@
     python .ci/wheel.py [FOLDER]      (FOLDER: where the wheels go, dist/ unless given)
 
 Every kernel that a start may call is taken from the user's cache, or compiled now. Kernels are for
-x86-64-v3 where this processor has it (`engine/compiler/processor.py`); an installation whose interpreter,
-Numba, llvmlite or processor differs does not find them and compiles its own.
+x86-64-v3 where this processor has it (engine/compiler/processor.py); an installation whose
+interpreter, Numba, llvmlite or processor differs does not find them and compiles its own.
 """
 
 import os

@@ -5,9 +5,9 @@ Nothing is asserted here: times belong to a machine. Wants a quiet one.
 
 from datetime import UTC, datetime
 
-import engine
 from benchmarks import machine, peers, prices, report, scenes, starts, viewers
 from benchmarks.server import serving
+from cardan import engine
 
 
 def main() -> None:

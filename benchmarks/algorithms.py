@@ -24,15 +24,15 @@ from rich.table import Table
 from benchmarks import machine
 from benchmarks.mechanisms import MECHANISMS, Mechanism
 from benchmarks.report import FOLDER
-from engine import Dynamics
-from engine.compiler.kernel import kernel
-from engine.trees.aba import forward_dynamics
-from engine.trees.batches import inverse_dynamics_of_states
-from engine.trees.crba import joint_inertia
-from engine.trees.rnea import inverse_dynamics
-from engine.world.tree import NODE_FREE
-from schemas import load_scene
-from schemas.examples import example_text
+from cardan.engine import Dynamics
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.batches import inverse_dynamics_of_states
+from cardan.engine.trees.crba import joint_inertia
+from cardan.engine.trees.rnea import inverse_dynamics
+from cardan.engine.world.tree import NODE_FREE
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
 
 GRAVITY = (0.0, 0.0, -9.81)
 ALGORITHMS = ("RNEA", "CRBA", "ABA")

@@ -13,9 +13,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-import engine
 from benchmarks.plots import STYLE
-from schemas import load_scene
+from cardan import engine
+from cardan.schemas import load_scene
 from tests.laws.measures import chain
 from tests.references.mechanism_scenes import four_bars
 

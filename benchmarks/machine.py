@@ -6,7 +6,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from engine import ENGINE_VERSION
+from cardan.engine import ENGINE_VERSION
 
 PACKAGES = ("numba", "llvmlite", "numpy", "uvicorn", "websockets")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

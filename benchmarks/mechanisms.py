@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.trees.arrays import nearest_above, tree_work, unbroken_runs
-from engine.world.tree import (
+from cardan.engine.trees.arrays import nearest_above, tree_work, unbroken_runs
+from cardan.engine.world.tree import (
     NODE_COORDINATES,
     NODE_FREE,
     NODE_HINGE,

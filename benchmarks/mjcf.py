@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.body import Body
-from schemas.joint import Hinge
-from schemas.scene import Scene
-from schemas.shape import Box, Capsule, Plane, Shape, Sphere
+from cardan.schemas.body import Body
+from cardan.schemas.joint import Hinge
+from cardan.schemas.scene import Scene
+from cardan.schemas.shape import Box, Capsule, Plane, Shape, Sphere
 
 Floats = NDArray[np.float64]
 

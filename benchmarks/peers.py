@@ -10,9 +10,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks.mjcf import to_mjcf
-from schemas import load_scene
-from schemas.examples import example_text
-from schemas.scene import Scene
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
+from cardan.schemas.scene import Scene
 
 REPEATS = 5
 LIMIT_S = 10.0

@@ -9,9 +9,9 @@ import sys
 import time
 from typing import Any
 
-import engine
 from benchmarks.machine import single_threaded
-from schemas import load_scene
+from cardan import engine
+from cardan.schemas import load_scene
 
 REPEATS = 15
 

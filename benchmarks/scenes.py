@@ -12,10 +12,10 @@ import time
 from statistics import median
 from typing import Any
 
-import engine
 from benchmarks.machine import single_threaded
-from schemas import Scene, load_scene
-from schemas.examples import example_names, example_text
+from cardan import engine
+from cardan.schemas import Scene, load_scene
+from cardan.schemas.examples import example_names, example_text
 
 REPEATS = 5
 CHUNK = 50

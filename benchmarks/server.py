@@ -36,7 +36,7 @@ def serving() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="cardan-data-") as data:
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", data],
+            [sys.executable, "-m", "cardan.service.cli", "serve", "--port", "0", "--data", data],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

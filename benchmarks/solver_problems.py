@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from engine import Simulation
-from engine.complementarity import Complementarity, problem
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.complementarity import Complementarity, problem
+from cardan.schemas import load_scene
 from tests.published import FRICTION
 
 # bodies of the piles, and steps of 5 ms until their problem is taken

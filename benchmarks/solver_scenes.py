@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.pages import row
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 
 EDGE, GAP, STEPS = 0.5, 0.05, 600
 PLANE = {"type": "plane", "normal": [0, 0, 1]}

@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks import solver_scenes
 from benchmarks.machine import describe, single_threaded
 from benchmarks.solver_problems import Named, piles, published
-from engine.compiler.warmup import solve_plain_problems
-from engine.complementarity import Complementarity, Rules, Solution, solve
+from cardan.engine.compiler.warmup import solve_plain_problems
+from cardan.engine.complementarity import Complementarity, Rules, Solution, solve
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "solvers"

@@ -12,9 +12,9 @@ from benchmarks.machine import single_threaded
 FIRST_FRAME = """
 import json, time
 began = time.perf_counter()
-import engine
-from schemas import load_scene
-from schemas.examples import example_text
+from cardan import engine
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
 loaded = time.perf_counter()
 seconds = engine.warmup()
 warm = time.perf_counter()
@@ -27,9 +27,9 @@ print(json.dumps({"import_s": loaded - began, "kernels_s": seconds,
 """
 
 EVERY_SCENE = """
-import engine
-from schemas import load_scene
-from schemas.examples import example_names, example_text
+from cardan import engine
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_names, example_text
 for name in example_names():
     engine.Simulation(load_scene(example_text(name))).advance(20)
 """

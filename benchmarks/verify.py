@@ -13,8 +13,8 @@ from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
-import engine
 from benchmarks.pages import DOCS, fill, row
+from cardan import engine
 from tests.references.sections import SECTIONS, Section
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.server import Server
-from schemas.frame import HEADER
+from cardan.schemas.frame import HEADER
 
 VIEWERS = 8
 SESSIONS = 10

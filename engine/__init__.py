@@ -1,11 +1,14 @@
 """Rigid multibody dynamics: build a scene, advance it, ask it how true it is."""
 
-from engine.build.faults import SceneError
-from engine.compiler.warmup import warmup
-from engine.dynamics import Dynamics, StatesInvalid
-from engine.errors import Failure
-from engine.recording import Recording, recording_steps, run
-from engine.simulation import ENGINE_VERSION, Simulation
+if __name__ != "cardan.engine":
+    raise ImportError("import cardan.engine: `engine` would be a second copy of it")
+
+from cardan.engine.build.faults import SceneError
+from cardan.engine.compiler.warmup import warmup
+from cardan.engine.dynamics import Dynamics, StatesInvalid
+from cardan.engine.errors import Failure
+from cardan.engine.recording import Recording, recording_steps, run
+from cardan.engine.simulation import ENGINE_VERSION, Simulation
 
 __all__ = [
     "ENGINE_VERSION",

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.accounting.energy import momenta, moving_energy, potential_energy
-from engine.build.rotations import inverse, rotation_matrix, turn
-from engine.world.model import DYNAMIC, STATIC, Model
-from engine.world.options import Integrator, StepOptions
-from engine.world.rows import ROW_GRAB
-from engine.world.state import LEDGER_WORK_IN, State
-from engine.world.workspace import Workspace
+from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
+from cardan.engine.build.rotations import inverse, rotation_matrix, turn
+from cardan.engine.world.model import DYNAMIC, STATIC, Model
+from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.rows import ROW_GRAB
+from cardan.engine.world.state import LEDGER_WORK_IN, State
+from cardan.engine.world.workspace import Workspace
 
 Array = NDArray[np.float64]
 

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.faults import Faults, SceneError
-from engine.build.rotations import turn
-from engine.build.scene import build
-from engine.build.tree import Start, build_tree
-from engine.trees import batches, subspaces
-from engine.trees.arrays import tree_work
-from engine.world.model import DYNAMIC
-from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
-from schemas import Fault, Scene, SceneInvalid
+from cardan.engine.build.faults import Faults, SceneError
+from cardan.engine.build.rotations import turn
+from cardan.engine.build.scene import build
+from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.trees import batches, subspaces
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
+from cardan.schemas import Fault, Scene, SceneInvalid
 
 Array = NDArray[np.float64]
 

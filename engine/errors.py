@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.bodies.finite import LARGEST
-from engine.world.state import State
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.world.state import State
 
 
 class Failure(NamedTuple):

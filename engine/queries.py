@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.allocate import contact_arrays
-from engine.build.events import event_arrays
-from engine.collision.queries.between_steps import cast_rays, closest_shapes
-from engine.world.collision import MAX_GROUPS, CollisionScratch
-from engine.world.events import (
+from cardan.engine.build.allocate import contact_arrays
+from cardan.engine.build.events import event_arrays
+from cardan.engine.collision.queries.between_steps import cast_rays, closest_shapes
+from cardan.engine.world.collision import MAX_GROUPS, CollisionScratch
+from cardan.engine.world.events import (
     EVENT_BODY_A,
     EVENT_BODY_B,
     EVENT_JOINT,
@@ -22,9 +22,9 @@ from engine.world.events import (
     EVENT_STEP,
     Events,
 )
-from engine.world.model import Model
-from engine.world.state import State
-from engine.world.workspace import Workspace
+from cardan.engine.world.model import Model
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
 
 Array = NDArray[np.float64]
 

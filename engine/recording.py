@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.queries import EVENT_DTYPE, EVENT_KINDS
-from engine.simulation import Simulation
-from schemas import Scene
+from cardan.engine.queries import EVENT_DTYPE, EVENT_KINDS
+from cardan.engine.simulation import Simulation
+from cardan.schemas import Scene
 
 Table = dict[str, NDArray[Any]]
 

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.accounting.energy import moving_energy, potential_energy
-from engine.accounting.extremes import inner_errors
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import (
+from cardan.engine.accounting.energy import moving_energy, potential_energy
+from cardan.engine.accounting.extremes import inner_errors
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import (
     axis_of,
     coordinate,
     n_coordinates,
     write_coordinate,
 )
-from engine.constraints.joints.frames import is_broken, joint_frame
-from engine.constraints.row import row_speed
-from engine.spatial.vec3 import cross, dot, load3, scale, sub
-from engine.world.contacts import Contacts
-from engine.world.model import BALL, Joints, Model
-from engine.world.problem import Problem
-from engine.world.rows import (
+from cardan.engine.constraints.joints.frames import is_broken, joint_frame
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.spatial.vec3 import cross, dot, load3, scale, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import BALL, Joints, Model
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.rows import (
     ROW_EQUATION,
     ROW_LIMIT,
     ROW_MOTOR,
@@ -33,7 +33,7 @@ from engine.world.rows import (
     SLOT_UPPER,
     Rows,
 )
-from engine.world.state import (
+from cardan.engine.world.state import (
     EXTREME_ANGULAR,
     EXTREME_BALANCE,
     EXTREME_CONTACTS,

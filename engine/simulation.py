@@ -12,28 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan import __version__
-from engine import commands
-from engine.accounting.extremes import start_extremes
-from engine.build.allocate import grown_cache, workspace
-from engine.build.events import event_arrays
-from engine.build.limits import lay_down_limits
-from engine.build.report import empty_report
-from engine.build.rotations import turn
-from engine.build.scene import build
-from engine.build.world import clock_arrays, spare_arrays, with_activity
-from engine.commands import Commands
-from engine.compiler.cache import SOURCE_HASH
-from engine.compiler.handles import hold
-from engine.errors import Failure, find_failure
-from engine.integrators.schemes import run_smooth
-from engine.queries import Queries
-from engine.reports import broken_joints, contact_table, energies, joint_table, summarise
-from engine.snapshot import from_bytes, state_hash, to_bytes
-from engine.step.step import run as run_steps
-from engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
-from engine.world.collision import collision_scratch
-from engine.world.options import Integrator, SolverMethod
-from engine.world.report import (
+from cardan.engine import commands
+from cardan.engine.accounting.extremes import start_extremes
+from cardan.engine.build.allocate import grown_cache, workspace
+from cardan.engine.build.events import event_arrays
+from cardan.engine.build.limits import lay_down_limits
+from cardan.engine.build.report import empty_report
+from cardan.engine.build.rotations import turn
+from cardan.engine.build.scene import build
+from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
+from cardan.engine.commands import Commands
+from cardan.engine.compiler.cache import SOURCE_HASH
+from cardan.engine.compiler.handles import hold
+from cardan.engine.errors import Failure, find_failure
+from cardan.engine.integrators.schemes import run_smooth
+from cardan.engine.queries import Queries
+from cardan.engine.reports import broken_joints, contact_table, energies, joint_table, summarise
+from cardan.engine.snapshot import from_bytes, state_hash, to_bytes
+from cardan.engine.step.step import run as run_steps
+from cardan.engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
+from cardan.engine.world.collision import collision_scratch
+from cardan.engine.world.options import Integrator, SolverMethod
+from cardan.engine.world.report import (
     CONTACTS_FULL,
     EVENTS_FULL,
     NOT_FINITE,
@@ -46,9 +46,9 @@ from engine.world.report import (
     PHASE_ROWS,
     PHASE_SOLVE,
 )
-from engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
-from engine.world.world import World
-from schemas import Scene, scene_hash
+from cardan.engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
+from cardan.engine.world.world import World
+from cardan.schemas import Scene, scene_hash
 
 ENGINE_VERSION = __version__
 
@@ -237,7 +237,7 @@ class Simulation(Commands, Queries):
         return sleeping
 
     def joint_table(self) -> NDArray[np.void]:
-        """One row per joint coordinate: see engine.reports."""
+        """One row per joint coordinate: see cardan.engine.reports."""
         work = self.work
         return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
 
@@ -246,7 +246,7 @@ class Simulation(Commands, Queries):
         return broken_joints(self.state, self.joint_names)
 
     def contact_table(self) -> NDArray[np.void]:
-        """One row per contact of the last step: see engine.reports."""
+        """One row per contact of the last step: see cardan.engine.reports."""
         work = self.work
         return contact_table(work.contacts, work.rows, work.problem, self.time_step)
 
@@ -285,7 +285,7 @@ class Simulation(Commands, Queries):
         }
 
     def findings(self) -> list[dict[str, Any]]:
-        """Where this run left the limits within which it can be trusted: see engine.verdict."""
+        """Where this run left the limits within which it can be trusted (engine/verdict.py)."""
         names = Names(self.body_names, self.joint_names)
         return findings(self.model, self.state, self.options, names, self._overlaps)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.allocate import contact_cache
-from engine.world.state import ContactCache, State
+from cardan.engine.build.allocate import contact_cache
+from cardan.engine.world.state import ContactCache, State
 
 MAGIC = b"cardan-snapshot-1\n"
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.accounting.crossings import (
+from cardan.engine.accounting.crossings import (
     APART,
     FIRST_STEP,
     FIRST_WHO,
@@ -22,12 +22,12 @@ from engine.accounting.crossings import (
     WORST_LIMIT,
     WORST_WHO,
 )
-from engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
-from engine.errors import Failure
-from engine.world.contacts import Contacts
-from engine.world.model import Model
-from engine.world.options import StepOptions
-from engine.world.state import EXTREME_RESIDUAL, State
+from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
+from cardan.engine.errors import Failure
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import Model
+from cardan.engine.world.options import StepOptions
+from cardan.engine.world.state import EXTREME_RESIDUAL, State
 
 Finding = dict[str, Any]
 

@@ -1,13 +1,16 @@
 """The words of the project as data: scenes, requests, frames, errors. Knows no engine, no HTTP."""
 
-from schemas.error import Fault, Problem, SceneInvalid
-from schemas.limits import Limits, SceneCounts, count_scene
-from schemas.load import load_scene
-from schemas.parse import parse_json
-from schemas.pointer import apply_overrides
-from schemas.scene import Scene
-from schemas.scene_hash import scene_hash
-from schemas.scene_warnings import scene_warnings
+if __name__ != "cardan.schemas":
+    raise ImportError("import cardan.schemas: `schemas` would be a second copy of it")
+
+from cardan.schemas.error import Fault, Problem, SceneInvalid
+from cardan.schemas.limits import Limits, SceneCounts, count_scene
+from cardan.schemas.load import load_scene
+from cardan.schemas.parse import parse_json
+from cardan.schemas.pointer import apply_overrides
+from cardan.schemas.scene import Scene
+from cardan.schemas.scene_hash import scene_hash
+from cardan.schemas.scene_warnings import scene_warnings
 
 __all__ = [
     "Fault",

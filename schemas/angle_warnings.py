@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.drive import BallPositionMotor, Limits, PositionMotor
-from schemas.error import Fault, shown
-from schemas.joint import Joint
-from schemas.pointer import to_pointer
-from schemas.scene import Scene
-from schemas.series import NumberSeries, VectorSeries
+from cardan.schemas.drive import BallPositionMotor, Limits, PositionMotor
+from cardan.schemas.error import Fault, shown
+from cardan.schemas.joint import Joint
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.scene import Scene
+from cardan.schemas.series import NumberSeries, VectorSeries
 
 ROUND_DEGREES = frozenset({30.0, 45.0, 60.0, 90.0, 120.0, 135.0, 150.0, 180.0, 270.0, 360.0})
 """In radians each of them is several turns."""

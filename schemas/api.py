@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from schemas.base import Base
-from schemas.error import Fault
-from schemas.limits import SceneCounts
-from schemas.quantities import Boolean, Count, Positive, Text
+from cardan.schemas.base import Base
+from cardan.schemas.error import Fault
+from cardan.schemas.limits import SceneCounts
+from cardan.schemas.quantities import Boolean, Count, Positive, Text
 
 SimulationStatus = Literal[
     "queued", "starting", "running", "cancelling", "succeeded", "failed", "cancelled", "timed_out"

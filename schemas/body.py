@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Tag
 
-from schemas.base import Base
-from schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
-from schemas.shape import Shape
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
+from cardan.schemas.shape import Shape
 
 
 def _inertia_tag(value: Any) -> str:

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from schemas.base import Base, op_tag
-from schemas.quantities import Count, Index, Name, NonNegative, Number, Vec3
+from cardan.schemas.base import Base, op_tag
+from cardan.schemas.quantities import Count, Index, Name, NonNegative, Number, Vec3
 
 
 class CommandBase(Base):

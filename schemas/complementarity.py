@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Discriminator, Field, Tag
 
-from schemas.base import Base, type_tag
-from schemas.quantities import Boolean, Index, NonNegative, Number
+from cardan.schemas.base import Base, type_tag
+from cardan.schemas.quantities import Boolean, Index, NonNegative, Number
 
 MAX_LENGTH = 100_000
 MAX_UNKNOWNS = 2_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemas.complementarity import (
+from cardan.schemas.complementarity import (
     BoxLcp,
     ComplementarityRequest,
     Contacts,
@@ -17,8 +17,8 @@ from schemas.complementarity import (
     QuadraticProgram,
     SparseMatrix,
 )
-from schemas.error import Fault, SceneInvalid
-from schemas.translate import translate
+from cardan.schemas.error import Fault, SceneInvalid
+from cardan.schemas.translate import translate
 
 # names that a field may have in a document
 NAMES = {

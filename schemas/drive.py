@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from schemas.base import Base, type_tag
-from schemas.quantities import Fraction, NonNegative, Number, Positive, Stiffness
-from schemas.series import Target, VectorTarget
+from cardan.schemas.base import Base, type_tag
+from cardan.schemas.quantities import Fraction, NonNegative, Number, Positive, Stiffness
+from cardan.schemas.series import Target, VectorTarget
 
 Angle = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=math.pi)]
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.api import SceneSource
-from schemas.base import Base
-from schemas.quantities import Finite, Index, Name, Number, Vec3
+from cardan.schemas.api import SceneSource
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Finite, Index, Name, Number, Vec3
 
 MAX_STATES = 10_000
 MAX_NUMBERS = 2_000_000

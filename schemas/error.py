@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from schemas.base import Base
+from cardan.schemas.base import Base
 
 MAX_FAULTS = 1000
 SHOWN_LENGTH = 80

@@ -3,12 +3,12 @@
 from importlib.resources import files
 from typing import Any
 
-from schemas.parse import parse_json
+from cardan.schemas.parse import parse_json
 
 
 def example_names() -> list[str]:
     """Return the names of the examples, sorted."""
-    entries = (files("schemas") / "examples").iterdir()
+    entries = (files("cardan.schemas") / "examples").iterdir()
     return sorted(
         entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json")
     )
@@ -18,7 +18,7 @@ def example_text(name: str) -> bytes:
     """Return the JSON text of an example. Raises KeyError when there is none of that name."""
     if name not in example_names():
         raise KeyError(name)
-    return (files("schemas") / "examples" / f"{name}.json").read_bytes()
+    return (files("cardan.schemas") / "examples" / f"{name}.json").read_bytes()
 
 
 def example_document(name: str) -> dict[str, Any]:

@@ -4,9 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Tag
 
-from schemas.base import Base, type_tag
-from schemas.quantities import Direction, Name, NonNegative, Number, Positive, Stiffness, Vec3
-from schemas.series import VectorTarget
+from cardan.schemas.base import Base, type_tag
+from cardan.schemas.quantities import (
+    Direction,
+    Name,
+    NonNegative,
+    Number,
+    Positive,
+    Stiffness,
+    Vec3,
+)
+from cardan.schemas.series import VectorTarget
 
 
 class ForceBase(Base):

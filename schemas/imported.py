@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from schemas.base import Base
-from schemas.options import Formulation
-from schemas.quantities import Boolean, Text
+from cardan.schemas.base import Base
+from cardan.schemas.options import Formulation
+from cardan.schemas.quantities import Boolean, Text
 
 NoteKind = Literal["dropped", "approximated", "guessed"]
 

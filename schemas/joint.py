@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Tag
 
-from schemas.base import Base, type_tag
-from schemas.drive import BallLimits, BallMotor, JointSpring, Limits, Motor
-from schemas.quantities import (
+from cardan.schemas.base import Base, type_tag
+from cardan.schemas.drive import BallLimits, BallMotor, JointSpring, Limits, Motor
+from cardan.schemas.quantities import (
     Boolean,
     Direction,
     Fraction,

@@ -1,6 +1,6 @@
 """The scene as JSON Schema (draft 2020-12), with units and frames in the descriptions.
 
-`python -m schemas.json_schema` prints the document that is published as `scene.schema.json`.
+`python -m cardan.schemas.json_schema` prints the document that is published as `scene.schema.json`.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from schemas.scene import Scene
+from cardan.schemas.scene import Scene
 
 DIALECT = GenerateJsonSchema.schema_dialect
 IDENTITY = "urn:cardan:scene:1"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.base import Base
-from schemas.error import Fault, shown
-from schemas.pointer import to_pointer
-from schemas.scene import Scene
+from cardan.schemas.base import Base
+from cardan.schemas.error import Fault, shown
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.scene import Scene
 
 POSE_VALUES = 7
 VELOCITY_VALUES = 6

@@ -4,13 +4,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemas.checks import CHECKS
-from schemas.checks.parts import parts_of_scene, valid_parts
-from schemas.error import Fault, SceneInvalid, found, shown
-from schemas.limits import Limits, count_scene, run_faults, size_faults
-from schemas.parse import duplicate_keys, read_json
-from schemas.scene import Scene
-from schemas.translate import translate
+from cardan.schemas.checks import CHECKS
+from cardan.schemas.checks.parts import parts_of_scene, valid_parts
+from cardan.schemas.error import Fault, SceneInvalid, found, shown
+from cardan.schemas.limits import Limits, count_scene, run_faults, size_faults
+from cardan.schemas.parse import duplicate_keys, read_json
+from cardan.schemas.scene import Scene
+from cardan.schemas.translate import translate
 
 
 def load_scene(data: dict[str, Any] | str | bytes, limits: Limits | None = None) -> Scene:

@@ -1,7 +1,7 @@
 """Surface materials, and how a named pair of them behaves."""
 
-from schemas.base import Base
-from schemas.quantities import Fraction, Name, NonNegative, Vec3
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Fraction, Name, NonNegative, Vec3
 
 
 class Material(Base):

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import Base
-from schemas.quantities import Boolean, Count, Fraction, Integer, NonNegative, Positive
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Boolean, Count, Fraction, Integer, NonNegative, Positive
 
 SolverMethod = Literal[
     "auto",

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from schemas.error import Fault, SceneInvalid, printable
-from schemas.pointer import to_pointer
+from cardan.schemas.error import Fault, SceneInvalid, printable
+from cardan.schemas.pointer import to_pointer
 
 LONGEST_INTEGER = 40
 MAX_DEPTH_TEXT = "a scene needs no more than ten levels"

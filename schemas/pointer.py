@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from schemas.error import Fault, SceneInvalid, found, printable, shown
-from schemas.spelling import did_you_mean
+from cardan.schemas.error import Fault, SceneInvalid, found, printable, shown
+from cardan.schemas.spelling import did_you_mean
 
 OPTIONAL_SECTIONS = frozenset(
     {

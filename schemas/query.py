@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import Base
-from schemas.quantities import (
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import (
     Bits32,
     Direction,
     Finite,

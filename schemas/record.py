@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from schemas.base import Base
-from schemas.quantities import Count, Name, Positive
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Count, Name, Positive
 
 Channel = Literal[
     "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"

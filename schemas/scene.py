@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from schemas.base import Base
-from schemas.body import Body
-from schemas.force import Force
-from schemas.joint import Joint
-from schemas.material import Material, MaterialPair
-from schemas.options import SimulationOptions
-from schemas.quantities import Name, Text, Vec3
-from schemas.record import Record
+from cardan.schemas.base import Base
+from cardan.schemas.body import Body
+from cardan.schemas.force import Force
+from cardan.schemas.joint import Joint
+from cardan.schemas.material import Material, MaterialPair
+from cardan.schemas.options import SimulationOptions
+from cardan.schemas.quantities import Name, Text, Vec3
+from cardan.schemas.record import Record
 
 
 def _not_boolean(value: Any) -> Any:
@@ -26,7 +26,7 @@ class Scene(Base):
     """Bodies, joints, forces, and how to simulate and record them.
 
     SI units and radians; W is right-handed with z up; quaternions are [w, x, y, z].
-    Build one with `schemas.load_scene`, which also checks what concerns several fields.
+    Build one with `cardan.schemas.load_scene`, which also checks what concerns several fields.
     """
 
     version: Annotated[Literal[1], BeforeValidator(_not_boolean)] = 1

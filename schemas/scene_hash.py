@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from schemas.scene import Scene
+from cardan.schemas.scene import Scene
 
 
 def scene_hash(scene: Scene) -> str:

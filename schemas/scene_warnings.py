@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from schemas.angle_warnings import angle_warnings
-from schemas.checks.surface import surface_of_mesh
-from schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
-from schemas.error import Fault, shown
-from schemas.joint import Joint
-from schemas.pointer import to_pointer
-from schemas.scene import Scene
-from schemas.shape import Mesh
+from cardan.schemas.angle_warnings import angle_warnings
+from cardan.schemas.checks.surface import surface_of_mesh
+from cardan.schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
+from cardan.schemas.error import Fault, shown
+from cardan.schemas.joint import Joint
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.scene import Scene
+from cardan.schemas.shape import Mesh
 
 LARGE_STEP = 1.0 / 50.0
 WHOLE_STEPS = 1e-6

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from schemas.base import Base
-from schemas.quantities import Number, Vec3
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Number, Vec3
 
 Interpolation = Literal["linear", "step"]
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from schemas.base import Base, type_tag
-from schemas.quantities import (
+from cardan.schemas.base import Base, type_tag
+from cardan.schemas.quantities import (
     Bits32,
     Color,
     Direction,

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from schemas.base import Base
+from cardan.schemas.base import Base
 
 
 class Open(Base):

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag, ValidationError
 
-from schemas.base import UNION_PREFIX
-from schemas.error import Fault, float_or_inf, found, shown
-from schemas.pointer import to_pointer
-from schemas.quantities import HUGE, TINY
-from schemas.spelling import did_you_mean, listed
+from cardan.schemas.base import UNION_PREFIX
+from cardan.schemas.error import Fault, float_or_inf, found, shown
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.quantities import HUGE, TINY
+from cardan.schemas.spelling import did_you_mean, listed
 
 HALF_TURN = 180.0
 """The largest angle in degrees that one above pi may have meant."""

@@ -8,8 +8,8 @@ from typing import Any
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
-from service import page
-from service.api import (
+from cardan.service import page
+from cardan.service.api import (
     batches,
     complementarity,
     docs,
@@ -26,12 +26,12 @@ from service.api import (
     trajectories,
     verification,
 )
-from service.api.layers import BodyLayer, GuardLayer, RequestLayer
-from service.openapi import openapi_document
-from service.processes.launcher import WorkerLauncher
-from service.sessions import Sessions
-from service.settings import Settings
-from service.simulations.services import Services
+from cardan.service.api.layers import BodyLayer, GuardLayer, RequestLayer
+from cardan.service.openapi import openapi_document
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.sessions import Sessions
+from cardan.service.settings import Settings
+from cardan.service.simulations.services import Services
 
 DESCRIPTION = (
     "Rigid multibody dynamics: post a scene, get a trajectory you can trust, watch it move. "

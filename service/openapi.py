@@ -6,10 +6,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from schemas import Problem, Scene
-from schemas.api import BatchRequest, SessionRequest, SimulationRequest
-from schemas.complementarity import ComplementarityRequest
-from schemas.dynamics import (
+from cardan.schemas import Problem, Scene
+from cardan.schemas.api import BatchRequest, SessionRequest, SimulationRequest
+from cardan.schemas.complementarity import ComplementarityRequest
+from cardan.schemas.dynamics import (
     ConfigurationRequest,
     DynamicsModelRequest,
     ForwardDynamicsRequest,
@@ -17,8 +17,8 @@ from schemas.dynamics import (
     JacobianRequest,
     MotionRequest,
 )
-from schemas.query import ClosestPointsRequest, RaycastRequest
-from service.api.problems import MEDIA_TYPE
+from cardan.schemas.query import ClosestPointsRequest, RaycastRequest
+from cardan.service.api.problems import MEDIA_TYPE
 
 BODIES = (
     Scene,

@@ -10,10 +10,10 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 
-from service.api.content import not_modified
-from service.api.layers import KEY_COOKIE, is_key
-from service.assets import Assets
-from service.errors import ProblemError
+from cardan.service.api.content import not_modified
+from cardan.service.api.layers import KEY_COOKIE, is_key
+from cardan.service.assets import Assets
+from cardan.service.errors import ProblemError
 
 FOREVER = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from schemas import Limits
+from cardan.schemas import Limits
 
 PREFIX = "CARDAN_"
 GIB = 1024**3

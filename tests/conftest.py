@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from service.settings import PREFIX, Settings
+from cardan.service.settings import PREFIX, Settings
 from tests import published
 
 CONFIGURATION = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cardan.engine import StatesInvalid as StatesInvalid
     from cardan.engine import recording_steps as recording_steps
     from cardan.engine import run as run
+    from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.engine.complementarity import Solution as Solution
     from cardan.engine.complementarity import solve_box_lcp as solve_box_lcp
     from cardan.engine.complementarity import solve_cone as solve_cone
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from cardan.engine.complementarity import solve_lp as solve_lp
     from cardan.engine.complementarity import solve_mixed_lcp as solve_mixed_lcp
     from cardan.engine.complementarity import solve_qp as solve_qp
-    from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.schemas import Scene as Scene
     from cardan.schemas import SceneInvalid as SceneInvalid
     from cardan.schemas import apply_overrides as apply_overrides

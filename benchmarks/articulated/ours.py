@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-import engine
 from benchmarks.articulated.scenes import Floats, Scene
 from benchmarks.contacts.ours import timed
-from engine.compiler.kernel import kernel
-from engine.trees.aba import forward_dynamics
-from engine.trees.arrays import tree_work
-from engine.trees.coordinates import advance_coordinates
-from schemas import load_scene
+from cardan import engine
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.schemas import load_scene
 
 # between the hinges of a joint with several: this share of the child's mass and inertia
 LIGHT = 1e-9

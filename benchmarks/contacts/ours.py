@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-import engine
 from benchmarks.contacts.scenes import Floats, Scene
-from schemas import load_scene
+from cardan import engine
+from cardan.schemas import load_scene
 
 
 def document(scene: Scene, solver: str = "auto") -> dict[str, Any]:

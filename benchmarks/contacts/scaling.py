@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-import engine
 from benchmarks import machine
 from benchmarks.contacts.ours import document
 from benchmarks.contacts.scenes import Scene, body, scene, walls
 from benchmarks.pages import row
-from schemas import load_scene
+from cardan import engine
+from cardan.schemas import load_scene
 
 # walls and ground among them a scene may have 20 000 bodies
 NUMBERS = (10, 30, 100, 300, 1000, 2000, 5000, 10_000, 19_995)

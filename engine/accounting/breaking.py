@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from engine.accounting.energy import joint_spring_energy
-from engine.bodies.events import append_event, put_place
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import is_broken, joint_frame
-from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
-from engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
-from engine.world.model import GEAR, Joints
-from engine.world.problem import Problem
-from engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
-from engine.world.state import FREED, LEDGER_IMPACT, State
+from cardan.engine.accounting.energy import joint_spring_energy
+from cardan.engine.bodies.events import append_event, put_place
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import is_broken, joint_frame
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
+from cardan.engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
+from cardan.engine.world.model import GEAR, Joints
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
+from cardan.engine.world.state import FREED, LEDGER_IMPACT, State
 
 
 @kernel

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.accounting.work import add_impulse, mean_row_speed, row_speed_before
-from engine.bodies.point import velocity_at
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
-from engine.world.model import DYNAMIC, KINEMATIC, Bodies
-from engine.world.state import (
+from cardan.engine.accounting.work import add_impulse, mean_row_speed, row_speed_before
+from cardan.engine.bodies.point import velocity_at
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
+from cardan.engine.world.model import DYNAMIC, KINEMATIC, Bodies
+from cardan.engine.world.state import (
     FIRST_ENERGY,
     LEDGER_CORRECTION,
     LEDGER_DAMPING,
@@ -24,11 +24,11 @@ from engine.world.state import (
 )
 
 if TYPE_CHECKING:
-    from engine.world.contacts import Contacts
-    from engine.world.problem import Problem
-    from engine.world.rows import Rows
-    from engine.world.workspace import Motion
-    from engine.world.world import World
+    from cardan.engine.world.contacts import Contacts
+    from cardan.engine.world.problem import Problem
+    from cardan.engine.world.rows import Rows
+    from cardan.engine.world.workspace import Motion
+    from cardan.engine.world.world import World
 
 
 @kernel

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import dot, load3, norm
-from engine.world.model import STATIC, Model
-from engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN, State
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import dot, load3, norm
+from cardan.engine.world.model import STATIC, Model
+from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN, State
 
 CROSSINGS = 24
 

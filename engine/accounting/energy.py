@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from engine.bodies.forces import elastic_energy, load_gravity, spring_length, torsion_angle
-from engine.bodies.gyroscopic import is_round
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import is_broken, joint_frame
-from engine.constraints.motors import spring_coordinate
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.plucker import transposed
-from engine.spatial.quaternion import load4
-from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
-from engine.world.model import (
+from cardan.engine.bodies.forces import elastic_energy, load_gravity, spring_length, torsion_angle
+from cardan.engine.bodies.gyroscopic import is_round
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import is_broken, joint_frame
+from cardan.engine.constraints.motors import spring_coordinate
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.rotation import matrix
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
+from cardan.engine.world.model import (
     DYNAMIC,
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,
@@ -21,7 +21,7 @@ from engine.world.model import (
     Joints,
     Model,
 )
-from engine.world.state import State
+from cardan.engine.world.state import State
 
 
 @kernel

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from engine.accounting.crossings import GATE_APART, GATES, note_apart, note_motion
-from engine.accounting.energy import potential_energy, whole_motion
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import coordinate, turned_in_A
-from engine.constraints.joints.equations import is_rigid_distance
-from engine.constraints.joints.frames import JointFrame, has_rows, joint_frame
-from engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
-from engine.world.contacts import Contacts
-from engine.world.model import (
+from cardan.engine.accounting.crossings import GATE_APART, GATES, note_apart, note_motion
+from cardan.engine.accounting.energy import potential_energy, whole_motion
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import coordinate, turned_in_A
+from cardan.engine.constraints.joints.equations import is_rigid_distance
+from cardan.engine.constraints.joints.frames import JointFrame, has_rows, joint_frame
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import (
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -27,8 +27,8 @@ from engine.world.model import (
     Joints,
     Model,
 )
-from engine.world.report import Report
-from engine.world.state import (
+from cardan.engine.world.report import Report
+from cardan.engine.world.state import (
     EXTREME_ANGULAR,
     EXTREME_BALANCE,
     EXTREME_CONTACTS,

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.accounting.energy import kinetic_energy_of, momenta_of
-from engine.bodies.forces import implicit_share
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import is_length
-from engine.constraints.motors import spring_part
-from engine.spatial.vec3 import Vec3, add, cross, load3, scale
-from engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
-from engine.world.problem import Problem
-from engine.world.rows import (
+from cardan.engine.accounting.energy import kinetic_energy_of, momenta_of
+from cardan.engine.bodies.forces import implicit_share
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import is_length
+from cardan.engine.constraints.motors import spring_part
+from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale
+from cardan.engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.rows import (
     ROW_DRAG,
     ROW_ELEMENT,
     ROW_FRICTION,
@@ -34,7 +34,7 @@ from engine.world.rows import (
     SLOT_SPRING,
     Rows,
 )
-from engine.world.state import (
+from cardan.engine.world.state import (
     LEDGER_CORRECTION,
     LEDGER_DAMPING,
     LEDGER_FRICTION,
@@ -42,8 +42,8 @@ from engine.world.state import (
     LEDGER_WORK_IN,
     State,
 )
-from engine.world.workspace import Motion
-from engine.world.world import World
+from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.world.model import ASLEEP
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.model import ASLEEP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
-from engine.world.events import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.world.events import (
     EVENT_BODY_A,
     EVENT_BODY_B,
     EVENT_JOINT,

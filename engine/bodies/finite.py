@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.world.model import Bodies
-from engine.world.state import State
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.model import Bodies
+from cardan.engine.world.state import State
 
 # [m, m/s, rad/s] what is larger than this is no motion: its square and its turns lose all meaning
 LARGEST = 1e30

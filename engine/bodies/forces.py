@@ -6,11 +6,11 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import conjugate, load4, multiply, rotate
-from engine.spatial.rotation import nearest_turn
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
-from engine.world.model import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from cardan.engine.spatial.rotation import nearest_turn
+from cardan.engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
+from cardan.engine.world.model import (
     FORCE_DRAG,
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,
@@ -19,8 +19,8 @@ from engine.world.model import (
     Model,
     Targets,
 )
-from engine.world.state import State
-from engine.world.workspace import Motion
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 
 
 @kernel

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.plucker import transposed
-from engine.spatial.quaternion import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.quaternion import (
     Quaternion,
     load4,
     multiply,
@@ -13,10 +13,10 @@ from engine.spatial.quaternion import (
     rotate_back,
     unit_again,
 )
-from engine.spatial.rotation import Mat3, exponential, matrix
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale
-from engine.world.model import Bodies
-from engine.world.state import State
+from cardan.engine.spatial.rotation import Mat3, exponential, matrix
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale
+from cardan.engine.world.model import Bodies
+from cardan.engine.world.state import State
 
 
 @kernel

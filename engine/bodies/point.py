@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, load3, sub
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.state import State
+    from cardan.engine.world.state import State
 
 
 @kernel

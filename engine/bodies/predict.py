@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from engine.bodies.forces import write_forces
-from engine.bodies.gyroscopic import gyroscopic_acceleration
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.vec3 import add_scaled, scale
-from engine.world.model import DYNAMIC
-from engine.world.world import World
+from cardan.engine.bodies.forces import write_forces
+from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.vec3 import add_scaled, scale
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.world import World
 
 EXPLICIT = 1  # Gyroscopic.EXPLICIT for compiled code
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
+from cardan.engine.compiler.kernel import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from engine.bodies.gyroscopic import gyroscopic_acceleration_in, is_round
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, store33, store_congruent
-from engine.spatial.quaternion import load4
-from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import ZERO3, load3, store3
-from engine.world.model import DYNAMIC, Bodies
-from engine.world.options import StepOptions
-from engine.world.state import State
-from engine.world.workspace import Motion
+from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in, is_round
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, store33, store_congruent
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.rotation import matrix
+from cardan.engine.spatial.vec3 import ZERO3, load3, store3
+from cardan.engine.world.model import DYNAMIC, Bodies
+from cardan.engine.world.options import StepOptions
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 
 IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 

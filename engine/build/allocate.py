@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.build.array_alignment import spread_over_cache_sets
-from engine.build.equations import factor_arrays, graph_arrays
-from engine.build.limits import room_of_extremes
-from engine.build.motion import motion_arrays
-from engine.build.report import empty_report
-from engine.build.simd import simd_arrays
-from engine.build.substeps import substep_arrays
-from engine.trees.arrays import largest_tree, most_equations, tree_work
-from engine.world.contacts import Contacts
-from engine.world.equations import Graph
-from engine.world.impacts import N_RECORD, Impacts
-from engine.world.islands import Islands
-from engine.world.model import Bodies, Model
-from engine.world.options import (
+from cardan.engine.build.array_alignment import spread_over_cache_sets
+from cardan.engine.build.equations import factor_arrays, graph_arrays
+from cardan.engine.build.limits import room_of_extremes
+from cardan.engine.build.motion import motion_arrays
+from cardan.engine.build.report import empty_report
+from cardan.engine.build.simd import simd_arrays
+from cardan.engine.build.substeps import substep_arrays
+from cardan.engine.trees.arrays import largest_tree, most_equations, tree_work
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.equations import Graph
+from cardan.engine.world.impacts import N_RECORD, Impacts
+from cardan.engine.world.islands import Islands
+from cardan.engine.world.model import Bodies, Model
+from cardan.engine.world.options import (
     ImpactTime,
     RestitutionLaw,
     SolverMethod,
     Stabilisation,
     StepOptions,
 )
-from engine.world.positions import Positions
-from engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
-from engine.world.rows import N_SLOTS, Rows
-from engine.world.state import N_BIAS, N_LEDGER, ContactCache, State
-from engine.world.tree import Mobility, Tree
-from engine.world.workspace import Motion, Workspace
+from cardan.engine.world.positions import Positions
+from cardan.engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
+from cardan.engine.world.rows import N_SLOTS, Rows
+from cardan.engine.world.state import N_BIAS, N_LEDGER, ContactCache, State
+from cardan.engine.world.tree import Mobility, Tree
+from cardan.engine.world.workspace import Motion, Workspace
 
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
 DENSE_ROWS = 384

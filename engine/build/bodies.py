@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bodies.mass_properties import MassProperties, composed, inertia_fault
-from engine.build.faults import Faults
-from engine.build.rotations import turn
-from engine.build.shapes import mass_of_shape
-from engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
-from schemas import Scene
+from cardan.engine.bodies.mass_properties import MassProperties, composed, inertia_fault
+from cardan.engine.build.faults import Faults
+from cardan.engine.build.rotations import turn
+from cardan.engine.build.shapes import mass_of_shape
+from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
+from cardan.schemas import Scene
 
 BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 

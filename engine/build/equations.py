@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
+from cardan.engine.world.equations import NODE_ROWS, SIDES, Factor, Graph
 
 # blocks of the factor of equations: a tree has one per node, loops add to that; 288 bytes each
 BLOCKS_PER_NODE = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.world.events import N_WHERE, N_WHO, Events
+from cardan.engine.world.events import N_WHERE, N_WHO, Events
 
 
 def event_arrays(n: int) -> Events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas import Fault, SceneInvalid
+from cardan.schemas import Fault, SceneInvalid
 
 
 class SceneError(SceneInvalid):

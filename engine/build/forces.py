@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.inverse_mass import write_force_masses
-from engine.build.joint_drives import stiffness_terms
-from engine.build.joint_frames import Place
-from engine.build.rotations import inverse, product, unit
-from engine.build.targets import TargetTable
-from engine.world.model import (
+from cardan.engine.build.inverse_mass import write_force_masses
+from cardan.engine.build.joint_drives import stiffness_terms
+from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.rotations import inverse, product, unit
+from cardan.engine.build.targets import TargetTable
+from cardan.engine.world.model import (
     FORCE_DRAG,
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.world.model import FORCE_TORSION, Bodies, Forces, Joints
+from cardan.engine.world.model import FORCE_TORSION, Bodies, Forces, Joints
 
 
 def largest_inverse_inertia(bodies: Bodies, body: int) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.build.targets import TargetTable
-from engine.world.model import MOTOR_FORCE, MOTOR_POSITION, MOTOR_VELOCITY, Joints
+from cardan.engine.build.targets import TargetTable
+from cardan.engine.world.model import MOTOR_FORCE, MOTOR_POSITION, MOTOR_VELOCITY, Joints
 
 MOTOR_KINDS = {"velocity": MOTOR_VELOCITY, "position": MOTOR_POSITION, "force": MOTOR_FORCE}
 LIMITS = ("limits", "limits2", "limits3")

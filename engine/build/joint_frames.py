@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.rotations import inverse, product, tangents, turn, unit
-from engine.world.model import Joints
+from cardan.engine.build.rotations import inverse, product, tangents, turn, unit
+from cardan.engine.world.model import Joints
 
 Array = NDArray[np.float64]
 Poses = dict[int, tuple[Array, Array]]

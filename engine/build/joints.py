@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.build.joint_drives import write_drives
-from engine.build.joint_frames import Place, Poses, write_frames
-from engine.build.targets import TargetTable
-from engine.world.model import (
+from cardan.engine.build.joint_drives import write_drives
+from cardan.engine.build.joint_frames import Place, Poses, write_frames
+from cardan.engine.build.targets import TargetTable
+from cardan.engine.world.model import (
     BALL,
     CYLINDRICAL,
     DISTANCE,

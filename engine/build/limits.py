@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.accounting.crossings import (
+from cardan.engine.accounting.crossings import (
     GATE_APART,
     GATE_KINETIC,
     LIMIT_TURN,
     LIMITS,
     SMALL_GROWTH,
 )
-from engine.world.model import (
+from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,
@@ -30,8 +30,8 @@ from engine.world.model import (
     Model,
     Shapes,
 )
-from engine.world.options import Integrator, StepOptions
-from engine.world.state import State
+from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from engine.build.mesh_tree import build_tree
-from engine.world.model import (
+from cardan.engine.build.mesh_tree import build_tree
+from cardan.engine.world.model import (
     EDGE_BORDER,
     EDGE_CONVEX,
     EDGE_INNER,
@@ -19,7 +19,7 @@ from engine.world.model import (
     INSIDE_NONE,
     Meshes,
 )
-from schemas.checks.surface import Surface, closure_of
+from cardan.schemas.checks.surface import Surface, closure_of
 
 # Two triangles that meet at less than this angle [rad] are one plane.
 FLAT = 1e-4

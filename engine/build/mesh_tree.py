@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.world.model import TREE_LEAF
+from cardan.engine.world.model import TREE_LEAF
 
 
 def build_tree(triangles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

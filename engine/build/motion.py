@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.world.workspace import Motion
+from cardan.engine.world.workspace import Motion
 
 
 def motion_arrays(n: int) -> Motion:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from engine.build.faults import Faults
-from engine.build.reduced import check_reduced
-from engine.world.options import (
+from cardan.engine.build.faults import Faults
+from cardan.engine.build.reduced import check_reduced
+from cardan.engine.world.options import (
     Gyroscopic,
     ImpactTime,
     Integrator,
@@ -18,8 +18,8 @@ from engine.world.options import (
     Stabilisation,
     StepOptions,
 )
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
-from schemas import Scene
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
+from cardan.schemas import Scene
 
 METHODS = {
     "auto": SolverMethod.AUTO,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.faults import Faults
-from engine.build.hull import Hull, convex_hull
-from schemas.checks.surface import Surface, closure_of, surface_of_mesh
+from cardan.engine.build.faults import Faults
+from cardan.engine.build.hull import Hull, convex_hull
+from cardan.schemas.checks.surface import Surface, closure_of, surface_of_mesh
 
 # A mesh that fills its hull but for this share of the volume is convex.
 CONVEX = 1e-4

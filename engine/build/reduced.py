@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.build.faults import Faults
-from engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, MOTOR_POSITION, MOTOR_VELOCITY, Model
-from engine.world.tree import Tree
-from schemas import Scene
+from cardan.engine.build.faults import Faults
+from cardan.engine.world.model import (
+    DYNAMIC,
+    KINEMATIC,
+    MOTOR_NONE,
+    MOTOR_POSITION,
+    MOTOR_VELOCITY,
+    Model,
+)
+from cardan.engine.world.tree import Tree
+from cardan.schemas import Scene
 
 # solvers that know that bodies of a tree move together
 METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")

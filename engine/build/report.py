@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.world.report import N_PHASES, Report
+from cardan.engine.world.report import N_PHASES, Report
 
 
 def empty_report() -> Report:

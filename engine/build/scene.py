@@ -6,25 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.build.allocate import empty_state, first_capacity
-from engine.build.bodies import build_bodies, initial_motion
-from engine.build.faults import Faults
-from engine.build.forces import build_forces
-from engine.build.inverse_mass import write_joint_masses
-from engine.build.joint_frames import Place
-from engine.build.joints import build_joints
-from engine.build.mesh import mesh_arrays
-from engine.build.options import build_options, check_options
-from engine.build.pieces import convex_pieces
-from engine.build.reduced import check_rotors, check_smooth
-from engine.build.shapes import ShapeTable, build_materials
-from engine.build.targets import TargetTable
-from engine.build.tree import Start, build_tree
-from engine.trees.arrays import no_tree
-from engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
-from engine.world.options import StepOptions
-from engine.world.state import N_BIAS, State
-from schemas import Scene
+from cardan.engine.build.allocate import empty_state, first_capacity
+from cardan.engine.build.bodies import build_bodies, initial_motion
+from cardan.engine.build.faults import Faults
+from cardan.engine.build.forces import build_forces
+from cardan.engine.build.inverse_mass import write_joint_masses
+from cardan.engine.build.joint_frames import Place
+from cardan.engine.build.joints import build_joints
+from cardan.engine.build.mesh import mesh_arrays
+from cardan.engine.build.options import build_options, check_options
+from cardan.engine.build.pieces import convex_pieces
+from cardan.engine.build.reduced import check_rotors, check_smooth
+from cardan.engine.build.shapes import ShapeTable, build_materials
+from cardan.engine.build.targets import TargetTable
+from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.trees.arrays import no_tree
+from cardan.engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
+from cardan.engine.world.options import StepOptions
+from cardan.engine.world.state import N_BIAS, State
+from cardan.schemas import Scene
 
 
 class Built(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bodies import mass_properties as mass
-from engine.build.hull import Hull, convex_hull
-from engine.build.mesh import Mesh, build_mesh
-from engine.build.rotations import product, rotation_matrix, turn, unit, z_to
-from engine.world.model import (
+from cardan.engine.bodies import mass_properties as mass
+from cardan.engine.build.hull import Hull, convex_hull
+from cardan.engine.build.mesh import Mesh, build_mesh
+from cardan.engine.build.rotations import product, rotation_matrix, turn, unit, z_to
+from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,
@@ -25,9 +25,9 @@ from engine.world.model import (
     Materials,
     Shapes,
 )
-from schemas import Scene
-from schemas.checks.surface import surface_of_heightfield, surface_of_mesh
-from schemas.material import Material
+from cardan.schemas import Scene
+from cardan.schemas.checks.surface import surface_of_heightfield, surface_of_mesh
+from cardan.schemas.material import Material
 
 KINDS = {
     "sphere": SPHERE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.solvers.sweeps.simd.anderson import N_INVARIANTS, N_KEPT_ALONE
-from engine.solvers.sweeps.simd.layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
-from engine.solvers.sweeps.simd.sweep import N_SIDES
-from engine.world.problem import Lanes
+from cardan.engine.solvers.sweeps.simd.anderson import N_INVARIANTS, N_KEPT_ALONE
+from cardan.engine.solvers.sweeps.simd.layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
+from cardan.engine.solvers.sweeps.simd.sweep import N_SIDES
+from cardan.engine.world.problem import Lanes
 
 
 def simd_arrays(n_bodies: int, max_contacts: int) -> Lanes:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.solvers.sweeps.simd.layout import LAYER, SHARED, W
-from engine.solvers.sweeps.simd.soft import BLOCK
-from engine.world.options import SolverMethod, StepOptions
-from engine.world.problem import Lanes, Problem
-from engine.world.substeps import Substeps
+from cardan.engine.solvers.sweeps.simd.layout import LAYER, SHARED, W
+from cardan.engine.solvers.sweeps.simd.soft import BLOCK
+from cardan.engine.world.options import SolverMethod, StepOptions
+from cardan.engine.world.problem import Lanes, Problem
+from cardan.engine.world.substeps import Substeps
 
 
 def substep_arrays(problem: Problem, options: StepOptions, lanes: Lanes) -> Substeps:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.world.model import Targets
+from cardan.engine.world.model import Targets
 
 
 class TargetTable:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.rotations import inverse, product, turn
-from engine.trees.arrays import as_arrays
-from engine.world.model import (
+from cardan.engine.build.rotations import inverse, product, turn
+from cardan.engine.trees.arrays import as_arrays
+from cardan.engine.world.model import (
     BALL,
     CYLINDRICAL,
     DYNAMIC,
@@ -26,7 +26,7 @@ from engine.world.model import (
     Bodies,
     Joints,
 )
-from engine.world.tree import (
+from cardan.engine.world.tree import (
     NODE_BALL,
     NODE_FIXED,
     NODE_FREE,

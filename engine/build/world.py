@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.world.model import Model
-from engine.world.state import State
-from engine.world.workspace import Workspace
-from engine.world.world import Clock, Spare
+from cardan.engine.world.model import Model
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import Clock, Spare
 
 
 def with_activity(model: Model, work: Workspace) -> Model:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.events import append_event, put_place
-from engine.bodies.point import velocity_at
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import dot, load3, sub
-from engine.world.contacts import Contacts
-from engine.world.events import (
+from cardan.engine.bodies.events import append_event, put_place
+from cardan.engine.bodies.point import velocity_at
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import dot, load3, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.events import (
     EVENT_BEGIN,
     EVENT_END,
     EVENT_SHAPE_A,
@@ -17,8 +17,8 @@ from engine.world.events import (
     EVENT_SPEED,
     Events,
 )
-from engine.world.model import Shapes
-from engine.world.state import State
+from cardan.engine.world.model import Shapes
+from cardan.engine.world.state import State
 
 
 @kernel

@@ -12,22 +12,22 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.broad.aabb import pose_shape, sweep_bounds, write_bounds
-from engine.collision.broad.aabb_tree import find_pairs_tree
-from engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
-from engine.collision.broad.filter import may_touch
-from engine.collision.manifold.contact_points import NEAREST_FEATURE, frame_of
-from engine.collision.manifold.persistence import match_contacts
-from engine.collision.materials import write_surfaces
-from engine.collision.mesh.contacts import write_mesh_contacts
-from engine.collision.motion import load3_at, point_velocity, store3_at
-from engine.collision.narrow.closest_feature import hit_of_points
-from engine.collision.narrow.conservative_advancement import comes_within
-from engine.collision.narrow.dispatch import find_points, nearest
-from engine.collision.narrow.posed_pair import write_pair
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import load4
-from engine.spatial.vec3 import (
+from cardan.engine.collision.broad.aabb import pose_shape, sweep_bounds, write_bounds
+from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
+from cardan.engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
+from cardan.engine.collision.broad.filter import may_touch
+from cardan.engine.collision.manifold.contact_points import NEAREST_FEATURE, frame_of
+from cardan.engine.collision.manifold.persistence import match_contacts
+from cardan.engine.collision.materials import write_surfaces
+from cardan.engine.collision.mesh.contacts import write_mesh_contacts
+from cardan.engine.collision.motion import load3_at, point_velocity, store3_at
+from cardan.engine.collision.narrow.closest_feature import hit_of_points
+from cardan.engine.collision.narrow.conservative_advancement import comes_within
+from cardan.engine.collision.narrow.dispatch import find_points, nearest
+from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,
     add,
@@ -40,7 +40,7 @@ from engine.spatial.vec3 import (
     store3,
     sub,
 )
-from engine.world.collision import (
+from cardan.engine.world.collision import (
     CENTRE,
     KIND,
     POSITION,
@@ -52,10 +52,10 @@ from engine.world.collision import (
     Faces,
     Pair,
 )
-from engine.world.contacts import Contacts
-from engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
-from engine.world.report import CONTACTS_FULL, PAIRS_FULL
-from engine.world.state import State
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
+from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
+from cardan.engine.world.state import State
 
 # Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import load4, rotate
-from engine.spatial.vec3 import ZERO3, Vec3, load3, store3, sub
-from engine.world.contacts import Contacts
-from engine.world.model import Materials, Shapes
-from engine.world.state import State
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import load4, rotate
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, load3, store3, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import Materials, Shapes
+from cardan.engine.world.state import State
 
 
 @kernel

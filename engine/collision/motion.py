@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.point import carried
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, sub
-from engine.world.collision import CENTRE, TURNING, VELOCITY
+from cardan.engine.bodies.point import carried
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, sub
+from cardan.engine.world.collision import CENTRE, TURNING, VELOCITY
 
 
 @kernel

@@ -16,9 +16,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from engine.compiler import processor
-from engine.compiler.mode import COMPILER, ORDINARY
-from engine.compiler.source_hash import ENGINE, source_hash
+from cardan.engine.compiler import processor
+from cardan.engine.compiler.mode import COMPILER, ORDINARY
+from cardan.engine.compiler.source_hash import ENGINE, source_hash
 
 CHECKSUM = 32  # bytes before the content of a file
 OTHERS = stat.S_IWGRP | stat.S_IWOTH

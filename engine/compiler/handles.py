@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numba
 import numpy as np
 
-from engine.compiler.mode import STRUCTS_ARE_TUPLES
+from cardan.engine.compiler.mode import STRUCTS_ARE_TUPLES
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         ...
 
 elif STRUCTS_ARE_TUPLES:
-    from engine.compiler.kernel import kernel
+    from cardan.engine.compiler.kernel import kernel
 
     @kernel
     def opened(held):
@@ -44,8 +44,8 @@ else:
     from numba.core.datamodel.models import OpaqueModel
     from numba.extending import NativeValue, intrinsic, register_model, unbox
 
-    from engine.compiler.kernel import kernel
-    from engine.compiler.structs import BundleType
+    from cardan.engine.compiler.kernel import kernel
+    from cardan.engine.compiler.structs import BundleType
 
     WORD = ir.IntType(64)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import F, fast_kernel
-from engine.compiler.mode import INTERPRETED
+from cardan.engine.compiler.kernel import F, fast_kernel
+from cardan.engine.compiler.mode import INTERPRETED
 
 if TYPE_CHECKING:
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 elif INTERPRETED:
     inlined_kernel = fast_kernel
 else:
-    from engine.compiler.kernel import FAST, compiled
+    from cardan.engine.compiler.kernel import FAST, compiled
 
     def inlined_kernel(function):
         """Compile a function into its callers; its sums may be reordered."""

@@ -20,9 +20,9 @@ from typing import Any
 from numba.core import serialize
 from numba.core.compiler import compile_result
 
-from engine.compiler.cache import KEPT, PLACE, folders
-from engine.compiler.processor import code_generator, target
-from engine.compiler.source_hash import (
+from cardan.engine.compiler.cache import KEPT, PLACE, folders
+from cardan.engine.compiler.processor import code_generator, target
+from cardan.engine.compiler.source_hash import (
     are_as_imported,
     dependencies,
     dependency_hash,

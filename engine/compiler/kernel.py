@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.compiler.mode import CHECKED, COMPILER, INTERPRETED, PLAIN
+from cardan.engine.compiler.mode import CHECKED, COMPILER, INTERPRETED, PLAIN
 
 F = TypeVar("F")
 
@@ -56,8 +56,8 @@ else:
     FAST = {"fastmath": Liberties({"contract", "reassoc", "nsz"})}
 
     if COMPILER == PLAIN:
-        from engine.compiler.cache import KEPT, SOURCE_HASH
-        from engine.compiler.progress import Defined
+        from cardan.engine.compiler.cache import KEPT, SOURCE_HASH
+        from cardan.engine.compiler.progress import Defined
 
         def compiled(function, **options):
             """Numba's own way; its cache lies below the folder of these sources."""
@@ -71,10 +71,10 @@ else:
             finally:
                 numba.config.CACHE_DIR = before
     else:
-        from engine.compiler.linker import Kernel
+        from cardan.engine.compiler.linker import Kernel
 
         if CHECKED:
-            from engine.compiler import boundscheck
+            from cardan.engine.compiler import boundscheck
 
             boundscheck.install()
         # kernels own no memory, so nothing is counted

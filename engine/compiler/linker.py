@@ -20,11 +20,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
-from engine.compiler.ir_cache import EntryStore, PartStore
-from engine.compiler.processor import code_generator
-from engine.compiler.progress import LINK_EVENT, Defined
-from engine.compiler.source_hash import ENGINE, is_of_a_module
-from engine.compiler.structs import mark_arguments
+from cardan.engine.compiler.ir_cache import EntryStore, PartStore
+from cardan.engine.compiler.processor import code_generator
+from cardan.engine.compiler.progress import LINK_EVENT, Defined
+from cardan.engine.compiler.source_hash import ENGINE, is_of_a_module
+from cardan.engine.compiler.structs import mark_arguments
 
 ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"
 KERNEL_PREFIX = "_ZN" + "".join(f"{len(part)}{part}" for part in ENGINE.name.split("."))

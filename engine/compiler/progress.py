@@ -8,7 +8,7 @@ from typing import Any
 
 from numba.core import event
 
-from engine.compiler.source_hash import ENGINE
+from cardan.engine.compiler.source_hash import ENGINE
 
 # kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
 COMPILE_EVENT, LINK_EVENT = "numba:compile", "cardan:link"

@@ -24,7 +24,7 @@ from numba.core.typing.templates import (
 )
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
-from engine.compiler.mode import STRUCTS_ARE_TUPLES
+from cardan.engine.compiler.mode import STRUCTS_ARE_TUPLES
 
 T = TypeVar("T")
 

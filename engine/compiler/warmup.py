@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
-from engine.compiler.cache import is_complete, mark_complete
-from engine.compiler.progress import Defined, Progress, watched
-from engine.dynamics import Dynamics
-from engine.simulation import Simulation
-from schemas import load_scene
+from cardan.engine.compiler.cache import is_complete, mark_complete
+from cardan.engine.compiler.progress import Defined, Progress, watched
+from cardan.engine.dynamics import Dynamics
+from cardan.engine.simulation import Simulation
+from cardan.schemas import load_scene
 
 # what one process may compile while another compiles the other: about half of the work each
 Share = Literal["steps", "rest"]
@@ -72,7 +72,7 @@ def compute_everything(tree: Dynamics) -> None:
 def solve_plain_problems() -> None:
     """Problems apart from any scene, by every method."""
     # it brings SciPy along, which a process that only simulates need not load
-    from engine.complementarity import solve_cone, solve_lcp
+    from cardan.engine.complementarity import solve_cone, solve_lcp
 
     W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
     for method in ("jacobi", "gauss_seidel", "nncg", "pgs_sm", "apgd", "proximal"):

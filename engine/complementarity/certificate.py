@@ -27,7 +27,7 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from engine.complementarity.problem import Array, Complementarity, Mask
+from cardan.engine.complementarity.problem import Array, Complementarity, Mask
 
 SLOPE, MARGIN = 1e-12, 1e-9
 # directions of the plane by which cones are approached from inside

@@ -13,9 +13,9 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from engine.complementarity.methods import solve
-from engine.complementarity.problem import ProblemError, problem, vector
-from engine.complementarity.solution import Rules, Solution
+from cardan.engine.complementarity.methods import solve
+from cardan.engine.complementarity.problem import ProblemError, problem, vector
+from cardan.engine.complementarity.solution import Rules, Solution
 
 
 class Options(TypedDict, total=False):

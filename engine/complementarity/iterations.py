@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.complementarity.problem import Array, Complementarity
-from engine.complementarity.solution import STOPPED, Answer, Rules
-from engine.solvers.gradient.apgd import apgd
-from engine.solvers.gradient.nncg import nncg
-from engine.solvers.gradient.subspace import pgs_sm
-from engine.solvers.sweeps.cone_gauss_seidel import relaxed_sweeps
-from engine.solvers.sweeps.csr import Matrix
-from engine.solvers.sweeps.iterate import iterate_sweeps
-from engine.solvers.sweeps.jacobi import jacobi
-from engine.solvers.sweeps.system import N_VECTORS, System
-from engine.trees.arrays import no_mobility
-from engine.world.problem import FRICTION_CONE, Problem
+from cardan.engine.complementarity.problem import Array, Complementarity
+from cardan.engine.complementarity.solution import STOPPED, Answer, Rules
+from cardan.engine.solvers.gradient.apgd import apgd
+from cardan.engine.solvers.gradient.nncg import nncg
+from cardan.engine.solvers.gradient.subspace import pgs_sm
+from cardan.engine.solvers.sweeps.cone_gauss_seidel import relaxed_sweeps
+from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
+from cardan.engine.solvers.sweeps.jacobi import jacobi
+from cardan.engine.solvers.sweeps.system import N_VECTORS, System
+from cardan.engine.trees.arrays import no_mobility
+from cardan.engine.world.problem import FRICTION_CONE, Problem
 
 # iterations unless told
 DEFAULT_ITERATIONS = 2000

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.complementarity.problem import Array, Complementarity
+from cardan.engine.complementarity.problem import Array, Complementarity
 
 
 def velocities(problem: Complementarity, x: Array) -> Array:

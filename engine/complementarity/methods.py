@@ -10,12 +10,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from engine.complementarity import iterations, measure
-from engine.complementarity.certificate import infeasibility
-from engine.complementarity.pivots import lemke, pivoting, refuse_contacts
-from engine.complementarity.problem import Array, Complementarity, ProblemError
-from engine.complementarity.proximal import proximal
-from engine.complementarity.solution import Answer, Rules, Solution, Stopped
+from cardan.engine.complementarity import iterations, measure
+from cardan.engine.complementarity.certificate import infeasibility
+from cardan.engine.complementarity.pivots import lemke, pivoting, refuse_contacts
+from cardan.engine.complementarity.problem import Array, Complementarity, ProblemError
+from cardan.engine.complementarity.proximal import proximal
+from cardan.engine.complementarity.solution import Answer, Rules, Solution, Stopped
 
 Method = Callable[[Complementarity, Rules], Answer]
 

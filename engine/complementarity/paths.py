@@ -27,10 +27,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from engine.complementarity import measure
-from engine.complementarity.problem import Array, Complementarity, Mask, Places
-from engine.complementarity.solution import STOPPED, Stopped
-from engine.solvers.pivoting.box_lcp import solve_lcp
+from cardan.engine.complementarity import measure
+from cardan.engine.complementarity.problem import Array, Complementarity, Mask, Places
+from cardan.engine.complementarity.solution import STOPPED, Stopped
+from cardan.engine.solvers.pivoting.box_lcp import solve_lcp
 
 # reciprocal condition below which a block counts as singular
 REGULAR = 1e-13

@@ -8,14 +8,14 @@ from itertools import islice
 import numpy as np
 import scipy.optimize
 
-from engine.complementarity import measure
-from engine.complementarity.paths import SETS, Exchanged, Path, Split, exchanges
-from engine.complementarity.problem import Array, Complementarity, Mask, Places, ProblemError
-from engine.complementarity.solution import STOPPED, Answer, Rules, Stopped
-from engine.solvers.direct.dense_problem import DenseProblem, project_guess
-from engine.solvers.pivoting.box_lcp import make_pivots
-from engine.solvers.pivoting.principal import pivot_boxes
-from engine.world.problem import FRICTION_BOX
+from cardan.engine.complementarity import measure
+from cardan.engine.complementarity.paths import SETS, Exchanged, Path, Split, exchanges
+from cardan.engine.complementarity.problem import Array, Complementarity, Mask, Places, ProblemError
+from cardan.engine.complementarity.solution import STOPPED, Answer, Rules, Stopped
+from cardan.engine.solvers.direct.dense_problem import DenseProblem, project_guess
+from cardan.engine.solvers.pivoting.box_lcp import make_pivots
+from cardan.engine.solvers.pivoting.principal import pivot_boxes
+from cardan.engine.world.problem import FRICTION_BOX
 
 # sets of exchanged rows that are tried on monotone problems before the equations are split
 MONOTONE_SETS = 5

@@ -19,9 +19,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from engine.complementarity.classes import Options, split_options
-from engine.complementarity.methods import INDEFINITE, solve
-from engine.complementarity.problem import (
+from cardan.engine.complementarity.classes import Options, split_options
+from cardan.engine.complementarity.methods import INDEFINITE, solve
+from cardan.engine.complementarity.problem import (
     Array,
     Complementarity,
     Places,
@@ -31,7 +31,7 @@ from engine.complementarity.problem import (
     square_matrix,
     vector,
 )
-from engine.complementarity.solution import Rules, Solution, Stopped
+from cardan.engine.complementarity.solution import Rules, Solution, Stopped
 
 Verdict = Literal["optimal", "infeasible", "unbounded", "not_converged"]
 

@@ -24,11 +24,11 @@ import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 
-from engine.complementarity import measure
-from engine.complementarity.iterations import run
-from engine.complementarity.problem import Array, Complementarity
-from engine.complementarity.solution import Answer, Rules, Stopped
-from engine.solvers.direct.cholesky import solve_general
+from cardan.engine.complementarity import measure
+from cardan.engine.complementarity.iterations import run
+from cardan.engine.complementarity.problem import Array, Complementarity
+from cardan.engine.complementarity.solution import Answer, Rules, Stopped
+from cardan.engine.solvers.direct.cholesky import solve_general
 
 # sweeps before the first Newton step and after each that failed; doubled with every failure
 SWEEPS, MOST_SWEEPS = 25, 800

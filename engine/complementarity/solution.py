@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.complementarity.problem import Array
+from cardan.engine.complementarity.problem import Array
 
 
 class Stopped(StrEnum):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.constraints.row import row_speed, set_jacobian, start_row
-from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
-from engine.world.contacts import Contacts
-from engine.world.options import RestitutionLaw
-from engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
-from engine.world.world import World
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import row_speed, set_jacobian, start_row
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
+from cardan.engine.world.world import World
 
 # A contact that bears a load within this share of the margin stands ...
 STANDING = 0.1

@@ -9,14 +9,18 @@ The rows push each body against W: what holds the axes takes the difference of t
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.parts.twist import twist_angle, twist_bias_acceleration, twist_direction
-from engine.spatial.quaternion import conjugate, load4, multiply, rotate
-from engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, scale
-from engine.world.model import GEAR, Joints
-from engine.world.rows import Rows
-from engine.world.state import State
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.parts.twist import (
+    twist_angle,
+    twist_bias_acceleration,
+    twist_direction,
+)
+from cardan.engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, scale
+from cardan.engine.world.model import GEAR, Joints
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.state import State
 
 
 @kernel

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.bodies.asleep import is_asleep
-from engine.bodies.forces import implicit_share
-from engine.compiler.kernel import kernel
-from engine.constraints.row import set_jacobian, start_row
-from engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, scale
-from engine.world.model import FORCE_DRAG, Bodies, Forces
-from engine.world.rows import ROW_DRAG, Rows
-from engine.world.state import State
+from cardan.engine.bodies.asleep import is_asleep
+from cardan.engine.bodies.forces import implicit_share
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import set_jacobian, start_row
+from cardan.engine.spatial.vec3 import Vec3, cross, load3, norm, perpendicular, scale
+from cardan.engine.world.model import FORCE_DRAG, Bodies, Forces
+from cardan.engine.world.rows import ROW_DRAG, Rows
+from cardan.engine.world.state import State
 
 NOWHERE = (0.0, 0.0, 0.0)
 

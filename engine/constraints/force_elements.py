@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.asleep import is_asleep
-from engine.bodies.forces import (
+from cardan.engine.bodies.asleep import is_asleep
+from cardan.engine.bodies.forces import (
     elastic_force,
     elastic_slope,
     elongation,
@@ -14,14 +14,14 @@ from engine.bodies.forces import (
     spring_length,
     torsion_angle,
 )
-from engine.bodies.point import point_velocity
-from engine.compiler.kernel import kernel
-from engine.constraints.motors import set_spring
-from engine.constraints.row import set_jacobian, start_row
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, negate, normalised, sub
-from engine.world.model import FORCE_SPRING, FORCE_TORSION, Forces
-from engine.world.rows import ROW_ELEMENT, Rows
-from engine.world.state import State
+from cardan.engine.bodies.point import point_velocity
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.motors import set_spring
+from cardan.engine.constraints.row import set_jacobian, start_row
+from cardan.engine.spatial.vec3 import Vec3, add, cross, dot, load3, negate, normalised, sub
+from cardan.engine.world.model import FORCE_SPRING, FORCE_TORSION, Forces
+from cardan.engine.world.rows import ROW_ELEMENT, Rows
+from cardan.engine.world.state import State
 
 
 @kernel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import point_of
-from engine.compiler.kernel import kernel
-from engine.constraints.row import set_jacobian, start_row
-from engine.spatial.vec3 import Vec3, cross, load3, sub
-from engine.world.model import Bodies
-from engine.world.rows import ROW_GRAB, Rows
-from engine.world.state import State
+from cardan.engine.bodies.forces import point_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import set_jacobian, start_row
+from cardan.engine.spatial.vec3 import Vec3, cross, load3, sub
+from cardan.engine.world.model import Bodies
+from cardan.engine.world.rows import ROW_GRAB, Rows
+from cardan.engine.world.state import State
 
 FREQUENCY = 2.0 * math.pi * 7.5  # rad/s
 CAP = 100.0 * 9.81  # N per kg of the held body

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.constraints.contacts import write_contacts
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.joints.frames import has_rows, joint_frame
-from engine.world.world import World
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contacts import write_contacts
+from cardan.engine.constraints.joints.equations import write_equations
+from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -6,26 +6,26 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.bodies.forces import elastic_force, elastic_slope, is_elastic
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import turned_in_A, write_coordinate
-from engine.constraints.joints.equations import Slot
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.parts.function import scale_row
-from engine.constraints.parts.perpendicular import write_perpendicular
-from engine.constraints.parts.twist import TURNED_OVER, twist_angle, write_twist
-from engine.constraints.row import (
+from cardan.engine.bodies.forces import elastic_force, elastic_slope, is_elastic
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import turned_in_A, write_coordinate
+from cardan.engine.constraints.joints.equations import Slot
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.parts.function import scale_row
+from cardan.engine.constraints.parts.perpendicular import write_perpendicular
+from cardan.engine.constraints.parts.twist import TURNED_OVER, twist_angle, write_twist
+from cardan.engine.constraints.row import (
     belong_to_joint,
     row_speed,
     set_equation,
     set_jacobian,
     start_row,
 )
-from engine.spatial.rotation import nearest_turn
-from engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
-from engine.world.model import Joints
-from engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
-from engine.world.state import State
+from cardan.engine.spatial.rotation import nearest_turn
+from cardan.engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
+from cardan.engine.world.model import Joints
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
+from cardan.engine.world.state import State
 
 # [m/s or rad/s] a stop is not bounced off below this speed: it would never come to rest
 BOUNCE_SPEED = 0.01

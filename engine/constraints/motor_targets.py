@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import slope_at, value_at
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import along_ball_axis, turned_in_A
-from engine.spatial.quaternion import Quaternion, conjugate, multiply
-from engine.spatial.rotation import exponential, logarithm
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
-from engine.world.model import BALL, Joints, Model
-from engine.world.state import State
+from cardan.engine.bodies.forces import slope_at, value_at
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import along_ball_axis, turned_in_A
+from cardan.engine.spatial.quaternion import Quaternion, conjugate, multiply
+from cardan.engine.spatial.rotation import exponential, logarithm
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
+from cardan.engine.world.model import BALL, Joints, Model
+from cardan.engine.world.state import State
 
 
 @kernel

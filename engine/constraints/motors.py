@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import (
+from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import (
     coordinate,
     is_length,
     n_coordinates,
     write_coordinate,
 )
-from engine.constraints.joints.equations import is_rigid_distance
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.limits import set_compliant
-from engine.constraints.motor_targets import position_error, position_rate, target_at
-from engine.constraints.parts.along import write_along
-from engine.constraints.parts.function import add_row, scale_row
-from engine.constraints.row import belong_to_joint, row_speed, start_row
-from engine.spatial.vec3 import dot
-from engine.world.model import (
+from cardan.engine.constraints.joints.equations import is_rigid_distance
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.limits import set_compliant
+from cardan.engine.constraints.motor_targets import position_error, position_rate, target_at
+from cardan.engine.constraints.parts.along import write_along
+from cardan.engine.constraints.parts.function import add_row, scale_row
+from cardan.engine.constraints.row import belong_to_joint, row_speed, start_row
+from cardan.engine.spatial.vec3 import dot
+from cardan.engine.world.model import (
     BALL,
     DISTANCE,
     GEAR,
@@ -34,7 +34,7 @@ from engine.world.model import (
     Joints,
     Model,
 )
-from engine.world.rows import (
+from cardan.engine.world.rows import (
     ROW_FRICTION,
     ROW_MOTOR,
     ROW_SPRING,
@@ -44,7 +44,7 @@ from engine.world.rows import (
     SLOT_SPRING,
     Rows,
 )
-from engine.world.state import State
+from cardan.engine.world.state import State
 
 # [m/s or rad/s] below this speed the friction of several axes holds instead of opposing the motion
 SLIDING = 1e-3

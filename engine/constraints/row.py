@@ -6,10 +6,10 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, negate
-from engine.world.rows import Rows
-from engine.world.state import State
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, negate
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.state import State
 
 
 @kernel

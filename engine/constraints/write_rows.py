@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.constraints.contacts import write_contacts
-from engine.constraints.drag import write_drags
-from engine.constraints.force_elements import write_elements
-from engine.constraints.grab import write_grab
-from engine.constraints.joints.coordinates import coordinate, n_coordinates
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.joints.frames import has_rows, joint_frame
-from engine.constraints.limits import reach_of, write_ball_limits, write_limits
-from engine.constraints.motors import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contacts import write_contacts
+from cardan.engine.constraints.drag import write_drags
+from cardan.engine.constraints.force_elements import write_elements
+from cardan.engine.constraints.grab import write_grab
+from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
+from cardan.engine.constraints.joints.equations import write_equations
+from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.constraints.limits import reach_of, write_ball_limits, write_limits
+from cardan.engine.constraints.motors import (
     is_free,
     write_damper,
     write_joint_friction,
     write_joint_spring,
     write_motor,
 )
-from engine.spatial.vec3 import store3
-from engine.world.model import BALL, Model
-from engine.world.rows import Rows
-from engine.world.state import State
-from engine.world.world import World
+from cardan.engine.spatial.vec3 import store3
+from cardan.engine.world.model import BALL, Model
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 
 @kernel

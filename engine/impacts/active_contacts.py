@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
-from engine.world.model import DYNAMIC
-from engine.world.rows import ROW_EQUATION
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.rows import ROW_EQUATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.contacts import Contacts
-    from engine.world.impacts import Impacts
-    from engine.world.model import Bodies
-    from engine.world.problem import Problem
-    from engine.world.rows import Rows
+    from cardan.engine.world.contacts import Contacts
+    from cardan.engine.world.impacts import Impacts
+    from cardan.engine.world.model import Bodies
+    from cardan.engine.world.problem import Problem
+    from cardan.engine.world.rows import Rows
 
 # contacts whose speeds of approach differ by less than this share are struck at once, so that
 # symmetry is kept

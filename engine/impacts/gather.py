@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.impacts.active_contacts import is_reached, speed_along
-from engine.problem.operator import copy_geometry
-from engine.world.impacts import ROLE_OPEN
-from engine.world.rows import ROW_EQUATION
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.active_contacts import is_reached, speed_along
+from cardan.engine.problem.operator import copy_geometry
+from cardan.engine.world.impacts import ROLE_OPEN
+from cardan.engine.world.rows import ROW_EQUATION
 
 if TYPE_CHECKING:
-    from engine.world.contacts import Contacts
-    from engine.world.impacts import Impacts
-    from engine.world.model import Bodies
-    from engine.world.problem import Problem
-    from engine.world.rows import Rows
+    from cardan.engine.world.contacts import Contacts
+    from cardan.engine.world.impacts import Impacts
+    from cardan.engine.world.model import Bodies
+    from cardan.engine.world.problem import Problem
+    from cardan.engine.world.rows import Rows
 
 
 @kernel

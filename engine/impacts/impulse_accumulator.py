@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.impacts.laws import has_impact_law
-from engine.impacts.solve_record import report_solves
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.impacts.solve_record import report_solves
 
 if TYPE_CHECKING:
-    from engine.world.impacts import Impacts
-    from engine.world.world import World
+    from cardan.engine.world.impacts import Impacts
+    from cardan.engine.world.world import World
 
 
 @kernel

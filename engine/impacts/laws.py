@@ -12,14 +12,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.impacts.active_contacts import speed_along
-from engine.impacts.gather import copy_row
-from engine.impacts.solve_record import record_solve
-from engine.problem.operator import body_velocities
-from engine.solvers.islands import solve_islands
-from engine.world.impacts import ROLE_STRUCK
-from engine.world.options import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.active_contacts import speed_along
+from cardan.engine.impacts.gather import copy_row
+from cardan.engine.impacts.solve_record import record_solve
+from cardan.engine.problem.operator import body_velocities
+from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.world.impacts import ROLE_STRUCK
+from cardan.engine.world.options import (
     ImpactTime,
     RestitutionLaw,
     SolverMethod,
@@ -30,10 +30,10 @@ from engine.world.options import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.impacts import Impacts
-    from engine.world.problem import Problem
-    from engine.world.workspace import Workspace
-    from engine.world.world import World
+    from cardan.engine.world.impacts import Impacts
+    from cardan.engine.world.problem import Problem
+    from cardan.engine.world.workspace import Workspace
+    from cardan.engine.world.world import World
 
 AUTO = int(SolverMethod.AUTO)
 NEWTON, EXACT = int(RestitutionLaw.NEWTON), int(ImpactTime.EXACT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.accounting.work import add_external, carried_speed, pushes_against_world
-from engine.compiler.kernel import kernel
-from engine.impacts.active_contacts import (
+from cardan.engine.accounting.work import add_external, carried_speed, pushes_against_world
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.active_contacts import (
     TIE,
     ImpactWindow,
     fastest_approach,
@@ -15,12 +15,12 @@ from engine.impacts.active_contacts import (
     propagate,
     speed_along,
 )
-from engine.impacts.gather import gather
-from engine.impacts.laws import newton_impact, poisson_impact, write_speeds
-from engine.world.model import DYNAMIC
-from engine.world.options import RestitutionLaw
-from engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
-from engine.world.state import (
+from cardan.engine.impacts.gather import gather
+from cardan.engine.impacts.laws import newton_impact, poisson_impact, write_speeds
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
+from cardan.engine.world.state import (
     LEDGER_CORRECTION,
     LEDGER_FRICTION,
     LEDGER_IMPACT,
@@ -28,9 +28,9 @@ from engine.world.state import (
 )
 
 if TYPE_CHECKING:
-    from engine.world.model import Bodies
-    from engine.world.workspace import Workspace
-    from engine.world.world import World
+    from cardan.engine.world.model import Bodies
+    from cardan.engine.world.workspace import Workspace
+    from cardan.engine.world.world import World
 
 POISSON = int(RestitutionLaw.POISSON)
 PROPAGATING = int(RestitutionLaw.PROPAGATING)

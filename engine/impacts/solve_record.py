@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.world.impacts import RECORD_COULOMB, RECORD_ITERATIONS, RECORD_RESIDUAL
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.impacts import RECORD_COULOMB, RECORD_ITERATIONS, RECORD_RESIDUAL
 
 if TYPE_CHECKING:
-    from engine.world.impacts import Impacts
-    from engine.world.report import Report
+    from cardan.engine.world.impacts import Impacts
+    from cardan.engine.world.report import Report
 
 
 @kernel

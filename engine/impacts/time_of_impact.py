@@ -5,17 +5,17 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.bodies.point import velocity_at
-from engine.compiler.kernel import kernel
-from engine.impacts.active_contacts import ImpactWindow
-from engine.spatial.vec3 import dot, load3, sub
+from cardan.engine.bodies.point import velocity_at
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.active_contacts import ImpactWindow
+from cardan.engine.spatial.vec3 import dot, load3, sub
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.contacts import Contacts
-    from engine.world.state import State
-    from engine.world.world import World
+    from cardan.engine.world.contacts import Contacts
+    from cardan.engine.world.state import State
+    from cardan.engine.world.world import World
 
 
 @kernel

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from engine.bodies.gyroscopic import free_rotation, is_round
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit, unit_again
-from engine.spatial.rotation import exponential
-from engine.spatial.vec3 import load3, scale, store3
-from engine.world.model import DYNAMIC, STATIC, Bodies
-from engine.world.options import StepOptions
-from engine.world.state import State
+from cardan.engine.bodies.gyroscopic import free_rotation, is_round
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.quaternion import (
+    load4,
+    multiply,
+    rotate,
+    rotate_back,
+    store4,
+    unit,
+    unit_again,
+)
+from cardan.engine.spatial.rotation import exponential
+from cardan.engine.spatial.vec3 import load3, scale, store3
+from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
+from cardan.engine.world.options import StepOptions
+from cardan.engine.world.state import State
 
 INFINITESIMAL = 1  # OrientationUpdate.INFINITESIMAL for compiled code
 IMPLICIT = 2  # Gyroscopic.IMPLICIT

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from engine.bodies.asleep import is_asleep
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import ZERO3, store3
-from engine.trees.impulses import apply_tree_impulses
-from engine.world.contacts import Contacts
-from engine.world.model import DYNAMIC, Bodies, Joints
-from engine.world.problem import Problem
-from engine.world.rows import Rows
-from engine.world.state import State
-from engine.world.workspace import Motion
+from cardan.engine.bodies.asleep import is_asleep
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import ZERO3, store3
+from cardan.engine.trees.impulses import apply_tree_impulses
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC, Bodies, Joints
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 
 
 @kernel

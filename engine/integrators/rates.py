@@ -13,39 +13,39 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.accounting.extremes import record_extremes
-from engine.bodies.finite import first_bad_body
-from engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
-from engine.compiler.handles import opened
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import joint_frame
-from engine.constraints.motor_targets import position_error, position_rate
-from engine.constraints.motors import spring_coordinate
-from engine.constraints.row import row_speed
-from engine.constraints.write_rows import write_rows
-from engine.problem.operator import copy_geometry
-from engine.sleeping.activity import write_activity
-from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
-from engine.spatial.inertia import sym_times
-from engine.spatial.vec3 import add, cross, load3, norm, scale
-from engine.stabilisation.loop_closure import settle_loops
-from engine.stabilisation.velocity_projection import project_velocities
-from engine.trees.articulated_inertia import respond, respond_moving
-from engine.trees.body_sync import (
+from cardan.engine.accounting.extremes import record_extremes
+from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
+from cardan.engine.compiler.handles import opened
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import joint_frame
+from cardan.engine.constraints.motor_targets import position_error, position_rate
+from cardan.engine.constraints.motors import spring_coordinate
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.problem.operator import copy_geometry
+from cardan.engine.sleeping.activity import write_activity
+from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.vec3 import add, cross, load3, norm, scale
+from cardan.engine.stabilisation.loop_closure import settle_loops
+from cardan.engine.stabilisation.velocity_projection import project_velocities
+from cardan.engine.trees.articulated_inertia import respond, respond_moving
+from cardan.engine.trees.body_sync import (
     prepare,
     read_body_forces,
     write_body_poses,
     write_body_velocities,
     write_joint_coordinates,
 )
-from engine.trees.charts import chart_derivatives, place_chart
-from engine.trees.impulses import has_loops
-from engine.trees.kinematics import write_velocities, write_velocity_products
-from engine.trees.operator import diagonal_in_trees, push_node, push_row
-from engine.trees.spatial_arrays import load6, load_sym
-from engine.world.model import MOTOR_FORCE, Model
-from engine.world.report import NOT_FINITE
-from engine.world.rows import (
+from cardan.engine.trees.charts import chart_derivatives, place_chart
+from cardan.engine.trees.impulses import has_loops
+from cardan.engine.trees.kinematics import write_velocities, write_velocity_products
+from cardan.engine.trees.operator import diagonal_in_trees, push_node, push_row
+from cardan.engine.trees.spatial_arrays import load6, load_sym
+from cardan.engine.world.model import MOTOR_FORCE, Model
+from cardan.engine.world.report import NOT_FINITE
+from cardan.engine.world.rows import (
     ROW_DRAG,
     ROW_ELEMENT,
     ROW_EQUATION,
@@ -54,9 +54,9 @@ from engine.world.rows import (
     SLOT_SPRING,
     Rows,
 )
-from engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN, State
-from engine.world.workspace import Workspace
-from engine.world.world import World
+from cardan.engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN, State
+from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 # [1/s] how fast errors of loops die out
 LOOP_RATE = 10.0

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, Radau
 
-from engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
-from engine.world.options import Integrator, StepOptions
-from engine.world.world import World
+from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
+from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
 Field = Callable[[float, Array], Array]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.rotation import Mat3
-from engine.trees.operator import diagonal_in_trees
-from engine.world.model import Bodies
-from engine.world.problem import Dense, Problem
-from engine.world.rows import Rows
-from engine.world.workspace import Motion
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.rotation import Mat3
+from cardan.engine.trees.operator import diagonal_in_trees
+from cardan.engine.world.model import Bodies
+from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.workspace import Motion
 
 
 @kernel

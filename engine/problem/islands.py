@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.bodies.union_find import find_root, make_sets, union
-from engine.compiler.kernel import kernel
-from engine.problem.operator import copy_geometry
+from cardan.engine.bodies.union_find import find_root, make_sets, union
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import copy_geometry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.islands import Islands
-    from engine.world.problem import Lanes, Problem
-    from engine.world.tree import Tree
+    from cardan.engine.world.islands import Islands
+    from cardan.engine.world.problem import Lanes, Problem
+    from cardan.engine.world.tree import Tree
 
 
 @kernel

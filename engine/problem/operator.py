@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import ZERO3, Vec3
-from engine.trees.operator import tree_velocities
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import ZERO3, Vec3
+from cardan.engine.trees.operator import tree_velocities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Dense, Problem
+    from cardan.engine.world.problem import Dense, Problem
 
 
 @kernel

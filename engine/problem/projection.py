@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import atan2, cos, pi, sin, sqrt
 
-from engine.compiler.kernel import kernel
-from engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
 
 
 @kernel

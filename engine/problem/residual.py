@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import body_velocities, first_dependent, row_velocity
-from engine.problem.projection import clamp, project_cone, project_pair
-from engine.world.problem import FRICTION_BOX
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import body_velocities, first_dependent, row_velocity
+from cardan.engine.problem.projection import clamp, project_cone, project_pair
+from cardan.engine.world.problem import FRICTION_BOX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Problem
+    from cardan.engine.world.problem import Problem
 
 # stands for a diagonal of 0, so that 0 * inf never appears; smaller than any real 1/mass
 TINY_DIAGONAL = 1e-300

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.sleeping.wake import return_contacts
-from engine.spatial.vec3 import load3
-from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, STATIC
-from engine.world.world import World
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.sleeping.wake import return_contacts
+from cardan.engine.spatial.vec3 import load3
+from cardan.engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, STATIC
+from cardan.engine.world.world import World
 
 NOT_AT_ALL = (0.0, 0.0, 0.0)
 

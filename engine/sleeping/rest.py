@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.accounting.work import book_halt
-from engine.bodies.union_find import find_root, make_sets, union
-from engine.collision.manifold.persistence import move_cached
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import is_broken
-from engine.spatial.vec3 import dot, load3, store3
-from engine.world.contacts import Contacts
-from engine.world.model import (
+from cardan.engine.accounting.work import book_halt
+from cardan.engine.bodies.union_find import find_root, make_sets, union
+from cardan.engine.collision.manifold.persistence import move_cached
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import is_broken
+from cardan.engine.spatial.vec3 import dot, load3, store3
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import (
     ASLEEP,
     DYNAMIC,
     FORCE_POINT_GRAVITY,
@@ -21,9 +21,9 @@ from engine.world.model import (
     Bodies,
     Model,
 )
-from engine.world.options import SleepOptions
-from engine.world.state import State
-from engine.world.world import World
+from cardan.engine.world.options import SleepOptions
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from engine.bodies.forces import value_at
-from engine.collision.manifold.persistence import move_cached
-from engine.compiler.kernel import kernel
-from engine.world.contacts import Contacts
-from engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Shapes, Targets
-from engine.world.state import State
-from engine.world.world import World
+from cardan.engine.bodies.forces import value_at
+from cardan.engine.collision.manifold.persistence import move_cached
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import ASLEEP, FORCE_WRENCH, MOTOR_NONE, Bodies, Shapes, Targets
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.islands import find_islands, gather, list_rows, scatter
-from engine.solvers.solve import is_swept, solve, solve_swept
-from engine.world.report import STOPPED_EXACT
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.islands import find_islands, gather, list_rows, scatter
+from cardan.engine.solvers.solve import is_swept, solve, solve_swept
+from cardan.engine.world.report import STOPPED_EXACT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.islands import Islands
-    from engine.world.options import SolverOptions
-    from engine.world.problem import Dense, Problem
-    from engine.world.report import Report
+    from cardan.engine.world.islands import Islands
+    from cardan.engine.world.options import SolverOptions
+    from cardan.engine.world.problem import Dense, Problem
+    from cardan.engine.world.report import Report
 
 
 @kernel

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.bodies.finite import LARGEST
-from engine.compiler.kernel import kernel
-from engine.problem.residual import residual
-from engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
-from engine.solvers.direct.elimination_order import count_equations
-from engine.solvers.gradient.solve import is_iterated, solve_iterated
-from engine.solvers.sweeps.pgs import pgs
-from engine.solvers.sweeps.simd.anderson import sweep_accelerated
-from engine.solvers.sweeps.simd.solver import (
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
+from cardan.engine.solvers.direct.elimination_order import count_equations
+from cardan.engine.solvers.gradient.solve import is_iterated, solve_iterated
+from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
+from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
     gained,
     list_contacts,
@@ -20,12 +20,12 @@ from engine.solvers.sweeps.simd.solver import (
     start_listed,
     sweep_listed,
 )
-from engine.solvers.sweeps.trees import tree_sweeps
-from engine.solvers.warm_start import is_solution
-from engine.trees.operator import has_trees
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_CONE
-from engine.world.report import (
+from cardan.engine.solvers.sweeps.trees import tree_sweeps
+from cardan.engine.solvers.warm_start import is_solution
+from cardan.engine.trees.operator import has_trees
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_CONE
+from cardan.engine.world.report import (
     DENSE_FULL,
     STOPPED_EXACT,
     STOPPED_MAX_ITERATIONS,
@@ -37,10 +37,10 @@ from engine.world.report import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.sweeps.simd.solver import Rules
-    from engine.world.options import SolverOptions
-    from engine.world.problem import Dense, Lanes, Problem
-    from engine.world.report import Report
+    from cardan.engine.solvers.sweeps.simd.solver import Rules
+    from cardan.engine.world.options import SolverOptions
+    from cardan.engine.world.problem import Dense, Lanes, Problem
+    from cardan.engine.world.report import Report
 
 AUTO = int(SolverMethod.AUTO)
 PGS = int(SolverMethod.PGS)

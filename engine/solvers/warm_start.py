@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent
-from engine.problem.residual import larger, residual
-from engine.solvers.direct.elimination_order import count_equations
-from engine.solvers.sweeps.pgs import project_impulses
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
+from cardan.engine.problem.residual import larger, residual
+from cardan.engine.solvers.direct.elimination_order import count_equations
+from cardan.engine.solvers.sweeps.pgs import project_impulses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Problem
+    from cardan.engine.world.problem import Problem
 
 # share of the tolerance that forces may be out of balance where a guess is taken for an answer
 BALANCED = 1e-2

@@ -7,11 +7,11 @@ An articulated inertia is (A, B, C):  n = A w + B v,  f = B^T w + C v.
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import Spatial, Transform, times_matrix, transposed
-from engine.spatial.rotation import Mat3
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, scale, sub
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import Spatial, Transform, times_matrix, transposed
+from cardan.engine.spatial.rotation import Mat3
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, scale, sub
 
 Sym3 = tuple[float, float, float, float, float, float]
 RigidInertia = tuple[float, Vec3, Sym3]

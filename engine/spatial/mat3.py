@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.rotation import Mat3
-from engine.spatial.vec3 import Vec3
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.rotation import Mat3
+from cardan.engine.spatial.vec3 import Vec3
 
 
 @kernel

@@ -8,10 +8,10 @@ n . w + f . v is a power and does not depend on the frame.
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.rotation import Mat3
-from engine.spatial.vec3 import Vec3, add, cross, dot, sub
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.rotation import Mat3
+from cardan.engine.spatial.vec3 import Vec3, add, cross, dot, sub
 
 Spatial = tuple[Vec3, Vec3]
 Transform = tuple[Mat3, Vec3]

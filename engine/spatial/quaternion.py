@@ -6,8 +6,8 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
 
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import Quaternion
-from engine.spatial.vec3 import Vec3
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import Quaternion
+from cardan.engine.spatial.vec3 import Vec3
 
 Mat3 = tuple[Vec3, Vec3, Vec3]
 

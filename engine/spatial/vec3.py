@@ -6,7 +6,7 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
+from cardan.engine.compiler.kernel import kernel
 
 Vec3 = tuple[float, float, float]
 ZERO3: Vec3 = (0.0, 0.0, 0.0)

@@ -6,25 +6,25 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.coordinates import coordinate, n_coordinates
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.joints.frames import has_rows, joint_frame
-from engine.solvers.direct.block_ldlt import solve_one, write_factor
-from engine.solvers.direct.elimination_order import write_graph
-from engine.solvers.direct.schur_complement import write_sides
-from engine.spatial.vec3 import dot, load3
-from engine.stabilisation.shift import shift_body
-from engine.stabilisation.tangent import is_hard
-from engine.world.equations import Graph
-from engine.world.model import BALL, DYNAMIC, Bodies, Model
-from engine.world.options import SolverMethod, Stabilisation, StepOptions
-from engine.world.positions import Positions
-from engine.world.problem import Dense, Problem
-from engine.world.report import Report
-from engine.world.rows import SLOT_LOWER, Rows
-from engine.world.state import State
-from engine.world.workspace import Workspace
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
+from cardan.engine.constraints.joints.equations import write_equations
+from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.solvers.direct.block_ldlt import solve_one, write_factor
+from cardan.engine.solvers.direct.elimination_order import write_graph
+from cardan.engine.solvers.direct.schur_complement import write_sides
+from cardan.engine.spatial.vec3 import dot, load3
+from cardan.engine.stabilisation.shift import shift_body
+from cardan.engine.stabilisation.tangent import is_hard
+from cardan.engine.world.equations import Graph
+from cardan.engine.world.model import BALL, DYNAMIC, Bodies, Model
+from cardan.engine.world.options import SolverMethod, Stabilisation, StepOptions
+from cardan.engine.world.positions import Positions
+from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.report import Report
+from cardan.engine.world.rows import SLOT_LOWER, Rows
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
 
 ELIMINATION = int(SolverMethod.ELIMINATION)
 PROJECTION = int(Stabilisation.PROJECTION)

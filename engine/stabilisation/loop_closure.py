@@ -15,25 +15,30 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.joints.frames import has_rows, joint_frame
-from engine.constraints.row import row_speed
-from engine.solvers.direct.cholesky import TELLING, Factor, add_row
-from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
-from engine.spatial.vec3 import add, sub
-from engine.trees.articulated_inertia import respond
-from engine.trees.body_sync import clear_forces, prepare, write_body_poses, write_body_velocities
-from engine.trees.coordinates import advance_coordinates
-from engine.trees.impulses import has_loops
-from engine.trees.invariants import centre_of, put_three, three
-from engine.trees.kinematics import write_velocities
-from engine.trees.operator import diagonal_in_trees, push_row
-from engine.world.problem import Dense, Problem
-from engine.world.rows import Rows
-from engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
-from engine.world.workspace import Workspace
-from engine.world.world import World
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.equations import write_equations
+from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.solvers.direct.cholesky import TELLING, Factor, add_row
+from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from cardan.engine.spatial.vec3 import add, sub
+from cardan.engine.trees.articulated_inertia import respond
+from cardan.engine.trees.body_sync import (
+    clear_forces,
+    prepare,
+    write_body_poses,
+    write_body_velocities,
+)
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.engine.trees.impulses import has_loops
+from cardan.engine.trees.invariants import centre_of, put_three, three
+from cardan.engine.trees.kinematics import write_velocities
+from cardan.engine.trees.operator import diagonal_in_trees, push_row
+from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
+from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 # m or rad: errors that are let be, and looks at what is left
 CLOSED, PASSES = 1e-12, 2

@@ -12,21 +12,21 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.accounting.work import mean_row_speed, row_speed_before
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import ZERO3, sub
-from engine.stabilisation.loop_closure import level_rates
-from engine.trees.body_sync import write_body_velocities
-from engine.trees.energy_momentum import kinetic_energy, momentum, rotor_energy
-from engine.trees.impulses import has_loops
-from engine.trees.invariants import restore_floating, stretch
-from engine.trees.kinematics import write_velocities
-from engine.trees.operator import tree_of
-from engine.world.rows import ROW_EQUATION, Rows
-from engine.world.state import LEDGER_CORRECTION
-from engine.world.tree import INVARIANT_ENERGY, Tree, TreeWork
-from engine.world.workspace import Motion
-from engine.world.world import World
+from cardan.engine.accounting.work import mean_row_speed, row_speed_before
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import ZERO3, sub
+from cardan.engine.stabilisation.loop_closure import level_rates
+from cardan.engine.trees.body_sync import write_body_velocities
+from cardan.engine.trees.energy_momentum import kinetic_energy, momentum, rotor_energy
+from cardan.engine.trees.impulses import has_loops
+from cardan.engine.trees.invariants import restore_floating, stretch
+from cardan.engine.trees.kinematics import write_velocities
+from cardan.engine.trees.operator import tree_of
+from cardan.engine.world.rows import ROW_EQUATION, Rows
+from cardan.engine.world.state import LEDGER_CORRECTION
+from cardan.engine.world.tree import INVARIANT_ENERGY, Tree, TreeWork
+from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 # share of its bodies' speeds by which a loop may be open; more is a jolt, whose energy is lost
 JOLT = 0.05

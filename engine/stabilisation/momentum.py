@@ -6,15 +6,15 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
-from engine.bodies.union_find import find_root, make_sets, union
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import inverse_symmetric, load33, times_vector
-from engine.spatial.quaternion import load4, rotate, rotate_back
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
-from engine.world.model import DYNAMIC, Bodies
-from engine.world.positions import Positions
-from engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
-from engine.world.state import State
+from cardan.engine.bodies.union_find import find_root, make_sets, union
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import inverse_symmetric, load33, times_vector
+from cardan.engine.spatial.quaternion import load4, rotate, rotate_back
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, load3, scale, store3, sub
+from cardan.engine.world.model import DYNAMIC, Bodies
+from cardan.engine.world.positions import Positions
+from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
+from cardan.engine.world.state import State
 
 # columns of positions.sums
 MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from math import inf
 
-from engine.compiler.kernel import kernel
-from engine.constraints.row import row_speed
-from engine.problem.operator import body_velocities, copy_geometry
-from engine.solvers.islands import solve_islands
-from engine.stabilisation.shift import shift_body
-from engine.stabilisation.tangent import is_hard, is_hard_stop
-from engine.world.model import DYNAMIC, Model
-from engine.world.options import ImpactTime, StepOptions
-from engine.world.positions import Positions
-from engine.world.problem import BIAS_APPLIED, Problem
-from engine.world.rows import ROW_NORMAL, Rows
-from engine.world.state import State
-from engine.world.workspace import Workspace
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.problem.operator import body_velocities, copy_geometry
+from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.stabilisation.shift import shift_body
+from cardan.engine.stabilisation.tangent import is_hard, is_hard_stop
+from cardan.engine.world.model import DYNAMIC, Model
+from cardan.engine.world.options import ImpactTime, StepOptions
+from cardan.engine.world.positions import Positions
+from cardan.engine.world.problem import BIAS_APPLIED, Problem
+from cardan.engine.world.rows import ROW_NORMAL, Rows
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
 
 EXACT = int(ImpactTime.EXACT)
 

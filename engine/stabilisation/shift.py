@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.forces import load_gravity
-from engine.bodies.gyroscopic import conserved_momentum, is_round
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
-from engine.spatial.vec3 import add, cross, dot, load3, norm, scale, store3, sub
-from engine.world.model import Bodies
-from engine.world.state import State
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.bodies.gyroscopic import conserved_momentum, is_round
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.quaternion import load4, multiply, rotate, rotate_back, store4, unit
+from cardan.engine.spatial.vec3 import add, cross, dot, load3, norm, scale, store3, sub
+from cardan.engine.world.model import Bodies
+from cardan.engine.world.state import State
 
 
 @kernel

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.accounting.energy import stored_energy
-from engine.compiler.kernel import kernel
-from engine.stabilisation.equations import correct_equations
-from engine.stabilisation.momentum import return_energy, return_momentum
-from engine.stabilisation.one_sided import correct_violations, is_anything_due
-from engine.world.options import Stabilisation
-from engine.world.state import LEDGER_CORRECTION
-from engine.world.world import World
+from cardan.engine.accounting.energy import stored_energy
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.stabilisation.equations import correct_equations
+from cardan.engine.stabilisation.momentum import return_energy, return_momentum
+from cardan.engine.stabilisation.one_sided import correct_violations, is_anything_due
+from cardan.engine.world.options import Stabilisation
+from cardan.engine.world.state import LEDGER_CORRECTION
+from cardan.engine.world.world import World
 
 BAUMGARTE = int(Stabilisation.BAUMGARTE)
 

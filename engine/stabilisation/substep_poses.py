@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.accounting.energy import stored_energy
-from engine.compiler.kernel import kernel
-from engine.stabilisation.momentum import return_momentum
-from engine.stabilisation.shift import shift_body
-from engine.world.model import DYNAMIC
-from engine.world.options import SolverMethod
-from engine.world.state import LEDGER_CORRECTION
-from engine.world.world import World
+from cardan.engine.accounting.energy import stored_energy
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.stabilisation.momentum import return_momentum
+from cardan.engine.stabilisation.shift import shift_body
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.state import LEDGER_CORRECTION
+from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from engine.accounting.work import mean_row_speed
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import load3, norm
-from engine.world.model import DYNAMIC, Joints
-from engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
-from engine.world.state import State
-from engine.world.workspace import Motion
-from engine.world.world import World
+from cardan.engine.accounting.work import mean_row_speed
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import load3, norm
+from cardan.engine.world.model import DYNAMIC, Joints
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, Rows
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 # [m/s or rad/s] an equation solved worse than that keeps the work of its impulse
 SOLVED = 1e-8

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from engine.accounting.energy import momenta, moving_energy
-from engine.compiler.kernel import kernel
-from engine.trees.body_sync import settle
-from engine.world.state import (
+from cardan.engine.accounting.energy import momenta, moving_energy
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.trees.body_sync import settle
+from cardan.engine.world.state import (
     EXTREME_KINETIC,
     FIRST_ENERGY,
     FIRST_MOMENTUM,
     LEDGER_WORK_IN,
 )
-from engine.world.world import World
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -9,28 +9,28 @@ duration stops it: contacts and joints, no forces.
 
 from __future__ import annotations
 
-from engine.accounting.contact_work import book_touch
-from engine.accounting.work import book_row_impulses, book_work
-from engine.bodies.finite import first_bad_body
-from engine.bodies.forces import load_gravity
-from engine.bodies.point import point_velocity
-from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.manifold.persistence import settle_contacts
-from engine.compiler.kernel import kernel
-from engine.constraints.impact_rows import write_impact_rows
-from engine.impacts.laws import has_impact_law
-from engine.integrators.apply_impulses import apply_impulses, keep_impulses
-from engine.problem.assemble import assemble
-from engine.solvers.islands import solve_islands
-from engine.spatial.vec3 import dot, load3, norm, sub
-from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
-from engine.trees.body_sync import prepare
-from engine.trees.impulses import book_supports, hold_trees
-from engine.world.contacts import Contacts
-from engine.world.model import DYNAMIC
-from engine.world.state import LEDGER_CORRECTION, State
-from engine.world.workspace import Motion
-from engine.world.world import World
+from cardan.engine.accounting.contact_work import book_touch
+from cardan.engine.accounting.work import book_row_impulses, book_work
+from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.bodies.point import point_velocity
+from cardan.engine.bodies.world_inertia import write_world_inertia
+from cardan.engine.collision.manifold.persistence import settle_contacts
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.impact_rows import write_impact_rows
+from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.integrators.apply_impulses import apply_impulses, keep_impulses
+from cardan.engine.problem.assemble import assemble
+from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.spatial.vec3 import dot, load3, norm, sub
+from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from cardan.engine.trees.body_sync import prepare
+from cardan.engine.trees.impulses import book_supports, hold_trees
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.state import LEDGER_CORRECTION, State
+from cardan.engine.world.workspace import Motion
+from cardan.engine.world.world import World
 
 # share of the margin by which nothing may be crossed on the first drift after velocities were set
 FIRST_DRIFT = 0.01

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 from math import inf
 
-from engine.accounting.work import add_impulse
-from engine.bodies.finite import first_bad_body
-from engine.bodies.forces import load_gravity
-from engine.collision.find_contacts import can_any_touch
-from engine.compiler.kernel import kernel
-from engine.integrators.advance_poses import (
+from cardan.engine.accounting.work import add_impulse
+from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.collision.find_contacts import can_any_touch
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.integrators.advance_poses import (
     IMPLICIT,
     INFINITESIMAL,
     advance_orientation,
     advance_poses,
 )
-from engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
-from engine.stabilisation.loop_closure import close_loops
-from engine.stabilisation.loop_energy import restore_loop_energy
-from engine.step.timing import read_clock, record_phase
-from engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
-from engine.world.model import DYNAMIC, STATIC, Bodies
-from engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
-from engine.world.report import PHASE_MOVE, STOPPED_EXACT
-from engine.world.state import State
-from engine.world.world import World
+from cardan.engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
+from cardan.engine.stabilisation.loop_closure import close_loops
+from cardan.engine.stabilisation.loop_energy import restore_loop_energy
+from cardan.engine.step.timing import read_clock, record_phase
+from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
+from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
+from cardan.engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
+from cardan.engine.world.report import PHASE_MOVE, STOPPED_EXACT
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 NEWTON, STEP, AUTO = int(RestitutionLaw.NEWTON), int(ImpactTime.STEP), int(SolverMethod.AUTO)
 

@@ -7,19 +7,19 @@ kick, if at all.
 
 from __future__ import annotations
 
-from engine.bodies.finite import first_bad_body
-from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.manifold.persistence import settle_contacts
-from engine.compiler.kernel import kernel
-from engine.impacts.active_contacts import ImpactWindow
-from engine.impacts.impulse_accumulator import recall_impulses, store_impulses
-from engine.impacts.laws import has_impact_law
-from engine.impacts.resolve import resolve
-from engine.impacts.time_of_impact import is_due, time_of_impact
-from engine.step.find_contacts import find_contacts
-from engine.step.kick import assemble_problem, predict_velocities
-from engine.world.options import ImpactTime, RestitutionLaw
-from engine.world.world import World
+from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.bodies.world_inertia import write_world_inertia
+from cardan.engine.collision.manifold.persistence import settle_contacts
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.active_contacts import ImpactWindow
+from cardan.engine.impacts.impulse_accumulator import recall_impulses, store_impulses
+from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.impacts.resolve import resolve
+from cardan.engine.impacts.time_of_impact import is_due, time_of_impact
+from cardan.engine.step.find_contacts import find_contacts
+from cardan.engine.step.kick import assemble_problem, predict_velocities
+from cardan.engine.world.options import ImpactTime, RestitutionLaw
+from cardan.engine.world.world import World
 
 NEWTON, EXACT = int(RestitutionLaw.NEWTON), int(ImpactTime.EXACT)
 

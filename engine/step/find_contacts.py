@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.collision.find_contacts import broad_phase, can_any_touch, narrow_phase, shortage
-from engine.compiler.kernel import kernel
-from engine.sleeping.activity import write_activity
-from engine.sleeping.wake import return_contacts, wake_touched
-from engine.step.timing import read_clock, record_phase
-from engine.step.transaction import keep_impulses
-from engine.world.contacts import Contacts
-from engine.world.report import (
+from cardan.engine.collision.find_contacts import broad_phase, can_any_touch, narrow_phase, shortage
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.sleeping.activity import write_activity
+from cardan.engine.sleeping.wake import return_contacts, wake_touched
+from cardan.engine.step.timing import read_clock, record_phase
+from cardan.engine.step.transaction import keep_impulses
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.report import (
     CONTACTS_FULL,
     EVENTS_FULL,
     PAIRS_FULL,
@@ -17,7 +17,7 @@ from engine.world.report import (
     PHASE_NARROW,
     Report,
 )
-from engine.world.world import World
+from cardan.engine.world.world import World
 
 
 @kernel

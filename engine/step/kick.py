@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from engine.accounting.contact_work import book_touch
-from engine.accounting.work import book_momentum, book_work
-from engine.bodies.predict import predict_velocity
-from engine.bodies.world_inertia import write_world_inertia
-from engine.collision.manifold.persistence import settle_contacts
-from engine.compiler.kernel import kernel
-from engine.constraints.write_rows import write_rows
-from engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
-from engine.impacts.laws import has_impact_law
-from engine.impacts.solve_record import record_solve
-from engine.integrators.apply_impulses import apply_impulses, forget_impulses, keep_impulses
-from engine.problem.assemble import assemble
-from engine.solvers.islands import solve_islands
-from engine.solvers.solve import SMALL_STEPS
-from engine.solvers.substeps.solver import solve_small_steps
-from engine.stabilisation.loop_energy import record_loop_work
-from engine.stabilisation.tangent import count_work, write_tangents
-from engine.step.timing import read_clock, record_phase
-from engine.trees.body_sync import write_joint_coordinates
-from engine.trees.impulses import book_supports, predict_tree_velocities, write_bias_accelerations
-from engine.trees.reactions import write_reactions
-from engine.world.options import Stabilisation
-from engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
-from engine.world.world import World
+from cardan.engine.accounting.contact_work import book_touch
+from cardan.engine.accounting.work import book_momentum, book_work
+from cardan.engine.bodies.predict import predict_velocity
+from cardan.engine.bodies.world_inertia import write_world_inertia
+from cardan.engine.collision.manifold.persistence import settle_contacts
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_impulses
+from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.impacts.solve_record import record_solve
+from cardan.engine.integrators.apply_impulses import apply_impulses, forget_impulses, keep_impulses
+from cardan.engine.problem.assemble import assemble
+from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.solvers.solve import SMALL_STEPS
+from cardan.engine.solvers.substeps.solver import solve_small_steps
+from cardan.engine.stabilisation.loop_energy import record_loop_work
+from cardan.engine.stabilisation.tangent import count_work, write_tangents
+from cardan.engine.step.timing import read_clock, record_phase
+from cardan.engine.trees.body_sync import write_joint_coordinates
+from cardan.engine.trees.impulses import (
+    book_supports,
+    predict_tree_velocities,
+    write_bias_accelerations,
+)
+from cardan.engine.trees.reactions import write_reactions
+from cardan.engine.world.options import Stabilisation
+from cardan.engine.world.report import PHASE_APPLY, PHASE_ASSEMBLE, PHASE_ROWS, PHASE_SOLVE
+from cardan.engine.world.world import World
 
 BAUMGARTE = int(Stabilisation.BAUMGARTE)
 

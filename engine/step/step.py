@@ -7,22 +7,22 @@ coordinates, with impacts in the kick or exactly where bodies meet.
 
 from __future__ import annotations
 
-from engine.accounting.breaking import break_joints
-from engine.accounting.extremes import record_extremes, record_motion
-from engine.bodies.finite import first_bad_body
-from engine.compiler.handles import opened
-from engine.compiler.kernel import kernel
-from engine.impacts.impulse_accumulator import clear_totals, report_totals
-from engine.impacts.laws import has_impact_law
-from engine.sleeping.activity import update_activity, write_activity
-from engine.sleeping.rest import update_sleep
-from engine.sleeping.wake import wake_by_time
-from engine.stabilisation.stabilise import correct_positions
-from engine.stabilisation.substep_poses import follow_substeps
-from engine.stabilisation.velocity_projection import project_velocities
-from engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
-from engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
-from engine.step.exact_impacts import (
+from cardan.engine.accounting.breaking import break_joints
+from cardan.engine.accounting.extremes import record_extremes, record_motion
+from cardan.engine.bodies.finite import first_bad_body
+from cardan.engine.compiler.handles import opened
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
+from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.sleeping.activity import update_activity, write_activity
+from cardan.engine.sleeping.rest import update_sleep
+from cardan.engine.sleeping.wake import wake_by_time
+from cardan.engine.stabilisation.stabilise import correct_positions
+from cardan.engine.stabilisation.substep_poses import follow_substeps
+from cardan.engine.stabilisation.velocity_projection import project_velocities
+from cardan.engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
+from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
+from cardan.engine.step.exact_impacts import (
     EXACT,
     apply_impact_law,
     begin_parts,
@@ -30,12 +30,12 @@ from engine.step.exact_impacts import (
     resolve_before_drift,
     set_part,
 )
-from engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
-from engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
-from engine.step.timing import choose_timed, read_clock, record_phase
-from engine.step.transaction import begin_transaction, keep_impulses, roll_back
-from engine.world.report import NOT_FINITE, PHASE_APPLY
-from engine.world.world import World
+from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from cardan.engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
+from cardan.engine.step.timing import choose_timed, read_clock, record_phase
+from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
+from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY
+from cardan.engine.world.world import World
 
 
 @kernel

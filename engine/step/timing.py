@@ -5,8 +5,8 @@ A look at the clock costs as much as a small phase: in a long run only every eig
 
 from __future__ import annotations
 
-from engine.compiler.kernel import clock_ns, kernel
-from engine.world.report import Report
+from cardan.engine.compiler.kernel import clock_ns, kernel
+from cardan.engine.world.report import Report
 
 # one step of so many is timed; in runs that are shorter all are
 TIMED_EVERY = 8

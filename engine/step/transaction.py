@@ -7,10 +7,10 @@ copied only where contacts may be looked for again behind it.
 
 from __future__ import annotations
 
-from engine.collision.find_contacts import can_any_touch
-from engine.compiler.kernel import kernel
-from engine.world.state import ContactCache, State
-from engine.world.world import World
+from cardan.engine.collision.find_contacts import can_any_touch
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.state import ContactCache, State
+from cardan.engine.world.world import World
 
 
 @kernel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
-from engine.trees.articulated_inertia import respond_moving, write_factor, write_inertias
-from engine.trees.kinematics import write_frames, write_velocities, write_velocity_products
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.trees.articulated_inertia import respond_moving, write_factor, write_inertias
+from cardan.engine.trees.kinematics import write_frames, write_velocities, write_velocity_products
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

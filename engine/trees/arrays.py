@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.world.tree import (
+from cardan.engine.world.tree import (
     N_INVARIANTS,
     NODE_COORDINATES,
     NODE_VELOCITIES,

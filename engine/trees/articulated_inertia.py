@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import (
     ArticulatedInertia,
     force_of,
     shifted_back,
@@ -19,10 +19,10 @@ from engine.spatial.inertia import (
     sym_turned,
     without,
 )
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, scale
-from engine.trees.kinematics import carried, load_matrix
-from engine.trees.spatial_arrays import (
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, scale
+from cardan.engine.trees.kinematics import carried, load_matrix
+from cardan.engine.trees.spatial_arrays import (
     add6,
     add_articulated,
     add_to6,
@@ -33,7 +33,7 @@ from engine.trees.spatial_arrays import (
     store6,
     store_articulated,
 )
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

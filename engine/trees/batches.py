@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.vec3 import ZERO3, Vec3, cross, load3
-from engine.trees.aba import forward_dynamics
-from engine.trees.articulated_inertia import write_inertias
-from engine.trees.crba import joint_inertia
-from engine.trees.energy_momentum import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, load3
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.articulated_inertia import write_inertias
+from cardan.engine.trees.crba import joint_inertia
+from cardan.engine.trees.energy_momentum import (
     gravitational_energy,
     kinetic_energy,
     momentum,
     rotor_energy,
 )
-from engine.trees.jacobian import write_point_jacobian, write_point_jacobian_rate
-from engine.trees.kinematics import load_matrix, write_places, write_velocities
-from engine.trees.rnea import inverse_dynamics
-from engine.trees.spatial_arrays import load6
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.trees.jacobian import write_point_jacobian, write_point_jacobian_rate
+from cardan.engine.trees.kinematics import load_matrix, write_places, write_velocities
+from cardan.engine.trees.rnea import inverse_dynamics
+from cardan.engine.trees.spatial_arrays import load6
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

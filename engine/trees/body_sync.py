@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import sym_times, sym_turned
-from engine.spatial.quaternion import load4, store4
-from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import ZERO3, load3, scale, store3
-from engine.trees.articulated_inertia import respond, write_factor, write_inertias
-from engine.trees.kinematics import write_places, write_velocities
-from engine.trees.spatial_arrays import load6, load_sym, store6
-from engine.world.state import State
-from engine.world.tree import NODE_BALL, Tree, TreeWork
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import sym_times, sym_turned
+from cardan.engine.spatial.quaternion import load4, store4
+from cardan.engine.spatial.rotation import matrix
+from cardan.engine.spatial.vec3 import ZERO3, load3, scale, store3
+from cardan.engine.trees.articulated_inertia import respond, write_factor, write_inertias
+from cardan.engine.trees.kinematics import write_places, write_velocities
+from cardan.engine.trees.spatial_arrays import load6, load_sym, store6
+from cardan.engine.world.state import State
+from cardan.engine.world.tree import NODE_BALL, Tree, TreeWork
 
 NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 

@@ -17,11 +17,11 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import multiply, rotate, unit
-from engine.spatial.rotation import exponential
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot
-from engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import multiply, rotate, unit
+from cardan.engine.spatial.rotation import exponential
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot
+from cardan.engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree
 
 
 @kernel

@@ -6,14 +6,14 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.spatial.inertia import RigidInertia, momentum_of, rigid_shifted, rigid_sum
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import ZERO3, add, cross, dot, load3, sub
-from engine.trees.articulated_inertia import write_inertias
-from engine.trees.kinematics import write_frames
-from engine.trees.spatial_arrays import load6, load_sym, store6
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.spatial.inertia import RigidInertia, momentum_of, rigid_shifted, rigid_sum
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import ZERO3, add, cross, dot, load3, sub
+from cardan.engine.trees.articulated_inertia import write_inertias
+from cardan.engine.trees.kinematics import write_frames
+from cardan.engine.trees.spatial_arrays import load6, load_sym, store6
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

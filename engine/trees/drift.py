@@ -15,26 +15,30 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.forces import load_gravity
-from engine.compiler.kernel import kernel
-from engine.trees.articulated_inertia import turn_inertia
-from engine.trees.body_sync import (
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.trees.articulated_inertia import turn_inertia
+from cardan.engine.trees.body_sync import (
     forget_forces,
     read_bodies,
     write_body_poses,
     write_body_velocities,
 )
-from engine.trees.coordinates import advance_coordinates
-from engine.trees.free_flight import factor_free_flight, repeat_free_flight, solve_free_flight
-from engine.trees.invariants import (
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.engine.trees.free_flight import (
+    factor_free_flight,
+    repeat_free_flight,
+    solve_free_flight,
+)
+from cardan.engine.trees.invariants import (
     book_drift,
     height_of,
     restore_invariants,
     weight_power,
     write_invariants,
 )
-from engine.trees.kinematics import move_node, place_node, write_velocities
-from engine.world.state import (
+from cardan.engine.trees.kinematics import move_node, place_node, write_velocities
+from cardan.engine.world.state import (
     BIAS_AHEAD,
     BIAS_BEFORE,
     BIAS_BEHIND,
@@ -42,7 +46,7 @@ from engine.world.state import (
     LEDGER_CORRECTION,
     State,
 )
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.world.tree import Tree, TreeWork
 
 # a guess is as good as a look when the rates half way miss the look's by this share of their size,
 # both weighed by what they move

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import ArticulatedInertia, force_of
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, load3, scale, sub
-from engine.trees.articulated_inertia import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import ArticulatedInertia, force_of
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, load3, scale, sub
+from cardan.engine.trees.articulated_inertia import (
     eliminate_node,
     follow,
     gyroscopic_force,
@@ -24,15 +24,15 @@ from engine.trees.articulated_inertia import (
     start_inertia,
     turn_inertia,
 )
-from engine.trees.kinematics import carried, move_node, place_node, velocity_product_of
-from engine.trees.spatial_arrays import (
+from cardan.engine.trees.kinematics import carried, move_node, place_node, velocity_product_of
+from cardan.engine.trees.spatial_arrays import (
     add6,
     add_to6,
     load6,
     load_articulated,
     store6,
 )
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.bodies.forces import load_gravity
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import sym_times
-from engine.spatial.vec3 import Vec3, add, cross, load3, scale, sub
-from engine.trees.articulated_inertia import respond, respond_moving
-from engine.trees.body_sync import clear_forces, read_body_forces, write_body_velocities
-from engine.trees.kinematics import write_velocities, write_velocity_products
-from engine.trees.operator import push_row
-from engine.trees.spatial_arrays import load6, load_sym
-from engine.world.problem import Problem
-from engine.world.state import State
-from engine.world.tree import Tree, TreeWork
-from engine.world.workspace import Motion
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale, sub
+from cardan.engine.trees.articulated_inertia import respond, respond_moving
+from cardan.engine.trees.body_sync import clear_forces, read_body_forces, write_body_velocities
+from cardan.engine.trees.kinematics import write_velocities, write_velocity_products
+from cardan.engine.trees.operator import push_row
+from cardan.engine.trees.spatial_arrays import load6, load_sym
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.state import State
+from cardan.engine.world.tree import Tree, TreeWork
+from cardan.engine.world.workspace import Motion
 
 
 @kernel

@@ -6,16 +6,16 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import transposed
-from engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
-from engine.trees.energy_momentum import rotor_energy
-from engine.trees.kinematics import load_matrix, move_node
-from engine.trees.spatial_arrays import load6, load_sym
-from engine.world.state import State
-from engine.world.tree import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
+from cardan.engine.trees.energy_momentum import rotor_energy
+from cardan.engine.trees.kinematics import load_matrix, move_node
+from cardan.engine.trees.spatial_arrays import load6, load_sym
+from cardan.engine.world.state import State
+from cardan.engine.world.tree import (
     INVARIANT_ANGULAR,
     INVARIANT_CENTRE,
     INVARIANT_ENERGY,

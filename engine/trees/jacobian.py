@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import Vec3, add, cross, load3, sub
-from engine.trees.kinematics import carried, load_matrix
-from engine.trees.spatial_arrays import add6, load6, store6
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, sub
+from cardan.engine.trees.kinematics import carried, load_matrix
+from cardan.engine.trees.spatial_arrays import add6, load6, store6
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

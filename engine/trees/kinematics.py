@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import Spatial, times_matrix
-from engine.spatial.quaternion import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import Spatial, times_matrix
+from cardan.engine.spatial.quaternion import (
     IDENTITY,
     Quaternion,
     load4,
@@ -16,8 +16,8 @@ from engine.spatial.quaternion import (
     store4,
     unit,
 )
-from engine.spatial.rotation import Mat3, matrix, sine_cosine
-from engine.spatial.vec3 import (
+from cardan.engine.spatial.rotation import Mat3, matrix, sine_cosine
+from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,
     add,
@@ -29,8 +29,8 @@ from engine.spatial.vec3 import (
     store3,
     sub,
 )
-from engine.trees.spatial_arrays import add6, load6, store6, velocity_of_node
-from engine.world.tree import (
+from cardan.engine.trees.spatial_arrays import add6, load6, store6, velocity_of_node
+from cardan.engine.world.tree import (
     NODE_BALL,
     NODE_FREE,
     NODE_HINGE,

@@ -13,13 +13,13 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import add, add_scaled, cross, load3
-from engine.trees.articulated_inertia import respond_part
-from engine.trees.spatial_arrays import dot6, load6, store6
-from engine.world.problem import Dense, Problem
-from engine.world.tree import Tree, TreeWork
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3
+from cardan.engine.trees.articulated_inertia import respond_part
+from cardan.engine.trees.spatial_arrays import dot6, load6, store6
+from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.tree import Tree, TreeWork
 
 
 @kernel

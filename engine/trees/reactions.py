@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from engine.bodies.forces import load_gravity
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import sym_times
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
-from engine.trees.kinematics import load_matrix
-from engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
-from engine.world.model import Joints
-from engine.world.problem import Problem
-from engine.world.state import State
-from engine.world.tree import Tree, TreeWork
-from engine.world.workspace import Motion
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
+from cardan.engine.trees.kinematics import load_matrix
+from cardan.engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
+from cardan.engine.world.model import Joints
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.state import State
+from cardan.engine.world.tree import Tree, TreeWork
+from cardan.engine.world.workspace import Motion
 
 
 @kernel

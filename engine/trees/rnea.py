@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import sym_times
-from engine.spatial.mat3 import times_vector
-from engine.spatial.plucker import transposed
-from engine.spatial.vec3 import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,
     add,
@@ -20,9 +20,9 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
-from engine.trees.kinematics import load_matrix, store_matrix, turn_in_parent
-from engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
-from engine.world.tree import (
+from cardan.engine.trees.kinematics import load_matrix, store_matrix, turn_in_parent
+from cardan.engine.trees.spatial_arrays import add_to6, load6, load_sym, store6
+from cardan.engine.world.tree import (
     NODE_BALL,
     NODE_FIXED,
     NODE_FREE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.inertia import ArticulatedInertia, Sym3
-from engine.spatial.plucker import Spatial
-from engine.spatial.vec3 import add
-from engine.world.tree import Tree
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.inertia import ArticulatedInertia, Sym3
+from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.vec3 import add
+from cardan.engine.world.tree import Tree
 
 
 @kernel

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.model import Shapes
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.model import Shapes
 
 # Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
 KIND = 0  # SPHERE ... MESH

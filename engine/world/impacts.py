@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.problem import Problem
-from engine.world.state import ContactCache
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.state import ContactCache
 
 # impacts.role of a contact: takes no part, may be reached, approaches fast enough to rebound
 ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.problem import Problem
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.problem import Problem
 
 
 @bundle

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.tree import Tree
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.tree import Tree
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a dynamic body that is left alone; only in Motion.activity

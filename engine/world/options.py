@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import bundle
 
 
 class SolverMethod(IntEnum):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.islands import Islands
-from engine.world.problem import Problem
-from engine.world.report import Report
-from engine.world.rows import Rows
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.islands import Islands
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.report import Report
+from cardan.engine.world.rows import Rows
 
 
 @bundle

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.equations import Factor, Graph
-from engine.world.tree import Mobility
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.equations import Factor, Graph
+from cardan.engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 # problem.sweep_bias_delta of contacts that were swept: whatever there was is in b

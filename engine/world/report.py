@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import bundle
 
 CONTACTS_FULL = 1
 NOT_FINITE = 4

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import bundle
 
 # what a row is for: decides where its work is booked and to which joint force it counts
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5

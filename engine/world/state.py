@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import bundle
 
 
 @bundle

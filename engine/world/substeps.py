@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.problem import Problem
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.problem import Problem
 
 # substeps.law: what a row asks for in a substep
 LAW_STEP, LAW_EQUATION, LAW_ONE_SIDED, LAW_SURFACE = 0, 1, 2, 3

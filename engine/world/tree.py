@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import bundle
 
 # tree.kind: what a node may do against its parent
 NODE_FIXED, NODE_HINGE, NODE_SLIDER, NODE_SCREW, NODE_BALL, NODE_FREE = range(6)

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.contacts import Contacts
-from engine.world.impacts import Impacts
-from engine.world.islands import Islands
-from engine.world.positions import Positions
-from engine.world.problem import Dense, Problem
-from engine.world.rows import Rows
-from engine.world.substeps import Substeps
-from engine.world.tree import TreeWork
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.impacts import Impacts
+from cardan.engine.world.islands import Islands
+from cardan.engine.world.positions import Positions
+from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.substeps import Substeps
+from cardan.engine.world.tree import TreeWork
 
 
 @bundle

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from engine.compiler.structs import bundle
-from engine.world.collision import CollisionScratch
-from engine.world.events import Events
-from engine.world.model import Model
-from engine.world.options import StepOptions
-from engine.world.report import Report
-from engine.world.state import State
-from engine.world.workspace import Workspace
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.world.collision import CollisionScratch
+from cardan.engine.world.events import Events
+from cardan.engine.world.model import Model
+from cardan.engine.world.options import StepOptions
+from cardan.engine.world.report import Report
+from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Workspace
 
 
 @bundle

@@ -6,14 +6,14 @@ faults; so one fault does not hide another.
 
 from collections.abc import Callable, Iterable
 
-from schemas.checks.bodies import body_faults
-from schemas.checks.forces import force_faults
-from schemas.checks.joints import joint_faults
-from schemas.checks.names import name_faults, reference_faults
-from schemas.checks.options import option_faults
-from schemas.checks.parts import Parts
-from schemas.checks.shapes import shape_faults
-from schemas.error import Fault
+from cardan.schemas.checks.bodies import body_faults
+from cardan.schemas.checks.forces import force_faults
+from cardan.schemas.checks.joints import joint_faults
+from cardan.schemas.checks.names import name_faults, reference_faults
+from cardan.schemas.checks.options import option_faults
+from cardan.schemas.checks.parts import Parts
+from cardan.schemas.checks.shapes import shape_faults
+from cardan.schemas.error import Fault
 
 CHECKS: tuple[Callable[[Parts], Iterable[Fault]], ...] = (
     option_faults,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from schemas.body import Body
-from schemas.checks.parts import Parts, fault
-from schemas.error import Fault
+from cardan.schemas.body import Body
+from cardan.schemas.checks.parts import Parts, fault
+from cardan.schemas.error import Fault
 
 RELATIVE_ZERO = 1e-12
 TRIANGLE_TOLERANCE = 1e-6

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from schemas.body import Body
-from schemas.checks.geometry import Vector, bounding_radius, rotate
-from schemas.checks.parts import WORLD, Parts, fault
-from schemas.error import Fault
+from cardan.schemas.body import Body
+from cardan.schemas.checks.geometry import Vector, bounding_radius, rotate
+from cardan.schemas.checks.parts import WORLD, Parts, fault
+from cardan.schemas.error import Fault
 
 FAR_FACTOR = 100.0
 """An anchor farther from its body than this many extents of the scene is a mistake."""

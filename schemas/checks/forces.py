@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from schemas.checks.ends import Ends
-from schemas.checks.parts import WORLD, Parts, fault
-from schemas.checks.series import series_faults
-from schemas.error import Fault
-from schemas.force import Drag, PointGravity, Spring, Torsion, Wrench
+from cardan.schemas.checks.ends import Ends
+from cardan.schemas.checks.parts import WORLD, Parts, fault
+from cardan.schemas.checks.series import series_faults
+from cardan.schemas.error import Fault
+from cardan.schemas.force import Drag, PointGravity, Spring, Torsion, Wrench
 
 
 def force_faults(parts: Parts) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.shape import (
+from cardan.schemas.shape import (
     Box,
     Capsule,
     Cone,

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator
 
-from schemas.checks.ends import Ends
-from schemas.checks.geometry import Vector
-from schemas.checks.parts import Parts, fault
-from schemas.checks.series import series_faults
-from schemas.drive import BallLimits, BallMotor, Limits, Motor, PositionDrive
-from schemas.error import Fault
-from schemas.joint import (
+from cardan.schemas.checks.ends import Ends
+from cardan.schemas.checks.geometry import Vector
+from cardan.schemas.checks.parts import Parts, fault
+from cardan.schemas.checks.series import series_faults
+from cardan.schemas.drive import BallLimits, BallMotor, Limits, Motor, PositionDrive
+from cardan.schemas.error import Fault
+from cardan.schemas.joint import (
     Ball,
     Distance,
     Gear,

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from schemas.checks.parts import WORLD, Parts, fault
-from schemas.error import Fault, printable
-from schemas.pointer import to_pointer
-from schemas.spelling import did_you_mean, listed
+from cardan.schemas.checks.parts import WORLD, Parts, fault
+from cardan.schemas.error import Fault, printable
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.spelling import did_you_mean, listed
 
 Path = list[str | int]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from schemas.checks.parts import Parts, fault
-from schemas.error import Fault
-from schemas.options import SimulationOptions
+from cardan.schemas.checks.parts import Parts, fault
+from cardan.schemas.error import Fault
+from cardan.schemas.options import SimulationOptions
 
 REDUCED_ONLY = ("dop853", "radau")
 

@@ -5,15 +5,15 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from schemas.body import Body
-from schemas.error import Fault, shown
-from schemas.force import Force
-from schemas.joint import Joint
-from schemas.material import Material, MaterialPair
-from schemas.options import SimulationOptions
-from schemas.pointer import to_pointer
-from schemas.record import Record
-from schemas.scene import Scene
+from cardan.schemas.body import Body
+from cardan.schemas.error import Fault, shown
+from cardan.schemas.force import Force
+from cardan.schemas.joint import Joint
+from cardan.schemas.material import Material, MaterialPair
+from cardan.schemas.options import SimulationOptions
+from cardan.schemas.pointer import to_pointer
+from cardan.schemas.record import Record
+from cardan.schemas.scene import Scene
 
 T = TypeVar("T")
 WORLD = "world"

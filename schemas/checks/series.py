@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from schemas.checks.parts import fault
-from schemas.error import Fault
-from schemas.series import NumberSeries, VectorSeries
+from cardan.schemas.checks.parts import fault
+from cardan.schemas.error import Fault
+from cardan.schemas.series import NumberSeries, VectorSeries
 
 
 def series_faults(path: list[str | int], target: object) -> Iterator[Fault]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from schemas.body import Body
-from schemas.checks.geometry import is_flat
-from schemas.checks.parts import Parts, fault
-from schemas.checks.surface import Closure, closure_of, surface_of_mesh
-from schemas.error import Fault
-from schemas.shape import Convex, Heightfield, Mesh, Plane
+from cardan.schemas.body import Body
+from cardan.schemas.checks.geometry import is_flat
+from cardan.schemas.checks.parts import Parts, fault
+from cardan.schemas.checks.surface import Closure, closure_of, surface_of_mesh
+from cardan.schemas.error import Fault
+from cardan.schemas.shape import Convex, Heightfield, Mesh, Plane
 
 Path = list[str | int]
 

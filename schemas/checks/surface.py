@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schemas.shape import Heightfield, Mesh
+from cardan.schemas.shape import Heightfield, Mesh
 
 WELD = 1e-9
 """Vertices nearer than this share of the extent are one vertex."""

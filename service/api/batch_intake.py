@@ -7,17 +7,17 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from schemas import Fault
-from schemas.api import BatchRequest
-from schemas.base import Base
-from schemas.error import shown
-from service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
-from service.api.simulations import queue_full, refuse_when_full
-from service.errors import ProblemError
-from service.settings import Settings
-from service.simulations import variations
-from service.simulations.admission import NewBatch, NewRun, QueueFullError
-from service.simulations.services import Services
+from cardan.schemas import Fault
+from cardan.schemas.api import BatchRequest
+from cardan.schemas.base import Base
+from cardan.schemas.error import shown
+from cardan.service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
+from cardan.service.api.simulations import queue_full, refuse_when_full
+from cardan.service.errors import ProblemError
+from cardan.service.settings import Settings
+from cardan.service.simulations import variations
+from cardan.service.simulations.admission import NewBatch, NewRun, QueueFullError
+from cardan.service.simulations.services import Services
 
 # variants checked before a batch is admitted; further ones are checked when they start
 MOST_CHECKED = 500

@@ -6,19 +6,19 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from schemas.api import BatchInfo, BatchRequest, SimulationInfo
-from schemas.base import Base
-from service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
-from service.api.content import answer
-from service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
-from service.api.idempotency import ticket
-from service.api.intake import (
+from cardan.schemas.api import BatchInfo, BatchRequest, SimulationInfo
+from cardan.schemas.base import Base
+from cardan.service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
+from cardan.service.api.content import answer
+from cardan.service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
+from cardan.service.api.idempotency import ticket
+from cardan.service.api.intake import (
     read_body,
     read_request,
     refuse_physics_faults,
 )
-from service.api.negotiation import wanted_format
-from service.api.views import (
+from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.views import (
     batch_info,
     batch_url,
     metric,
@@ -26,11 +26,11 @@ from service.api.views import (
     simulation_infos,
     simulation_url,
 )
-from service.errors import ProblemError
-from service.recordings.rows import encode_rows
-from service.simulations.catalog import Row
-from service.simulations.services import Services
-from service.simulations.states import RunState
+from cardan.service.errors import ProblemError
+from cardan.service.recordings.rows import encode_rows
+from cardan.service.simulations.catalog import Row
+from cardan.service.simulations.services import Services
+from cardan.service.simulations.states import RunState
 
 router = APIRouter(
     prefix="/batches",

@@ -8,13 +8,13 @@ import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
 
-from schemas.complementarity import MAX_UNKNOWNS, TIME_LIMIT_S, ComplementarityAnswer
-from schemas.complementarity_check import read_problem
-from schemas.error import Fault, SceneInvalid
-from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from service.api.intake import invalid, read_body
-from service.compute.pool import ComputeBusyError
-from service.errors import ProblemError
+from cardan.schemas.complementarity import MAX_UNKNOWNS, TIME_LIMIT_S, ComplementarityAnswer
+from cardan.schemas.complementarity_check import read_problem
+from cardan.schemas.error import Fault, SceneInvalid
+from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.intake import invalid, read_body
+from cardan.service.compute.pool import ComputeBusyError
+from cardan.service.errors import ProblemError
 
 router = APIRouter(
     prefix="/complementarity",

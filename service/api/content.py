@@ -7,8 +7,8 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
-from service.api.digits import whole_number
-from service.errors import ProblemError
+from cardan.service.api.digits import whole_number
+from cardan.service.errors import ProblemError
 
 CHUNK = 256 * 1024
 

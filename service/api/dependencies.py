@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 
-from schemas import Problem
-from service.api.problems import MEDIA_TYPE
-from service.errors import ProblemError
-from service.settings import Settings
-from service.simulations.services import Services
+from cardan.schemas import Problem
+from cardan.service.api.problems import MEDIA_TYPE
+from cardan.service.errors import ProblemError
+from cardan.service.settings import Settings
+from cardan.service.simulations.services import Services
 
 MAX_WAIT_SECONDS = 30.0
 MAX_PAGE = 1000

@@ -9,14 +9,14 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from schemas import Fault
-from schemas import dynamics as d
-from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from service.api.intake import invalid, located, read_body, read_request, take_scene
-from service.compute.pool import ComputeBusyError
-from service.errors import ProblemError
-from service.simulations import messages as m
-from service.simulations.services import Services
+from cardan.schemas import Fault
+from cardan.schemas import dynamics as d
+from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.intake import invalid, located, read_body, read_request, take_scene
+from cardan.service.compute.pool import ComputeBusyError
+from cardan.service.errors import ProblemError
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.services import Services
 
 router = APIRouter(
     prefix="/dynamics",

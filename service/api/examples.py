@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
-from schemas import load_scene
-from schemas.api import ExampleInfo
-from schemas.base import Base
-from schemas.examples import example_names, example_text
-from schemas.spelling import did_you_mean
-from service.api.dependencies import PROBLEMS, refuse_unknown_query
-from service.errors import ProblemError
+from cardan.schemas import load_scene
+from cardan.schemas.api import ExampleInfo
+from cardan.schemas.base import Base
+from cardan.schemas.examples import example_names, example_text
+from cardan.schemas.spelling import did_you_mean
+from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
+from cardan.service.errors import ProblemError
 
 router = APIRouter(
     prefix="/examples",

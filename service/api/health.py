@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
-from schemas.dynamics import MAX_NUMBERS, MAX_STATES
-from service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
-from service.errors import ProblemError
-from service.recordings.formats import FORMATS
-from service.recordings.tables import TABLES
+from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
+from cardan.service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
+from cardan.service.errors import ProblemError
+from cardan.service.recordings.formats import FORMATS
+from cardan.service.recordings.tables import TABLES
 
 probes = APIRouter(tags=["health"], responses=PROBLEMS)
 router = APIRouter(

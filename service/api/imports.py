@@ -20,11 +20,11 @@ import anyio
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 
-from schemas.imported import ImportAnswer, ImportOptions
-from schemas.options import Formulation
-from service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
-from service.errors import ProblemError
-from service.settings import Settings
+from cardan.schemas.imported import ImportAnswer, ImportOptions
+from cardan.schemas.options import Formulation
+from cardan.service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
+from cardan.service.errors import ProblemError
+from cardan.service.settings import Settings
 
 log = logging.getLogger("cardan.api")
 
@@ -198,7 +198,7 @@ async def _survivor(folder: str, environment: dict[str, str]) -> subprocess.Comp
         try:
             with anyio.fail_after(SECONDS):
                 ended = await anyio.run_process(
-                    [sys.executable, "-m", "service.compute.importer", folder],
+                    [sys.executable, "-m", "cardan.service.compute.importer", folder],
                     stdin=subprocess.DEVNULL,
                     env=environment,
                     check=False,

@@ -11,7 +11,7 @@ import anyio.to_thread
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
-from schemas import (
+from cardan.schemas import (
     Fault,
     Limits,
     Scene,
@@ -22,16 +22,16 @@ from schemas import (
     load_scene,
     scene_hash,
 )
-from schemas.error import printable, shown
-from schemas.examples import example_document, example_names
-from schemas.parse import parse_json
-from schemas.spelling import did_you_mean
-from schemas.translate import translate
-from service.compute.pool import ComputeBusyError
-from service.errors import ProblemError
-from service.simulations.admission import SceneText
-from service.simulations.messages import Checked
-from service.simulations.services import Services
+from cardan.schemas.error import printable, shown
+from cardan.schemas.examples import example_document, example_names
+from cardan.schemas.parse import parse_json
+from cardan.schemas.spelling import did_you_mean
+from cardan.schemas.translate import translate
+from cardan.service.compute.pool import ComputeBusyError
+from cardan.service.errors import ProblemError
+from cardan.service.simulations.admission import SceneText
+from cardan.service.simulations.messages import Checked
+from cardan.service.simulations.services import Services
 
 Model = TypeVar("Model", bound=BaseModel)
 

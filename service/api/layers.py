@@ -15,11 +15,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import clock
-from service.api.digits import whole_number
-from service.api.problems import from_crash, problem_response
-from service.errors import ProblemError
-from service.settings import Settings
+from cardan.service import clock
+from cardan.service.api.digits import whole_number
+from cardan.service.api.problems import from_crash, problem_response
+from cardan.service.errors import ProblemError
+from cardan.service.settings import Settings
 
 log = logging.getLogger("cardan.access")
 

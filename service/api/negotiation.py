@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from fastapi import Request
 
-from service.errors import ProblemError
-from service.recordings.formats import FORMATS, Format
+from cardan.service.errors import ProblemError
+from cardan.service.recordings.formats import FORMATS, Format
 
 ALIASES: Mapping[str, str] = {
     "application/vnd.apache.parquet": "parquet",

@@ -17,7 +17,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from service.errors import ProblemError
+from cardan.service.errors import ProblemError
 
 log = logging.getLogger("cardan.api")
 

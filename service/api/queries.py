@@ -4,15 +4,15 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
-from schemas.query import (
+from cardan.schemas.query import (
     ClosestPointsAnswer,
     ClosestPointsRequest,
     RaycastAnswer,
     RaycastRequest,
 )
-from service.api.dependencies import PROBLEMS, refuse_unknown_query
-from service.api.intake import read_body, read_request
-from service.api.sessions import TheSession
+from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
+from cardan.service.api.intake import read_body, read_request
+from cardan.service.api.sessions import TheSession
 
 router = APIRouter(
     prefix="/sessions",

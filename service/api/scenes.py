@@ -5,13 +5,13 @@ from typing import Any
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 
-from schemas import Fault, scene_warnings
-from schemas.api import ValidationReport
-from schemas.json_schema import scene_json_schema
-from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from service.api.intake import Intake, ask_engine, read_body, take_scene
-from service.errors import ProblemError
-from service.simulations.services import Services
+from cardan.schemas import Fault, scene_warnings
+from cardan.schemas.api import ValidationReport
+from cardan.schemas.json_schema import scene_json_schema
+from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.intake import Intake, ask_engine, read_body, take_scene
+from cardan.service.errors import ProblemError
+from cardan.service.simulations.services import Services
 
 router = APIRouter(
     tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]

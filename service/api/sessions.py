@@ -10,25 +10,25 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
-from schemas import Fault, Limits
-from schemas.api import SessionInfo, SessionRequest
-from schemas.base import Base
-from schemas.frame import BlockTag, decode_frame
-from schemas.quantities import Boolean, Text
-from service.api.dependencies import (
+from cardan.schemas import Fault, Limits
+from cardan.schemas.api import SessionInfo, SessionRequest
+from cardan.schemas.base import Base
+from cardan.schemas.frame import BlockTag, decode_frame
+from cardan.schemas.quantities import Boolean, Text
+from cardan.service.api.dependencies import (
     PROBLEMS,
     ThePage,
     TheSettings,
     refuse_unknown_query,
 )
-from service.api.intake import located, read_body, read_request, take_scene
-from service.api.views import moment
-from service.errors import ProblemError
-from service.processes.protocol import Result
-from service.sessions import LiveSession, Plan, Sessions
-from service.sessions.parse_command import check_series, parse_command
-from service.sessions.states import Phase
-from service.streams.codec import SharedFrame
+from cardan.service.api.intake import located, read_body, read_request, take_scene
+from cardan.service.api.views import moment
+from cardan.service.errors import ProblemError
+from cardan.service.processes.protocol import Result
+from cardan.service.sessions import LiveSession, Plan, Sessions
+from cardan.service.sessions.parse_command import check_series, parse_command
+from cardan.service.sessions.states import Phase
+from cardan.service.streams.codec import SharedFrame
 
 router = APIRouter(
     prefix="/sessions",

@@ -9,27 +9,33 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from schemas import Scene
-from schemas.api import SimulationInfo, SimulationRequest
-from schemas.base import Base
-from schemas.pointer import apply_overrides
-from service import clock
-from service.api.dependencies import (
+from cardan.schemas import Scene
+from cardan.schemas.api import SimulationInfo, SimulationRequest
+from cardan.schemas.base import Base
+from cardan.schemas.pointer import apply_overrides
+from cardan.service import clock
+from cardan.service.api.dependencies import (
     PROBLEMS,
     ThePage,
     TheServices,
     Wait,
     refuse_unknown_query,
 )
-from service.api.digits import MOST_DIGITS
-from service.api.idempotency import ticket
-from service.api.intake import Intake, read_body, read_request, refuse_physics_faults, take_scene
-from service.api.views import simulation_info, simulation_infos, simulation_url
-from service.errors import ProblemError
-from service.simulations.admission import NewRun, QueueFullError
-from service.simulations.catalog import Row
-from service.simulations.services import Services
-from service.simulations.states import TERMINAL, RunState
+from cardan.service.api.digits import MOST_DIGITS
+from cardan.service.api.idempotency import ticket
+from cardan.service.api.intake import (
+    Intake,
+    read_body,
+    read_request,
+    refuse_physics_faults,
+    take_scene,
+)
+from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
+from cardan.service.errors import ProblemError
+from cardan.service.simulations.admission import NewRun, QueueFullError
+from cardan.service.simulations.catalog import Row
+from cardan.service.simulations.services import Services
+from cardan.service.simulations.states import TERMINAL, RunState
 
 router = APIRouter(
     prefix="/simulations",

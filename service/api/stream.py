@@ -1,6 +1,6 @@
 """`GET /v1/sessions/{id}/stream`: the WebSocket protocol `cardan.v1`.
 
-Text is JSON, binary is frames (`schemas.frame`). The client says `hello`, the server
+Text is JSON, binary is frames (`cardan.schemas.frame`). The client says `hello`, the server
 `welcome`; then the client subscribes to channels, acknowledges what it has rendered and sends
 commands.
 Every viewer may steer: commands of all clients enter one queue in the order they arrive.
@@ -15,17 +15,17 @@ import orjson
 from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from schemas.command import CommandBase
-from service import clock
-from service.api.problems import problem_body, request_id_of
-from service.api.sessions import tell
-from service.errors import ProblemError
-from service.processes.protocol import Result
-from service.sessions import LiveSession, Sessions
-from service.sessions.live_session import problem_of
-from service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
-from service.streams.codec import CHANNELS
-from service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
+from cardan.schemas.command import CommandBase
+from cardan.service import clock
+from cardan.service.api.problems import problem_body, request_id_of
+from cardan.service.api.sessions import tell
+from cardan.service.errors import ProblemError
+from cardan.service.processes.protocol import Result
+from cardan.service.sessions import LiveSession, Sessions
+from cardan.service.sessions.live_session import problem_of
+from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
+from cardan.service.streams.codec import CHANNELS
+from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
 
 router = APIRouter()
 

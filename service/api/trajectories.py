@@ -7,15 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from service.api.content import answer, caching, not_modified
-from service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from service.api.negotiation import wanted_format
-from service.api.simulations import known_run, nothing_yet
-from service.errors import ProblemError
-from service.recordings.folder import read_folder
-from service.recordings.formats import FORMATS, Format, FormatError, encode
-from service.recordings.slices import Slice, SliceError, cut
-from service.recordings.tables import TABLES
+from cardan.service.api.content import answer, caching, not_modified
+from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.simulations import known_run, nothing_yet
+from cardan.service.errors import ProblemError
+from cardan.service.recordings.folder import read_folder
+from cardan.service.recordings.formats import FORMATS, Format, FormatError, encode
+from cardan.service.recordings.slices import Slice, SliceError, cut
+from cardan.service.recordings.tables import TABLES
 
 router = APIRouter(
     prefix="/simulations",

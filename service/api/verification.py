@@ -8,11 +8,11 @@ from pathlib import Path
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from schemas.base import Base
-from schemas.quantities import Boolean
-from service.api.content import not_modified
-from service.api.dependencies import PROBLEMS, refuse_unknown_query
-from service.errors import ProblemError
+from cardan.schemas.base import Base
+from cardan.schemas.quantities import Boolean
+from cardan.service.api.content import not_modified
+from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
+from cardan.service.errors import ProblemError
 
 router = APIRouter(
     prefix="/verification",

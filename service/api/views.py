@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.api import BatchInfo, SimulationInfo
-from service.simulations.catalog import Row
-from service.simulations.services import Services
-from service.simulations.states import RunState
+from cardan.schemas.api import BatchInfo, SimulationInfo
+from cardan.service.simulations.catalog import Row
+from cardan.service.simulations.services import Services
+from cardan.service.simulations.states import RunState
 
 BASE = "/v1"
 

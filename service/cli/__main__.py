@@ -1,6 +1,6 @@
-"""`python -m service.cli`."""
+"""`python -m cardan.service.cli`."""
 
-from service.cli.app import main
+from cardan.service.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from schemas import SceneInvalid, count_scene, load_scene, scene_hash, scene_warnings
-from schemas.examples import example_names, example_text
-from service.cli import console
+from cardan.schemas import SceneInvalid, count_scene, load_scene, scene_hash, scene_warnings
+from cardan.schemas.examples import example_names, example_text
+from cardan.service.cli import console
 
 app = typer.Typer(
     name="cardan",
@@ -43,7 +43,7 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="log every request")] = False,
 ) -> None:
     """Serve the API and the page."""
-    from service.cli.serving import serve as start
+    from cardan.service.cli.serving import serve as start
 
     start(host, port, data, verbose=verbose)
 
@@ -63,8 +63,8 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a scene here, or on a server with --url."""
-    from service.cli.running import RunOptions
-    from service.cli.running import run as start
+    from cardan.service.cli.running import RunOptions
+    from cardan.service.cli.running import run as start
 
     start(RunOptions(scene, output, summary, changes or (), url, as_json))
 
@@ -72,8 +72,8 @@ def run(
 @app.command()
 def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = False) -> None:
     """Say everything that is wrong with a scene, and what it would cost."""
-    from engine import SceneError, Simulation
-    from service.cli.scene_source import read_scene
+    from cardan.engine import SceneError, Simulation
+    from cardan.service.cli.scene_source import read_scene
 
     try:
         checked, _ = read_scene(scene, changes or ())
@@ -115,7 +115,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Make a scene of a URDF or MJCF model, and say what is not the same."""
-    from service.cli.importing import import_model
+    from cardan.service.cli.importing import import_model
 
     import_model(source, output, packages or [], options or [], as_json=as_json)
 
@@ -128,7 +128,7 @@ def batch(
     as_json: Json = False,
 ) -> None:
     """Run all variants of a scene; the results become one table, one row per run."""
-    from service.cli.batching import batch as start
+    from cardan.service.cli.batching import batch as start
 
     start(source, output, url, as_json=as_json)
 
@@ -167,8 +167,8 @@ def solve(
     Exit status: 0 with a solution; 3 without, where `status` is `no_solution` if that is proved,
     else `not_found`; 2 invalid input.
     """
-    from service.cli.solving import SolveOptions
-    from service.cli.solving import solve as start
+    from cardan.service.cli.solving import SolveOptions
+    from cardan.service.cli.solving import solve as start
 
     chosen = {"method": method, "tolerance": tolerance, "max_iterations": max_iterations}
     start(SolveOptions(problem, kind, chosen, output, as_json))
@@ -197,7 +197,7 @@ def examples(
 @app.command()
 def warmup(as_json: Json = False) -> None:
     """Compile every kernel now, so that nothing waits later."""
-    from service.cli.compiling import compile_kernels
+    from cardan.service.cli.compiling import compile_kernels
 
     with console.progress_bar("Compiling kernels", shown=not as_json, lines=True) as tell:
         seconds = compile_kernels(lambda done, total, what: tell(done / max(total, 1), what))
@@ -210,7 +210,7 @@ def warmup(as_json: Json = False) -> None:
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Check that everything needed is here and works."""
-    from service.cli.doctoring import doctor as look
+    from cardan.service.cli.doctoring import doctor as look
 
     if not look(as_json=as_json):
         raise typer.Exit(console.FAILED)
@@ -226,7 +226,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Show the largest and RMS difference per channel, and the first step that differs."""
-    from service.cli.comparing import compare as show
+    from cardan.service.cli.comparing import compare as show
 
     found = show(a, b, tolerance or 0.0, as_json=as_json)
     if tolerance is not None and any(difference.largest > tolerance for difference in found):

@@ -9,20 +9,20 @@ from typing import Any
 
 import typer
 
-from schemas import SceneInvalid
-from schemas.api import BatchRequest
-from service.api.batch_intake import admit_batch, check_batch
-from service.api.batches import result_rows
-from service.api.intake import invalid, located, read_request
-from service.api.views import batch_info
-from service.cli import console
-from service.cli.remote import Server, ServerError
-from service.cli.scene_source import parse_text, read_document
-from service.errors import ProblemError
-from service.recordings.formats import FORMATS, Format
-from service.recordings.rows import encode_rows
-from service.settings import Settings
-from service.simulations.services import Services, opened
+from cardan.schemas import SceneInvalid
+from cardan.schemas.api import BatchRequest
+from cardan.service.api.batch_intake import admit_batch, check_batch
+from cardan.service.api.batches import result_rows
+from cardan.service.api.intake import invalid, located, read_request
+from cardan.service.api.views import batch_info
+from cardan.service.cli import console
+from cardan.service.cli.remote import Server, ServerError
+from cardan.service.cli.scene_source import parse_text, read_document
+from cardan.service.errors import ProblemError
+from cardan.service.recordings.formats import FORMATS, Format
+from cardan.service.recordings.rows import encode_rows
+from cardan.service.settings import Settings
+from cardan.service.simulations.services import Services, opened
 
 POLL_SECONDS = 0.1
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schemas import SceneInvalid
-from service.cli import console
-from service.cli.running import simulate
-from service.cli.scene_source import read_scene
-from service.recordings.columns import unit_of
-from service.recordings.folder import load
-from service.recordings.formats import FORMATS, FormatError
-from service.recordings.tables import Tables, to_numpy
+from cardan.schemas import SceneInvalid
+from cardan.service.cli import console
+from cardan.service.cli.running import simulate
+from cardan.service.cli.scene_source import read_scene
+from cardan.service.recordings.columns import unit_of
+from cardan.service.recordings.folder import load
+from cardan.service.recordings.formats import FORMATS, FormatError
+from cardan.service.recordings.tables import Tables, to_numpy
 
 # rows of two tables belong together when these agree
 ROW_KEYS = ("step", "body", "joint", "coordinate", "body_a", "body_b")
@@ -163,7 +163,7 @@ def _recording(source: str, *, as_json: bool) -> Tables:
             pass
     try:
         scene, _ = read_scene(source)
-        from engine import SceneError
+        from cardan.engine import SceneError
 
         try:
             with console.progress_bar(source, shown=not as_json) as tell:

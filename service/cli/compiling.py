@@ -14,11 +14,11 @@ Tell = Callable[[int, int, str], None]
 def compile_kernels(tell: Tell) -> float:
     """Compile or load every kernel; returns the seconds it took.
 
-    tell(done, total, what) as in `engine.warmup`. What the second process did not manage is
+    tell(done, total, what) as in `cardan.engine.warmup`. What the second process did not manage is
     compiled here.
     """
-    import engine
-    from engine.compiler.cache import KEPT, is_complete
+    from cardan import engine
+    from cardan.engine.compiler.cache import KEPT, is_complete
 
     began = time.perf_counter()
     if not is_complete() and KEPT.is_writable() and (os.cpu_count() or 1) > 1:
@@ -33,6 +33,6 @@ def compile_kernels(tell: Tell) -> float:
 def _compile_rest() -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    import engine
+    from cardan import engine
 
     engine.warmup(share="rest")

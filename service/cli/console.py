@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from schemas import Fault
+from cardan.schemas import Fault
 
 DONE, DIFFERENT, INVALID, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 

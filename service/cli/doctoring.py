@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 
-from service.cli import console
-from service.page import page_folder
-from service.settings import Settings, SettingsError
+from cardan.service.cli import console
+from cardan.service.page import page_folder
+from cardan.service.settings import Settings, SettingsError
 
 PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "uvicorn", "sqlalchemy", "pyarrow")
 
@@ -81,8 +81,8 @@ def _page() -> Finding:
 
 def _engine() -> Finding:
     try:
-        import engine
-        from engine.compiler.cache import KEPT, complete_folder
+        from cardan import engine
+        from cardan.engine.compiler.cache import KEPT, complete_folder
 
         with console.progress_bar("Loading kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))

@@ -9,11 +9,11 @@ from typing import Any
 import typer
 from pydantic import ValidationError
 
-from schemas import SceneInvalid
-from schemas.imported import ImportOptions, ImportReport
-from schemas.translate import translate
-from service.cli import console
-from service.cli.scene_source import parse_changes
+from cardan.schemas import SceneInvalid
+from cardan.schemas.imported import ImportOptions, ImportReport
+from cardan.schemas.translate import translate
+from cardan.service.cli import console
+from cardan.service.cli.scene_source import parse_changes
 
 COLOURS = {"dropped": "yellow", "approximated": "cyan", "guessed": "magenta"}
 SHOWN_PLACES = 4
@@ -29,7 +29,7 @@ def import_model(
     as_json: bool,
 ) -> None:
     """Write the scene (to standard output without OUT) and tell the report."""
-    from service.importing import ImportRefusedError, import_path
+    from cardan.service.importing import ImportRefusedError, import_path
 
     wanted: dict[str, Any] = {}
     try:

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 
-from service.cli.console import Tell
-from service.recordings.folder import write_folder
-from service.recordings.formats import format_of, table_from_parquet
-from service.recordings.tables import TABLES, Tables
+from cardan.service.cli.console import Tell
+from cardan.service.recordings.folder import write_folder
+from cardan.service.recordings.formats import format_of, table_from_parquet
+from cardan.service.recordings.tables import TABLES, Tables
 
 POLL_SECONDS = 0.2
 

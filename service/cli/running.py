@@ -11,14 +11,14 @@ from typing import Any
 
 import typer
 
-from schemas import Scene, SceneInvalid, scene_hash
-from service.cli import console
-from service.cli.remote import Server, ServerError
-from service.cli.scene_source import read_scene
-from service.recordings.engine_tables import finite_values, recording_of
-from service.recordings.folder import save
-from service.recordings.formats import FormatError, format_of
-from service.recordings.tables import Tables
+from cardan.schemas import Scene, SceneInvalid, scene_hash
+from cardan.service.cli import console
+from cardan.service.cli.remote import Server, ServerError
+from cardan.service.cli.scene_source import read_scene
+from cardan.service.recordings.engine_tables import finite_values, recording_of
+from cardan.service.recordings.folder import save
+from cardan.service.recordings.formats import FormatError, format_of
+from cardan.service.recordings.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
 
     Raises SceneError when the engine refuses the scene.
     """
-    import engine
+    from cardan import engine
 
     engine.warmup(lambda done, total, what: tell(0.0, f"kernels {done}/{total} {what}"))
     with _interruptible() as interrupted:
@@ -72,7 +72,7 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
 
 
 def _here(options: RunOptions, scene: Scene) -> dict[str, Any]:
-    from engine import SceneError
+    from cardan.engine import SceneError
 
     try:
         with console.progress_bar(scene.name or "run", shown=not options.as_json) as tell:

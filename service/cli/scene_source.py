@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from schemas import Fault, Scene, SceneInvalid, apply_overrides, load_scene
-from schemas.examples import example_names, example_text
-from schemas.parse import duplicate_keys, parse_json
-from schemas.spelling import did_you_mean
-from service.settings import Settings
+from cardan.schemas import Fault, Scene, SceneInvalid, apply_overrides, load_scene
+from cardan.schemas.examples import example_names, example_text
+from cardan.schemas.parse import duplicate_keys, parse_json
+from cardan.schemas.spelling import did_you_mean
+from cardan.service.settings import Settings
 
 
 class YamlReader(yaml.SafeLoader):

@@ -16,9 +16,9 @@ from typing import Any
 import typer
 import uvicorn
 
-from service.cli import console, kernel_note
-from service.processes.launcher import WorkerLauncher
-from service.settings import Settings, SettingsError
+from cardan.service.cli import console, kernel_note
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.settings import Settings, SettingsError
 
 GRACEFUL_SECONDS = 5
 
@@ -39,7 +39,7 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         _load_kernels()
     # the fork server loads the kernels while this process loads the service
     WorkerLauncher(memory_bytes=settings.worker_memory_bytes).prepare()
-    from service.app import create_app
+    from cardan.service.app import create_app
 
     config = uvicorn.Config(
         create_app(settings),
@@ -125,8 +125,8 @@ def _load_kernels() -> None:
 def _warm(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from engine.compiler.cache import KEPT, PLACE, complete_folder
-    from service.cli.compiling import compile_kernels
+    from cardan.engine.compiler.cache import KEPT, PLACE, complete_folder
+    from cardan.service.cli.compiling import compile_kernels
 
     def tell(done: int, total: int, what: str) -> None:
         mark = (complete_folder() or KEPT.base / PLACE) / "complete"
@@ -139,7 +139,7 @@ def _check_database(settings: Settings) -> None:
     """Refuse a database that this version cannot use with a sentence, before anything starts."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from service.simulations.tables import UnknownVersionError, open_database
+    from cardan.service.simulations.tables import UnknownVersionError, open_database
 
     try:
         open_database(settings.database).dispose()

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse
 import typer
 
-from schemas import Fault, SceneInvalid
-from schemas.complementarity_check import read_problem
-from schemas.parse import duplicate_keys, parse_json
-from service.cli import console
-from service.compute.complementarity import answer
+from cardan.schemas import Fault, SceneInvalid
+from cardan.schemas.complementarity_check import read_problem
+from cardan.schemas.parse import duplicate_keys, parse_json
+from cardan.service.cli import console
+from cardan.service.compute.complementarity import answer
 
 TOLERANCE = 1e-8
 ENDINGS = (".json", ".npz")

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from schemas.complementarity import (
+from cardan.schemas.complementarity import (
     ComplementarityRequest,
     ConeProblem,
     Contacts,
@@ -19,10 +19,10 @@ from schemas.complementarity import (
     RelaxedProblem,
     SparseMatrix,
 )
-from schemas.complementarity_check import place_of, read_problem
-from schemas.error import Fault, SceneInvalid
-from service import clock
-from service.simulations import messages as m
+from cardan.schemas.complementarity_check import place_of, read_problem
+from cardan.schemas.error import Fault, SceneInvalid
+from cardan.service import clock
+from cardan.service.simulations import messages as m
 
 # arguments of the engine that are called otherwise in a document
 _FIELDS = {"bounds": "lo", "M": "A", "W": "A", "q": "b", "dimension": "dim"}
@@ -39,7 +39,7 @@ def solve(order: m.SolveOrder) -> m.Solved:
 
 def answer(request: ComplementarityRequest, document: Any) -> dict[str, Any]:
     """A `ComplementarityAnswer`; the document is for pointers. Raises SceneInvalid."""
-    from engine.complementarity import ProblemError, Program
+    from cardan.engine.complementarity import ProblemError, Program
 
     solver = request.solver.model_dump()
     start = clock.monotonic()
@@ -91,7 +91,7 @@ def _status(solution: Any) -> str:
 
 def _call(problem: Any, solver: dict[str, Any]) -> Any:
     """The engine's function for the class of a problem. Raises ProblemError."""
-    from engine import complementarity as c
+    from cardan.engine import complementarity as c
 
     if isinstance(problem, LinearProgram | QuadraticProgram):
         return _call_program(problem, solver)
@@ -115,7 +115,7 @@ def _call(problem: Any, solver: dict[str, Any]) -> Any:
 
 def _call_program(problem: LinearProgram | QuadraticProgram, solver: dict[str, Any]) -> Any:
     """An LP or QP. Raises ProblemError."""
-    from engine import complementarity as c
+    from cardan.engine import complementarity as c
 
     lowest = 0.0 if isinstance(problem, LinearProgram) else -math.inf
     lo = lowest if problem.lo is None else _bounds(problem.lo, -math.inf)
@@ -138,7 +138,7 @@ def _matrix(
     """Rows as they are, entries as a sparse matrix. Raises ProblemError."""
     import scipy.sparse
 
-    from engine.complementarity import ProblemError
+    from cardan.engine.complementarity import ProblemError
 
     if isinstance(matrix, CsrMatrix):
         csr = (matrix.data, matrix.indices, matrix.indptr)

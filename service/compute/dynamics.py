@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
-from schemas.dynamics import MAX_NUMBERS
-from service.simulations import messages as m
+from cardan.schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
+from cardan.schemas.dynamics import MAX_NUMBERS
+from cardan.service.simulations import messages as m
 
 if TYPE_CHECKING:
-    from engine import Dynamics
+    from cardan.engine import Dynamics
 
 Arguments = Mapping[str, Any]
 KEPT_SCENES = 4
@@ -19,7 +19,7 @@ KEPT_SCENES = 4
 
 def compute(order: m.ComputeOrder, limits: Limits) -> m.Computed:
     """Answer one order; what is wrong with it comes back as faults."""
-    from engine import StatesInvalid
+    from cardan.engine import StatesInvalid
 
     try:
         tree = _tree(order.document, limits)
@@ -40,14 +40,14 @@ def compute(order: m.ComputeOrder, limits: Limits) -> m.Computed:
 @functools.lru_cache(maxsize=KEPT_SCENES)
 def _tree(document: str, limits: Limits) -> "Dynamics":
     """The tree of a scene; those asked for last are kept."""
-    from engine import Dynamics
+    from cardan.engine import Dynamics
 
     return Dynamics(load_scene(parse_json(document.encode()), limits))
 
 
 def _refuse_size(tree: "Dynamics", operation: str, arguments: Arguments) -> None:
     """Raise StatesInvalid for more numbers than one answer may have."""
-    from engine import StatesInvalid
+    from cardan.engine import StatesInvalid
 
     per_state = {
         "mass-matrix": tree.nv**2,

@@ -1,6 +1,6 @@
 """The process that imports one model: what a compiler does to a stranger's file stays in here.
 
-    python -m service.compute.importer FOLDER
+    python -m cardan.service.compute.importer FOLDER
 
 FOLDER holds `files/` (an archive, or the model with its meshes) and `order.json` (memory [bytes],
 seconds, options). The answer is left in `answer.json`: {"answer": ...} or {"refusal": {code,
@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from schemas.imported import ImportOptions
-from service.processes import limits
+from cardan.schemas.imported import ImportOptions
+from cardan.service.processes import limits
 
 FILE_BYTES = 1024**3
 
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
     ):
         _, hard = resource.getrlimit(limit)
         resource.setrlimit(limit, (value, hard))
-    from service.importing import import_folder
+    from cardan.service.importing import import_folder
 
     # a log of the compiler, if it writes one, goes here
     os.chdir(folder)
@@ -40,8 +40,8 @@ def main(folder: Path) -> None:
 
 
 def _import(folder: Path, options: ImportOptions, import_folder: Any) -> dict[str, Any]:
-    from service.importing import ImportRefusedError, import_archive
-    from service.importing.files import is_archive
+    from cardan.service.importing import ImportRefusedError, import_archive
+    from cardan.service.importing.files import is_archive
 
     files = list((folder / "files").iterdir())
     try:

@@ -8,10 +8,10 @@ import logging
 import threading
 from typing import Any, TypeVar
 
-from service import clock
-from service.processes.launcher import WorkerLauncher
-from service.simulations import messages as m
-from service.simulations.worker_client import Worker, WorkerLostError
+from cardan.service import clock
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.worker_client import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.jobs")
 

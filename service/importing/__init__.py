@@ -8,7 +8,7 @@
 Knows schemas and MuJoCo; no engine, no HTTP.
 """
 
-from service.importing.convert import import_archive, import_folder, import_path
-from service.importing.refusal import ImportRefusedError
+from cardan.service.importing.convert import import_archive, import_folder, import_path
+from cardan.service.importing.refusal import ImportRefusedError
 
 __all__ = ["ImportRefusedError", "import_archive", "import_folder", "import_path"]

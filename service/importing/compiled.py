@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schemas.imported import ImportOptions
-from service.importing.notes import Notes
-from service.importing.prepared import Prepared
-from service.importing.refusal import ImportRefusedError
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.prepared import Prepared
+from cardan.service.importing.refusal import ImportRefusedError
 
 Floats = npt.NDArray[np.float64]
 

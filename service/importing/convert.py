@@ -4,25 +4,25 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from schemas import SceneInvalid, load_scene
-from schemas.imported import ImportAnswer, ImportOptions, ImportReport
-from service.importing.compiled import Compiled, compile_model
-from service.importing.couplings import Couplings
-from service.importing.drives import find_drives
-from service.importing.files import Folder, find_model, is_archive, unpack
-from service.importing.filters import Filters
-from service.importing.joints import Mechanism, pose_of
-from service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
-from service.importing.mjcf import prepare_mjcf
-from service.importing.motions import Motion, read_motion
-from service.importing.notes import Notes
-from service.importing.prepared import Prepared
-from service.importing.refusal import ImportRefusedError
-from service.importing.setting import ground_plane, simulation_of
-from service.importing.shapes import Shapes
-from service.importing.surfaces import find_surfaces
-from service.importing.urdf import prepare_urdf
-from service.importing.xml_text import parse_xml
+from cardan.schemas import SceneInvalid, load_scene
+from cardan.schemas.imported import ImportAnswer, ImportOptions, ImportReport
+from cardan.service.importing.compiled import Compiled, compile_model
+from cardan.service.importing.couplings import Couplings
+from cardan.service.importing.drives import find_drives
+from cardan.service.importing.files import Folder, find_model, is_archive, unpack
+from cardan.service.importing.filters import Filters
+from cardan.service.importing.joints import Mechanism, pose_of
+from cardan.service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
+from cardan.service.importing.mjcf import prepare_mjcf
+from cardan.service.importing.motions import Motion, read_motion
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.prepared import Prepared
+from cardan.service.importing.refusal import ImportRefusedError
+from cardan.service.importing.setting import ground_plane, simulation_of
+from cardan.service.importing.shapes import Shapes
+from cardan.service.importing.surfaces import find_surfaces
+from cardan.service.importing.urdf import prepare_urdf
+from cardan.service.importing.xml_text import parse_xml
 
 MAX_MODEL_BYTES = 64 * 1024**2
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from service.importing.compiled import Compiled
-from service.importing.links import WORLD, Names
-from service.importing.motions import Motion
-from service.importing.notes import Notes
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.links import WORLD, Names
+from cardan.service.importing.motions import Motion
+from cardan.service.importing.notes import Notes
 
 Part = dict[str, Any]
 APART = 1e-6

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from service.importing.compiled import Compiled
-from service.importing.motions import Motion
-from service.importing.notes import Notes
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.motions import Motion
+from cardan.service.importing.notes import Notes
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from service.importing.refusal import ImportRefusedError
+from cardan.service.importing.refusal import ImportRefusedError
 
 MAX_FILES = 4_000
 MAX_BYTES = 512 * 1024**2

@@ -11,9 +11,9 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from service.importing.compiled import Compiled
-from service.importing.links import Link
-from service.importing.notes import Notes
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.links import Link
+from cardan.service.importing.notes import Notes
 
 BITS = 32
 DEEP = 1e-3

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from service.importing.compiled import LIGHT, Compiled
-from service.importing.links import Link, Mass, Names, in_body
-from service.importing.motions import Motion
-from service.importing.notes import Notes
+from cardan.service.importing.compiled import LIGHT, Compiled
+from cardan.service.importing.links import Link, Mass, Names, in_body
+from cardan.service.importing.motions import Motion
+from cardan.service.importing.notes import Notes
 
 MEET = 1e-9
 """Distance below which two axes meet [m]."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schemas.imported import ImportOptions
-from service.importing.compiled import Compiled
-from service.importing.notes import Notes
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.notes import Notes
 
 Floats = npt.NDArray[np.float64]
 WORLD = "world"

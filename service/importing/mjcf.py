@@ -3,11 +3,11 @@
 import copy
 from pathlib import Path
 
-from service.importing.files import Folder
-from service.importing.notes import Notes
-from service.importing.prepared import Assets, Prepared
-from service.importing.refusal import ImportRefusedError
-from service.importing.xml_text import Element, parse_xml, remove, text_of, with_parents
+from cardan.service.importing.files import Folder
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.prepared import Assets, Prepared
+from cardan.service.importing.refusal import ImportRefusedError
+from cardan.service.importing.xml_text import Element, parse_xml, remove, text_of, with_parents
 
 MAX_INCLUDES = 100
 PICTURES = {"texture", "skin", "layer", "camera", "light", "visual", "statistic"}

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from service.importing.compiled import Compiled
-from service.importing.notes import Notes
-from service.importing.rotations import conjugate, product, rotation_vector
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.rotations import conjugate, product, rotation_vector
 
 Floats = npt.NDArray[np.float64]
 STANDARD = (0.02, 1.0)

@@ -1,6 +1,6 @@
 """Collects what an import drops, approximates and guesses; the same thing at many places is one."""
 
-from schemas.imported import ImportNote, NoteKind
+from cardan.schemas.imported import ImportNote, NoteKind
 
 
 class Notes:

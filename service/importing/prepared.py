@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from service.importing.files import Folder
-from service.importing.mesh_formats import as_compiled_format
+from cardan.service.importing.files import Folder
+from cardan.service.importing.mesh_formats import as_compiled_format
 
 MAX_MESH_BYTES = 256 * 1024**2
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from schemas.imported import ImportOptions
-from service.importing.compiled import Compiled
-from service.importing.links import Names
-from service.importing.notes import Notes
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.links import Names
+from cardan.service.importing.notes import Notes
 
 ROOM = 1.05
 """Anchors may be apart by half a gap: a little more than that is accepted [-]."""

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError
 
-from service.importing.compiled import Compiled
-from service.importing.links import Link
-from service.importing.notes import Notes
-from service.importing.rotations import conjugate, product, rotate
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.links import Link
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.rotations import conjugate, product, rotate
 
 Floats = npt.NDArray[np.float64]
 Shape = dict[str, Any]

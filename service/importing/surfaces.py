@@ -5,8 +5,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from service.importing.compiled import Compiled
-from service.importing.notes import Notes
+from cardan.service.importing.compiled import Compiled
+from cardan.service.importing.notes import Notes
 
 MAX_PAIRED = 24
 """Materials beyond which pairs are left to the scene's own rule: their number grows by squares."""

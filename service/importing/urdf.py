@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from service.importing.files import Folder
-from service.importing.notes import Notes
-from service.importing.prepared import Assets, Color, Prepared
-from service.importing.refusal import ImportRefusedError
-from service.importing.xml_text import Element, remove, text_of
+from cardan.service.importing.files import Folder
+from cardan.service.importing.notes import Notes
+from cardan.service.importing.prepared import Assets, Color, Prepared
+from cardan.service.importing.refusal import ImportRefusedError
+from cardan.service.importing.xml_text import Element, remove, text_of
 
 IGNORED = ("gazebo", "transmission", "sensor")
 

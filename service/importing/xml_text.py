@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 
-from service.importing.refusal import ImportRefusedError
+from cardan.service.importing.refusal import ImportRefusedError
 
 Element = ET.Element
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from service.processes import protocol
-from service.processes.protocol import Hello, Message, Stop
-from service.processes.starting import in_starter, start_process
+from cardan.service.processes import protocol
+from cardan.service.processes.protocol import Hello, Message, Stop
+from cardan.service.processes.starting import in_starter, start_process
 
-PRELOAD = "service.sessions.preload"
+PRELOAD = "cardan.service.sessions.preload"
 # what a worker runs
-WORKER = "service.sessions.worker"
+WORKER = "cardan.service.sessions.worker"
 READ_LIMIT = 4 * 1024 * 1024
 TERMINATE_SECONDS = 0.5
 DEFAULT_MEMORY_BYTES = 4 * 1024**3

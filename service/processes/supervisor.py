@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from service.processes.launcher import WorkerLauncher, WorkerProcess
-from service.processes.protocol import Message, ProtocolError, Ready, Refused, Start, Stop
+from cardan.service.processes.launcher import WorkerLauncher, WorkerProcess
+from cardan.service.processes.protocol import Message, ProtocolError, Ready, Refused, Start, Stop
 
 log = logging.getLogger("cardan.workers")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from schemas import Scene
-from service.recordings.tables import Tables, from_columns, recording_metadata
+from cardan.schemas import Scene
+from cardan.service.recordings.tables import Tables, from_columns, recording_metadata
 
 
 def finite_values(value: Any) -> Any:

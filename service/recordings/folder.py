@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from service.recordings.formats import decode as decode_file
-from service.recordings.formats import (
+from cardan.service.recordings.formats import decode as decode_file
+from cardan.service.recordings.formats import (
     dump_json,
     encode,
     format_of,
     table_from_parquet,
     write_parquet,
 )
-from service.recordings.tables import Tables
+from cardan.service.recordings.tables import Tables
 
 TEMPORARY = "tmp-"
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from service.recordings.tables import METADATA_KEY, Tables, from_columns, to_numpy, units
+from cardan.service.recordings.tables import METADATA_KEY, Tables, from_columns, to_numpy, units
 
 # rows of one row group: 16 float64 columns, about 2 MB
 ROW_GROUP = 16_384

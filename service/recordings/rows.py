@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from service.recordings.formats import Format, dump_json
-from service.recordings.tables import METADATA_KEY
+from cardan.service.recordings.formats import Format, dump_json
+from cardan.service.recordings.tables import METADATA_KEY
 
 
 def encode_rows(

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.recordings.columns import KEYS, POSE, VELOCITY
-from service.recordings.tables import TABLES, Tables, to_numpy
+from cardan.service.recordings.columns import KEYS, POSE, VELOCITY
+from cardan.service.recordings.tables import TABLES, Tables, to_numpy
 
 CHANNELS = ("pose", "velocity", *TABLES[1:])
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from service.recordings.columns import meaning_of, unit_of
+from cardan.service.recordings.columns import meaning_of, unit_of
 
 TABLES = ("bodies", "joints", "contacts", "energy", "momentum", "solver", "events")
 

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine import Simulation
+from cardan.engine import Simulation
 
 Arguments = dict[str, Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
-from schemas.frame import (
+from cardan.engine import Simulation
+from cardan.schemas.frame import (
     BlockTag,
     FrameFlags,
     FrameHeader,

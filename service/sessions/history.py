@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import deque
 from itertools import islice
 
-from service.streams.codec import SharedFrame
+from cardan.service.streams.codec import SharedFrame
 
 # what a frame costs beside its bytes
 OVERHEAD = 600

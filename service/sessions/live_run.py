@@ -9,13 +9,13 @@ from collections import deque
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from engine import Simulation
-from schemas import Scene
-from service.processes.protocol import LogEntry, PlaybackState, Result
-from service.sessions import frames
-from service.sessions.commands import COMMANDS, RefusalError, apply_command
-from service.sessions.pacing import Pacer
-from service.sessions.queries import QUERIES, answer_query
+from cardan.engine import Simulation
+from cardan.schemas import Scene
+from cardan.service.processes.protocol import LogEntry, PlaybackState, Result
+from cardan.service.sessions import frames
+from cardan.service.sessions.commands import COMMANDS, RefusalError, apply_command
+from cardan.service.sessions.pacing import Pacer
+from cardan.service.sessions.queries import QUERIES, answer_query
 
 
 @dataclass(slots=True)

@@ -5,21 +5,21 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any
 
-from service import clock
-from service.errors import ProblemError
-from service.processes import protocol
-from service.processes.launcher import WorkerLauncher
-from service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
-from service.processes.supervisor import Supervisor, Watch
-from service.sessions import states
-from service.sessions.history import History
-from service.sessions.log import CommandLog, LoggedCommand
-from service.sessions.recovery import Recovery
-from service.sessions.snapshots import Snapshot, Snapshots
-from service.sessions.states import Phase
-from service.streams import codec
-from service.streams.fanout import Fanout
-from service.streams.viewer import Viewer
+from cardan.service import clock
+from cardan.service.errors import ProblemError
+from cardan.service.processes import protocol
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
+from cardan.service.processes.supervisor import Supervisor, Watch
+from cardan.service.sessions import states
+from cardan.service.sessions.history import History
+from cardan.service.sessions.log import CommandLog, LoggedCommand
+from cardan.service.sessions.recovery import Recovery
+from cardan.service.sessions.snapshots import Snapshot, Snapshots
+from cardan.service.sessions.states import Phase
+from cardan.service.streams import codec
+from cardan.service.streams.fanout import Fanout
+from cardan.service.streams.viewer import Viewer
 
 log = logging.getLogger("cardan.sessions")
 

@@ -4,12 +4,12 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from schemas import command as c
-from schemas.error import Fault, shown
-from schemas.quantities import Count
-from schemas.spelling import did_you_mean, listed
-from schemas.translate import translate
-from service.errors import ProblemError
+from cardan.schemas import command as c
+from cardan.schemas.error import Fault, shown
+from cardan.schemas.quantities import Count
+from cardan.schemas.spelling import did_you_mean, listed
+from cardan.schemas.translate import translate
+from cardan.service.errors import ProblemError
 
 MAX_STEPS = 10_000_000
 MAX_SAMPLED_VALUES = 2_000_000

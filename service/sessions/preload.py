@@ -7,11 +7,11 @@ to its end; the API process asks the first worker for it.
 import gc
 import sys
 
-import engine
-import service.sessions.worker  # noqa: F401 - what a worker runs, imported before the fork
-from schemas import Scene
-from service.processes.limits import die_with_parent
-from service.sessions import frames
+import cardan.service.sessions.worker  # noqa: F401 - what a worker runs, imported before the fork
+from cardan import engine
+from cardan.schemas import Scene
+from cardan.service.processes.limits import die_with_parent
+from cardan.service.sessions import frames
 
 TINY_SCENE = {
     "version": 1,

@@ -1,6 +1,6 @@
 """Questions about the moment between two steps: from an op and its arguments to plain values.
 
-Arguments have passed the models of `schemas.query`; names of bodies are checked here.
+Arguments have passed the models of `cardan.schemas.query`; names of bodies are checked here.
 """
 
 import math
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
-from service.sessions.commands import Arguments, RefusalError, check_name
+from cardan.engine import Simulation
+from cardan.service.sessions.commands import Arguments, RefusalError, check_name
 
 MAX_HITS = 200_000
 

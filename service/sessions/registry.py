@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import logging
 
-from service import clock
-from service.errors import ProblemError
-from service.processes.launcher import WorkerLauncher
-from service.processes.supervisor import Watch
-from service.sessions.live_session import LiveSession, Plan, Policy
-from service.sessions.states import Phase
+from cardan.service import clock
+from cardan.service.errors import ProblemError
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.supervisor import Watch
+from cardan.service.sessions.live_session import LiveSession, Plan, Policy
+from cardan.service.sessions.states import Phase
 
 log = logging.getLogger("cardan.sessions")
 

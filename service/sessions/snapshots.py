@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from service.errors import ProblemError
+from cardan.service.errors import ProblemError
 
 MAX_SNAPSHOTS = 16
 

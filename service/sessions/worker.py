@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from engine import SceneError
-from service.processes import limits, protocol
-from service.processes.protocol import (
+from cardan.engine import SceneError
+from cardan.service.processes import limits, protocol
+from cardan.service.processes.protocol import (
     Accepted,
     Checkpoint,
     Command,
@@ -31,10 +31,10 @@ from service.processes.protocol import (
     Status,
     Stop,
 )
-from service.sessions import frames
-from service.sessions.commands import RefusalError
-from service.sessions.live_run import LiveRun
-from service.sessions.queries import QUERIES
+from cardan.service.sessions import frames
+from cardan.service.sessions.commands import RefusalError
+from cardan.service.sessions.live_run import LiveRun
+from cardan.service.sessions.queries import QUERIES
 
 log = logging.getLogger("cardan.worker")
 
@@ -50,7 +50,7 @@ RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
     """Serve one session until told to stop or until the other side is gone."""
     began = time.monotonic()
-    preload = sys.modules.get("service.sessions.preload")
+    preload = sys.modules.get("cardan.service.sessions.preload")
     preloaded = preload is not None and preload.WARM_SECONDS is not None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from service import clock
-from service.simulations import tables as t
-from service.simulations.states import RunState
+from cardan.service import clock
+from cardan.service.simulations import tables as t
+from cardan.service.simulations.states import RunState
 
 
 @dataclass(frozen=True)

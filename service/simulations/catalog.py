@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select
 
-from service.simulations import tables as t
-from service.simulations.rows import count_states
-from service.simulations.states import TERMINAL, RunState, batch_state
+from cardan.service.simulations import tables as t
+from cardan.service.simulations.rows import count_states
+from cardan.service.simulations.states import TERMINAL, RunState, batch_state
 
 Row = RowMapping
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from sqlalchemy.exc import OperationalError
 
-from service import clock
-from service.processes.launcher import WorkerLauncher
-from service.simulations import messages as m
-from service.simulations.queue import Claim, Queue
-from service.simulations.rows import Outcome, worker_lost_error
-from service.simulations.states import RunEvent, RunState
-from service.simulations.worker_client import Worker, WorkerLostError
+from cardan.service import clock
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.queue import Claim, Queue
+from cardan.service.simulations.rows import Outcome, worker_lost_error
+from cardan.service.simulations.states import RunEvent, RunState
+from cardan.service.simulations.worker_client import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.jobs")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas import Limits
+from cardan.schemas import Limits
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, update
 
-from service import clock
-from service.simulations import tables as t
-from service.simulations.rows import (
+from cardan.service import clock
+from cardan.service.simulations import tables as t
+from cardan.service.simulations.rows import (
     Outcome,
     cancelled_error,
     count_states,
@@ -25,7 +25,7 @@ from service.simulations.rows import (
     run_row,
     worker_lost_error,
 )
-from service.simulations.states import (
+from cardan.service.simulations.states import (
     ACTIVE,
     FailureRule,
     RunEvent,

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, func, insert, or_, select
 
-from service import clock
-from service.simulations import tables as t
-from service.simulations.states import ACTIVE, RunEvent, RunState
+from cardan.service import clock
+from cardan.service.simulations import tables as t
+from cardan.service.simulations.states import ACTIVE, RunEvent, RunState
 
 WORKER_LOST = "worker_lost"
 

@@ -9,17 +9,17 @@ from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.compute.pool import ComputePool
-from service.processes.launcher import WorkerLauncher
-from service.recordings.folder import sweep
-from service.settings import Settings, SettingsError
-from service.simulations import messages as m
-from service.simulations.admission import Admission
-from service.simulations.catalog import Catalog
-from service.simulations.changes import Changes
-from service.simulations.dispatcher import Dispatcher, DispatcherOptions
-from service.simulations.queue import Queue
-from service.simulations.tables import UnknownVersionError, open_database
+from cardan.service.compute.pool import ComputePool
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.recordings.folder import sweep
+from cardan.service.settings import Settings, SettingsError
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.admission import Admission
+from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.changes import Changes
+from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
+from cardan.service.simulations.queue import Queue
+from cardan.service.simulations.tables import UnknownVersionError, open_database
 
 
 class Services:

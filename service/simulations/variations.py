@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from schemas.api import BatchRequest
+from cardan.schemas.api import BatchRequest
 
 Overrides = Mapping[str, Any]
 

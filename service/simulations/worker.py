@@ -15,12 +15,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene, scene_hash
-from service.compute import complementarity
-from service.compute.dynamics import compute
-from service.processes import limits as process_limits
-from service.simulations import messages as m
-from service.simulations.states import RunEvent
+from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene, scene_hash
+from cardan.service.compute import complementarity
+from cardan.service.compute.dynamics import compute
+from cardan.service.processes import limits as process_limits
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.states import RunEvent
 
 log = logging.getLogger("cardan.worker")
 
@@ -39,7 +39,7 @@ def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if limits.file:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file, hard))
-    import engine
+    from cardan import engine
 
     pipe.send(m.Ready(engine.warmup(), os.getppid()))
     try:
@@ -76,7 +76,7 @@ class Execution:
 
     def done(self) -> m.Done:
         """Simulate and store; never raises but for a lost service."""
-        from engine import SceneError
+        from cardan.engine import SceneError
 
         try:
             return self._simulate()
@@ -97,9 +97,9 @@ class Execution:
             return self._failed("engine_error", f"{type(error).__name__}: {error}")
 
     def _simulate(self) -> m.Done:
-        import engine
-        from service.recordings.engine_tables import finite_values, recording_of
-        from service.recordings.folder import write_folder
+        from cardan import engine
+        from cardan.service.recordings.engine_tables import finite_values, recording_of
+        from cardan.service.recordings.folder import write_folder
 
         scene = load(self._order.document, self._order.overrides, self._limits)
         self._dt = scene.simulation.dt
@@ -170,7 +170,7 @@ class Execution:
 
 def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
     """Build the engine of a scene and report what it refuses."""
-    import engine
+    from cardan import engine
 
     try:
         scene = load(order.document, order.overrides, limits)

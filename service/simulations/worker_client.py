@@ -6,10 +6,10 @@ from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from service import clock
-from service.processes.launcher import WorkerLauncher
-from service.processes.starting import is_gone, start_process
-from service.simulations import messages as m
+from cardan.service import clock
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.starting import is_gone, start_process
+from cardan.service.simulations import messages as m
 
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5
@@ -21,7 +21,7 @@ class WorkerLostError(Exception):
 
 
 class Worker:
-    """A process that runs `service.simulations.worker.main`; used by one thread at a time."""
+    """A process that runs `simulations.worker.main`; used by one thread at a time."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Worker:
 
         Raises WorkerLostError.
         """
-        from service.simulations import worker
+        from cardan.service.simulations import worker
 
         ours, theirs = multiprocessing.Pipe()
         try:

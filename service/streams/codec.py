@@ -1,9 +1,9 @@
-"""Frames whose blocks are encoded once, shared by all viewers; layout: `schemas.frame`."""
+"""Frames whose blocks are encoded once, shared by all viewers; layout: `cardan.schemas.frame`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from schemas.frame import (
+from cardan.schemas.frame import (
     BLOCK_HEADER,
     HEADER,
     BlockTag,

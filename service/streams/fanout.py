@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from service.streams.codec import SharedFrame
-from service.streams.viewer import MAX_TEXTS, Viewer
+from cardan.service.streams.codec import SharedFrame
+from cardan.service.streams.viewer import MAX_TEXTS, Viewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from schemas.frame import BlockTag, FrameKind, join_blocks
-from service.streams.codec import CHANNELS, SharedFrame
-from service.streams.mailbox import Mailbox
+from cardan.schemas.frame import BlockTag, FrameKind, join_blocks
+from cardan.service.streams.codec import CHANNELS, SharedFrame
+from cardan.service.streams.mailbox import Mailbox
 
 WINDOW = 4
 MAX_TEXTS = 1024

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
-from schemas.examples import example_names, example_text
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_names, example_text
 
 
 def test_there_are_eight() -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemas.examples import example_names
+from cardan.schemas.examples import example_names
 from tests.architecture.sources import ROOT, python_files, text_of, tracked, tree_of
 
 CHECK = re.compile(r"tests/[\w/]+\.py(?:::(\w+))?")

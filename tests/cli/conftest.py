@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from service.cli.app import app
+from cardan.service.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,7 +67,7 @@ def program():
 
     def call(*arguments, text=None):
         return subprocess.run(
-            [sys.executable, "-m", "service.cli", *map(str, arguments)],
+            [sys.executable, "-m", "cardan.service.cli", *map(str, arguments)],
             input=text,
             capture_output=True,
             text=True,

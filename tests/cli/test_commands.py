@@ -3,7 +3,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.examples import example_names
+from cardan.schemas.examples import example_names
 from tests.cli.conftest import SCENE
 
 

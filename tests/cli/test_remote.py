@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from service.recordings.folder import load
-from service.recordings.tables import to_numpy
+from cardan.service.recordings.folder import load
+from cardan.service.recordings.tables import to_numpy
 from tests.cli.conftest import SCENE
 from tests.service.real_server import Server
 

@@ -5,8 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from service.recordings.folder import load
-from service.recordings.tables import to_numpy
+from cardan.service.recordings.folder import load
+from cardan.service.recordings.tables import to_numpy
 from tests.cli.conftest import SCENE
 
 TABLES = {"bodies", "joints", "contacts", "energy", "solver"}

@@ -22,7 +22,7 @@ def careless(tmp_path):
 
 
 def test_warnings_are_printed_without_a_terminal(careless):
-    command = [sys.executable, "-m", "service.cli", "run", str(careless)]
+    command = [sys.executable, "-m", "cardan.service.cli", "run", str(careless)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from engine import SceneError, Simulation
-from schemas import load_scene
-from schemas.examples import example_names, example_text
+from cardan.engine import SceneError, Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_names, example_text
 from tests.engine.scenes import Document, document
 from tests.laws.machines import SCENES, adrift
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 
 Document = dict[str, Any]
 

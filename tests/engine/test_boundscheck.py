@@ -19,9 +19,9 @@ compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is
 KERNELS = """
 import json, sys
 import numpy as np
-from engine.compiler.inline import inlined_kernel
-from engine.compiler.cache import KEPT
-from engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.compiler.inline import inlined_kernel
+from cardan.engine.compiler.cache import KEPT
+from cardan.engine.compiler.kernel import fast_kernel, kernel
 
 @kernel
 def put(a, i, x):

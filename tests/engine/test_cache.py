@@ -9,9 +9,9 @@ from pathlib import Path
 import numba
 import pytest
 
-from engine.compiler import cache, ir_cache, processor
-from engine.compiler.cache import Folder
-from engine.compiler.kernel import kernel
+from cardan.engine.compiler import cache, ir_cache, processor
+from cardan.engine.compiler.cache import Folder
+from cardan.engine.compiler.kernel import kernel
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -135,7 +135,7 @@ def state():
     return {name: repr(getattr(numba.config, name)) for name in names}, \
         cpu_target.target_context.codegen().magic_tuple()
 before = state()
-import engine
+from cardan import engine
 assert state() == before
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -146,7 +146,7 @@ assert state() == before
 
 def ask(**variables: str) -> dict[str, str]:
     """The processor that a fresh process compiles for."""
-    code = "import json; from engine.compiler.processor import target; print(json.dumps("
+    code = "import json; from cardan.engine.compiler.processor import target; print(json.dumps("
     code += "{**target()._asdict(), 'key': target().key}))"
     environment = {name: text for name, text in os.environ.items() if "NUMBA_CPU" not in name}
     found = subprocess.run(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Dynamics, SceneError, StatesInvalid
-from engine.trees.coordinates import advance_coordinates
-from schemas import load_scene
+from cardan.engine import Dynamics, SceneError, StatesInvalid
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
 from tests.engine.trees.trees import random_scene, unit
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.faults import SceneError
-from engine.build.pieces import MAX_CORNERS
-from engine.world.model import CONVEX
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.build.faults import SceneError
+from cardan.engine.build.pieces import MAX_CORNERS
+from cardan.engine.world.model import CONVEX
+from cardan.schemas import load_scene
 from tests.engine.collision.worlds import cuboid, grid, icosphere
 from tests.engine.scenes import document, ground, simulate
 from tests.laws.test_determinism import poison

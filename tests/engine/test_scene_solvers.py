@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 
 METHODS = [
     "auto",

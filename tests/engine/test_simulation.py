@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import SceneError, run
-from schemas import load_scene
-from schemas.summary import Summary
+from cardan.engine import SceneError, run
+from cardan.schemas import load_scene
+from cardan.schemas.summary import Summary
 from tests.engine.scenes import brick, document, ground, simulate
 
 

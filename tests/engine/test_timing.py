@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.build.report import empty_report
-from engine.simulation import Simulation
-from engine.step.timing import TIMED_EVERY, choose_timed, read_clock, record_phase
-from engine.world.report import PHASE_SOLVE
-from schemas import load_scene
-from schemas.examples import example_text
+from cardan.engine.build.report import empty_report
+from cardan.engine.simulation import Simulation
+from cardan.engine.step.timing import TIMED_EVERY, choose_timed, read_clock, record_phase
+from cardan.engine.world.report import PHASE_SOLVE
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
 
 
 def timed(n_steps: int) -> list[int]:

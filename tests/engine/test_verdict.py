@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.limits import body_lengths
-from schemas.examples import example_names, example_text
-from schemas.load import load_scene
-from schemas.summary import Verdict
+from cardan.engine import Simulation
+from cardan.engine.build.limits import body_lengths
+from cardan.schemas.examples import example_names, example_text
+from cardan.schemas.load import load_scene
+from cardan.schemas.summary import Verdict
 from tests.engine.scenes import document, ground, simulate
 
 LINKS, LINK = 6, 0.1

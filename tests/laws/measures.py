@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import document, simulate
 from tests.laws.machines import SCENES, adrift
 from tests.laws.transforms import FLIP, TURN_FLIP, in_units, mirrored, moved, shuffled

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.allocate import contact_cache
-from engine.build.events import event_arrays
-from engine.world.collision import collision_scratch
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.build.allocate import contact_cache
+from cardan.engine.build.events import event_arrays
+from cardan.engine.world.collision import collision_scratch
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground
 
 pytestmark = pytest.mark.law

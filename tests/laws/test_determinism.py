@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Recording, Simulation, run
-from schemas import load_scene
-from schemas.examples import example_document
+from cardan.engine import Recording, Simulation, run
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document
 from tests.engine.scenes import simulate
 from tests.laws.test_energy import chain
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
-from schemas.examples import example_names, example_text
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_names, example_text
 from tests.engine.scenes import brick, document, rod, simulate
 
 pytestmark = pytest.mark.law

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import brick, document, simulate
 
 pytestmark = pytest.mark.law

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.build.faults import SceneError
+from cardan.engine.build.faults import SceneError
 from tests.engine.scenes import Document, brick, document, rod, simulate
 from tests.references.mechanism_scenes import four_bars, governor, table
 

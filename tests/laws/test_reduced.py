@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.faults import SceneError
-from schemas import load_scene
-from schemas.examples import example_document
+from cardan.engine import Simulation
+from cardan.engine.build.faults import SceneError
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document
 from tests.engine.scenes import Document, brick, document, ground, rod, simulate
 from tests.laws.test_determinism import poison
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Dynamics
-from engine.build.faults import SceneError
-from schemas import load_scene
+from cardan.engine import Dynamics
+from cardan.engine.build.faults import SceneError
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, rod, simulate
 from tests.engine.trees.trees import random_scene
 from tests.references.mechanism_scenes import four_bars

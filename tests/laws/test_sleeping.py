@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, rod, simulate
 from tests.laws.test_determinism import poison
 

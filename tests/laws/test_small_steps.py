@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 
 pytestmark = pytest.mark.law
 

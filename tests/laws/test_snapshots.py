@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.snapshot import named_arrays
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.snapshot import named_arrays
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, rod
 from tests.laws.test_determinism import poison
 
@@ -167,8 +167,8 @@ def test_garbage_between_all_steps_changes_nothing(saved: list[bytes]) -> None:
 RESUME = """
 import json, sys
 from pathlib import Path
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 sim = Simulation(load_scene(json.loads(Path(sys.argv[1]).read_text())))
 sim.restore(Path(sys.argv[2]).read_bytes())
 sim.advance(int(sys.argv[3]))

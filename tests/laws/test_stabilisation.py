@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.allocate import position_arrays
-from engine.stabilisation.equations import write_errors
-from engine.stabilisation.one_sided import CONTACT_SLOP
-from engine.world.options import Stabilisation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.build.allocate import position_arrays
+from cardan.engine.stabilisation.equations import write_errors
+from cardan.engine.stabilisation.one_sided import CONTACT_SLOP
+from cardan.engine.world.options import Stabilisation
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, ground, rod, simulate
 from tests.laws.test_determinism import poison
 from tests.laws.test_energy import chain

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.world.state import SUM_ITERATIONS
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.world.state import SUM_ITERATIONS
+from cardan.schemas import load_scene
 
 BASE, EDGE, GAP = 10, 0.5, 0.05
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.build.rotations import turn
+from cardan.engine.build.rotations import turn
 from tests.engine.scenes import simulate
 from tests.published import data
 from tests.references.adams_systems import systems

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import document, simulate
 from tests.published import data
 from tests.references.exact_rods import Array, inverse, matrices, product, size

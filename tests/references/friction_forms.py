@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import document, ground, simulate
 from tests.references.closed_forms import CHECKS, checks
 from tests.references.rows import Case, Row, at_least, at_most, near

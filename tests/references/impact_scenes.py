@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import Document, document, ground, simulate
 
 LAWS = ("newton", "poisson", "propagating")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from engine import Simulation, run
-from engine.build.rotations import turn
-from schemas import apply_overrides, load_scene
-from schemas.examples import example_document
+from cardan.engine import Simulation, run
+from cardan.engine.build.rotations import turn
+from cardan.schemas import apply_overrides, load_scene
+from cardan.schemas.examples import example_document
 from tests.references.rows import Case, Row, at_most, near
 
 

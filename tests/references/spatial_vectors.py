@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.spatial import plucker
-from engine.spatial.inertia import momentum_of, rigid_inertia
+from cardan.engine.spatial import plucker
+from cardan.engine.spatial.inertia import momentum_of, rigid_inertia
 from tests.engine.spatial.test_plucker import flat
 
 Array = np.ndarray

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import run
-from schemas import load_scene
+from cardan.engine import run
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 
 pytestmark = pytest.mark.reference

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.allocate import contact_cache
+from cardan.engine import Simulation
+from cardan.engine.build.allocate import contact_cache
 from tests.engine.scenes import document, ground, simulate
 from tests.published import data
 from tests.references.impact_scenes import LAWS, ball, row_of_balls, steel

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from engine.build.faults import SceneError
-from schemas import SceneInvalid, load_scene
+from cardan.engine.build.faults import SceneError
+from cardan.schemas import SceneInvalid, load_scene
 from tests.engine.scenes import document, ground, simulate
 from tests.references.impact_scenes import (
     KANE_RATES,

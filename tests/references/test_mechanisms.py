@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import Document, simulate
 from tests.references.mechanism_scenes import four_bars, governor, pendulum, table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.examples import example_names
+from cardan.schemas.examples import example_names
 from tests.references.closed_forms import checks
 from tests.references.rows import Case
 from tests.references.scenes import MEASURES

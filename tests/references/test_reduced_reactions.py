@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from schemas.examples import example_document
+from cardan.schemas.examples import example_document
 from tests.engine.scenes import Document, brick, document, simulate
 
 pytestmark = pytest.mark.reference

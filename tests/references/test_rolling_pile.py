@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import Simulation
+from cardan.engine import Simulation
 from tests.engine.scenes import document, ground, simulate
 
 pytestmark = pytest.mark.reference

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.spatial import vec3
+from cardan.engine.spatial import vec3
 from tests.references.spatial_vectors import (
     O3,
     X3,

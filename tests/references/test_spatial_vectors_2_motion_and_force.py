@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.spatial import plucker
+from cardan.engine.spatial import plucker
 from tests.engine.spatial.test_plucker import flat
 from tests.references.spatial_vectors import (
     I3,

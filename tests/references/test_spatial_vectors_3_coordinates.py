@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.spatial import plucker
+from cardan.engine.spatial import plucker
 from tests.engine.spatial.test_plucker import flat, random_transform, six
 from tests.references.spatial_vectors import (
     I3,

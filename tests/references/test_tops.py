@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from engine.build.rotations import rotation_matrix
+from cardan.engine.build.rotations import rotation_matrix
 from tests.engine.scenes import document, simulate
 
 pytestmark = pytest.mark.reference

@@ -3,10 +3,10 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from schemas.api import BatchRequest, SessionInfo, SessionRequest, SimulationRequest
-from schemas.command import Command, SetMotor
-from schemas.error import Fault, Problem, SceneInvalid
-from schemas.translate import translate
+from cardan.schemas.api import BatchRequest, SessionInfo, SessionRequest, SimulationRequest
+from cardan.schemas.command import Command, SetMotor
+from cardan.schemas.error import Fault, Problem, SceneInvalid
+from cardan.schemas.translate import translate
 
 COMMAND = TypeAdapter(Command)
 COMMANDS = [

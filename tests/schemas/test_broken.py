@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 
-from schemas import Limits, SceneInvalid, load_scene
+from cardan.schemas import Limits, SceneInvalid, load_scene
 from tests.schemas.broken import BALL, BROKEN, GOOD, Broken
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.frame import (
+from cardan.schemas.frame import (
     BLOCK_HEADER,
     DTYPES,
     HEADER,

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from schemas import SceneInvalid, load_scene, scene_warnings
+from cardan.schemas import SceneInvalid, load_scene, scene_warnings
 from tests.schemas.broken import GOOD
 
 

@@ -3,8 +3,8 @@ from importlib.resources import files
 
 import pytest
 
-from schemas.examples import example_document, example_names
-from schemas.json_schema import scene_json_schema, schema_text
+from cardan.schemas.examples import example_document, example_names
+from cardan.schemas.json_schema import scene_json_schema, schema_text
 from tests.schemas.broken import BROKEN
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -32,7 +32,7 @@ def validator():
 
 
 def test_the_published_schema_is_current():
-    published = (files("schemas") / "scene.schema.json").read_text(encoding="utf-8")
+    published = (files("cardan.schemas") / "scene.schema.json").read_text(encoding="utf-8")
     assert published == schema_text()
 
 

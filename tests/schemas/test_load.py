@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas import (
+from cardan.schemas import (
     SceneInvalid,
     count_scene,
     load_scene,
@@ -14,8 +14,8 @@ from schemas import (
     scene_hash,
     scene_warnings,
 )
-from schemas.checks.surface import closure_of, surface_of
-from schemas.examples import example_document, example_names, example_text
+from cardan.schemas.checks.surface import closure_of, surface_of
+from cardan.schemas.examples import example_document, example_names, example_text
 from tests.schemas.broken import GOOD, changed
 
 BODY = {"name": "a", "mass": 1, "shapes": [{"type": "sphere", "radius": 1}]}

@@ -2,8 +2,8 @@ from copy import deepcopy
 
 import pytest
 
-from schemas import SceneInvalid, apply_overrides, load_scene
-from schemas.pointer import parse_pointer, to_pointer
+from cardan.schemas import SceneInvalid, apply_overrides, load_scene
+from cardan.schemas.pointer import parse_pointer, to_pointer
 from tests.schemas.broken import GOOD
 
 

@@ -71,7 +71,16 @@ class Server:
         self.errors.clear()
         environ = {**os.environ, **self.environ}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve", "--port", "0", "--data", self.data],
+            [
+                sys.executable,
+                "-m",
+                "cardan.service.cli",
+                "serve",
+                "--port",
+                "0",
+                "--data",
+                self.data,
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -7,8 +7,8 @@ import sqlite3
 import httpx
 import pytest
 
-from engine.compiler.cache import complete_folder
-from schemas.examples import example_document
+from cardan.engine.compiler.cache import complete_folder
+from cardan.schemas.examples import example_document
 from tests.service.real_server import DROP, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from service.assets import Assets
-from service.page import policy
+from cardan.service.assets import Assets
+from cardan.service.page import policy
 from tests.web.conftest import WEB
 
 pytestmark = pytest.mark.e2e

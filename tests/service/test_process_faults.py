@@ -15,16 +15,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from schemas.examples import example_document
-from service.api.health import healthz
-from service.compute.pool import ComputePool
-from service.errors import ProblemError
-from service.processes.launcher import WorkerLauncher
-from service.settings import Settings
-from service.simulations import messages as m
-from service.simulations.admission import NewRun, SceneText
-from service.simulations.services import Services, opened
-from service.simulations.states import TERMINAL
+from cardan.schemas.examples import example_document
+from cardan.service.api.health import healthz
+from cardan.service.compute.pool import ComputePool
+from cardan.service.errors import ProblemError
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.settings import Settings
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.admission import NewRun, SceneText
+from cardan.service.simulations.services import Services, opened
+from cardan.service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -201,14 +201,14 @@ def test_a_killed_import_is_done_again_by_another_process(own_server):
             return client.post("/v1/scenes:import", content=archive.getvalue(), headers=kind)
 
         asked = callers.submit(post)
-        victim = wait_for(lambda: processes(own_server, "service.compute.importer"))[0]
+        victim = wait_for(lambda: processes(own_server, "cardan.service.compute.importer"))[0]
         os.kill(victim, signal.SIGKILL)
         assert asked.result(90).status_code == 200, asked.result().text
         # whoever is killed again and again is told to come back, not that the model is bad
         asked = callers.submit(post)
         seen = set()
         while not asked.done():
-            for pid in set(processes(own_server, "service.compute.importer")) - seen:
+            for pid in set(processes(own_server, "cardan.service.compute.importer")) - seen:
                 seen.add(pid)
                 os.kill(pid, signal.SIGKILL)
         assert (asked.result().status_code, asked.result().json()["code"]) == (503, "worker_lost")

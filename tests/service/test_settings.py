@@ -1,6 +1,6 @@
 import pytest
 
-from service.settings import Settings, SettingsError
+from cardan.service.settings import Settings, SettingsError
 
 KEY = "a-key-of-some-length"
 

@@ -61,7 +61,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def serving(data: Path, port: int = 0, **settings: str) -> Iterator[str]:
     """A service in a process of its own, with variables CARDAN_*; its address."""
-    command = [sys.executable, "-u", "-m", "service.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-u", "-m", "cardan.service.cli", "serve", "--port", str(port)]
     variables = {f"CARDAN_{name.upper()}": value for name, value in settings.items()}
     process = subprocess.Popen(
         [*command, "--data", str(data)],

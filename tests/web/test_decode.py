@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from schemas.frame import (
+from cardan.schemas.frame import (
     DTYPES,
     BlockTag,
     FrameFlags,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.examples import example_names
+from cardan.schemas.examples import example_names
 from tests.web.conftest import WEB
 
 MAX_GZIP_BYTES = 450_000

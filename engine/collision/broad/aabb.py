@@ -6,11 +6,11 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, rotate
-from engine.spatial.rotation import matrix
-from engine.spatial.vec3 import ZERO3, Vec3, add, load3
-from engine.world.collision import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import IDENTITY, Quaternion, load4, multiply, rotate
+from cardan.engine.spatial.rotation import matrix
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, load3
+from cardan.engine.world.collision import (
     BOUND,
     FACE_COUNT,
     FACE_START,
@@ -22,7 +22,17 @@ from engine.world.collision import (
     ROTATION,
     SIZE,
 )
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, MESH, PLANE, SPHERE, Shapes
+from cardan.engine.world.model import (
+    BOX,
+    CAPSULE,
+    CONE,
+    CONVEX,
+    CYLINDER,
+    MESH,
+    PLANE,
+    SPHERE,
+    Shapes,
+)
 
 
 @kernel

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.broad.all_pairs import balls_meet, boxes_meet
-from engine.collision.broad.filter import is_excluded, is_live, masks_agree
-from engine.collision.broad.sort_pairs import merge_fresh, sort_fresh
-from engine.compiler.kernel import kernel
-from engine.world.collision import Sweep, Tree
-from engine.world.model import PLANE, Bodies, Shapes
+from cardan.engine.collision.broad.all_pairs import balls_meet, boxes_meet
+from cardan.engine.collision.broad.filter import is_excluded, is_live, masks_agree
+from cardan.engine.collision.broad.sort_pairs import merge_fresh, sort_fresh
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.collision import Sweep, Tree
+from cardan.engine.world.model import PLANE, Bodies, Shapes
 
 # Boxes are wider than bounds by this share of their mean width on every side ...
 FAT = 0.1

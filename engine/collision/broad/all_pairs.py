@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.broad.filter import may_touch
-from engine.collision.broad.sort_pairs import merge_fresh
-from engine.compiler.kernel import kernel
-from engine.world.collision import POSITION, ROTATION, Sweep
-from engine.world.model import PLANE, Shapes
+from cardan.engine.collision.broad.filter import may_touch
+from cardan.engine.collision.broad.sort_pairs import merge_fresh
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.collision import POSITION, ROTATION, Sweep
+from cardan.engine.world.model import PLANE, Shapes
 
 
 @kernel

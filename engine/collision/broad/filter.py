@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, Shapes
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, Shapes
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.world.collision import Sweep
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.collision import Sweep
 
 # (a, b) of pairs
 Columns = tuple[NDArray, NDArray]

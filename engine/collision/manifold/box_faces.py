@@ -7,13 +7,13 @@ those of feature.py and clip.py; what is no such case is left to them.
 
 from __future__ import annotations
 
-from engine.collision.manifold.clip import OVERLAP, SIDE, clip_line
-from engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, SAME_FACING
-from engine.collision.narrow.closest_feature import Hit
-from engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
-from engine.world.collision import SIZE, Pair, Patch
+from cardan.engine.collision.manifold.clip import OVERLAP, SIDE, clip_line
+from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, SAME_FACING
+from cardan.engine.collision.narrow.closest_feature import Hit
+from cardan.engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
+from cardan.engine.world.collision import SIZE, Pair, Patch
 
 # a face this much steeper than the other is the one cut
 STEEPER = 0.05

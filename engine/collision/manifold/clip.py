@@ -7,9 +7,9 @@ labels belong to the shapes, so that a contact is known again in the next step.
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, dot
-from engine.world.collision import Patch
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, dot
+from cardan.engine.world.collision import Patch
 
 # label of edge k of side s: s * SIDE + k
 SIDE = 4096

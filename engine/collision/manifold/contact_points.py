@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.manifold.box_faces import box_faces
-from engine.collision.manifold.clip import OVERLAP, SIDE, Frame, clip_polygon, clip_segment, corner
-from engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
-from engine.collision.narrow.closest_feature import Hit
-from engine.collision.narrow.solid import (
+from cardan.engine.collision.manifold.box_faces import box_faces
+from cardan.engine.collision.manifold.clip import (
+    OVERLAP,
+    SIDE,
+    Frame,
+    clip_polygon,
+    clip_segment,
+    corner,
+)
+from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
+from cardan.engine.collision.narrow.closest_feature import Hit
+from cardan.engine.collision.narrow.solid import (
     kind_of,
     position_of,
     radius_of,
     scale_of,
     size_of,
 )
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
-from engine.world.collision import Faces, Pair, Patch
-from engine.world.model import BOX, PLANE
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
+from cardan.engine.world.collision import Faces, Pair, Patch
+from cardan.engine.world.model import BOX, PLANE
 
 # A face seen edge-on (cosine to the normal) carries no area to rest on.
 EDGE_ON = 0.02

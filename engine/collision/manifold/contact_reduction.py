@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.manifold.contact_points import choose_four, frame_of
-from engine.collision.mesh.triangle import bottom_of, top_of, triangle_of
-from engine.collision.narrow.solid import radius_of
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
-from engine.world.collision import CLUSTER_POINTS, MAX_GROUPS, Pair, Patch, Reduction
-from engine.world.model import Meshes
+from cardan.engine.collision.manifold.contact_points import choose_four, frame_of
+from cardan.engine.collision.mesh.triangle import bottom_of, top_of, triangle_of
+from cardan.engine.collision.narrow.solid import radius_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, dot, load3, store3, sub
+from cardan.engine.world.collision import CLUSTER_POINTS, MAX_GROUPS, Pair, Patch, Reduction
+from cardan.engine.world.model import Meshes
 
 # Normals nearer (cosine) than this are alike: 5 degrees.
 ALIKE = 0.996

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, add_scaled
-from engine.world.collision import FACE_COUNT, FACE_START, POINT_START, Faces, Pair, Patch
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
+from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled
+from cardan.engine.world.collision import FACE_COUNT, FACE_START, POINT_START, Faces, Pair, Patch
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
 
 # (corners: 1 nothing flat, 2 a line, more a face; number of the face; its outward unit normal)
 Feature = tuple[int, int, Vec3]

@@ -6,14 +6,14 @@ from math import inf
 
 from numpy.typing import NDArray
 
-from engine.collision.contact_events import find_events, is_touching
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, dot, load3, store3, sub
-from engine.world.contacts import Contacts
-from engine.world.events import Events
-from engine.world.model import Shapes
-from engine.world.state import ContactCache, State
-from engine.world.workspace import Motion
+from cardan.engine.collision.contact_events import find_events, is_touching
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, dot, load3, store3, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.events import Events
+from cardan.engine.world.model import Shapes
+from cardan.engine.world.state import ContactCache, State
+from cardan.engine.world.workspace import Motion
 
 # contacts of a pair that are told apart when their features change
 BITS = 62

@@ -6,10 +6,10 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.narrow.simplex import triangle_weights
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, dot, load3, scale, sub
-from engine.world.model import TREE_LEAF, Meshes
+from cardan.engine.collision.narrow.simplex import triangle_weights
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, dot, load3, scale, sub
+from cardan.engine.world.model import TREE_LEAF, Meshes
 
 # (least corner, largest corner) [m]
 Box = tuple[Vec3, Vec3]

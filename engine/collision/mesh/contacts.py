@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.manifold.clip import SIDE
-from engine.collision.manifold.contact_points import (
+from cardan.engine.collision.manifold.clip import SIDE
+from cardan.engine.collision.manifold.contact_points import (
     NEAREST,
     add_nearest,
     face_candidates,
@@ -24,17 +24,23 @@ from engine.collision.manifold.contact_points import (
     put_candidate,
     snap_to_face,
 )
-from engine.collision.manifold.contact_reduction import choose_contacts, drop_resolved
-from engine.collision.manifold.feature import SAME_DEPTH, write_feature
-from engine.collision.mesh.aabb_tree import (
+from cardan.engine.collision.manifold.contact_reduction import choose_contacts, drop_resolved
+from cardan.engine.collision.manifold.feature import SAME_DEPTH, write_feature
+from cardan.engine.collision.mesh.aabb_tree import (
     next_leaf,
     start_walk,
     triangle_meets,
 )
-from engine.collision.mesh.edges import edge_hit, is_met
-from engine.collision.mesh.inside import take_inside
-from engine.collision.mesh.swept_bounds import ImpactWindow, drift_of, reach_box, take, write_rows
-from engine.collision.mesh.triangle import (
+from cardan.engine.collision.mesh.edges import edge_hit, is_met
+from cardan.engine.collision.mesh.inside import take_inside
+from cardan.engine.collision.mesh.swept_bounds import (
+    ImpactWindow,
+    drift_of,
+    reach_box,
+    take,
+    write_rows,
+)
+from cardan.engine.collision.mesh.triangle import (
     Triangle,
     bottom_of,
     clear_triangle,
@@ -46,10 +52,10 @@ from engine.collision.mesh.triangle import (
     world_normal,
     write_triangle,
 )
-from engine.collision.narrow.solid import radius_of, scale_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import (
+from cardan.engine.collision.narrow.solid import radius_of, scale_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import (
     Vec3,
     add,
     add_scaled,
@@ -60,7 +66,7 @@ from engine.spatial.vec3 import (
     store3,
     sub,
 )
-from engine.world.collision import (
+from cardan.engine.world.collision import (
     BOUND,
     KIND,
     POINT_START,
@@ -69,8 +75,8 @@ from engine.world.collision import (
     Faces,
     Pair,
 )
-from engine.world.contacts import Contacts
-from engine.world.model import (
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import (
     EDGE_CONVEX,
     INSIDE_NONE,
     MESH,

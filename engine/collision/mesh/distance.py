@@ -6,22 +6,22 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.mesh.edges import nearest_to_triangle
-from engine.collision.mesh.swept_bounds import write_rows
-from engine.collision.mesh.triangle import (
+from cardan.engine.collision.mesh.edges import nearest_to_triangle
+from cardan.engine.collision.mesh.swept_bounds import write_rows
+from cardan.engine.collision.mesh.triangle import (
     MESH_ROW,
     bottom_of,
     clear_triangle,
     triangle_of,
     write_triangle,
 )
-from engine.collision.narrow.closest_feature import MISS, Hit
-from engine.collision.narrow.solid import axis_of, position_of, radius_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import dot
-from engine.world.collision import CollisionScratch, Pair
-from engine.world.model import TREE_LEAF, Meshes
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit
+from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import dot
+from cardan.engine.world.collision import CollisionScratch, Pair
+from cardan.engine.world.model import TREE_LEAF, Meshes
 
 
 @kernel

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.mesh.triangle import (
+from cardan.engine.collision.mesh.triangle import (
     Triangle,
     corner_may_push,
     edge_may_push,
     feature_towards,
 )
-from engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
-from engine.collision.narrow.epa import epa
-from engine.collision.narrow.gjk import APART, FAR, MEET, gjk
-from engine.collision.narrow.simplex import triangle_weights
-from engine.collision.narrow.solid import kind_of, position_of, radius_of
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
-from engine.world.collision import CollisionScratch, Pair
-from engine.world.model import SPHERE, Meshes
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
+from cardan.engine.collision.narrow.epa import epa
+from cardan.engine.collision.narrow.gjk import APART, FAR, MEET, gjk
+from cardan.engine.collision.narrow.simplex import triangle_weights
+from cardan.engine.collision.narrow.solid import kind_of, position_of, radius_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, dot, negate, norm, scale, sub
+from cardan.engine.world.collision import CollisionScratch, Pair
+from cardan.engine.world.model import SPHERE, Meshes
 
 
 @kernel

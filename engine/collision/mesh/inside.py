@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.manifold.contact_points import NEAREST, feature_number
-from engine.collision.mesh.aabb_tree import (
+from cardan.engine.collision.manifold.contact_points import NEAREST, feature_number
+from cardan.engine.collision.mesh.aabb_tree import (
     nearest_on_triangle,
     nearest_triangle,
     pseudo_normal,
     triangle_above,
 )
-from engine.collision.mesh.swept_bounds import ImpactWindow, take
-from engine.collision.mesh.triangle import MESH_ROW, triangle_of, world_normal
-from engine.collision.narrow.solid import axis_of, position_of, radius_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add_scaled, dot, load3, negate, sub
-from engine.world.collision import CollisionScratch, Pair
-from engine.world.model import INSIDE_BELOW, Meshes
+from cardan.engine.collision.mesh.swept_bounds import ImpactWindow, take
+from cardan.engine.collision.mesh.triangle import MESH_ROW, triangle_of, world_normal
+from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, dot, load3, negate, sub
+from cardan.engine.world.collision import CollisionScratch, Pair
+from cardan.engine.world.model import INSIDE_BELOW, Meshes
 
 
 @kernel

@@ -6,10 +6,10 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.mesh.inside import triangle_out
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, cross, dot, load3, negate, sub
-from engine.world.model import INSIDE_NONE, TREE_LEAF, Meshes
+from cardan.engine.collision.mesh.inside import triangle_out
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, sub
+from cardan.engine.world.model import INSIDE_NONE, TREE_LEAF, Meshes
 
 # A ray this share of an edge beside a triangle still meets it: no leaks between neighbours.
 BESIDE = 1e-12

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from engine.collision.manifold.contact_reduction import add_touch
-from engine.collision.mesh.aabb_tree import Box
-from engine.collision.mesh.triangle import MESH_ROW, bottom_of
-from engine.collision.motion import load3_at, point_velocity
-from engine.collision.narrow.solid import axis_of, position_of, radius_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, add_scaled, dot, norm, scale, sub
-from engine.world.collision import BOUND, N_COLUMNS, POSITION, TURNING, CollisionScratch, Pair
+from cardan.engine.collision.manifold.contact_reduction import add_touch
+from cardan.engine.collision.mesh.aabb_tree import Box
+from cardan.engine.collision.mesh.triangle import MESH_ROW, bottom_of
+from cardan.engine.collision.motion import load3_at, point_velocity
+from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, norm, scale, sub
+from cardan.engine.world.collision import (
+    BOUND,
+    N_COLUMNS,
+    POSITION,
+    TURNING,
+    CollisionScratch,
+    Pair,
+)
 
 # (margin [m], largest gap that may close within the step [m], time step [s])
 ImpactWindow = tuple[float, float, float]

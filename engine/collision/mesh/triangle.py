@@ -7,11 +7,11 @@ edges have no such direction but the face normals, so nothing catches on them.
 
 from __future__ import annotations
 
-from engine.collision.narrow.solid import position_of, to_world
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
-from engine.world.collision import (
+from cardan.engine.collision.narrow.solid import position_of, to_world
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, cross, dot, load3, norm, normalised, scale, sub
+from cardan.engine.world.collision import (
     BOUND,
     FACE_COUNT,
     FACE_START,
@@ -24,7 +24,7 @@ from engine.world.collision import (
     Pair,
     Patch,
 )
-from engine.world.model import CONVEX, EDGE_BORDER, EDGE_CONVEX, EDGE_INNER, Meshes
+from cardan.engine.world.model import CONVEX, EDGE_BORDER, EDGE_CONVEX, EDGE_INNER, Meshes
 
 # Corners, counter-clockwise from outside [m]
 Triangle = tuple[Vec3, Vec3, Vec3]

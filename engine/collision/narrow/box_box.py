@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.closest_feature import MISS, Hit
-from engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import (
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit
+from cardan.engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import (
     Vec3,
     add_scaled,
     cross,
@@ -18,7 +18,7 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
-from engine.world.collision import SIZE, Pair
+from cardan.engine.world.collision import SIZE, Pair
 
 # A later axis must beat an earlier one, and edges must beat faces, by this share of the size and
 # of the depth: which axis wins must not depend on rounding.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.narrow.closest_feature import Hit, hit_of_points
-from engine.collision.narrow.convex import convex_convex
-from engine.collision.narrow.gjk import TOUCHING
-from engine.collision.narrow.solid import (
+from cardan.engine.collision.narrow.closest_feature import Hit, hit_of_points
+from cardan.engine.collision.narrow.convex import convex_convex
+from cardan.engine.collision.narrow.gjk import TOUCHING
+from cardan.engine.collision.narrow.solid import (
     axis_of,
     position_of,
     radius_of,
@@ -16,9 +16,9 @@ from engine.collision.narrow.solid import (
     to_shape,
     to_world,
 )
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, add_scaled, dot, sub
-from engine.world.collision import Pair, Polytope
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, sub
+from cardan.engine.world.collision import Pair, Polytope
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
 
 # (gap [m], unit normal from side 0 to side 1, point half way between the surfaces [m])
 Hit = tuple[float, Vec3, Vec3]

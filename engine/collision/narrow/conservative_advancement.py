@@ -6,14 +6,14 @@ passes beside that point would still be stopped by it: so what is far is followe
 
 from __future__ import annotations
 
-from engine.collision.motion import load3_at
-from engine.collision.narrow.dispatch import nearest
-from engine.collision.narrow.posed_pair import write_pair
-from engine.compiler.kernel import kernel
-from engine.spatial.mat3 import times_vector
-from engine.spatial.rotation import Mat3, exponential, matrix
-from engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3, norm, scale, sub
-from engine.world.collision import (
+from cardan.engine.collision.motion import load3_at
+from cardan.engine.collision.narrow.dispatch import nearest
+from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import times_vector
+from cardan.engine.spatial.rotation import Mat3, exponential, matrix
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, dot, load3, norm, scale, sub
+from cardan.engine.world.collision import (
     BOUND,
     CENTRE,
     KIND,
@@ -26,7 +26,7 @@ from engine.world.collision import (
     CollisionScratch,
     Pair,
 )
-from engine.world.model import CONVEX, Shapes
+from cardan.engine.world.model import CONVEX, Shapes
 
 # Looks at the way; who is not through by then counts as near.
 MAX_LOOKS = 32

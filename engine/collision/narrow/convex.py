@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
-from engine.collision.narrow.epa import epa
-from engine.collision.narrow.gjk import FAR, MEET, gjk
-from engine.collision.narrow.solid import radius_of
-from engine.compiler.kernel import kernel
-from engine.world.collision import Pair, Polytope
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit, hit_of_points
+from cardan.engine.collision.narrow.epa import epa
+from cardan.engine.collision.narrow.gjk import FAR, MEET, gjk
+from cardan.engine.collision.narrow.solid import radius_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.collision import Pair, Polytope
 
 
 @kernel

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.collision.manifold.contact_points import (
+from cardan.engine.collision.manifold.contact_points import (
     add_nearest,
     choose_four,
     least_gap,
     write_candidates,
 )
-from engine.collision.narrow.box_box import box_box
-from engine.collision.narrow.box_capsule import box_capsule
-from engine.collision.narrow.closest_feature import Hit
-from engine.collision.narrow.convex import convex_convex
-from engine.collision.narrow.plane import solid_plane
-from engine.collision.narrow.segment import segment_segment
-from engine.collision.narrow.solid import kind_of, scale_of
-from engine.collision.narrow.sphere import sphere_box, sphere_cylinder
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
-from engine.world.collision import CollisionScratch, Faces, Pair, Polytope
-from engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from cardan.engine.collision.narrow.box_box import box_box
+from cardan.engine.collision.narrow.box_capsule import box_capsule
+from cardan.engine.collision.narrow.closest_feature import Hit
+from cardan.engine.collision.narrow.convex import convex_convex
+from cardan.engine.collision.narrow.plane import solid_plane
+from cardan.engine.collision.narrow.segment import segment_segment
+from cardan.engine.collision.narrow.solid import kind_of, scale_of
+from cardan.engine.collision.narrow.sphere import sphere_box, sphere_cylinder
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.world.collision import CollisionScratch, Faces, Pair, Polytope
+from cardan.engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 # Separating axes tell the distance of boxes to this share of the size, or another method must.
 CERTAIN = 1e-6

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.gjk import write_support
-from engine.collision.narrow.refine_normal import lifted, refined_normal
-from engine.collision.narrow.simplex import triangle_weights
-from engine.collision.narrow.solid import scale_of
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import (
+from cardan.engine.collision.narrow.gjk import write_support
+from cardan.engine.collision.narrow.refine_normal import lifted, refined_normal
+from cardan.engine.collision.narrow.simplex import triangle_weights
+from cardan.engine.collision.narrow.solid import scale_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import (
     Vec3,
     cross,
     dot,
@@ -26,7 +26,7 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
-from engine.world.collision import MAX_POLYTOPE_POINTS, Pair, Polytope
+from cardan.engine.world.collision import MAX_POLYTOPE_POINTS, Pair, Polytope
 
 # The nearest face is the surface when no point lies farther out than this share of the size.
 TOLERANCE = 1e-10

@@ -6,12 +6,12 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.narrow.simplex import Weights, simplex_weights
-from engine.collision.narrow.solid import position_of, scale_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, dot, negate, sub
-from engine.world.collision import Pair
+from cardan.engine.collision.narrow.simplex import Weights, simplex_weights
+from cardan.engine.collision.narrow.solid import position_of, scale_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, dot, negate, sub
+from cardan.engine.world.collision import Pair
 
 FAR, APART, MEET = 0, 1, 2
 

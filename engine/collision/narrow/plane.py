@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.collision.narrow.closest_feature import Hit
-from engine.collision.narrow.solid import axis_of, position_of, radius_of
-from engine.collision.narrow.support import support
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import add_scaled, dot, negate, sub
-from engine.world.collision import Pair
+from cardan.engine.collision.narrow.closest_feature import Hit
+from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
+from cardan.engine.collision.narrow.support import support
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import add_scaled, dot, negate, sub
+from cardan.engine.world.collision import Pair
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3
-from engine.world.collision import N_FIXED, POSITION, CollisionScratch
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.world.collision import N_FIXED, POSITION, CollisionScratch
 
 
 @kernel

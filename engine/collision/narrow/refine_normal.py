@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.gjk import write_support
-from engine.collision.narrow.solid import axis_of, kind_of
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import (
+from cardan.engine.collision.narrow.gjk import write_support
+from cardan.engine.collision.narrow.solid import axis_of, kind_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import (
     Vec3,
     add_scaled,
     cross,
@@ -25,8 +25,8 @@ from engine.spatial.vec3 import (
     scale,
     sub,
 )
-from engine.world.collision import BOUND, Pair, Polytope
-from engine.world.model import CAPSULE, CYLINDER
+from cardan.engine.world.collision import BOUND, Pair, Polytope
+from cardan.engine.world.model import CAPSULE, CYLINDER
 
 # (overlap, normal from A to B, point on A, point on B)
 Overlap = tuple[float, Vec3, Vec3, Vec3]

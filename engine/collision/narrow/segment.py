@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.collision.narrow.closest_feature import Hit, hit_of_points
-from engine.collision.narrow.solid import axis_of, kind_of, position_of, radius_of, size_of
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, normalised, perpendicular, sub
-from engine.world.collision import Pair
-from engine.world.model import CAPSULE
+from cardan.engine.collision.narrow.closest_feature import Hit, hit_of_points
+from cardan.engine.collision.narrow.solid import axis_of, kind_of, position_of, radius_of, size_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, normalised, perpendicular, sub
+from cardan.engine.world.collision import Pair
+from cardan.engine.world.model import CAPSULE
 
 # Crossing cores nearer than this share of their radii are as good as touching.
 NEARLY_MEET = 1e-5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, norm, scale, sub
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, norm, scale, sub
 
 Weights = tuple[float, float, float, float]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.closest_feature import Hit, hit_of_points
-from engine.collision.narrow.solid import position_of, radius_of, size_of, to_shape, to_world
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add, add_scaled, negate, scale, sub
-from engine.world.collision import Pair
+from cardan.engine.collision.narrow.closest_feature import Hit, hit_of_points
+from cardan.engine.collision.narrow.solid import position_of, radius_of, size_of, to_shape, to_world
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, negate, scale, sub
+from cardan.engine.world.collision import Pair
 
 
 @kernel

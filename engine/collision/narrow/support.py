@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add
-from engine.world.collision import POINT_COUNT, POINT_START, Pair
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID
+from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add
+from cardan.engine.world.collision import POINT_COUNT, POINT_START, Pair
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID
 
 
 @kernel

@@ -6,20 +6,20 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.collision.broad.aabb import pose_shape
-from engine.collision.mesh.contacts import write_mesh_contacts
-from engine.collision.mesh.distance import solid_mesh
-from engine.collision.mesh.ray import ray_mesh
-from engine.collision.motion import load3_at
-from engine.collision.narrow.closest_feature import MISS, Hit
-from engine.collision.narrow.convex import convex_convex
-from engine.collision.narrow.dispatch import nearest
-from engine.collision.narrow.posed_pair import write_pair
-from engine.collision.narrow.solid import kind_of, position_of, to_shape, to_world
-from engine.collision.queries.ray import span_of
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import load4
-from engine.spatial.vec3 import (
+from cardan.engine.collision.broad.aabb import pose_shape
+from cardan.engine.collision.mesh.contacts import write_mesh_contacts
+from cardan.engine.collision.mesh.distance import solid_mesh
+from cardan.engine.collision.mesh.ray import ray_mesh
+from cardan.engine.collision.motion import load3_at
+from cardan.engine.collision.narrow.closest_feature import MISS, Hit
+from cardan.engine.collision.narrow.convex import convex_convex
+from cardan.engine.collision.narrow.dispatch import nearest
+from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.collision.narrow.solid import kind_of, position_of, to_shape, to_world
+from cardan.engine.collision.queries.ray import span_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.vec3 import (
     Vec3,
     add,
     add_scaled,
@@ -30,7 +30,7 @@ from engine.spatial.vec3 import (
     store3,
     sub,
 )
-from engine.world.collision import (
+from cardan.engine.world.collision import (
     CENTRE,
     KIND,
     POSITION,
@@ -40,9 +40,9 @@ from engine.world.collision import (
     Faces,
     Pair,
 )
-from engine.world.contacts import Contacts
-from engine.world.model import BOX, MESH, PLANE, Model, Shapes
-from engine.world.state import State
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import BOX, MESH, PLANE, Model, Shapes
+from cardan.engine.world.state import State
 
 
 @kernel

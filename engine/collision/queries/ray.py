@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.spatial.vec3 import Vec3, add_scaled, dot, scale
-from engine.world.model import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, dot, scale
+from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,

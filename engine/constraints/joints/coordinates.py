@@ -17,22 +17,22 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.constraints.couplings import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.couplings import (
     rotation_of_child,
     rotation_of_parent,
     travel_of_child,
     write_rotations,
 )
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.parts.along import write_along
-from engine.constraints.parts.distance import write_distance
-from engine.constraints.parts.twist import twist_angle, write_twist
-from engine.constraints.row import set_jacobian
-from engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
-from engine.spatial.rotation import logarithm, nearest_turn
-from engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
-from engine.world.model import (
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.parts.along import write_along
+from cardan.engine.constraints.parts.distance import write_distance
+from cardan.engine.constraints.parts.twist import twist_angle, write_twist
+from cardan.engine.constraints.row import set_jacobian
+from cardan.engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
+from cardan.engine.spatial.rotation import logarithm, nearest_turn
+from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
+from cardan.engine.world.model import (
     BALL,
     CYLINDRICAL,
     DISTANCE,
@@ -47,8 +47,8 @@ from engine.world.model import (
     UNIVERSAL,
     Joints,
 )
-from engine.world.rows import Rows
-from engine.world.state import State
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.state import State
 
 
 @kernel

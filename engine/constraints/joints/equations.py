@@ -21,19 +21,19 @@ import math
 
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.constraints.couplings import write_rotations
-from engine.constraints.joints.coordinates import coordinate
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.parts.along import write_along
-from engine.constraints.parts.distance import write_distance
-from engine.constraints.parts.function import add_row
-from engine.constraints.parts.perpendicular import write_perpendicular
-from engine.constraints.parts.twist import write_twist
-from engine.constraints.row import belong_to_joint, set_equation, start_row
-from engine.spatial.quaternion import conjugate, load4, multiply, rotate
-from engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
-from engine.world.model import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.couplings import write_rotations
+from cardan.engine.constraints.joints.coordinates import coordinate
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.parts.along import write_along
+from cardan.engine.constraints.parts.distance import write_distance
+from cardan.engine.constraints.parts.function import add_row
+from cardan.engine.constraints.parts.perpendicular import write_perpendicular
+from cardan.engine.constraints.parts.twist import write_twist
+from cardan.engine.constraints.row import belong_to_joint, set_equation, start_row
+from cardan.engine.spatial.quaternion import conjugate, load4, multiply, rotate
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
+from cardan.engine.world.model import (
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -48,8 +48,8 @@ from engine.world.model import (
     UNIVERSAL,
     Joints,
 )
-from engine.world.rows import ROW_EQUATION, Rows
-from engine.world.state import State
+from cardan.engine.world.rows import ROW_EQUATION, Rows
+from cardan.engine.world.state import State
 
 Slot = tuple[int, int]  # joint, impulse slot
 Axes = tuple[Vec3, Vec3]

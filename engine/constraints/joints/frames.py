@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.bodies.asleep import is_asleep
-from engine.compiler.kernel import kernel
-from engine.spatial.quaternion import load4, rotate
-from engine.spatial.vec3 import Vec3, add, cross, load3, sub
-from engine.world.model import Joints
-from engine.world.state import State
+from cardan.engine.bodies.asleep import is_asleep
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import load4, rotate
+from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, sub
+from cardan.engine.world.model import Joints
+from cardan.engine.world.state import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

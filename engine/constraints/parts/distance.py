@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.row import set_jacobian
-from engine.spatial.vec3 import cross, dot, norm, scale, sub
-from engine.world.rows import Rows
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.row import set_jacobian
+from cardan.engine.spatial.vec3 import cross, dot, norm, scale, sub
+from cardan.engine.world.rows import Rows
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.compiler.kernel import kernel
-from engine.world.rows import Rows
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.rows import Rows
 
 
 @kernel

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from engine.compiler.kernel import kernel
-from engine.constraints.joints.frames import JointFrame
-from engine.constraints.row import set_jacobian
-from engine.spatial.quaternion import Quaternion
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, scale, sub
-from engine.world.rows import Rows
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.frames import JointFrame
+from cardan.engine.constraints.row import set_jacobian
+from cardan.engine.spatial.quaternion import Quaternion
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, scale, sub
+from cardan.engine.world.rows import Rows
 
 # 1 + cos(swing) below which a twist means nothing: the axis has been turned over, to 1.4e-3 rad
 TURNED_OVER = 1e-6

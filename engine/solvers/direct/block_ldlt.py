@@ -16,16 +16,16 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.solvers.direct.cholesky import DEPENDENT
-from engine.spatial.mat3 import inverse_symmetric, load33
-from engine.world.equations import NODE_ROWS, SIDES
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.solvers.direct.cholesky import DEPENDENT
+from cardan.engine.spatial.mat3 import inverse_symmetric, load33
+from cardan.engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.equations import Factor, Graph
-    from engine.world.problem import Problem
+    from cardan.engine.world.equations import Factor, Graph
+    from cardan.engine.world.problem import Problem
 
 
 @kernel

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.compiler.structs import bundle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.solvers.direct.cholesky import Factor, copy
-from engine.solvers.direct.dense_problem import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.direct.cholesky import Factor, copy
+from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
 )
-from engine.solvers.direct.elimination_order import count_equations, write_graph
-from engine.solvers.direct.schur_complement import reduce_problem, restore_solution
-from engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
-from engine.solvers.newton.proximal_newton import (
+from cardan.engine.solvers.direct.elimination_order import count_equations, write_graph
+from cardan.engine.solvers.direct.schur_complement import reduce_problem, restore_solution
+from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from cardan.engine.solvers.newton.proximal_newton import (
     SWEEPS_PER_TURN,
     ProximalNewtonScratch,
     solve_proximal_newton,
 )
-from engine.solvers.newton.semismooth import NewtonScratch, newton
-from engine.solvers.pivoting.polyhedral import most_variables, solve_polyhedral
-from engine.solvers.pivoting.principal import Pivots, pivoting
-from engine.solvers.sweeps.dense import StoppingRules, iterate
-from engine.trees.operator import has_trees
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
-from engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
+from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
+from cardan.engine.solvers.pivoting.polyhedral import most_variables, solve_polyhedral
+from cardan.engine.solvers.pivoting.principal import Pivots, pivoting
+from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.trees.operator import has_trees
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
+from cardan.engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
-    from engine.world.problem import Dense, Problem
+    from cardan.engine.world.problem import Dense, Problem
 
 GAUSS_SEIDEL = int(SolverMethod.GAUSS_SEIDEL)
 PIVOTING = int(SolverMethod.PIVOTING)

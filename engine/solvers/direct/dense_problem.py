@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.problem.projection import clamp, project_pair
-from engine.problem.residual import box_error, larger
-from engine.solvers.direct.cholesky import dot
-from engine.world.problem import FRICTION_BOX
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.problem.projection import clamp, project_pair
+from cardan.engine.problem.residual import box_error, larger
+from cardan.engine.solvers.direct.cholesky import dot
+from cardan.engine.world.problem import FRICTION_BOX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

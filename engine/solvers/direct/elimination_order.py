@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.world.equations import NODE_ROWS
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.equations import NODE_ROWS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.equations import Graph
-    from engine.world.problem import Problem
+    from cardan.engine.world.equations import Graph
+    from cardan.engine.world.problem import Problem
 
 NONE, UNSEEN = -1, -2
 

@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent, write_matrix
-from engine.solvers.direct.block_ldlt import solve_many, solve_one, write_factor
-from engine.solvers.direct.cholesky import DEPENDENT
-from engine.solvers.direct.dense_problem import DenseProblem
-from engine.solvers.direct.elimination_order import is_equation
-from engine.world.equations import NODE_ROWS, SIDES
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent, write_matrix
+from cardan.engine.solvers.direct.block_ldlt import solve_many, solve_one, write_factor
+from cardan.engine.solvers.direct.cholesky import DEPENDENT
+from cardan.engine.solvers.direct.dense_problem import DenseProblem
+from cardan.engine.solvers.direct.elimination_order import is_equation
+from cardan.engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.equations import Graph
-    from engine.world.problem import Dense, Problem
+    from cardan.engine.world.equations import Graph
+    from cardan.engine.world.problem import Dense, Problem
 
 
 @kernel

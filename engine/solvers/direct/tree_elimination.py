@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent
-from engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
-from engine.solvers.direct.dense_problem import DenseProblem
-from engine.solvers.direct.elimination_order import is_equation
-from engine.solvers.direct.schur_complement import silence, write_bounds, write_rest
-from engine.trees.operator import write_tree_matrix
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
+from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
+from cardan.engine.solvers.direct.dense_problem import DenseProblem
+from cardan.engine.solvers.direct.elimination_order import is_equation
+from cardan.engine.solvers.direct.schur_complement import silence, write_bounds, write_rest
+from cardan.engine.trees.operator import write_tree_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Dense, Problem
+    from cardan.engine.world.problem import Dense, Problem
 
 
 @kernel

@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent
-from engine.problem.projection import clamp, project_cone, project_disk
-from engine.problem.residual import largest_errors
-from engine.solvers.direct.cholesky import copy
-from engine.solvers.sweeps.system import make_admissible, multiply, note, with_velocities
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
+from cardan.engine.problem.projection import clamp, project_cone, project_disk
+from cardan.engine.problem.residual import largest_errors
+from cardan.engine.solvers.direct.cholesky import copy
+from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note, with_velocities
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.sweeps.system import System
-    from engine.world.problem import Problem
+    from cardan.engine.solvers.sweeps.system import System
+    from cardan.engine.world.problem import Problem
 
 # L: largest before a step is taken whatever it does; its growth in backtracking and its decay
 LARGEST, GROWTH, DECAY = 1e12, 2.0, 0.9

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.solvers.direct.cholesky import copy
-from engine.solvers.sweeps.system import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.direct.cholesky import copy
+from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     measure,
     note,
@@ -24,10 +24,10 @@ from engine.solvers.sweeps.system import (
     sweep,
     wants_history,
 )
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
-    from engine.solvers.sweeps.system import System
+    from cardan.engine.solvers.sweeps.system import System
 
 
 @kernel

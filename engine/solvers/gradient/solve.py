@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.solvers.gradient.apgd import apgd
-from engine.solvers.gradient.nncg import nncg
-from engine.solvers.gradient.subspace import pgs_sm
-from engine.solvers.sweeps.csr import Matrix
-from engine.solvers.sweeps.jacobi import jacobi
-from engine.solvers.sweeps.system import System
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_CONE
-from engine.world.report import STOPPED_STALLED
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.gradient.apgd import apgd
+from cardan.engine.solvers.gradient.nncg import nncg
+from cardan.engine.solvers.gradient.subspace import pgs_sm
+from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.jacobi import jacobi
+from cardan.engine.solvers.sweeps.system import System
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_CONE
+from cardan.engine.world.report import STOPPED_STALLED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.options import SolverOptions
-    from engine.world.problem import Dense, Problem
+    from cardan.engine.world.options import SolverOptions
+    from cardan.engine.world.problem import Dense, Problem
 
 JACOBI = int(SolverMethod.JACOBI)
 NNCG = int(SolverMethod.NNCG)

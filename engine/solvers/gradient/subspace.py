@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent
-from engine.solvers.direct.cholesky import copy, dot
-from engine.solvers.sweeps.system import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
+from cardan.engine.solvers.direct.cholesky import copy, dot
+from cardan.engine.solvers.sweeps.system import (
     MEASURED,
     make_admissible,
     measure,
@@ -24,14 +24,14 @@ from engine.solvers.sweeps.system import (
     start_sweeps,
     sweep,
 )
-from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.problem import FRICTION_BOX
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.sweeps.system import System
-    from engine.world.problem import Problem
+    from cardan.engine.solvers.sweeps.system import System
+    from cardan.engine.world.problem import Problem
 
 # sweeps before each minimisation; conjugate gradients in it at most; share of its error to leave
 SWEEPS, GRADIENTS, SHARE = 5, 60, 1e-3

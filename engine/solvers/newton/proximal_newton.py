@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.bodies.finite import LARGEST
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.solvers.direct.cholesky import copy
-from engine.solvers.direct.dense_problem import DenseProblem, dense_residual, write_velocities
-from engine.solvers.newton.semismooth import NewtonScratch, newton
-from engine.solvers.sweeps.dense import StoppingRules, iterate
-from engine.world.report import (
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.solvers.direct.cholesky import copy
+from cardan.engine.solvers.direct.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    write_velocities,
+)
+from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
+from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.world.report import (
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
     STOPPED_STALLED,

@@ -21,19 +21,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.bodies.finite import LARGEST
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.problem.projection import polygon_sector
-from engine.solvers.direct.cholesky import copy, solve_general
-from engine.solvers.direct.dense_problem import (
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.problem.projection import polygon_sector
+from cardan.engine.solvers.direct.cholesky import copy, solve_general
+from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
     write_velocities,
 )
-from engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
+from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,20 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.solvers.direct.cholesky import Factor
-from engine.solvers.direct.dense_problem import (
+from cardan.engine.solvers.direct.cholesky import Factor
+from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
     write_velocities,
 )
-from engine.solvers.newton.proximal_newton import ProximalNewtonScratch
-from engine.solvers.newton.semismooth import NewtonScratch, newton
-from engine.solvers.pivoting.lemke import lemke, write_z
-from engine.solvers.pivoting.principal import Pivots, pivot_boxes
-from engine.solvers.sweeps.dense import StoppingRules, iterate, iterate_jacobi
-from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
+from cardan.engine.solvers.newton.proximal_newton import ProximalNewtonScratch
+from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
+from cardan.engine.solvers.pivoting.lemke import lemke, write_z
+from cardan.engine.solvers.pivoting.principal import Pivots, pivot_boxes
+from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate, iterate_jacobi
+from cardan.engine.world.problem import FRICTION_BOX
+from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 
 
 class LcpSolution(NamedTuple):

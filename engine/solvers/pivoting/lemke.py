@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.world.report import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.world.report import (
     STOPPED_EXACT,
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,

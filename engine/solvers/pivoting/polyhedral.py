@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.solvers.direct.dense_problem import DenseProblem, project_guess, write_velocities
-from engine.solvers.pivoting.lemke import lemke
-from engine.world.problem import FRICTION_POLYGON
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.direct.dense_problem import DenseProblem, project_guess, write_velocities
+from cardan.engine.solvers.pivoting.lemke import lemke
+from cardan.engine.world.problem import FRICTION_POLYGON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

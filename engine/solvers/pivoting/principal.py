@@ -19,13 +19,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.problem.projection import clamp
-from engine.solvers.direct.cholesky import DEPENDENT as DEPENDENT_SHARE
-from engine.solvers.direct.cholesky import TELLING, Factor, add_row, copy, remove_row, solve_factor
-from engine.solvers.direct.dense_problem import DenseProblem, write_velocities
-from engine.world.report import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.problem.projection import clamp
+from cardan.engine.solvers.direct.cholesky import DEPENDENT as DEPENDENT_SHARE
+from cardan.engine.solvers.direct.cholesky import (
+    TELLING,
+    Factor,
+    add_row,
+    copy,
+    remove_row,
+    solve_factor,
+)
+from cardan.engine.solvers.direct.dense_problem import DenseProblem, write_velocities
+from cardan.engine.world.report import (
     STOPPED_EXACT,
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,

@@ -16,11 +16,11 @@ from __future__ import annotations
 from math import pi
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
 
 if TYPE_CHECKING:
-    from engine.world.options import StepOptions
+    from cardan.engine.world.options import StepOptions
 
 # turns per substep of stops and contacts unless told, and of the stiffest rows there are
 STIFF, STIFFEST = 0.125, 0.25

@@ -28,14 +28,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.bodies.finite import LARGEST
-from engine.compiler.kernel import kernel
-from engine.problem.islands import find_islands
-from engine.problem.operator import add_impulse, first_dependent, relative_velocity
-from engine.problem.residual import residual
-from engine.solvers.solve import SMALL_STEPS
-from engine.solvers.substeps.softness import softness_of
-from engine.solvers.sweeps.pgs import (
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.islands import find_islands
+from cardan.engine.problem.operator import add_impulse, first_dependent, relative_velocity
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.solve import SMALL_STEPS
+from cardan.engine.solvers.substeps.softness import softness_of
+from cardan.engine.solvers.sweeps.pgs import (
     project_impulses,
     sweep_boxes,
     sweep_cone,
@@ -44,30 +44,35 @@ from engine.solvers.sweeps.pgs import (
     sweep_squares,
     write_steps,
 )
-from engine.solvers.sweeps.simd.packing import load_lanes
-from engine.solvers.sweeps.simd.soft import aim_lanes, relax_lanes, store_totals, write_soft_lanes
-from engine.solvers.sweeps.simd.solver import list_contacts
-from engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from engine.world.report import (
+from cardan.engine.solvers.sweeps.simd.packing import load_lanes
+from cardan.engine.solvers.sweeps.simd.soft import (
+    aim_lanes,
+    relax_lanes,
+    store_totals,
+    write_soft_lanes,
+)
+from cardan.engine.solvers.sweeps.simd.solver import list_contacts
+from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from cardan.engine.world.report import (
     STOPPED_EXACT,
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
     STOPPED_TOLERANCE,
 )
-from engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_NORMAL, ROW_TANGENT
-from engine.world.substeps import LAW_EQUATION, LAW_ONE_SIDED, LAW_STEP, LAW_SURFACE
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_NORMAL, ROW_TANGENT
+from cardan.engine.world.substeps import LAW_EQUATION, LAW_ONE_SIDED, LAW_STEP, LAW_SURFACE
 
 if TYPE_CHECKING:
-    from engine.solvers.substeps.softness import Softness
-    from engine.solvers.sweeps.simd.soft import Moment
-    from engine.world.options import SolverOptions
-    from engine.world.problem import Lanes, Problem
-    from engine.world.rows import Rows
-    from engine.world.substeps import Substeps
-    from engine.world.workspace import Motion
-    from engine.world.world import World
+    from cardan.engine.solvers.substeps.softness import Softness
+    from cardan.engine.solvers.sweeps.simd.soft import Moment
+    from cardan.engine.world.options import SolverOptions
+    from cardan.engine.world.problem import Lanes, Problem
+    from cardan.engine.world.rows import Rows
+    from cardan.engine.world.substeps import Substeps
+    from cardan.engine.world.workspace import Motion
+    from cardan.engine.world.world import World
 
 AUTO = int(SolverMethod.AUTO)
 # sweeps that make struck contacts rebound, all of them together

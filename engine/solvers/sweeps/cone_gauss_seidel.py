@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.problem.projection import clamp, project_cone
-from engine.solvers.gradient.apgd import METRIC, SHIFT, relaxed_error, write_metric
-from engine.solvers.sweeps.csr import row_product
-from engine.solvers.sweeps.system import make_admissible, multiply, note, wants_history
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.problem.projection import clamp, project_cone
+from cardan.engine.solvers.gradient.apgd import METRIC, SHIFT, relaxed_error, write_metric
+from cardan.engine.solvers.sweeps.csr import row_product
+from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note, wants_history
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
-    from engine.solvers.sweeps.system import System
+    from cardan.engine.solvers.sweeps.system import System
 
 
 @fast_kernel

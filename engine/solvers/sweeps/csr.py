@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.compiler.structs import bundle
-from engine.problem.projection import clamp, project_pair
-from engine.solvers.sweeps.dense import block_diagonal
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.problem.projection import clamp, project_pair
+from cardan.engine.solvers.sweeps.dense import block_diagonal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Problem
+    from cardan.engine.world.problem import Problem
 
 
 @bundle

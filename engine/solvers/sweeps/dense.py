@@ -10,12 +10,16 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from engine.compiler.kernel import kernel
-from engine.problem.projection import clamp, project_pair
-from engine.solvers.direct.cholesky import dot
-from engine.solvers.direct.dense_problem import DenseProblem, dense_residual, write_velocities
-from engine.world.problem import FRICTION_BOX
-from engine.world.report import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.projection import clamp, project_pair
+from cardan.engine.solvers.direct.cholesky import dot
+from cardan.engine.solvers.direct.dense_problem import (
+    DenseProblem,
+    dense_residual,
+    write_velocities,
+)
+from cardan.engine.world.problem import FRICTION_BOX
+from cardan.engine.world.report import (
     STOPPED_MAX_ITERATIONS,
     STOPPED_STALLED,
     STOPPED_TOLERANCE,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.solvers.sweeps.system import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     measure,
     note,
@@ -16,10 +16,10 @@ from engine.solvers.sweeps.system import (
     sweep,
     wants_history,
 )
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
-    from engine.solvers.sweeps.system import System
+    from cardan.engine.solvers.sweeps.system import System
 
 
 @kernel

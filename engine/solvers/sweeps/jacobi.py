@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import first_dependent
-from engine.problem.projection import clamp, project_pair
-from engine.problem.residual import largest_errors
-from engine.solvers.sweeps.system import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
+from cardan.engine.problem.projection import clamp, project_pair
+from cardan.engine.problem.residual import largest_errors
+from cardan.engine.solvers.sweeps.system import (
     MEASURED,
     has_matrix,
     make_admissible,
@@ -23,14 +23,14 @@ from engine.solvers.sweeps.system import (
     note,
     with_velocities,
 )
-from engine.world.problem import FRICTION_BOX
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.problem import FRICTION_BOX
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.sweeps.system import System
-    from engine.world.problem import Problem
+    from cardan.engine.solvers.sweeps.system import System
+    from cardan.engine.world.problem import Problem
 
 
 @kernel

@@ -24,17 +24,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.problem.operator import body_velocities, first_dependent
-from engine.problem.projection import clamp, project_disk, project_pair, project_polygon
-from engine.solvers.sweeps.dense import block_diagonal
-from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.problem.operator import body_velocities, first_dependent
+from cardan.engine.problem.projection import clamp, project_disk, project_pair, project_polygon
+from cardan.engine.solvers.sweeps.dense import block_diagonal
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Problem
+    from cardan.engine.world.problem import Problem
 
 # six numbers of a body or a row: angular x y z, linear x y z
 Six = tuple[float, float, float, float, float, float]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
-from engine.problem.operator import body_velocities, impulse_velocities, relative_velocity
-from engine.problem.residual import largest_errors
-from engine.solvers.sweeps.csr import Matrix, row_product, sweep_matrix, write_matrix_steps
-from engine.solvers.sweeps.pgs import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
+from cardan.engine.problem.operator import body_velocities, impulse_velocities, relative_velocity
+from cardan.engine.problem.residual import largest_errors
+from cardan.engine.solvers.sweeps.csr import Matrix, row_product, sweep_matrix, write_matrix_steps
+from cardan.engine.solvers.sweeps.pgs import (
     project_impulses,
     sweep_boxes,
     sweep_cones,
@@ -24,7 +24,7 @@ from engine.solvers.sweeps.pgs import (
     sweep_squares,
     write_steps,
 )
-from engine.world.problem import FRICTION_BOX, Problem
+from cardan.engine.world.problem import FRICTION_BOX, Problem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import body_velocities, first_dependent, row_velocity
-from engine.problem.projection import clamp, project_pair
-from engine.solvers.sweeps.pgs import project_impulses
-from engine.trees.operator import answer, push_node, touch, tree_of
-from engine.trees.spatial_arrays import add_to6, load6
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import body_velocities, first_dependent, row_velocity
+from cardan.engine.problem.projection import clamp, project_pair
+from cardan.engine.solvers.sweeps.pgs import project_impulses
+from cardan.engine.trees.operator import answer, push_node, touch, tree_of
+from cardan.engine.trees.spatial_arrays import add_to6, load6
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Problem
+    from cardan.engine.world.problem import Problem
 
 
 @kernel

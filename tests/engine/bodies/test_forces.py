@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.accounting.energy import force_element_energy
-from engine.bodies.forces import value_at, write_forces
-from engine.integrators.advance_poses import advance_poses
+from cardan.engine.accounting.energy import force_element_energy
+from cardan.engine.bodies.forces import value_at, write_forces
+from cardan.engine.integrators.advance_poses import advance_poses
 from tests.engine.scenes import brick, document, simulate
 
 ELEMENTS: list[dict[str, Any]] = [

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.bodies.mass_properties import inertia_fault
-from engine.bodies.world_inertia import write_world_inertia
-from engine.build.rotations import rotation_matrix
-from engine.simulation import Simulation
-from schemas import load_scene
+from cardan.engine.bodies.mass_properties import inertia_fault
+from cardan.engine.bodies.world_inertia import write_world_inertia
+from cardan.engine.build.rotations import rotation_matrix
+from cardan.engine.simulation import Simulation
+from cardan.schemas import load_scene
 from tests.engine.scenes import brick, document, simulate
 
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from engine.bodies.union_find import find_root, make_sets, union
+from cardan.engine.bodies.union_find import find_root, make_sets, union
 
 
 def sets(n: int, pairs: np.ndarray) -> list[int]:

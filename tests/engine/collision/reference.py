@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.world.model import (
+from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,

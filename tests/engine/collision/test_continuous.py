@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.collision.find_contacts import pose_all
-from engine.collision.narrow.conservative_advancement import comes_within
-from engine.world.model import BOX, CAPSULE, CONVEX, SPHERE
+from cardan.engine.collision.find_contacts import pose_all
+from cardan.engine.collision.narrow.conservative_advancement import comes_within
+from cardan.engine.world.model import BOX, CAPSULE, CONVEX, SPHERE
 from tests.engine.collision.reference import gap_by_search
 from tests.engine.collision.worlds import Solid, World, about
 from tests.engine.scenes import document, ground, simulate

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Recording, run
-from schemas import load_scene
+from cardan.engine import Recording, run
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 
 BEGIN, END = 0, 1

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from engine.collision.queries.between_steps import closest_shapes
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from cardan.engine.collision.queries.between_steps import closest_shapes
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from tests.engine.collision.reference import (
     gap_by_search,
     gap_to_plane,

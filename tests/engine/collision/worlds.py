@@ -8,19 +8,19 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine.build.allocate import contact_arrays, empty_state
-from engine.build.forces import empty_forces
-from engine.build.joints import empty_joints
-from engine.build.mesh import build_mesh, mesh_arrays
-from engine.build.options import build_options
-from engine.build.report import empty_report
-from engine.build.targets import TargetTable
-from engine.collision.find_contacts import broad_phase, narrow_phase, shortage
-from engine.collision.manifold.persistence import store_contacts
-from engine.trees.arrays import no_tree
-from engine.world.collision import collision_scratch
-from engine.world.contacts import Contacts
-from engine.world.model import (
+from cardan.engine.build.allocate import contact_arrays, empty_state
+from cardan.engine.build.forces import empty_forces
+from cardan.engine.build.joints import empty_joints
+from cardan.engine.build.mesh import build_mesh, mesh_arrays
+from cardan.engine.build.options import build_options
+from cardan.engine.build.report import empty_report
+from cardan.engine.build.targets import TargetTable
+from cardan.engine.collision.find_contacts import broad_phase, narrow_phase, shortage
+from cardan.engine.collision.manifold.persistence import store_contacts
+from cardan.engine.trees.arrays import no_tree
+from cardan.engine.world.collision import collision_scratch
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,
@@ -37,8 +37,8 @@ from engine.world.model import (
     Model,
     Shapes,
 )
-from schemas import load_scene
-from schemas.checks.surface import Surface, surface_of
+from cardan.schemas import load_scene
+from cardan.schemas.checks.surface import Surface, surface_of
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 OPTIONS = build_options(load_scene({"bodies": [{"name": "nothing", "type": "static"}]}), np.inf)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiler.handles import hold, opened
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import bundle
+from cardan.engine.compiler.handles import hold, opened
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import bundle
 
 
 @bundle

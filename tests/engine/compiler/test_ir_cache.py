@@ -11,8 +11,8 @@ import numba
 import pytest
 from llvmlite import binding as llvm
 
-from engine.compiler import source_hash
-from engine.compiler.source_hash import Package
+from cardan.engine.compiler import source_hash
+from cardan.engine.compiler.source_hash import Package
 
 ROOT = Path(__file__).parents[3]
 
@@ -104,9 +104,9 @@ def test_sources_that_changed_since_the_import_name_nothing(
 SOLVE = """
 import gc, hashlib, json, re
 from numba.core import event
-from engine.complementarity import solve_lcp
-from engine.compiler.linker import Kernel
-from engine.compiler.progress import COMPILE_EVENT
+from cardan.engine.complementarity import solve_lcp
+from cardan.engine.compiler.linker import Kernel
+from cardan.engine.compiler.progress import COMPILE_EVENT
 
 with event.install_recorder(COMPILE_EVENT) as recorder:
     found = solve_lcp([[2.0, 0.1], [0.1, 2.0]], [-1.0, 0.5], method="lemke")
@@ -145,9 +145,9 @@ def solve(cache: Path) -> dict:
 SYMBOL = """
 import gc
 from numba import float64, int64
-import engine
-from engine.trees.operator import dot_paths
-from engine.compiler.linker import Kernel
+from cardan import engine
+from cardan.engine.trees.operator import dot_paths
+from cardan.engine.compiler.linker import Kernel
 
 # names are made of options
 kernels = [k for k in gc.get_objects() if type(k) is Kernel]
@@ -180,7 +180,7 @@ def test_processes_give_kernels_one_name(tmp_path: Path) -> None:
 
 @compiled
 def test_a_call_of_a_kernel_that_is_not_there_is_refused() -> None:
-    from engine.compiler.linker import KERNEL_PREFIX, check_symbols
+    from cardan.engine.compiler.linker import KERNEL_PREFIX, check_symbols
 
     lost = f"{KERNEL_PREFIX}4lost"
 

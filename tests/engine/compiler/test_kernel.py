@@ -11,11 +11,11 @@ import numba
 import numpy as np
 import pytest
 
-import engine
-from engine.compiler import cache, ir_cache
-from engine.compiler.kernel import kernel
-from engine.compiler.progress import watched
-from engine.compiler.source_hash import source_hash
+from cardan import engine
+from cardan.engine.compiler import cache, ir_cache
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.progress import watched
+from cardan.engine.compiler.source_hash import source_hash
 
 ROOT = Path(__file__).parents[3]
 
@@ -115,7 +115,7 @@ def entries(base: Path) -> list[Path]:
 
 
 KERNELS = """
-from engine.compiler.kernel import kernel, fast_kernel
+from cardan.engine.compiler.kernel import kernel, fast_kernel
 
 @fast_kernel
 def dot(a, b):
@@ -164,12 +164,12 @@ def test_without_a_folder_kernels_still_run(
 ASK_EVERYTHING = """
 import gc, json
 from numba.core import event
-import engine
-from engine.compiler.linker import Kernel
-from engine.compiler.progress import COMPILE_EVENT
-from engine.simulation import Simulation
-from schemas import load_scene
-from schemas.examples import example_names, example_text
+from cardan import engine
+from cardan.engine.compiler.linker import Kernel
+from cardan.engine.compiler.progress import COMPILE_EVENT
+from cardan.engine.simulation import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_names, example_text
 
 engine.warmup()
 with event.install_recorder(COMPILE_EVENT) as recorder:
@@ -216,7 +216,7 @@ def test_after_a_warm_up_no_scene_compiles_anything() -> None:
     engine.warmup()
     found = json.loads(python(ASK_EVERYTHING, cache.KEPT.base))
     assert found["late"] == []
-    assert found["signatures"].pop("engine.step.run") == 1
+    assert found["signatures"].pop("cardan.engine.step.run") == 1
     assert found["signatures"]
     assert set(found["signatures"].values()) == {1}
 
@@ -225,9 +225,9 @@ def test_after_a_warm_up_no_scene_compiles_anything() -> None:
 
 RUN = """
 import json, sys
-from engine.simulation import Simulation
-from schemas import load_scene
-from schemas.examples import example_text
+from cardan.engine.simulation import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
 out = {}
 for name, steps in (("double-pendulum", 40), ("wheeled-cart", 4), ("box-tower", 2)):
     simulation = Simulation(load_scene(example_text(name)))
@@ -249,8 +249,8 @@ def test_compiled_steps_agree_with_interpreted_ones() -> None:
 
 COLD = """
 import gc, json
-import engine
-from engine.compiler.linker import Kernel
+from cardan import engine
+from cardan.engine.compiler.linker import Kernel
 told = []
 engine.warmup(lambda *report: told.append(report))
 kernels = [k for k in gc.get_objects() if type(k) is Kernel]

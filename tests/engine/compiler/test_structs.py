@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.compiler.kernel import kernel
-from engine.compiler.structs import BundleType, bundle
-from engine.compiler.warmup import tiny_scene
-from engine.simulation import Simulation
-from engine.world.workspace import Workspace
-from schemas import load_scene
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.structs import BundleType, bundle
+from cardan.engine.compiler.warmup import tiny_scene
+from cardan.engine.simulation import Simulation
+from cardan.engine.world.workspace import Workspace
+from cardan.schemas import load_scene
 
 
 @bundle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from engine.complementarity import problem
+from cardan.engine.complementarity import problem
 from tests.published import FRICTION
 
 

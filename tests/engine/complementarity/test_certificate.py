@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from engine.complementarity import (
+from cardan.engine.complementarity import (
     Stopped,
     excess,
     infeasibility,

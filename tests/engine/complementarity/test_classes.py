@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.complementarity import (
+from cardan.engine.complementarity import (
     METHODS,
     ProblemError,
     Stopped,
@@ -22,8 +22,8 @@ from engine.complementarity import (
     solve_linear,
     solve_mixed_lcp,
 )
-from engine.complementarity.measure import nearest_in_cones
-from engine.problem.projection import project_cone
+from cardan.engine.complementarity.measure import nearest_in_cones
+from cardan.engine.problem.projection import project_cone
 
 SEEDS = st.integers(0, 2**32 - 1)
 BOX_METHODS = sorted(set(METHODS) - {"direct"})

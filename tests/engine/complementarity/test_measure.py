@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from engine.complementarity import problem
-from engine.complementarity.measure import box_map, coulomb_error, residual
-from engine.problem.operator import dense_matrix
-from engine.problem.residual import residual as residual_of_kernels
+from cardan.engine.complementarity import problem
+from cardan.engine.complementarity.measure import box_map, coulomb_error, residual
+from cardan.engine.problem.operator import dense_matrix
+from cardan.engine.problem.residual import residual as residual_of_kernels
 from tests.engine.solvers.problems import chain, dense_scratch, pile, velocity_scratch
 
 

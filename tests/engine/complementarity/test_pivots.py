@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.complementarity import Stopped, problem, solve
-from engine.complementarity.paths import exchange
-from engine.complementarity.pivots import enumerate_cases
+from cardan.engine.complementarity import Stopped, problem, solve
+from cardan.engine.complementarity.paths import exchange
+from cardan.engine.complementarity.pivots import enumerate_cases
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 8), k=st.integers(0, 8))

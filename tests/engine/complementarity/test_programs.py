@@ -8,7 +8,7 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.complementarity import ProblemError, solve_lp, solve_qp
+from cardan.engine.complementarity import ProblemError, solve_lp, solve_qp
 
 SEEDS = st.integers(0, 2**32 - 1)
 

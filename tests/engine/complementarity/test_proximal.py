@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.complementarity import problem, solve_cone
-from engine.complementarity.proximal import Held, natural_map, newton_matrix
+from cardan.engine.complementarity import problem, solve_cone
+from cardan.engine.complementarity.proximal import Held, natural_map, newton_matrix
 
 
 @pytest.mark.parametrize("tangents", [1, 2])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.complementarity import solve_cone, solve_mixed_lcp
-from engine.problem.projection import project_cone
+from cardan.engine.complementarity import solve_cone, solve_mixed_lcp
+from cardan.engine.problem.projection import project_cone
 from tests.engine.complementarity.collections import read_friction, read_mixed
 from tests.published import FRICTION, data, names_in, needs_friction
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.complementarity import (
+from cardan.engine.complementarity import (
     Stopped,
     solve_box_lcp,
     solve_cone,

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.bodies.forces import elongation
-from engine.constraints.force_elements import write_elements, write_line
-from engine.constraints.grab import write_grab
-from engine.constraints.joints.coordinates import coordinate, n_coordinates
-from engine.constraints.joints.frames import joint_frame
-from engine.constraints.limits import write_limits
-from engine.constraints.row import row_speed
-from engine.constraints.write_rows import write_rows
-from engine.simulation import Simulation
-from engine.world.rows import ROW_LIMIT, ROW_NORMAL
-from engine.world.state import State
+from cardan.engine.bodies.forces import elongation
+from cardan.engine.constraints.force_elements import write_elements, write_line
+from cardan.engine.constraints.grab import write_grab
+from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
+from cardan.engine.constraints.joints.frames import joint_frame
+from cardan.engine.constraints.limits import write_limits
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.simulation import Simulation
+from cardan.engine.world.rows import ROW_LIMIT, ROW_NORMAL
+from cardan.engine.world.state import State
 from tests.engine.constraints.test_rows import AXIS, at
 from tests.engine.scenes import brick, document, ground, simulate
 

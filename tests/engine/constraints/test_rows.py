@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
-from engine.constraints.joints.equations import write_equations
-from engine.constraints.joints.frames import joint_frame
-from engine.constraints.limits import write_ball_limits
-from engine.constraints.row import row_speed
-from engine.integrators.advance_poses import advance_poses
-from engine.simulation import Simulation
+from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates, write_coordinate
+from cardan.engine.constraints.joints.equations import write_equations
+from cardan.engine.constraints.joints.frames import joint_frame
+from cardan.engine.constraints.limits import write_ball_limits
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.integrators.advance_poses import advance_poses
+from cardan.engine.simulation import Simulation
 from tests.engine.scenes import brick, document, ground, simulate
 
 pytestmark = pytest.mark.law

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.allocate import contact_cache
-from engine.simulation import Simulation
-from schemas import load_scene
-from schemas.examples import example_document
+from cardan.engine.build.allocate import contact_cache
+from cardan.engine.simulation import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document
 
 
 def after_some_steps(name: str, steps: int) -> Simulation:

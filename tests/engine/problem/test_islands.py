@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.allocate import island_arrays
-from engine.problem.islands import find_islands
-from engine.solvers.islands import solve_islands
-from engine.solvers.solve import solve
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, Problem
-from engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
+from cardan.engine.build.allocate import island_arrays
+from cardan.engine.problem.islands import find_islands
+from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.solvers.solve import solve
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, Problem
+from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 from tests.engine.solvers.problems import (
     chain,
     copy_problem,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.projection import (
+from cardan.engine.problem.projection import (
     clamp,
     project_cone,
     project_disk,
     project_pair,
     project_polygon,
 )
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.7, 2.0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.residual import residual
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.problem.residual import residual
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from tests.engine.solvers.problems import (
     GRAVITY,
     WORLD,

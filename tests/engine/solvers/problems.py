@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.build.allocate import dense_arrays
-from engine.build.equations import graph_arrays
-from engine.build.simd import simd_arrays
-from engine.compiler.kernel import kernel
-from engine.solvers.direct.elimination_order import write_graph
-from engine.solvers.direct.schur_complement import reduce_problem
-from engine.trees.arrays import no_mobility
-from engine.world.options import SolverMethod, SolverOptions
-from engine.world.problem import FRICTION_CONE, Problem
-from engine.world.report import Report
+from cardan.engine.build.allocate import dense_arrays
+from cardan.engine.build.equations import graph_arrays
+from cardan.engine.build.simd import simd_arrays
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.direct.elimination_order import write_graph
+from cardan.engine.solvers.direct.schur_complement import reduce_problem
+from cardan.engine.trees.arrays import no_mobility
+from cardan.engine.world.options import SolverMethod, SolverOptions
+from cardan.engine.world.problem import FRICTION_CONE, Problem
+from cardan.engine.world.report import Report
 
 H = 1.0 / 240.0
 # vertices of friction polygons

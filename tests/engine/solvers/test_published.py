@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from engine.problem.projection import project_cone
-from engine.solvers.direct.dense_problem import DenseProblem
-from engine.solvers.newton.proximal_newton import solve_proximal_newton
-from engine.solvers.pivoting.box_lcp import make_proximal_newton, solve_box_lcp
-from engine.world.problem import FRICTION_CONE
-from engine.world.report import STOPPED_EXACT
+from cardan.engine.problem.projection import project_cone
+from cardan.engine.solvers.direct.dense_problem import DenseProblem
+from cardan.engine.solvers.newton.proximal_newton import solve_proximal_newton
+from cardan.engine.solvers.pivoting.box_lcp import make_proximal_newton, solve_box_lcp
+from cardan.engine.world.problem import FRICTION_CONE
+from cardan.engine.world.report import STOPPED_EXACT
 from tests.published import FRICTION, data, needs_friction
 
 pytestmark = pytest.mark.reference

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.residual import residual
-from engine.solvers.solve import solve
-from engine.solvers.warm_start import BALANCED, is_solution
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_TOLERANCE
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.solve import solve
+from cardan.engine.solvers.warm_start import BALANCED, is_solution
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
     chain,
     copy_problem,

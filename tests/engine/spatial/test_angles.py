@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from engine.spatial.quaternion import multiply, nearly_unit, unit
-from engine.spatial.rotation import MANY_TURNS, sine_cosine
+from cardan.engine.spatial.quaternion import multiply, nearly_unit, unit
+from cardan.engine.spatial.rotation import MANY_TURNS, sine_cosine
 
 
 def test_sine_and_cosine_are_those_of_the_library() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.spatial import inertia, plucker
+from cardan.engine.spatial import inertia, plucker
 from tests.engine.spatial.test_plucker import flat, random_transform, random_vector, six
 from tests.engine.trees.projection import skew
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.spatial import plucker
-from engine.spatial.rotation import matrix
+from cardan.engine.spatial import plucker
+from cardan.engine.spatial.rotation import matrix
 from tests.engine.trees.projection import skew
 
 rng = np.random.default_rng(5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.spatial.rotation import SMALL, exponential, logarithm
+from cardan.engine.spatial.rotation import SMALL, exponential, logarithm
 
 ANGLES = [0.0, 1e-12, 1e-6, 1e-4, 1e-2, 0.1, 0.3, 0.99 * SMALL, 1.01 * SMALL, 1.0, 3.0]
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from engine.world.tree import (
+from cardan.engine.world.tree import (
     NODE_BALL,
     NODE_FREE,
     NODE_HINGE,

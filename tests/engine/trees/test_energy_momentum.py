@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.accounting import energy
-from engine.build.allocate import empty_state
-from engine.trees.articulated_inertia import write_inertias
-from engine.trees.energy_momentum import gravitational_energy, kinetic_energy, momentum
-from engine.trees.kinematics import write_places, write_velocities
+from cardan.engine.accounting import energy
+from cardan.engine.build.allocate import empty_state
+from cardan.engine.trees.articulated_inertia import write_inertias
+from cardan.engine.trees.energy_momentum import gravitational_energy, kinetic_energy, momentum
+from cardan.engine.trees.kinematics import write_places, write_velocities
 from tests.engine.trees.projection import project
 from tests.engine.trees.trees import GRAVITY, random_tree
 

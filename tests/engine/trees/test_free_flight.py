@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.trees.aba import forward_dynamics
-from engine.trees.arrays import tree_work
-from engine.trees.free_flight import factor_free_flight, repeat_free_flight, solve_free_flight
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.trees.free_flight import (
+    factor_free_flight,
+    repeat_free_flight,
+    solve_free_flight,
+)
 from tests.engine.trees.trees import GRAVITY, Case, random_tree
 
 ROUNDING = 1e-11

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.trees.aba import forward_dynamics
-from engine.trees.arrays import tree_work
-from engine.trees.articulated_inertia import respond
-from engine.trees.crba import factorise, joint_inertia, multiply, solve
-from engine.trees.rnea import inverse_dynamics
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.trees.articulated_inertia import respond
+from cardan.engine.trees.crba import factorise, joint_inertia, multiply, solve
+from cardan.engine.trees.rnea import inverse_dynamics
 from tests.engine.trees.projection import project
 from tests.engine.trees.trees import GRAVITY, KINDS, Case, random_tree
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.trees.coordinates import advance_coordinates
-from engine.trees.jacobian import (
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.engine.trees.jacobian import (
     point_drift,
     write_drifts,
     write_point_jacobian,
     write_point_jacobian_rate,
 )
-from engine.trees.kinematics import write_places, write_velocities, write_velocity_products
+from cardan.engine.trees.kinematics import write_places, write_velocities, write_velocity_products
 from tests.engine.trees.trees import Case, random_tree
 
 POINT = (0.3, -0.2, 0.1)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.accounting.extremes import joint_angle_error, joint_position_error
-from engine.build.allocate import empty_state
-from engine.constraints.joints.coordinates import coordinate
-from engine.constraints.joints.frames import joint_frame
-from engine.trees.coordinates import advance_coordinates
-from engine.trees.kinematics import write_frames, write_places, write_velocities
+from cardan.engine.accounting.extremes import joint_angle_error, joint_position_error
+from cardan.engine.build.allocate import empty_state
+from cardan.engine.constraints.joints.coordinates import coordinate
+from cardan.engine.constraints.joints.frames import joint_frame
+from cardan.engine.trees.coordinates import advance_coordinates
+from cardan.engine.trees.kinematics import write_frames, write_places, write_velocities
 from tests.engine.trees.projection import project
 from tests.engine.trees.trees import GRAVITY, KINDS, Case, random_tree
 

@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.algorithms import GRAVITY, Ours
 from benchmarks.mechanisms import MECHANISMS
-from engine.trees.aba import forward_dynamics
-from engine.trees.rnea import inverse_dynamics
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.rnea import inverse_dynamics
 
 
 @pytest.mark.parametrize("make", MECHANISMS, ids=lambda make: make.__name__)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import Dynamics, StatesInvalid
-from engine.trees.aba import forward_dynamics
-from engine.trees.arrays import tree_work
-from engine.trees.subspaces import constraint_subspace
-from schemas import load_scene
+from cardan.engine import Dynamics, StatesInvalid
+from cardan.engine.trees.aba import forward_dynamics
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.trees.subspaces import constraint_subspace
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document
 from tests.engine.trees.trees import random_scene
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.build.scene import build
-from engine.build.tree import Start, build_tree
-from engine.trees.arrays import tree_work
-from engine.world.model import Model
-from engine.world.tree import NODE_BALL, NODE_FREE, Tree, TreeWork
-from schemas import load_scene
+from cardan.engine.build.scene import build
+from cardan.engine.build.tree import Start, build_tree
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.world.model import Model
+from cardan.engine.world.tree import NODE_BALL, NODE_FREE, Tree, TreeWork
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, document
 
 KINDS = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from schemas.error import shown
+from cardan.schemas.error import shown
 from tests.schemas.broken import BROKEN, GOOD
 from tests.service.real_server import run_to_end
 

@@ -1,6 +1,6 @@
 import pytest
 
-from schemas.complementarity import MAX_UNKNOWNS
+from cardan.schemas.complementarity import MAX_UNKNOWNS
 
 pytestmark = pytest.mark.e2e
 LCP = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}

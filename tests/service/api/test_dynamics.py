@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schemas.examples import example_document
+from cardan.schemas.examples import example_document
 from tests.service.real_server import DROP
 
 pytestmark = pytest.mark.e2e

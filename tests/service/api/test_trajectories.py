@@ -7,7 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from service.recordings.columns import POSE, VELOCITY
+from cardan.service.recordings.columns import POSE, VELOCITY
 from tests.service.real_server import DROP, run_to_end
 
 pytestmark = pytest.mark.e2e

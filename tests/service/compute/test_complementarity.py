@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from schemas.complementarity import ComplementarityAnswer
-from service.compute.complementarity import solve
-from service.simulations import messages as m
+from cardan.schemas.complementarity import ComplementarityAnswer
+from cardan.service.compute.complementarity import solve
+from cardan.service.simulations import messages as m
 
 LCP = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}
 SPARSE = {"rows": [0, 0, 1, 1], "columns": [0, 1, 0, 1], "values": [2, 1, 1, 2]}

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from engine import Dynamics
-from schemas import Limits, load_scene
-from schemas.dynamics import MAX_NUMBERS, MAX_STATES
-from service.api.dynamics import OPERATIONS
-from service.compute.dynamics import COMPUTING, compute
-from service.simulations import messages as m
+from cardan.engine import Dynamics
+from cardan.schemas import Limits, load_scene
+from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
+from cardan.service.api.dynamics import OPERATIONS
+from cardan.service.compute.dynamics import COMPUTING, compute
+from cardan.service.simulations import messages as m
 from tests.engine.trees.trees import random_scene
 
 SCENE = random_scene(np.random.default_rng(8), 4, kinds=("hinge", "slider"))

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from schemas.imported import ImportOptions
-from service.importing import import_path
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import import_path
 from tests.service.importing.robots import compiled_by_mujoco, robot_path
 
 

@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
-from service.importing import import_path
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.service.importing import import_path
 
 SWINGS = """
 <mujoco><option timestep="0.0002"/><worldbody>

@@ -6,9 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from schemas.imported import ImportOptions
-from service.importing import ImportRefusedError, import_archive, import_path
-from service.importing.files import Folder
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import ImportRefusedError, import_archive, import_path
+from cardan.service.importing.files import Folder
 
 LINK = """
 <link name="{name}"><inertial><mass value="1"/>
@@ -105,7 +105,7 @@ def test_links_in_archives_are_not_followed(tmp_path):
 
 
 def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("service.importing.files.MAX_BYTES", 10_000)
+    monkeypatch.setattr("cardan.service.importing.files.MAX_BYTES", 10_000)
     archive = tmp_path / "r.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("r.xml", BODY.format(""))

@@ -7,10 +7,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Dynamics, Simulation
-from schemas import load_scene
-from schemas.imported import ImportOptions
-from service.importing import import_path
+from cardan.engine import Dynamics, Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import import_path
 from tests.service.importing.robots import robot_path
 
 SECONDS = 1.0

@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
-from schemas.imported import ImportOptions
-from service.importing import import_path
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import import_path
 
 WORLD = """
 <mujoco model="trial">

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import pytest
 
-from engine import Dynamics
-from schemas import load_scene
-from schemas.imported import ImportOptions
-from service.importing import import_path
+from cardan.engine import Dynamics
+from cardan.schemas import load_scene
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import import_path
 from tests.service.importing.robots import robot_path
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed (extra `robots`)")

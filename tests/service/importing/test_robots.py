@@ -8,10 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from engine import Simulation
-from schemas import load_scene
-from schemas.imported import ImportAnswer, ImportOptions
-from service.importing import import_path
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+from cardan.schemas.imported import ImportAnswer, ImportOptions
+from cardan.service.importing import import_path
 from tests.service.importing.robots import (
     ALL,
     DM_CONTROL,

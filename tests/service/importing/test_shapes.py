@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from schemas.imported import ImportOptions
-from service.importing import import_path
-from service.importing.shapes import MAX_HULL_POINTS, hull_corners, outermost
+from cardan.schemas.imported import ImportOptions
+from cardan.service.importing import import_path
+from cardan.service.importing.shapes import MAX_HULL_POINTS, hull_corners, outermost
 
 GEOMS = """
 <mujoco>

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from service.recordings.tables import Tables, from_columns, recording_metadata
+from cardan.service.recordings.tables import Tables, from_columns, recording_metadata
 
 FRAMES, BODIES = 5, ("floor", "ball, with a comma")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from service.recordings.folder import load, read_folder, save, sweep, write_folder
-from service.recordings.formats import FORMATS, FormatError, encode, format_of
-from service.recordings.tables import to_numpy
+from cardan.service.recordings.folder import load, read_folder, save, sweep, write_folder
+from cardan.service.recordings.formats import FORMATS, FormatError, encode, format_of
+from cardan.service.recordings.tables import to_numpy
 
 
 def same_bits(left, right):

@@ -1,7 +1,7 @@
 import pytest
 
-from service.recordings.slices import Slice, SliceError, cut
-from service.recordings.tables import to_numpy
+from cardan.service.recordings.slices import Slice, SliceError, cut
+from cardan.service.recordings.tables import to_numpy
 
 
 def steps(recording, table="bodies"):

@@ -16,10 +16,10 @@ import uvicorn
 from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
-from schemas.frame import Frame, decode_frame
-from service.api import problems, queries, sessions, stream
-from service.sessions import Sessions
-from service.settings import Settings
+from cardan.schemas.frame import Frame, decode_frame
+from cardan.service.api import problems, queries, sessions, stream
+from cardan.service.sessions import Sessions
+from cardan.service.settings import Settings
 
 PATIENCE = 30.0
 

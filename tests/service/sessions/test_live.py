@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
+from cardan.schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
 
 from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
 

@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from schemas.frame import FrameFlags, FrameKind
+from cardan.schemas.frame import FrameFlags, FrameKind
 
 from .conftest import SCENE, Service
 

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from schemas.frame import BlockTag
+from cardan.schemas.frame import BlockTag
 
 from .conftest import BOX, FLOOR, Service
 

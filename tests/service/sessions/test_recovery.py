@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from schemas.frame import BlockTag
-from service.processes.supervisor import Watch
+from cardan.schemas.frame import BlockTag
+from cardan.service.processes.supervisor import Watch
 
 from .conftest import SCENE, Service, serving, wait_until
 
@@ -213,8 +213,8 @@ def test_a_spawned_worker_serves_where_there_is_no_fork_server(tmp_path: Path):
 def test_a_preload_that_fails_is_noticed():
     program = """
 import asyncio
-from service.processes import process
-process.PRELOAD = "service.processes.nothing"
+from cardan.service.processes import process
+process.PRELOAD = "cardan.service.processes.nothing"
 launcher = process.WorkerLauncher("forkserver")
 launcher.prepare()
 try:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.sessions import states as m
-from service.sessions.states import Phase
+from cardan.service.sessions import states as m
+from cardan.service.sessions.states import Phase
 
 
 def play(*events: m.Event, session: m.Session | None = None) -> tuple[m.Session, list[m.Effect]]:

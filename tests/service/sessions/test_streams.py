@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
-from schemas.frame import (
+from cardan.schemas.frame import (
     DTYPES,
     BlockTag,
     FrameFlags,
@@ -17,13 +17,13 @@ from schemas.frame import (
     encode_block,
     poses_table,
 )
-from schemas.frame import row_from as row
-from service.sessions.history import OVERHEAD, History
-from service.streams import codec
-from service.streams.codec import SharedFrame
-from service.streams.fanout import Fanout
-from service.streams.mailbox import Mailbox
-from service.streams.viewer import MAX_TEXTS, TRY_AGAIN_LATER, Viewer
+from cardan.schemas.frame import row_from as row
+from cardan.service.sessions.history import OVERHEAD, History
+from cardan.service.streams import codec
+from cardan.service.streams.codec import SharedFrame
+from cardan.service.streams.fanout import Fanout
+from cardan.service.streams.mailbox import Mailbox
+from cardan.service.streams.viewer import MAX_TEXTS, TRY_AGAIN_LATER, Viewer
 
 
 def frame(sequence: int, *, step: int | None = None, epoch: int = 0) -> SharedFrame:

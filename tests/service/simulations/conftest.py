@@ -2,10 +2,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from service.simulations.admission import Admission, NewBatch, NewRun, SceneText
-from service.simulations.catalog import Catalog
-from service.simulations.queue import Queue
-from service.simulations.tables import open_database
+from cardan.service.simulations.admission import Admission, NewBatch, NewRun, SceneText
+from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.queue import Queue
+from cardan.service.simulations.tables import open_database
 
 SCENE = SceneText("hash", '{"bodies": []}')
 

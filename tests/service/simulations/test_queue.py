@@ -3,12 +3,12 @@ import threading
 
 import pytest
 
-from service import clock
-from service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
-from service.simulations.queue import Queue
-from service.simulations.rows import Outcome, worker_lost_error
-from service.simulations.states import RunEvent, RunState
-from service.simulations.tables import VERSION, UnknownVersionError, open_database
+from cardan.service import clock
+from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError, QueueFullError
+from cardan.service.simulations.queue import Queue
+from cardan.service.simulations.rows import Outcome, worker_lost_error
+from cardan.service.simulations.states import RunEvent, RunState
+from cardan.service.simulations.tables import VERSION, UnknownVersionError, open_database
 
 WON = Outcome(RunEvent.SUCCEEDED, step=100, summary={"a": 1}, result="folder")
 BAD = Outcome(RunEvent.FAILED, step=3, error={"code": "engine_diverged", "message": "m"})

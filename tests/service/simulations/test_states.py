@@ -1,6 +1,6 @@
 import pytest
 
-from service.simulations.states import (
+from cardan.service.simulations.states import (
     ACTIVE,
     TERMINAL,
     FailureRule,

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.solvers.sweeps.pgs import sweep_cone
-from engine.solvers.sweeps.simd.layout import LAM, LAYER, SCALES, W
-from engine.solvers.sweeps.simd.sweep import sweep_lanes
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.solvers.sweeps.pgs import sweep_cone
+from cardan.engine.solvers.sweeps.simd.layout import LAM, LAYER, SCALES, W
+from cardan.engine.solvers.sweeps.simd.sweep import sweep_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Lanes, Problem
+    from cardan.engine.world.problem import Lanes, Problem
 
 # lanes.kept of a layer: impulses after the last sweep; normal ones where this sweep began; what the
 # last sweep changed of them. Behind all layers the same of each contact that is swept by itself.

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.solvers.sweeps.simd.layout import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.sweeps.simd.layout import (
     COLOURS,
     HALF,
     KINDS,
@@ -23,7 +23,7 @@ from engine.solvers.sweeps.simd.layout import (
 )
 
 if TYPE_CHECKING:
-    from engine.world.problem import Lanes, Problem
+    from cardan.engine.world.problem import Lanes, Problem
 
 # how far moments of inertia of a round body may be from each other, as a share
 ROUNDING = 1e-13

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.solvers.sweeps.dense import block_diagonal
-from engine.solvers.sweeps.pgs import project_contact, write_block
-from engine.solvers.sweeps.simd.colouring import colour_pairs, find_pairs, place_groups
-from engine.solvers.sweeps.simd.layout import (
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.sweeps.dense import block_diagonal
+from cardan.engine.solvers.sweeps.pgs import project_contact, write_block
+from cardan.engine.solvers.sweeps.simd.colouring import colour_pairs, find_pairs, place_groups
+from cardan.engine.solvers.sweeps.simd.layout import (
     APART,
     ARM,
     AXES,
@@ -42,13 +42,13 @@ from engine.solvers.sweeps.simd.layout import (
     STEPS,
     W,
 )
-from engine.spatial.mat3 import load33, times_vector
-from engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Lanes, Problem
+    from cardan.engine.world.problem import Lanes, Problem
 
 # three vectors, of the normal and both tangents
 Three = tuple[Vec3, Vec3, Vec3]

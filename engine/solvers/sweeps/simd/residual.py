@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.compiler.inline import inlined_kernel
-from engine.compiler.kernel import fast_kernel
-from engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, MU, SCALES, W
-from engine.solvers.sweeps.simd.sweep import (
+from cardan.engine.compiler.inline import inlined_kernel
+from cardan.engine.compiler.kernel import fast_kernel
+from cardan.engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, MU, SCALES, W
+from cardan.engine.solvers.sweeps.simd.sweep import (
     FOUND,
     WORST,
     along,
@@ -24,7 +24,7 @@ from engine.solvers.sweeps.simd.sweep import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Lanes
+    from cardan.engine.world.problem import Lanes
 
 
 @inlined_kernel

@@ -18,17 +18,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import fast_kernel, kernel
-from engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
-from engine.solvers.sweeps.simd.sweep import along, frame, load_sides, parting
+from cardan.engine.compiler.kernel import fast_kernel, kernel
+from cardan.engine.solvers.sweeps.simd.layout import BIAS, CFM, LAM, LAYER, POINTS, SCALES, STEPS, W
+from cardan.engine.solvers.sweeps.simd.sweep import along, frame, load_sides, parting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.solvers.substeps.softness import Softness
-    from engine.world.problem import Lanes
-    from engine.world.rows import Rows
-    from engine.world.substeps import Substeps
+    from cardan.engine.solvers.substeps.softness import Softness
+    from cardan.engine.world.problem import Lanes
+    from cardan.engine.world.rows import Rows
+    from cardan.engine.world.substeps import Substeps
 
 SPEED, GAIN, TOTAL, GAP, SOFT, SOFT_STEP, HARD_STEP, REBOUND, AIM = 0, 3, 6, 9, 10, 11, 12, 13, 14
 N_SOFT = 15

@@ -5,21 +5,21 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.compiler.kernel import kernel
-from engine.problem.operator import add_impulse, row_velocity
-from engine.problem.residual import contact_errors, larger
-from engine.solvers.sweeps.pgs import pgs, sweep_cone
-from engine.solvers.sweeps.simd.layout import W
-from engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
-from engine.solvers.sweeps.simd.residual import measure_lanes
-from engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
-from engine.world.problem import BIAS_APPLIED, FRICTION_CONE
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import add_impulse, row_velocity
+from cardan.engine.problem.residual import contact_errors, larger
+from cardan.engine.solvers.sweeps.pgs import pgs, sweep_cone
+from cardan.engine.solvers.sweeps.simd.layout import W
+from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
+from cardan.engine.solvers.sweeps.simd.residual import measure_lanes
+from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_CONE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Lanes, Problem
+    from cardan.engine.world.problem import Lanes, Problem
 
 # most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
 Rules = tuple[int, float, float]

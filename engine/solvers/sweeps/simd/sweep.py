@@ -17,9 +17,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from engine.compiler.inline import inlined_kernel
-from engine.compiler.kernel import fast_kernel
-from engine.solvers.sweeps.simd.layout import (
+from cardan.engine.compiler.inline import inlined_kernel
+from cardan.engine.compiler.kernel import fast_kernel
+from cardan.engine.solvers.sweeps.simd.layout import (
     APART,
     ARM,
     AXES,
@@ -37,12 +37,12 @@ from engine.solvers.sweeps.simd.layout import (
     STEPS,
     W,
 )
-from engine.solvers.sweeps.simd.transpose import load_rows, store_rows
+from cardan.engine.solvers.sweeps.simd.transpose import load_rows, store_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from engine.world.problem import Lanes
+    from cardan.engine.world.problem import Lanes
 
 # places in the scratch of a group: six velocities of either side, the largest changes or two errors
 # of each lane, which outlive the group, and what is found for a layer

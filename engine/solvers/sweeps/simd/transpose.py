@@ -14,8 +14,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from engine.compiler.kernel import CHECKED, fast_kernel
-from engine.solvers.sweeps.simd.layout import HALF, W
+from cardan.engine.compiler.kernel import fast_kernel
+from cardan.engine.compiler.mode import CHECKED
+from cardan.engine.solvers.sweeps.simd.layout import HALF, W
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

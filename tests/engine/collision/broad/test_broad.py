@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.collision.broad.aabb_tree import find_pairs_tree
-from engine.collision.broad.all_pairs import find_pairs_all
-from engine.collision.find_contacts import pose_all
-from engine.world.model import BOX, SPHERE
-from engine.world.report import CONTACTS_FULL, PAIRS_FULL
+from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
+from cardan.engine.collision.broad.all_pairs import find_pairs_all
+from cardan.engine.collision.find_contacts import pose_all
+from cardan.engine.world.model import BOX, SPHERE
+from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
 from tests.engine.collision.worlds import Solid, World, floor
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from engine.collision.find_contacts import pose_all
-from engine.collision.manifold.box_faces import box_faces
-from engine.collision.manifold.contact_points import face_candidates, frame_of, snap_to_face
-from engine.collision.manifold.feature import write_feature
-from engine.collision.motion import load3_at
-from engine.collision.narrow.dispatch import nearest
-from engine.collision.narrow.posed_pair import write_pair
-from engine.world.collision import POSITION, Faces, Pair
-from engine.world.model import BOX
+from cardan.engine.collision.find_contacts import pose_all
+from cardan.engine.collision.manifold.box_faces import box_faces
+from cardan.engine.collision.manifold.contact_points import face_candidates, frame_of, snap_to_face
+from cardan.engine.collision.manifold.feature import write_feature
+from cardan.engine.collision.motion import load3_at
+from cardan.engine.collision.narrow.dispatch import nearest
+from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.world.collision import POSITION, Faces, Pair
+from cardan.engine.world.model import BOX
 from tests.engine.collision.worlds import Solid, World, about
 
 LOWER, UPPER = (0.5, 0.7, 0.3), (0.4, 0.3, 0.2)

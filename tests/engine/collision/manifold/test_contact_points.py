@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPHERE
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, SPHERE
 from tests.engine.collision.worlds import Solid, World, about, floor
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.build.allocate import contact_arrays, contact_cache
-from engine.collision.manifold.persistence import match_contacts, move_cached
+from cardan.engine.build.allocate import contact_arrays, contact_cache
+from cardan.engine.collision.manifold.persistence import match_contacts, move_cached
 from tests.engine.collision.worlds import Solid, World
 
 

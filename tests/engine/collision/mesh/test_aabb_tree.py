@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.build.mesh import build_mesh, mesh_arrays
-from engine.collision.mesh.aabb_tree import (
+from cardan.engine.build.mesh import build_mesh, mesh_arrays
+from cardan.engine.collision.mesh.aabb_tree import (
     nearest_on_triangle,
     nearest_triangle,
     next_leaf,
@@ -17,9 +17,9 @@ from engine.collision.mesh.aabb_tree import (
     triangle_above,
     triangle_meets,
 )
-from engine.world.collision import TREE_DEPTH
-from engine.world.model import INSIDE_CLOSED, TREE_LEAF
-from schemas.checks.surface import surface_of
+from cardan.engine.world.collision import TREE_DEPTH
+from cardan.engine.world.model import INSIDE_CLOSED, TREE_LEAF
+from cardan.schemas.checks.surface import surface_of
 from tests.engine.collision.worlds import grid, icosphere
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, SPHERE
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, SPHERE
 from tests.engine.collision.reference import (
     gap_by_search,
     gap_to_plane,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.mesh import build_mesh, mesh_arrays
-from engine.collision.mesh.ray import ray_mesh
-from engine.world.collision import TREE_DEPTH
-from schemas.checks.surface import surface_of
+from cardan.engine.build.mesh import build_mesh, mesh_arrays
+from cardan.engine.collision.mesh.ray import ray_mesh
+from cardan.engine.world.collision import TREE_DEPTH
+from cardan.schemas.checks.surface import surface_of
 from tests.engine.collision.worlds import cuboid, grid, icosphere
 from tests.engine.scenes import document, simulate
 from tests.engine.test_meshes import angle_iron, body, mesh

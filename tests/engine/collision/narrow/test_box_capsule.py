@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.collision.find_contacts import pose_all
-from engine.collision.motion import load3_at
-from engine.collision.narrow.box_capsule import nearest_on_core
-from engine.collision.narrow.convex import convex_convex
-from engine.collision.narrow.dispatch import nearest
-from engine.collision.narrow.posed_pair import write_pair
-from engine.world.collision import POSITION, Pair
-from engine.world.model import BOX, CAPSULE
+from cardan.engine.collision.find_contacts import pose_all
+from cardan.engine.collision.motion import load3_at
+from cardan.engine.collision.narrow.box_capsule import nearest_on_core
+from cardan.engine.collision.narrow.convex import convex_convex
+from cardan.engine.collision.narrow.dispatch import nearest
+from cardan.engine.collision.narrow.posed_pair import write_pair
+from cardan.engine.world.collision import POSITION, Pair
+from cardan.engine.world.model import BOX, CAPSULE
 from tests.engine.collision.worlds import Solid, World
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from tests.engine.collision.reference import (
     DIRECTIONS,
     gap_by_search,

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from engine import Simulation
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 
 HULL = [[0.5, 0, 0], [-0.4, 0.1, 0], [0, 0.45, 0.1], [0.1, -0.5, 0], [0, 0.1, 0.6], [0.1, 0, -0.5]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.solvers.direct.cholesky import (
+from cardan.engine.solvers.direct.cholesky import (
     DEPENDENT,
     add_row,
     remove_row,
     solve_factor,
     solve_general,
 )
-from engine.solvers.pivoting.box_lcp import make_pivots
+from cardan.engine.solvers.pivoting.box_lcp import make_pivots
 
 
 def positive_matrix(rng, n, rank=None):

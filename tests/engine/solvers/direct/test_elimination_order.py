@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.operator import dense_matrix
-from engine.solvers.direct.block_ldlt import solve_one, write_factor
-from engine.solvers.direct.elimination_order import write_graph
-from engine.solvers.direct.schur_complement import write_sides
+from cardan.engine.problem.operator import dense_matrix
+from cardan.engine.solvers.direct.block_ldlt import solve_one, write_factor
+from cardan.engine.solvers.direct.elimination_order import write_graph
+from cardan.engine.solvers.direct.schur_complement import write_sides
 from tests.engine.solvers.problems import (
     WORLD,
     Body,

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.compiler.kernel import kernel
-from engine.problem.assemble import assemble
-from engine.problem.operator import body_velocities, row_velocity
-from engine.problem.residual import residual
-from engine.solvers.direct.dense import solve_dense
-from engine.solvers.direct.tree_elimination import reduce_on_trees
-from engine.solvers.sweeps.trees import tree_sweeps
-from engine.trees.body_sync import prepare
-from engine.trees.kinematics import write_velocities
-from engine.world.options import SolverMethod
-from engine.world.problem import Dense, Problem
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.assemble import assemble
+from cardan.engine.problem.operator import body_velocities, row_velocity
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.direct.dense import solve_dense
+from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees
+from cardan.engine.solvers.sweeps.trees import tree_sweeps
+from cardan.engine.trees.body_sync import prepare
+from cardan.engine.trees.kinematics import write_velocities
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import Dense, Problem
 from tests.engine.scenes import Document, brick, document, ground, simulate
 from tests.engine.trees.projection import project
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.solvers.direct.dense_problem import (
+from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
     write_velocities,
 )
-from engine.solvers.newton.proximal_newton import SWEEPS_PER_TURN, solve_proximal_newton
-from engine.solvers.newton.semismooth import newton
-from engine.solvers.pivoting.box_lcp import make_proximal_newton
-from engine.solvers.sweeps.dense import StoppingRules, iterate
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from engine.world.report import STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
+from cardan.engine.solvers.newton.proximal_newton import SWEEPS_PER_TURN, solve_proximal_newton
+from cardan.engine.solvers.newton.semismooth import newton
+from cardan.engine.solvers.pivoting.box_lcp import make_proximal_newton
+from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
 
 PROBLEMS = {

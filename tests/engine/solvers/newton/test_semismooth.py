@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.solvers.direct.dense_problem import DenseProblem, project_guess
-from engine.solvers.newton.semismooth import newton, write_newton_system
-from engine.solvers.pivoting.box_lcp import make_newton
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
-from engine.world.report import STOPPED_TOLERANCE
+from cardan.engine.solvers.direct.dense_problem import DenseProblem, project_guess
+from cardan.engine.solvers.newton.semismooth import newton, write_newton_system
+from cardan.engine.solvers.pivoting.box_lcp import make_newton
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import DIRECTIONS
 
 
@@ -63,7 +63,7 @@ def test_ends_at_the_law(kind, rank, followers):
 
 
 def test_never_worse_than_the_guess():
-    from engine.solvers.direct.dense_problem import dense_residual, write_velocities
+    from cardan.engine.solvers.direct.dense_problem import dense_residual, write_velocities
 
     for seed in range(30):
         dp = random_problem(seed, FRICTION_CONE, rank=5)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.solvers.solve import solve
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
-from engine.world.report import DENSE_FULL, STOPPED_EXACT
+from cardan.engine.solvers.solve import solve
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
+from cardan.engine.world.report import DENSE_FULL, STOPPED_EXACT
 from tests.engine.solvers.problems import (
     chain,
     dense_scratch,

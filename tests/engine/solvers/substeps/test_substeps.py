@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from engine import Simulation
-from engine.build.faults import SceneError
-from engine.build.options import build_options
-from engine.solvers.substeps.softness import soft_pair, softness_of
-from schemas import load_scene
+from cardan.engine import Simulation
+from cardan.engine.build.faults import SceneError
+from cardan.engine.build.options import build_options
+from cardan.engine.solvers.substeps.softness import soft_pair, softness_of
+from cardan.schemas import load_scene
 
 
 @pytest.mark.parametrize("zeta", [0.3, 1.0, 10.0])

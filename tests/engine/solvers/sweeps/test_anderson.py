@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.simd import simd_arrays
-from engine.problem.residual import residual
-from engine.solvers.sweeps.simd.anderson import (
+from cardan.engine.build.simd import simd_arrays
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.sweeps.simd.anderson import (
     GROUNDLESS_SWEEPS,
     MOST_SWEEPS,
     list_moving,
@@ -15,8 +15,8 @@ from engine.solvers.sweeps.simd.anderson import (
     sweep_accelerated,
     sweeps_for,
 )
-from engine.solvers.sweeps.simd.packing import store_lanes
-from engine.solvers.sweeps.simd.solver import list_contacts, start_listed, sweep_listed
+from cardan.engine.solvers.sweeps.simd.packing import store_lanes
+from cardan.engine.solvers.sweeps.simd.solver import list_contacts, start_listed, sweep_listed
 from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
 
 

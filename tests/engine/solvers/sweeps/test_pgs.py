@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.residual import residual
-from engine.solvers.direct.dense import solve_dense
-from engine.solvers.sweeps.pgs import pgs
-from engine.world.options import SolverMethod
-from engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.direct.dense import solve_dense
+from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import (
     chain,
     copy_problem,

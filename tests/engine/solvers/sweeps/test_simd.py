@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.build.simd import simd_arrays
-from engine.problem.residual import residual
-from engine.solvers.sweeps.pgs import pgs
-from engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
-from engine.solvers.sweeps.simd.packing import load_lanes
-from engine.solvers.sweeps.simd.solver import list_contacts, measure_listed, sweep_all, sweep_listed
-from engine.world.report import STOPPED_TOLERANCE
+from cardan.engine.build.simd import simd_arrays
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
+from cardan.engine.solvers.sweeps.simd.packing import load_lanes
+from cardan.engine.solvers.sweeps.simd.solver import (
+    list_contacts,
+    measure_listed,
+    sweep_all,
+    sweep_listed,
+)
+from cardan.engine.world.report import STOPPED_TOLERANCE
 from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
 
 # cubes turn as easily about every axis, bricks do not

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.problem.operator import dense_matrix
-from engine.problem.residual import residual
-from engine.solvers.gradient.apgd import apgd, relaxed_error
-from engine.solvers.gradient.nncg import nncg
-from engine.solvers.gradient.subspace import mark_free, minimise, pgs_sm
-from engine.solvers.sweeps.csr import Matrix
-from engine.solvers.sweeps.iterate import iterate_sweeps
-from engine.solvers.sweeps.jacobi import jacobi, write_upper_bounds
-from engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
-from engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.problem.operator import dense_matrix
+from cardan.engine.problem.residual import residual
+from cardan.engine.solvers.gradient.apgd import apgd, relaxed_error
+from cardan.engine.solvers.gradient.nncg import nncg
+from cardan.engine.solvers.gradient.subspace import mark_free, minimise, pgs_sm
+from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
+from cardan.engine.solvers.sweeps.jacobi import jacobi, write_upper_bounds
+from cardan.engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 from tests.engine.solvers.problems import chain, dense_scratch, pile, tower, velocity_scratch
 
 PROBLEMS = {
