@@ -11,6 +11,11 @@ const PROTOCOL = "cardan.v1";
 const ANSWER_TIMEOUT_MS = 8000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
+/**
+ * Closed for good: another protocol, no such session. 4408, a hello that came too late, is none of them:
+ * the first picture can hold up a slow machine for longer than the server waits.
+ */
+const FINAL = new Set([4400, 4404]);
 
 /** What is subscribed while somebody looks, what only while something shows it, and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
@@ -176,8 +181,7 @@ export class Stream {
     }
     this.waiting.clear();
     if (this.stopped) return;
-    // 4xxx: the server refuses this session or this protocol; asking again would not help
-    if (close.code >= 4000 && close.code < 4900) {
+    if (FINAL.has(close.code)) {
       this.handlers.onStatus("closed", close.reason || `closed with code ${close.code}`);
       return;
     }

@@ -199,9 +199,11 @@ def test_selecting_in_the_outline_fills_the_inspector(page: Any, shown: Shown) -
     )
 
 
-def test_a_lost_socket_comes_back(page: Any, shown: Shown) -> None:
+@pytest.mark.parametrize("code", [3000, 4408])
+def test_a_lost_socket_comes_back(page: Any, shown: Shown, code: int) -> None:
+    """Also one that the server has closed since the page was too busy to say hello in time."""
     shown.open("double-pendulum")
-    page.evaluate("sockets.at(-1).close(3000, 'lost for a test')")
+    page.evaluate("(code) => sockets.at(-1).close(code, 'lost for a test')", code)
     shown.wait("sockets.length >= 2 && sockets.at(-1).readyState === 1")
     hello = page.evaluate("said.filter((text) => text.includes('\"hello\"')).at(-1)")
     assert json.loads(hello)["resume"]["sequence"] > 0
