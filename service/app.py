@@ -8,6 +8,7 @@ from typing import Any
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
+from cardan import __version__
 from cardan.service import page
 from cardan.service.api import (
     batches,
@@ -44,7 +45,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The service with the page, not yet started."""
     app = FastAPI(
         title="Cardan",
-        version=str(health.versions()["cardan"] or "0"),
+        version=__version__,
         description=DESCRIPTION,
         lifespan=_lifespan,
         docs_url=None,

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
+from cardan import __version__
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from cardan.service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
 from cardan.service.errors import ProblemError
@@ -17,7 +18,7 @@ router = APIRouter(
     tags=["service"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
 )
 
-PACKAGES = ("cardan", "numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow", "sqlalchemy")
+PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow", "sqlalchemy")
 
 
 @probes.get("/healthz")
@@ -96,8 +97,8 @@ def version() -> dict[str, Any]:
 
 @functools.cache
 def versions() -> dict[str, Any]:
-    """Versions by name; a checkout that is not installed has no version of its own."""
-    found: dict[str, Any] = {"api": "v1"}
+    """Versions by name; None of what is not installed."""
+    found: dict[str, Any] = {"api": "v1", "cardan": __version__}
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)
