@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cardan.schemas.examples import example_text as example_text
 
 # the version of the distribution, the engine and the API's `/v1/version`
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PUBLIC = {
     "engine": (
