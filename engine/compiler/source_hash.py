@@ -21,7 +21,7 @@ class Package(NamedTuple):
     folder: Path
 
 
-ENGINE = Package(__name__.rpartition(".")[0], Path(__file__).parent)
+ENGINE = Package(__name__.rsplit(".", 2)[0], Path(__file__).parents[1])
 
 
 def source_hash(root: Path = ENGINE.folder) -> str:
