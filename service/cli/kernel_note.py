@@ -42,7 +42,7 @@ def _path() -> Path:
     """The note of what kernels depend on: files, compiler, interpreter, processor, folder."""
     digest = hashlib.sha256()
     # importing the engine is what this file spares
-    found = find_spec("engine")
+    found = find_spec("cardan.engine")
     root = Path(str(found and found.origin)).parent
     for path in sorted(root.rglob("*.py")):
         state = path.stat()

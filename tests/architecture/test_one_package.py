@@ -14,9 +14,12 @@ from cardan.engine import ENGINE_VERSION
 from tests.architecture.sources import ROOT, python_files, text_of, tracked, tree_of
 
 ROOMS = ("engine", "schemas", "service")
-BARE = re.compile(
-    r"^\s*(?:from|import) (?:{0})\b|-m[\"', ]+(?:{0})\.".format("|".join(ROOMS)), re.M
+USES = (
+    r"^\s*(?:from|import) (?:{0})\b",
+    r"-m[\"', ]+(?:{0})\.",
+    r"\b(?:find_spec|import_module|files)\([\"'](?:{0})[\"'.]",
 )
+BARE = re.compile("|".join(USES).format("|".join(ROOMS)), re.M)
 
 
 def python(code: str) -> str:
@@ -34,7 +37,9 @@ def test_nothing_names_a_room_without_its_package() -> None:
     assert [str(path) for path in texts if BARE.search(text_of(path))] == []
 
 
-@pytest.mark.parametrize("line", ["from {} import run", "    import {}.step", "python -m {}.cli"])
+@pytest.mark.parametrize(
+    "line", ["from {} import run", "    import {}.step", "python -m {}.cli", "find_spec('{}')"]
+)
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_rule_catches(line: str, room: str) -> None:
     assert BARE.search(line.format(room))

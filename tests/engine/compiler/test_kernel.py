@@ -15,7 +15,7 @@ from cardan import engine
 from cardan.engine.compiler import cache, ir_cache
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.progress import watched
-from cardan.engine.compiler.source_hash import source_hash
+from cardan.engine.compiler.source_hash import ENGINE, Package, is_of_a_module, source_hash
 
 ROOT = Path(__file__).parents[3]
 
@@ -60,7 +60,14 @@ def test_the_folder_is_named_after_all_sources(tmp_path: Path) -> None:
 
 
 def test_the_engines_hash_is_that_of_its_sources() -> None:
-    assert source_hash(Path(engine.__file__).parent) == cache.SOURCE_HASH
+    folder = Path(engine.__file__).parent
+    assert Package(engine.__name__, folder) == ENGINE
+    assert source_hash(folder) == cache.SOURCE_HASH
+    assert folder.parent / "kernels" == cache.SHIPPED.base
+    # every module of the engine, and nothing else, is known by its name
+    assert is_of_a_module("cardan.engine.step.step", "run")
+    assert not is_of_a_module("tests.engine.test_kernel", "run")
+    assert not is_of_a_module("cardan.engine.step.step", "made.<locals>.run")
 
 
 # ---------------------------------------------------------------------- parts and entries
