@@ -92,7 +92,7 @@ def chains(figure: Figure) -> None:
     """Energy errors of chains over ten seconds."""
     axes = figure.subplots()
     for kind, n, dt in SHORT + LONG:
-        curve, _, _ = chain_energy(kind, n, dt)
+        curve, _ = chain_energy(kind, n, dt)
         label = f"{n} rods on {kind}s, {1e3 * dt:g} ms"
         axes.plot(0.05 * np.arange(len(curve)), curve, label=label)
     axes.axhline(1e-3, color="black", linestyle="--", label="asked")

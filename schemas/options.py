@@ -102,6 +102,9 @@ class SimulationOptions(Base):
     """What becomes of position errors: `baumgarte`: velocities take a share of them away;
     `split_impulse`: poses are moved by that share, velocities never know; `projection`: the same
     for stops and contacts, and joints are put in place at the end of every step."""
+    energy_return: Boolean = True
+    """Whether joints get the energy back that their equations take in a step; false: only what
+    `split_impulse`, `projection` and loops of trees return is left out, joints stay in place."""
     anchor_tolerance: Positive = 1e-3
     """Largest mismatch between anchors and initial poses that is accepted [m]."""
     seed: Annotated[Integer, Field(ge=0)] = 0

@@ -13,6 +13,27 @@ class Open(Base):
     model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
 
 
+class ReturnedEnergy(Open):
+    """Energy that velocities were scaled for: errors of the steps that the drift does not show.
+
+    Joints, and loops of trees, get the energy back that their equations took, unless
+    `simulation.energy_return` is false; trees in free flight keep their kinetic energy.
+    """
+
+    sum: float
+    """What joints got back: magnitudes over sets of bodies and steps, added up [J]."""
+    net: float
+    """The same with signs; above zero: equations took more than they gave [J]."""
+    largest_step: float
+    """The largest of one step [J]."""
+    largest_time: float
+    """End of that step; 0: nothing was returned [s]."""
+    share: float
+    """`sum` over the largest kinetic energy, as `max_relative_drift` [-]."""
+    flight: float
+    """By how much trees in free flight were scaled: magnitudes, added up [J]."""
+
+
 class EnergySummary(Open):
     """Energies [J] and how well they are kept [-]."""
 
@@ -24,6 +45,8 @@ class EnergySummary(Open):
     """Largest |E(t) - E(0) - work done + dissipation| over the largest kinetic energy."""
     balance_error: float
     """What the balance of energy, work and dissipation leaves unexplained at the end."""
+    returned: ReturnedEnergy | None = None
+    """What the drift does not show; none: of a run before it was recorded."""
 
 
 class MomentumSummary(Open):

@@ -104,6 +104,7 @@ def build_options(scene: Scene, smallest: float) -> StepOptions:
         orientation_update=int(OrientationUpdate[simulation.orientation_update.upper()]),
         gyroscopic=int(Gyroscopic[simulation.gyroscopic.upper()]),
         stabilisation=int(stabilisation),
+        energy_return=int(simulation.energy_return),
         contact_erp=float(contact.erp) if by_velocity else 0.0,
         position_erp=float(contact.erp),
         restitution_threshold=float(contact.restitution_threshold),

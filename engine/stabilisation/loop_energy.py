@@ -12,6 +12,7 @@ import math
 
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.returned import record_return
 from cardan.engine.accounting.work import mean_row_speed, row_speed_before
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, sub
@@ -84,17 +85,21 @@ def energy_of(tree: Tree, work: TreeWork, qd: NDArray, begin: int, end: int) -> 
 
 
 @kernel
-def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
+def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
     """Scale the rates of tree t and those tied to it for their energy in the kick, less the work.
+
+    Without `energy_too` only what floats gets its momenta back.
 
     Reads   work.V, kept, loop_work
     Writes  qd
+    Returns the energy that scaling brought [J]
     """
     due = work.loop_work[t] if work.loop_work[t] < math.inf else 0.0
     if tree.floating[t] == 1:
         work.invariants[t, INVARIANT_ENERGY] -= due
-        restore_floating(tree, work, t, qd)
-        return
+        return restore_floating(tree, work, t, qd, energy_too)
+    if not energy_too:
+        return 0.0
     wanted, found = -due, 0.0
     for s in range(t, tree.tied.shape[0]):
         if tree.tied[s] == t:
@@ -105,6 +110,7 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
         if tree.tied[s] == t:
             for k in range(tree.v_start[tree.start[s]], tree.v_start[tree.start[s + 1]]):
                 qd[k] *= factor
+    return (factor * factor - 1.0) * found
 
 
 @kernel
@@ -112,7 +118,8 @@ def restore_loop_energy(world: World, closed: bool) -> None:
     """Rates along loops at the end of a step, with the energy they had.
 
     Reads   closed: whether loops could be closed; work.tree.invariants of the drift from the kick
-    Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in
+    Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in,
+            extremes (RETURNED_...)
     Check   tests/laws/test_reduced.py, tests/references/test_mechanisms.py
     """
     tree, state, scratch = world.model.tree, world.state, world.work.tree
@@ -123,9 +130,14 @@ def restore_loop_energy(world: World, closed: bool) -> None:
     L, P = momentum(tree, scratch, 0, n, ZERO3)
     if closed:
         level_rates(world)
+    returns, total, net = world.options.energy_return == 1, 0.0, 0.0
     for t in range(tree.tied.shape[0]):
         if tree.tied[t] == t:
-            give_back(tree, scratch, t, state.tree_qd)
+            brought = give_back(tree, scratch, t, state.tree_qd, returns)
+            total += abs(brought)
+            net += brought
+    if returns:
+        record_return(world, total, net)
     write_velocities(tree, state.tree_qd, scratch)
     write_body_velocities(tree, scratch, state)
     state.ledger[LEDGER_CORRECTION] += energy_of(tree, scratch, state.tree_qd, 0, n) - energy

@@ -6,6 +6,7 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.returned import record_return
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33, times_vector
@@ -15,6 +16,7 @@ from cardan.engine.world.model import DYNAMIC, Bodies
 from cardan.engine.world.positions import Positions
 from cardan.engine.world.rows import ROW_DRAG, ROW_EQUATION, Rows
 from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 # columns of positions.sums
 MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
@@ -288,7 +290,7 @@ def _book_scaling(state: State, positions: Positions, s: int, more: float) -> fl
 
 
 @kernel
-def return_energy(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
+def return_energy(world: World) -> float:
     """Give every set of bodies on joints the energy back that its equations took.
 
     Ideal joints do no work. What theirs did in the kick, and what putting them in place did to
@@ -301,11 +303,13 @@ def return_energy(bodies: Bodies, rows: Rows, positions: Positions, state: State
     more than MOST of its energy: that was no smooth motion.
 
     Reads   positions.gained (n,) J; sets as return_momentum left them
-    Writes  state.v_WB_W, w_WB_W, momentum_in
+    Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_...)
     Returns what kinetic energies gained [J]
     Source  Hairer, Lubich and Wanner 2006, IV.4: projection onto invariants; decision 0051
     Check   tests/laws/test_stabilisation.py
     """
+    bodies, state = world.model.bodies, world.state
+    rows, positions = world.work.rows, world.work.positions
     sums, parent = positions.sums, positions.parent
     n_equations = _count_equations(rows)
     if n_equations == 0:
@@ -325,13 +329,16 @@ def return_energy(bodies: Bodies, rows: Rows, positions: Positions, state: State
         if bodies.kind[i] == DYNAMIC and sums[s, DUE] != 0.0:
             motion = _motion_within(state, i, _field(state, positions, s))
             _add_motion(bodies, state, i, motion, s, sums)
-    gained = 0.0
+    gained, total, net = 0.0, 0.0, 0.0
     for s in range(n):
         due, T = sums[s, DUE], sums[s, KINETIC]
         if due != 0.0 and abs(due) <= MOST * T:
             sums[s, MORE] = sqrt(1.0 + due / T) - 1.0
             if sums[s, MORE] != 0.0:
                 gained += _book_scaling(state, positions, s, sums[s, MORE])
+                total += abs(due)
+                net += due
+    record_return(world, total, net)
     for i in range(n):
         s = find_root(parent, i)
         if bodies.kind[i] == DYNAMIC and sums[s, MORE] != 0.0:

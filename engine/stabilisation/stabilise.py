@@ -37,5 +37,6 @@ def correct_positions(world: World) -> None:
     correction = correct_equations(model, state, work, options, world.report)
     correction += correct_violations(model, state, work, options)
     correction += return_momentum(bodies, rows, positions, state)
-    correction += return_energy(bodies, rows, positions, state)
+    if options.energy_return == 1:
+        correction += return_energy(world)
     state.ledger[LEDGER_CORRECTION] += correction + stored_energy(model, state) - before

@@ -14,7 +14,7 @@ from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot,
 from cardan.engine.trees.energy_momentum import rotor_energy
 from cardan.engine.trees.kinematics import load_matrix, move_node
 from cardan.engine.trees.spatial_arrays import load6, load_sym
-from cardan.engine.world.state import State
+from cardan.engine.world.state import FLIGHT_SUM, State
 from cardan.engine.world.tree import (
     INVARIANT_ANGULAR,
     INVARIANT_CENTRE,
@@ -170,14 +170,15 @@ def stretch_part(wanted: float, found: float, whole: float) -> float:
 
 
 @kernel
-def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
-    """Momentum and angular momentum of a floating tree as remembered, then its energy.
+def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
+    """Momentum and angular momentum of a floating tree as remembered, then, if asked, its energy.
 
     The tree as a whole turns and moves as if it were rigid to carry what is missing of its momenta;
     that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
 
     Reads   work.V, places, inertias
     Writes  qd; work.found as it was
+    Returns the energy that stretching brought [J]
     """
     kept, found, root = work.invariants, work.found, tree.start[t]
     write_sums(tree, work, t, qd, found)
@@ -192,7 +193,10 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
     as_whole = 0.5 * (dot(w, L_kept) + dot(v, P_kept))
     energy = found[t, INVARIANT_ENERGY]
-    factor = stretch_part(kept[t, INVARIANT_ENERGY] - as_whole, energy - as_whole_old, energy)
+    within = energy - as_whole_old
+    factor = 1.0
+    if energy_too:
+        factor = stretch_part(kept[t, INVARIANT_ENERGY] - as_whole, within, energy)
     # rates of the root: V_root - V_whole is stretched, V_whole replaced
     V_w, V_v = load6(work.V, root)
     at_root_old = add(v_old, cross(w_old, arm))
@@ -202,11 +206,12 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     change_root(tree, work, t, sub(new_w, V_w), sub(new_v, V_v), qd)
     for k in range(tree.v_start[root] + 6, tree.v_start[tree.start[t + 1]]):
         qd[k] *= factor
+    return (factor * factor - 1.0) * within
 
 
 @kernel
-def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
-    """Speeds of a tree on the ground as its energy wants them.
+def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> float:
+    """Speeds of a tree on the ground as its energy wants them; returns what that brought [J].
 
     Writes  qd, work.V, found of tree t
     """
@@ -218,10 +223,12 @@ def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> None:
     for i in range(begin, end):
         for k in range(6):
             work.V[i, k] *= factor
+    energy = found[t, INVARIANT_ENERGY]
     found[t, INVARIANT_ENERGY] *= factor * factor
     for k in range(3):
         found[t, INVARIANT_LINEAR + k] *= factor
         found[t, INVARIANT_ANGULAR + k] *= factor
+    return (factor * factor - 1.0) * energy
 
 
 @kernel
@@ -233,19 +240,20 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> No
     centre of mass where it must be, and its momenta, to rounding.
 
     Reads   places and inertias at the end of the drift, work.V of its rates; work.invariants
-    Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result
+    Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result;
+            state.extremes (FLIGHT_SUM)
     Check   tests/laws/test_reduced.py
     """
     qd, kept, found = state.tree_qd, work.invariants, work.found
     for t in range(tree.floating.shape[0]):
         if tree.floating[t] == 0:
             write_sums(tree, work, t, qd, found)
-            stretch_tree(tree, work, t, qd)
+            state.extremes[FLIGHT_SUM] += abs(stretch_tree(tree, work, t, qd))
             continue
         way = scale(h / kept[t, INVARIANT_MASS], three(kept, t, INVARIANT_LINEAR))
         wanted = add(three(kept, t, INVARIANT_CENTRE), way)
         move_nodes(tree, work, t, sub(wanted, centre_of(tree, work, t)[1]), state.tree_q)
-        restore_floating(tree, work, t, qd)
+        state.extremes[FLIGHT_SUM] += abs(restore_floating(tree, work, t, qd, True))
         for i in range(tree.start[t], tree.start[t + 1]):
             move_node(tree, qd, i, work)
         write_sums(tree, work, t, qd, found)

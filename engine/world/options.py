@@ -108,6 +108,7 @@ class StepOptions(NamedTuple):
     orientation_update: int  # OrientationUpdate
     gyroscopic: int  # Gyroscopic
     stabilisation: int  # Stabilisation
+    energy_return: int  # 1: joints get the energy back that their equations take
     contact_erp: float  # -      share of penetration removed per step by velocities
     position_erp: float  # -     the same by moving poses
     restitution_threshold: float  # m/s   slower approaches do not bounce

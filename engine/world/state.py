@@ -52,6 +52,8 @@ BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, N_BIAS = 0, 1, 2, 3, 4
     FIRST_ENERGY,
     FIRST_MOMENTUM,
 ) = range(14)
+# behind the six first momenta: energy [J] that scaled velocities brought, see accounting/returned.py
+RETURNED_SUM, RETURNED_NET, RETURNED_LARGEST, RETURNED_TIME, FLIGHT_SUM = range(19, 24)
 
 
 @bundle

@@ -162,6 +162,7 @@ _SHOWN = {
     "steps": "steps",
     "time": "simulated time [s]",
     "energy.max_relative_drift": "energy drift",
+    "energy.returned.share": "returned by joints, share",
     "joints.max_position_error": "joint error [m]",
     "contacts.max_penetration": "penetration [m]",
     "solver.max_residual": "solver residual",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from cardan.engine import Simulation
 from cardan.engine.build.allocate import position_arrays
@@ -153,6 +155,122 @@ def test_chains_keep_their_energy_for_ten_seconds(n: int, joint: str) -> None:
     summary = sim.summary()
     assert summary["energy"]["max_relative_drift"] <= 1e-3
     assert summary["joints"]["max_position_error"] <= 1e-8
+
+
+STEPS = (2e-3, 1e-3, 5e-4)
+
+
+@functools.cache
+def double_pendulum(dt: float, returns: bool) -> Simulation:
+    """Two rods of 0.2 m on hinges, one second after their release from the horizontal."""
+    sim = stabilised(limp(2, "hinge"), "projection", dt=dt, energy_return=returns)
+    sim.advance(round(1.0 / dt))
+    return sim
+
+
+def exact_double_pendulum(sim: Simulation, time: float) -> np.ndarray:
+    """Middles of both rods in the plane (2, 2) [m], by Lagrange's equations of two angles."""
+    m, g, length, half = 1.0, 9.81, 0.2, 0.1
+    inertia = float(np.linalg.eigvalsh(sim.model.bodies.inertia_B[0])[-1])
+    coupling = m * length * half
+
+    def rates(_: float, y: np.ndarray) -> np.ndarray:
+        a, b, da, db = y
+        M = np.array([[inertia + m * half**2 + m * length**2, coupling * np.cos(a - b)],
+                      [coupling * np.cos(a - b), inertia + m * half**2]])  # fmt: skip
+        force = [
+            -coupling * np.sin(a - b) * db**2 - m * g * (half + length) * np.cos(a),
+            coupling * np.sin(a - b) * da**2 - m * g * half * np.cos(b),
+        ]
+        return np.r_[da, db, np.linalg.solve(M, force)]
+
+    y = solve_ivp(rates, (0.0, time), np.zeros(4), "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    along = np.array([[np.cos(y[0]), np.sin(y[0])], [np.cos(y[1]), np.sin(y[1])]])
+    return np.array([half * along[0], length * along[0] + half * along[1]])
+
+
+def orders(errors: list[float]) -> np.ndarray:
+    """Observed orders from errors of steps that are halved."""
+    return np.log2(np.array(errors[:-1]) / errors[1:])
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_the_trajectory_of_a_double_pendulum_is_of_second_order(returns: bool) -> None:
+    """Whether joints get their energy back or not: that is no part of the order."""
+    errors = []
+    for dt in STEPS:
+        sim = double_pendulum(dt, returns)
+        exact = exact_double_pendulum(sim, sim.time)
+        errors.append(float(np.abs(sim.poses()[:2][:, [0, 2]] - exact).max()))
+    assert errors[1] <= 1e-4
+    assert orders(errors).min() >= 1.9
+    assert orders(errors).max() <= 2.1
+
+
+def test_energy_without_the_return_is_of_second_order() -> None:
+    lost = []
+    for dt in STEPS:
+        energy = double_pendulum(dt, False).summary()["energy"]
+        assert energy["returned"]["sum"] == energy["returned"]["share"] == 0.0
+        assert energy["returned"]["largest_step"] == energy["returned"]["largest_time"] == 0.0
+        lost.append(energy["initial"] - energy["final"])
+    assert min(lost) > 0.0
+    assert orders(lost).min() >= 1.8
+    assert orders(lost).max() <= 2.2
+
+
+def test_what_joints_get_back_is_what_they_lose_without_it() -> None:
+    for dt in STEPS:
+        kept = double_pendulum(dt, True).summary()["energy"]
+        lost = double_pendulum(dt, False).summary()["energy"]
+        returned, missing = kept["returned"], kept["final"] - lost["final"]
+        assert kept["max_relative_drift"] <= 0.01 * lost["max_relative_drift"]
+        assert returned["net"] == pytest.approx(missing, rel=0.05)
+        assert returned["sum"] >= abs(returned["net"])
+        assert 0.0 < returned["largest_step"] <= returned["sum"]
+        assert 0.0 < returned["largest_time"] <= 1.0
+        assert returned["share"] == pytest.approx(returned["sum"] / kept["max_kinetic"])
+
+
+def test_what_is_returned_is_part_of_a_snapshot() -> None:
+    loaded = load_scene(limp(2, "hinge"))
+    whole, resumed = Simulation(loaded), Simulation(loaded)
+    whole.advance(150)
+    resumed.restore(whole.snapshot())
+    whole.advance(50)
+    resumed.advance(50)
+    assert whole.summary()["energy"]["returned"]["sum"] > 0.0
+    assert resumed.summary()["energy"]["returned"] == whole.summary()["energy"]["returned"]
+
+
+def test_the_return_changes_nothing_where_nothing_is_returned() -> None:
+    found = []
+    for returns in (True, False):
+        sim = stabilised(limp(2, "hinge"), "baumgarte", energy_return=returns)
+        sim.advance(200)
+        assert sim.summary()["energy"]["returned"]["sum"] == 0.0
+        found.append(sim.state_hash())
+    assert found[0] == found[1]
+
+
+def test_loops_of_trees_report_what_they_get_back() -> None:
+    """A four-bar linkage in joint coordinates: its loop keeps closed without the return too."""
+    summary = {}
+    for returns in (True, False):
+        scene = loop()
+        options = {"dt": 0.002, "formulation": "reduced", "energy_return": returns}
+        sim = simulate(scene | {"simulation": options})
+        sim.advance(500)
+        summary[returns] = sim.summary()
+    kept, lost = summary[True]["energy"], summary[False]["energy"]
+    assert kept["returned"]["sum"] > 0.0
+    assert kept["returned"]["flight"] > 0.0
+    assert lost["returned"]["sum"] == 0.0
+    missing = kept["final"] - lost["final"]
+    assert kept["returned"]["net"] == pytest.approx(missing, rel=0.05)
+    assert kept["max_relative_drift"] < lost["max_relative_drift"]
+    assert lost["balance_error"] <= 1e-8
+    assert summary[False]["joints"]["max_position_error"] <= 1e-6
 
 
 def test_joints_of_a_whip_of_a_hundred_links_stay_in_place() -> None:
