@@ -31,7 +31,8 @@ class SolverOptions(Base):
     method: SolverMethod = "auto"
     """Solver; `auto` lets the engine choose."""
     tolerance: Positive = 1e-8
-    """Residual at which the solver stops, relative to the problem [-]."""
+    """Residual at which iterations stop, absolute, the largest over all rows [m/s or rad/s]; sweeps
+    stop at this change of velocity per sweep."""
     max_iterations: Count | None = None
     """Largest number of iterations per step; none: the method's own."""
     relaxation: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, lt=2.0)] = 1.0
@@ -99,13 +100,13 @@ class SimulationOptions(Base):
     gyroscopic: Literal["implicit", "explicit", "off"] = "implicit"
     """How the torque -w x I w enters a step."""
     stabilisation: Literal["baumgarte", "split_impulse", "projection"] = "projection"
-    """What becomes of position errors: `baumgarte`: velocities take a share of them away;
-    `split_impulse`: poses are moved by that share, velocities never know; `projection`: the same
-    for stops and contacts, and joints are put in place at the end of every step."""
+    """Correction of position errors: `baumgarte`: velocities remove a share of them per step;
+    `split_impulse`: poses are moved by that share without changing velocities; `projection`: the
+    same for stops and contacts, and joints are corrected fully at the end of every step."""
     anchor_tolerance: Positive = 1e-3
     """Largest mismatch between anchors and initial poses that is accepted [m]."""
     seed: Annotated[Integer, Field(ge=0)] = 0
-    """Seed of every random choice."""
+    """Not used, as a simulation makes no random choices; written to recordings as metadata."""
     solver: SolverOptions = SolverOptions()
     """Solver options."""
     contact: ContactOptions = ContactOptions()
