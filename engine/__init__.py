@@ -1,4 +1,4 @@
-"""Rigid multibody dynamics: build a scene, advance it, ask it how true it is."""
+"""Rigid multibody dynamics: build a scene, advance it, and measure the errors of the result."""
 
 if __name__ != "cardan.engine":
     raise ImportError("import cardan.engine: `engine` would be a second copy of it")

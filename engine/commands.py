@@ -1,4 +1,4 @@
-"""The part of a simulation's door through which a person pushes, drives and holds things."""
+"""Commands to a running simulation: forces, impulses, velocities, motors, gravity, grabbing."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def total_momentum(model: Model, state: State) -> Array:
 
 
 class Booked:
-    """Books what changes inside a `with` as work and impulse from outside."""
+    """Context manager that books changes of energy and momenta as external work and impulse."""
 
     def __init__(self, model: Model, state: State) -> None:
-        """Take the model and the state that is about to be changed."""
+        """Store the model and the state that will be changed."""
         self._model, self._state = model, state
 
     def __enter__(self) -> None:
-        """Remember energy and momenta."""
+        """Store energy and momenta."""
         self._energy = total_energy(self._model, self._state)
         self._momentum = total_momentum(self._model, self._state)
 
@@ -50,7 +50,7 @@ class Booked:
 
 
 def wake(state: State, i: int) -> None:
-    """Wake body i with all that fell asleep together with it; its rest begins anew."""
+    """Wake body i and all bodies that fell asleep with it; reset its rest time."""
     first = state.asleep_with[i]
     if first >= 0:
         members = state.asleep_with == first
@@ -61,7 +61,7 @@ def wake(state: State, i: int) -> None:
 
 
 def neighbours(model: Model, state: State, i: int) -> set[int]:
-    """Bodies that rest on body i, or hang on it by a joint or a force element."""
+    """Bodies that rest on body i, or are connected to it by a joint or a force element."""
     n_shapes = len(model.shapes.kind)
     keys = state.resting.key[: state.resting.count[0]]
     touching = (model.shapes.body[keys // n_shapes], model.shapes.body[keys % n_shapes])
@@ -74,7 +74,7 @@ def neighbours(model: Model, state: State, i: int) -> set[int]:
 
 
 def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
-    """Give body i a velocity of its origin and an angular velocity, in W.
+    """Set the velocity of body i's origin [m/s] and its angular velocity [rad/s], in W.
 
     Raises ValueError for a static body.
     """
@@ -90,7 +90,7 @@ def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Arr
 
 
 def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Array | None) -> None:
-    """Hit body i with an impulse [N s] at a point of W (default: the centre of mass).
+    """Apply an impulse [N s, W] to body i at a point [m, W] (default: the centre of mass).
 
     Raises ValueError unless the body is dynamic.
     """
@@ -109,7 +109,7 @@ def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Arr
 def apply_wrench(
     model: Model, state: State, i: int, wrench: Array, point: Array | None, until: float
 ) -> None:
-    """Push body i with force and torque (6,), linear first, W, until a time [s].
+    """Apply force [N] and torque [N m] (6,), linear first, W, to body i until a time [s].
 
     Raises ValueError unless the body is dynamic.
     """
@@ -123,7 +123,7 @@ def apply_wrench(
 
 
 def grab(model: Model, state: State, i: int, point: Array) -> None:
-    """Take hold of a point of W on body i.
+    """Attach the grab spring to body i at a point [m, W].
 
     Raises ValueError unless the body is dynamic.
     """
@@ -136,13 +136,13 @@ def grab(model: Model, state: State, i: int, point: Array) -> None:
 
 
 def grabbed_point(state: State) -> Array:
-    """Where the held point is now, in W (3,)."""
+    """Current position of the grabbed point [m], W (3,)."""
     i = int(state.grab_body[0])
     return state.p_WB[i] + turn(state.q_WB[i], state.grab_point_B)
 
 
 def vector(value: Any, what: str) -> Array:
-    """Three finite numbers. Raises ValueError that names them."""
+    """Three finite numbers as an array; raises a ValueError that names the argument."""
     array = np.asarray(value, dtype=float)
     if array.shape != (3,) or not np.isfinite(array).all():
         raise ValueError(f"{what} must be three finite numbers, not {value!r}")
@@ -150,7 +150,7 @@ def vector(value: Any, what: str) -> Array:
 
 
 class Commands:
-    """What may be done to a running simulation, by names; all of it is booked as from outside."""
+    """Commands to a running simulation, by names; their effects are booked as external."""
 
     model: Model
     state: State
@@ -196,26 +196,26 @@ class Commands:
     def apply_wrench(
         self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0
     ) -> None:
-        """Push a body for `duration` seconds (0: one step) with force [N] and torque [N m], W."""
+        """Apply force [N] and torque [N m], W, to a body for `duration` seconds (0: one step)."""
         wrench = np.concatenate([vector(force, "force"), vector(torque, "torque")])
         where = None if point is None else vector(point, "point")
         until = self.time + max(float(duration), self.time_step)
         apply_wrench(self.model, self.state, self._body(body), wrench, where, until)
 
     def apply_impulse(self, body: str, impulse: Any, point: Any = None) -> None:
-        """Hit a body with an impulse [N s] at a point of W (default: its centre of mass)."""
+        """Apply an impulse [N s, W] to a body at a point [m, W] (default: its centre of mass)."""
         where = None if point is None else vector(point, "point")
         i = self._body(body)
         apply_impulse(self.model, self.state, i, vector(impulse, "impulse"), where)
 
     def set_velocity(self, body: str, linear: Any, angular: Any) -> None:
-        """Give a body a velocity of its origin [m/s] and an angular velocity [rad/s], W."""
+        """Set the velocity of a body's origin [m/s] and its angular velocity [rad/s], W."""
         i = self._body(body)
         v, w = vector(linear, "linear"), vector(angular, "angular")
         set_velocity(self.model, self.state, i, v, w)
 
     def set_gravity(self, gravity: Any) -> None:
-        """Change gravity [m/s^2], W; the change of potential is booked as work from outside."""
+        """Change gravity [m/s^2], W; book the change of potential as external work."""
         value = vector(gravity, "gravity")
         for i in range(len(self.model.bodies.kind)):
             wake(self.state, i)
@@ -223,9 +223,9 @@ class Commands:
             self.state.gravity_W[:] = value
 
     def grab(self, body: str, point: Any) -> None:
-        """Take hold of a point [m, W] of a dynamic body with a spring.
+        """Grab a dynamic body at a point [m, W] with a spring.
 
-        Raises ValueError where the integrator knows no hand.
+        Raises ValueError for integrators without the grab spring.
         """
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             name = Integrator(self.options.integrator).name.lower()
@@ -233,15 +233,15 @@ class Commands:
         grab(self.model, self.state, self._body(body), vector(point, "point"))
 
     def grab_move(self, target: Any) -> None:
-        """Move the hand [m, W]; without a held body nothing happens."""
+        """Move the target of the grab spring [m, W]; without a grabbed body nothing happens."""
         self.state.grab_target_W[:] = vector(target, "target")
 
     def release(self) -> None:
-        """Let go."""
+        """Release the grabbed body."""
         self.state.grab_body[0] = -1
 
     def grab_state(self) -> dict[str, Any] | None:
-        """What is held: body (index), point, target [m, W] and the force of the last step [N]."""
+        """Grabbed body (index), point and target [m, W], and the force of the last step [N]."""
         i = int(self.state.grab_body[0])
         if i < 0:
             return None

@@ -1,9 +1,9 @@
-"""The door to joint coordinates: algorithms on a scene's tree, for arrays of states.
+"""Kinematics and dynamics of a scene's trees in joint coordinates, for arrays of states.
 
     arm = Dynamics(load_scene(document))
     tau = arm.inverse_dynamics(q, qd, qdd)      # (n, nq), (n, nv), (n, nv) -> (n, nv)
 
-One state may be given as one vector; what comes back then has no first axis. SI, radians, W.
+A single state may be given as a vector; results then have no first axis. SI, radians, W.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class StatesInvalid(SceneInvalid):
-    """States do not fit the tree. `errors` says where, by pointers like /q/3/0."""
+    """States do not fit the tree; `errors` locates the faults by pointers like /q/3/0."""
 
 
 class Coordinate(NamedTuple):
-    """One elementary motion of the tree and its places in q and in qd, qdd, tau."""
+    """One elementary motion of the tree and its indices in q and in qd, qdd, tau."""
 
     joint: str | None  # None: the six motions of a free body
     body: str  # the body it leads to
@@ -52,16 +52,17 @@ class Coordinate(NamedTuple):
 class Dynamics:
     """A scene's bodies as trees in joint coordinates.
 
-    `coordinates` lists the motions in their order. A hinge's or screw's coordinate is an angle, a
-    slider's a way: positive is the child's motion against the parent, 0 where the scene has it. A
-    ball's is a quaternion, child against parent, its rates the angular velocity in the child's
-    axes. A free body's are the place of its centre of mass in W and its quaternion, its rates its
-    angular velocity and the velocity of the centre of mass, both in its own axes.
+    `coordinates` lists the motions in their order. The coordinate of a hinge or screw is an
+    angle, of a slider a displacement: of the child relative to the parent, 0 at the poses of the
+    scene. A ball has a quaternion, child relative to parent, with the relative angular velocity in
+    the child's axes as rates. A free body has the position of its centre of mass in W and its
+    quaternion, with its angular velocity and the velocity of the centre of mass, both in its own
+    axes, as rates.
 
     Forces are those of the tree: gravity, inertia, tau. Contacts, drives, springs, damping and
-    friction of the scene are not part of it. `outside` names joints that are equations in a
-    simulation (they close a loop, couple joints, are elastic or may break): with any of
-    them inverse and forward dynamics are refused, since the tree alone would answer wrongly.
+    friction of the scene are not included. `outside` names joints that are equations in a
+    simulation (they close a loop, couple joints, are elastic or may break): with any of them
+    inverse and forward dynamics raise SceneError, since the tree alone does not determine them.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -137,7 +138,7 @@ class Dynamics:
         return tau[0] if one else tau
 
     def bias_forces(self, q: Any, qd: Any = None) -> Array:
-        """Forces (n, nv) that keep all rates as they are: gravity, centrifugal, Coriolis."""
+        """Forces (n, nv) that keep all rates constant: gravity, centrifugal and Coriolis terms."""
         return self.inverse_dynamics(q, qd)
 
     def forward_dynamics(self, q: Any, qd: Any = None, tau: Any = None) -> Array:
@@ -151,7 +152,7 @@ class Dynamics:
         return qdd[0] if one else qdd
 
     def mass_matrix(self, q: Any) -> Array:
-        """H (n, nv, nv): kinetic energy is qd . H qd/2."""
+        """Mass matrix H (n, nv, nv): kinetic energy is qd . H qd/2."""
         (q,), one = self._take(q)
         H = np.zeros((len(q), self.nv, self.nv))
         self._dense = self._dense or tree_work(self.tree, dense=True)
@@ -171,7 +172,7 @@ class Dynamics:
         return J[0] if one else J
 
     def jacobian_rate(self, q: Any, qd: Any, body: str, point: Any = ORIGIN) -> Array:
-        """dJ/dt (n, 6, nv) while the tree moves with qd."""
+        """dJ/dt (n, 6, nv) at rates qd."""
         (q, qd), one = self._take(q, qd=qd)
         rate = np.zeros((len(q), 6, self.nv))
         node, point_B = self._place(body, point)
@@ -206,7 +207,7 @@ class Dynamics:
         return (S[0], T[0]) if one else (S, T)
 
     def apparent_inverse_inertia(self, q: Any, body: str, point: Any = ORIGIN) -> Array:
-        """Phi (n, 6, 6): acceleration of a body from a force on it, with all it hangs on.
+        """Phi (n, 6, 6): acceleration of a body per force on it, in its tree.
 
         a = Phi f + `bias_acceleration`: f is moment and force at the point, W; a as `jacobian`.
         """
@@ -227,10 +228,10 @@ class Dynamics:
         return b[0] if one else b
 
     def kinematics(self, q: Any, qd: Any = None) -> dict[str, Array]:
-        """Where all bodies of the scene are, and how they move.
+        """Poses and velocities of all bodies of the scene.
 
         `position` (n, bodies, 3) and `velocity` of the origins, `orientation` (n, bodies, 4) and
-        `angular_velocity`; bodies that are not dynamic stay where the scene has them.
+        `angular_velocity`; bodies that are not dynamic keep the poses of the scene.
         """
         (q, qd), one = self._take(q, qd=qd)
         found = np.zeros((len(q), len(self.body_names), 13))
@@ -282,7 +283,7 @@ class Dynamics:
             )
 
     def _place(self, body: str, point: Any) -> tuple[int, tuple[float, float, float]]:
-        """Node of a body (-1: it stands) and a point seen from the node's origin."""
+        """Node of a body (-1: fixed) and a point relative to the node's origin."""
         if body not in self.body_names:
             message = f"There is no body '{body}'."
             raise StatesInvalid([Fault(pointer="/body", code="unknown_body", message=message)])
@@ -315,7 +316,7 @@ class Dynamics:
                     Fault(pointer=f"/{name}", code="wrong_shape", message=message, got=len(rows))
                 )
                 continue
-            # a copy: what broadcasting shares cannot be written to, a type of its own to kernels
+            # a copy: broadcast arrays are read-only, which is another type to kernels
             found.append(np.array(np.broadcast_to(rows, (n, self.nv)), order="C"))
         if not faults:
             self._normalise(coordinates, faults)

@@ -1,4 +1,4 @@
-"""Why a simulation cannot go on, in words."""
+"""Failures of a running simulation: which value of which body left the finite range, and when."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cardan.engine.world.state import State
 
 
 class Failure(NamedTuple):
-    """A value stopped being finite, or is larger than any motion."""
+    """A value of a body is not finite, or beyond the range of any motion."""
 
     step: int
     time: float  # s
@@ -21,7 +21,7 @@ class Failure(NamedTuple):
 
 
 def find_failure(state: State, body: int, names: tuple[str, ...]) -> Failure:
-    """Say what of body number `body` is not finite, and what may help."""
+    """Find the quantity of body number `body` that is not finite; describe it and a remedy."""
     quantities = {
         "position": state.p_WB,
         "orientation": state.q_WB,

@@ -1,4 +1,4 @@
-"""The part of a simulation's door for questions: what touches, what a ray meets, how near."""
+"""Queries of a simulation: contact events, ray casts and distances."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HIT_DTYPE = np.dtype(
     + [(name, np.float64) for name in ("distance", *POINT_FIELDS)]
 )
 ALL_GROUPS = 2**32 - 1
-# room for contact events, per contact; a step needs 10 at worst
+# capacity for contact events per contact; a step needs at most 10
 EVENT_ROOM = 20
 
 
@@ -53,7 +53,7 @@ def rows_of_three(value: Any, what: str) -> Array:
 
 
 class Queries:
-    """What may be asked of a simulation between two steps; nothing of it changes the future."""
+    """Queries of a simulation between two steps; none changes its further course."""
 
     model: Model
     state: State
@@ -70,16 +70,16 @@ class Queries:
     # ------------------------------------------------------------------ events
 
     def watch_events(self, on: bool = True) -> None:
-        """From now on collect events, or no longer; what was collected stays.
+        """Start or stop collecting events; collected events are kept.
 
-        They pile up until `events` takes them. Pairs that touch already have no begin.
+        They accumulate until `events` returns them. Pairs already touching have no begin event.
         """
         self._take_events()
         room = EVENT_ROOM * len(self.work.contacts.gap) + len(self.model.joints.kind)
         self._events = event_arrays(room if on else 0)
 
     def _take_events(self) -> None:
-        """Move what the steps left into `_event_parts`."""
+        """Move the events of the last steps to `_event_parts`."""
         n = int(self._events.count[0])
         if n == 0:
             return
@@ -101,8 +101,8 @@ class Queries:
         """Events since the last call (dtype EVENT_DTYPE), in order; see `watch_events`.
 
         A pair of shapes touches in a step when its surfaces meet or a force acts between them.
-        kind 0: it began to, with the speed [m/s] at which the surfaces approached; kind 1: it
-        ceased to, at the place where it touched last. Time is the middle of the step; shapes are
+        kind 0: begin, with the approach speed [m/s] of the surfaces; kind 1: end, at the last
+        contact point. Time is the middle of the step; shapes are
         numbered within their bodies.
         kind 2: a joint broke, at the end of the step; body_a is its parent, body_b its child (the
         number of bodies stands for the world), the point its anchor, the normal the way of the
@@ -122,7 +122,7 @@ class Queries:
         mask: int = ALL_GROUPS,
         every: bool = False,
     ) -> NDArray[np.void]:
-        """What rays meet (dtype HIT_DTYPE): of each the nearest shape, or every one on its way.
+        """Hits of rays (dtype HIT_DTYPE): for each ray the nearest shape, or all shapes.
 
         Origins [m] and directions (of any length) are one vector or (n, 3), in W, the largest
         distance one number or (n,); rows ascend by ray, then by distance [m]. `mask` keeps shapes
@@ -134,7 +134,7 @@ class Queries:
             rows_of_three(origins, "origin"), rows_of_three(directions, "direction")
         )
         far = np.broadcast_to(np.asarray(max_distance, dtype=float), len(o))
-        # by the largest component first: squares of tiny or huge numbers would not be finite
+        # scale by the largest component first: squares of tiny or huge numbers under- or overflow
         most = np.abs(d).max(axis=1, keepdims=True)
         if (most <= 0.0).any():
             raise ValueError("a direction has length zero; a vector that is not zero is needed")
@@ -157,7 +157,7 @@ class Queries:
     def _cast(
         self, rays: Array, mask: int, every: bool, room: int
     ) -> tuple[NDArray[np.int64], Array]:
-        """Arrays as long as there are hits; only the first `room` of them are written."""
+        """Arrays with one entry per hit; only the first `room` entries are written."""
         who, where = np.zeros((room, 2), np.int64), np.zeros((room, 7))
         found = cast_rays(self.model, self.state, self.collision, rays, mask, every, who, where)
         if found > room:
@@ -167,7 +167,7 @@ class Queries:
     # ------------------------------------------------------------------ distances
 
     def closest_points(self, body_a: str, body_b: str) -> dict[str, Any]:
-        """How near two bodies are: their nearest pair of shapes.
+        """Distance between two bodies: closest points of their nearest pair of shapes.
 
         `distance` [m] is negative where they overlap (then the depth of that pair of shapes),
         `point_a`, `point_b` [m] lie on the surfaces, `normal` points from a to b; all in W.

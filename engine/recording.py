@@ -1,4 +1,4 @@
-"""What is kept of a run: tables of arrays in memory."""
+"""Recording of a run: tables of arrays in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SOLVER = (
     "stop_reason",
 )
 
-# steps between two looks at `should_stop` and calls of `progress`, in seconds of work
+# time between two calls of `should_stop` and `progress` [s]
 CHUNK_S = 0.1
 
 
@@ -47,10 +47,10 @@ def recording_steps(scene: Scene) -> NDArray[np.int64]:
 
 
 class Recording:
-    """Collects frames of a simulation. Call `observe` when a frame is due."""
+    """Frames of a simulation, collected by calls of `observe`."""
 
     def __init__(self, simulation: Simulation) -> None:
-        """Record what the scene's `record` asks for."""
+        """Select the channels named in the scene's `record`."""
         self._simulation = simulation
         record = simulation.scene.record
         self._channels = set(record.channels)
@@ -68,7 +68,7 @@ class Recording:
             simulation.watch_events()
 
     def observe(self) -> None:
-        """Keep the present state."""
+        """Record the current state."""
         simulation, channels = self._simulation, self._channels
         self._when.append((simulation.time, simulation.step_count))
         if "pose" in channels:
@@ -123,7 +123,7 @@ class Recording:
         return table
 
     def _event_table(self) -> Table:
-        """Events of all steps, also of those after the last record; no joint has the name ""."""
+        """Events of all steps, including those after the last record; no joint: the name ""."""
         self._events.append(self._simulation.events())
         rows = np.concatenate(self._events)
         names = np.array([*self._simulation.body_names, "world"])
@@ -137,7 +137,7 @@ class Recording:
         }
 
     def tables(self) -> dict[str, Table]:
-        """Columns by table: bodies, joints, contacts, energy, momentum, solver, events, as kept."""
+        """Columns of the recorded tables: bodies, joints, contacts, energy, momentum, solver, events."""
         simulation, channels = self._simulation, self._channels
         one = np.ones(len(self._when), np.int64)
         tables: dict[str, Table] = {}
@@ -173,10 +173,10 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Recording, dict[str, Any]]:
-    """Simulate a scene to its end, or until it fails or `should_stop` says so.
+    """Simulate a scene to its end, or until it fails or `should_stop` returns True.
 
     progress(step, total) and should_stop() are called about ten times per second of work.
-    Returns what was recorded and the summary. Raises SceneError.
+    Returns the recording and the summary. Raises SceneError.
     """
     simulation = Simulation(scene)
     recording = Recording(simulation)

@@ -1,4 +1,4 @@
-"""What a person wants to see of a step: joint coordinates and forces, contacts."""
+"""Reports: tables of joint coordinates, joint forces and contacts of a step, and the summary."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def broken_joints(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
 def summarise(
     model: Model, state: State, methods: list[str], joint_names: Sequence[str]
 ) -> dict[str, Any]:
-    """The parts `energy`, `momentum`, `joints`, `contacts` and `solver` of a summary.
+    """Parts `energy`, `momentum`, `joints`, `contacts` and `solver` of a summary.
 
     Energy errors are relative to the largest kinetic energy so far (at least that of all bodies at
     REST_SPEED); `methods` names the solvers that were used.
@@ -156,7 +156,7 @@ CONTACT_DTYPE = np.dtype(
 
 @kernel
 def write_coordinates(joints: Joints, state: State, scratch: Rows, out: NDArray) -> None:
-    """Coordinates and rates now.
+    """Write the current joint coordinates and rates.
 
     Reads   the state; scratch rows are overwritten beyond rows.count (their first free row)
     Writes  out (j, 3, 2): [coordinate, (q, qd)], m or rad and per second; of a ball qd is the
@@ -184,10 +184,10 @@ def write_joint_forces(
     out: NDArray,
     drive: NDArray,
 ) -> None:
-    """Forces of the last step, from its rows: impulses over h; of trees from their motion.
+    """Write joint forces of the last step: impulses of rows over h; of trees from their motion.
 
-    The reaction is what equations, stops and springs do to the child, moved to the anchor. A joint
-    that is broken, or broke in this step, has none.
+    The reaction is the force of equations, stops and springs on the child, reduced to the anchor; 0
+    for a joint that is broken or broke in this step.
 
     Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
             drive (j, 3, 2): [coordinate, (motor, limit)] N or N m

@@ -1,4 +1,4 @@
-"""A State as bytes and back, bit for bit."""
+"""Serialisation of a State to bytes and back, bit for bit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CACHES = ("contacts", "resting")
 
 
 def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Every array that is saved, with its name; of contact caches only what is in use."""
+    """Every saved array with its name; of contact caches only the used entries."""
     for name, value in zip(state._fields, state, strict=True):
         if isinstance(value, ContactCache):
             yield f"{name}.count", value.count
@@ -31,7 +31,7 @@ def named_arrays(state: State) -> Iterator[tuple[str, NDArray[np.generic]]]:
 
 
 def to_bytes(state: State, identity: str) -> bytes:
-    """The state with the identity of what it belongs to (scene and engine)."""
+    """Serialise a state with the identity of its scene and engine."""
     parts = [(name, np.ascontiguousarray(array)) for name, array in named_arrays(state)]
     header = {
         "identity": identity,
@@ -68,7 +68,7 @@ def from_bytes(data: bytes, identity: str, state: State) -> State:
             raise ValueError("the snapshot is shorter than its header says")
         saved[name] = np.frombuffer(data, dtype, int(np.prod(shape)), offset).reshape(shape)
         offset += size
-    # entries move between the caches: each must hold them all
+    # entries move between the caches: each must hold all of them
     used = sum(int(saved[f"{name}.count"][0]) for name in CACHES)
     if used > len(state.contacts.key):
         state = state._replace(**{name: contact_cache(used) for name in CACHES})

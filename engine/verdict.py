@@ -1,4 +1,4 @@
-"""Whether a run can be trusted, where it went wrong first, and which setting mends it.
+"""Verdict on a run: whether results are trusted, the first violation, and the setting to change.
 
 A finding is a plain object with the keys of schemas.summary.Finding; warnings are their sentences.
 What is compared in every step is in accounting/crossings.py, the limits are in build/limits.py.
@@ -31,16 +31,16 @@ from cardan.engine.world.state import EXTREME_RESIDUAL, State
 
 Finding = dict[str, Any]
 
-# from so many times its limit on, a joint that is apart or an energy that grows is wrong
+# a joint error or energy growth beyond this multiple of its limit makes the run wrong
 WRONG = 10.0
-# pairs of bodies that are named when many overlap
+# largest number of overlapping pairs that are listed
 MOST_OVERLAPS = 10
 
 SMALLER_STEP = "Make `simulation.dt` smaller."
 
 
 class Names(NamedTuple):
-    """Of bodies and joints, in the order of the scene."""
+    """Names of bodies and joints, in the order of the scene."""
 
     bodies: Sequence[str]
     joints: Sequence[str]
@@ -62,7 +62,7 @@ class Overlap(NamedTuple):
 def find_overlaps(model: Model, state: State, contacts: Contacts) -> list[Overlap]:
     """Pairs of bodies that overlap by more than LENGTH_SHARE of the shorter, the worst first.
 
-    Reads   contacts as found where bodies are now
+    Reads   contacts at the current poses
     """
     n = int(contacts.count[0])
     deep = np.flatnonzero(contacts.gap[:n] < 0.0)
@@ -107,9 +107,9 @@ def overlap_findings(overlaps: Sequence[Overlap], names: Names) -> list[Finding]
 
 
 def crossing(state: State, what: int, h: float) -> Finding | None:
-    """What a crossing of some kind has in common with the others; None: there was none.
+    """Fields common to all kinds of crossings; None without a crossing of this kind.
 
-    `first` and `worst_who` are numbers of bodies or joints.
+    `first` and `worst_who` are indices of bodies or joints.
     """
     record = state.extremes[what : what + 5]
     step = int(record[FIRST_STEP])
@@ -129,7 +129,7 @@ def crossing(state: State, what: int, h: float) -> Finding | None:
 
 
 def joint_change(model: Model, state: State, options: StepOptions) -> str:
-    """What keeps joints together."""
+    """Settings that reduce joint errors, as a sentence."""
     if state.extremes[EXTREME_RESIDUAL] > options.solver.tolerance:
         solver = ' or `simulation.solver.method`: "auto" with more `max_iterations`'
     else:
@@ -150,11 +150,11 @@ def step_change(finding: Finding, h: float) -> str:
 def findings(
     model: Model, state: State, options: StepOptions, names: Names, overlaps: Sequence[Overlap]
 ) -> list[Finding]:
-    """Every limit that the run has left, in the order of this list: overlaps at the start, joints,
-    energy, travel and turn of a step.
+    """Every limit that the run exceeded, in this order: overlaps at the start, joints, energy,
+    travel and rotation per step.
 
-    `value` and `limit` are those of the worst one, by share of its limit; `first_time` [s] is the
-    end of the step in which `body` or `joint` was the first to leave its own.
+    `value` and `limit` are those of the worst crossing relative to its limit; `first_time` [s] is
+    the end of the step in which `body` or `joint` was the first to leave its own.
     """
     h = float(options.time_step)
     found = overlap_findings(overlaps, names)
@@ -209,7 +209,7 @@ SENTENCES = {
 
 
 def sentence(finding: Finding) -> str:
-    """A finding in words: what, where, when, how much, and what mends it."""
+    """A finding as a sentence: quantity, place, time, size, and the setting to change."""
     when = f"at {finding['first_time']:.6g} s (step {finding['first_step']})"
     said = SENTENCES[finding["quantity"]].format(when=when, **finding)
     others = finding.get("others", 0)

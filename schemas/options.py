@@ -31,7 +31,8 @@ class SolverOptions(Base):
     method: SolverMethod = "auto"
     """Solver; `auto` lets the engine choose."""
     tolerance: Positive = 1e-8
-    """Residual at which the solver stops, relative to the problem [-]."""
+    """Residual at which iterations stop, absolute, the largest over all rows [m/s or rad/s]; sweeps
+    stop at this change of velocity per sweep."""
     max_iterations: Count | None = None
     """Largest number of iterations per step; none: the method's own."""
     relaxation: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, lt=2.0)] = 1.0
@@ -108,7 +109,7 @@ class SimulationOptions(Base):
     anchor_tolerance: Positive = 1e-3
     """Largest mismatch between anchors and initial poses that is accepted [m]."""
     seed: Annotated[Integer, Field(ge=0)] = 0
-    """Seed of every random choice."""
+    """Not used, as a simulation makes no random choices; written to recordings as metadata."""
     solver: SolverOptions = SolverOptions()
     """Solver options."""
     contact: ContactOptions = ContactOptions()

@@ -1,4 +1,4 @@
-"""Joints that give way: gone from the step after the one whose reaction was too large."""
+"""Breaking of joints whose reaction exceeds their breaking force; effective from the next step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reaction_of(
 
 @kernel
 def free_pair(state: State, key: int) -> None:
-    """Take one entry of a key out of state.excluded: the pair may touch when it was the last."""
+    """Remove one entry of a key from state.excluded; without entries the pair may touch."""
     keys = state.excluded
     n = keys.shape[0]
     k = 0
@@ -54,7 +54,7 @@ def free_pair(state: State, key: int) -> None:
 
 @kernel
 def record_break(joints: Joints, state: State, j: int, push: Vec3, events: Events) -> None:
-    """Append the event of joint j that broke: at its anchor in the child, along the force on it."""
+    """Append the event of a broken joint: at its anchor on the child, along the force on it."""
     a, b = joints.body_a[j], joints.body_b[j]
     k = append_event(events, EVENT_BREAK, state.step[0], state.time[0], a, b)
     if k >= 0:
@@ -67,14 +67,14 @@ def record_break(joints: Joints, state: State, j: int, push: Vec3, events: Event
 def break_joints(
     joints: Joints, state: State, rows: Rows, problem: Problem, h: float, events: Events
 ) -> None:
-    """Break every joint whose reaction in this step was beyond its breaking force.
+    """Break every joint whose reaction in this step exceeded its breaking force.
 
-    What its spring holds at that moment is lost, and booked as an impact. Its bodies may touch from
-    then on, unless another joint of theirs is against it.
+    The energy stored in its spring is lost, and booked as an impact. Its bodies may touch from then
+    on, unless another joint between them excludes the pair.
 
     Reads   rows of the step, those of a joint one after the other
     Writes  state.broken: the end of this step [s] and the force [N]; state.ledger, excluded;
-            still_steps: what is freed is not about to fall asleep; events, one for each
+            still_steps, reset for the freed bodies; events, one for each joint
     Check   tests/references/test_breaking.py
     """
     i = 0

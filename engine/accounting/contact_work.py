@@ -1,4 +1,4 @@
-"""Where the work of contacts went, and what they gave from outside.
+"""Work of contacts by category, and impulses through contacts from outside.
 
 As in work.py each row's share is lam (J v + J v+)/2; the three rows of a contact act at one
 point, so it is the impulse there times the mean velocity there.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @kernel
 def write_means(motion: Motion, state: State) -> None:
-    """motion.scratch <- velocities, the mean of after the impacts before the kick and behind it."""
+    """motion.scratch <- mean velocities of before (after impacts) and after the kick."""
     mean, old, jump = motion.scratch, motion.velocity_old, motion.jump
     for i in range(mean.shape[0]):
         for k in range(3):
@@ -43,11 +43,11 @@ def write_means(motion: Motion, state: State) -> None:
 
 @kernel
 def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, state: State) -> float:
-    """What those did who move a body of contact c in a given way [J]."""
+    """Work done by prescribed (kinematic) motion at contact c [J]."""
     p, push = load3(contacts.point_W, c), load3(contacts.impulse_W, c)
     a, b = contacts.body_a[c], contacts.body_b[c]
     work = 0.0
-    # a given motion is the same before and after the kick
+    # a prescribed velocity is the same before and after the kick
     if bodies.kind[a] == KINEMATIC:
         work += dot(push, velocity_at(state, motion.scratch, a, p))
     if bodies.kind[b] == KINEMATIC:
@@ -59,12 +59,11 @@ def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, sta
 def book_contacts(
     bodies: Bodies, problem: Problem, contacts: Contacts, motion: Motion, state: State
 ) -> bool:
-    """Book the work of all contacts, and what came from outside through them.
+    """Book the work of all contacts, and work and impulses from outside through them.
 
-    A normal that takes energy is an impact, one that gives energy pushes bodies out of each other
-    (correction); that of a compliant contact is booked by book_compliant_contacts. What the
-    tangents do on
-    surfaces that run over their bodies drives what lies on them.
+    Negative work of a normal is an impact, positive work is position correction; compliant contacts
+    are booked by book_compliant_contacts. Work of tangents on a surface with a surface velocity is
+    work of a drive.
 
     Reads   contacts.impulse_W of this kick; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in; motion.scratch. Returns whether a contact is compliant
@@ -73,7 +72,7 @@ def book_contacts(
     ledger, mean, first = state.ledger, motion.scratch, problem.count[1]
     write_means(motion, state)
     rubbed, driven, taken, given = 0.0, 0.0, 0.0, 0.0
-    # from outside, and its moment about the origin
+    # external impulse, and its moment about the origin
     total, about = ZERO3, ZERO3
     compliant = False
     for c in range(contacts.count[0]):
@@ -110,7 +109,7 @@ def book_contacts(
 
 @kernel
 def pressed_energy(compliance: float, gap: float) -> float:
-    """Energy of a compliant contact, gap^2/(2 compliance) where pressed in [J]."""
+    """Energy of a compliant contact, gap^2/(2 compliance) for gap < 0 [J]."""
     return 0.5 * min(gap, 0.0) ** 2 / compliance
 
 
@@ -118,12 +117,12 @@ def pressed_energy(compliance: float, gap: float) -> float:
 def book_compliant_contacts(
     rows: Rows, problem: Problem, contacts: Contacts, motion: Motion, state: State, h: float
 ) -> None:
-    """Book compliant contacts: what they store is potential energy, what they lose is damping.
+    """Book compliant contacts: stored energy is potential energy, losses are damping.
 
     With the gap at both ends of the step on a straight line through its middle, a contact loses
-    -(work on the bodies + rise of its energy). Where gaps were elsewhere at the end of the last
-    step (contacts come, go, and move on curves), the difference is correction; what the first step
-    of all finds stored belongs to the energy the run began with.
+    -(work on the bodies + rise of its energy). Where the gap differs from that at the end of the
+    last step (contacts appear, vanish and move on curves), the difference is correction. Energy
+    stored in the first step belongs to the initial energy.
 
     Writes  state.ledger, state.extremes (FIRST_ENERGY)
             state.elastic, the energy stored at the end of this step [J]
@@ -156,8 +155,7 @@ def book_compliant_contacts(
 
 @kernel
 def book_touch(world: World) -> None:
-    """Book all that contacts did in the step that was just done: see book_contacts,
-    book_compliant_contacts.
+    """Book the contacts of a finished step: see book_contacts, book_compliant_contacts.
 
     Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in, elastic; motion.scratch

@@ -1,7 +1,7 @@
-"""Where a run leaves the limits within which its numbers can be trusted: first, and at worst.
+"""Crossings of the limits within which results are trusted: the first and the worst of each kind.
 
-The limits are laid down once, at the start (engine/build/limits.py), in state.extremes behind the
-largest errors. A step compares its sums with the gates alone; only beyond them it looks closer.
+The limits are set once, at the start (engine/build/limits.py), in state.extremes after the largest
+errors. A step compares its sums with the gates; only if a gate is exceeded are the limits checked.
 
     state.extremes[:CROSSINGS]    the largest errors (world/state.py)
     [CROSSINGS : GATES]           five numbers for each kind of crossing
@@ -21,16 +21,16 @@ from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK
 
 CROSSINGS = 24
 
-# what may be crossed: anchors apart [m], energy from nowhere [J], speed [m/s], rate of turning
+# kinds of crossings: anchors apart [m], unexplained energy growth [J], speed [m/s], rate of turning
 # [rad/s]
 APART, GROWTH, TRAVEL, TURN = 24, 29, 34, 39
 # of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
-# value, its limit, and whose it is
+# value, its limit, and its joint or body
 FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
 GATES = 44
-# no joint has a smaller limit [m]; no body is too fast with less kinetic energy in all [J]; growth
-# of energy that is none [J]; limit of the rate of turning [rad/s]
+# gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
+# tolerated growth of energy [J]; limit of the angular speed [rad/s]
 GATE_APART, GATE_KINETIC, SMALL_GROWTH, LIMIT_TURN = 44, 45, 46, 47
 
 LIMITS = 48
@@ -41,7 +41,7 @@ GROWTH_SHARE = 0.05
 
 @kernel
 def note(state: State, what: int, value: float, limit: float, who: int) -> None:
-    """Keep a crossing: the first of its kind, and the one that is worst for its limit."""
+    """Record a crossing: the first of its kind, and the worst relative to its limit."""
     extremes = state.extremes
     if extremes[what + FIRST_STEP] == 0.0:
         extremes[what + FIRST_STEP] = float(state.step[0])
@@ -55,7 +55,7 @@ def note(state: State, what: int, value: float, limit: float, who: int) -> None:
 
 @kernel
 def note_apart(state: State, j: int, error: float) -> None:
-    """The anchors of joint j are `error` apart [m]: is that too far for its bodies?"""
+    """Record joint j if its anchors are further apart (`error` [m]) than its limit."""
     limit = state.extremes[LIMITS + j]
     if error > limit:
         note(state, APART, error, limit, j)
@@ -63,7 +63,7 @@ def note_apart(state: State, j: int, error: float) -> None:
 
 @kernel
 def note_speeds(model: Model, state: State) -> None:
-    """Bodies that move farther in a step than they are long, or turn too far to follow a curve."""
+    """Record bodies whose travel per step exceeds their length, or whose rotation is too large."""
     kind, extremes = model.bodies.kind, state.extremes
     first = LIMITS + model.joints.kind.shape[0]
     most = extremes[LIMIT_TURN]

@@ -57,7 +57,7 @@ def kinetic_energy(bodies: Bodies, state: State) -> float:
 
 @kernel
 def rotor_energy(model: Model, state: State) -> float:
-    """Of the rotors of joints, armature qd^2/2 [J]."""
+    """Kinetic energy of the rotors of joints, armature qd^2/2 [J]."""
     total = 0.0
     for k in range(state.tree_qd.shape[0]):
         total += 0.5 * model.tree.armature[k] * state.tree_qd[k] ** 2
@@ -142,7 +142,7 @@ def momenta_of(bodies: Bodies, state: State, i: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def whole_motion(model: Model, state: State) -> tuple[float, Vec3, Vec3]:
-    """`moving_energy` [J] and `momenta` [N s], [N m s], in one walk."""
+    """`moving_energy` [J] and `momenta` [N s], [N m s], in one pass."""
     bodies = model.bodies
     kinetic, linear, angular = 0.0, ZERO3, ZERO3
     for i in range(bodies.kind.shape[0]):

@@ -1,4 +1,4 @@
-"""The largest errors of a run so far: one look per step, at its end."""
+"""The largest errors of a run so far, updated at the end of each step."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from cardan.engine.world.state import (
 
 @kernel
 def turns_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
-    """By how much a gear [rad] or rack [m] is off its ratio."""
+    """Error of the ratio of a gear [rad] or rack [m]."""
     second = coordinate(joints, state, j, 1, frame)
     return second - joints.ratio[j] * coordinate(joints, state, j, 0, frame)
 
@@ -106,7 +106,7 @@ def raise_to(state: State, which: int, value: float) -> None:
 
 @kernel
 def start_extremes(model: Model, state: State) -> None:
-    """Forget all records, not the limits; take the present energy and momenta as the first ones.
+    """Reset all records but not the limits; set the initial energy and momenta.
 
     Writes  state.extremes, ledger, momentum_in
     """
@@ -123,7 +123,7 @@ def start_extremes(model: Model, state: State) -> None:
 
 @kernel
 def inner_errors(model: Model, state: State) -> tuple[float, float]:
-    """How far joints of trees are off where the poses of their bodies are now [m], [rad]."""
+    """Errors of joints of trees at the current poses of their bodies [m], [rad]."""
     joints = model.joints
     position, angle = 0.0, 0.0
     for j in range(joints.kind.shape[0]):
@@ -146,8 +146,8 @@ def raise_to_norm(state: State, which: int, x: Vec3) -> None:
 def record_motion(model: Model, state: State) -> None:
     """Compare energy and momenta at the end of this step with the start of the run.
 
-        drift    |E - E(0) - work in + dissipation|        what the laws of mechanics do not explain
-        balance  |the same - correction|                   what the ledger does not explain
+        drift    |E - E(0) - work in + dissipation|        unexplained by the laws of mechanics
+        balance  |the same - correction|                   unexplained by the ledger
         momenta  |P - P(0) - impulse from outside|, alike about the origin
 
     Writes  state.extremes
@@ -181,15 +181,16 @@ def record_motion(model: Model, state: State) -> None:
 def record_extremes(model: Model, state: State, contacts: Contacts, report: Report) -> None:
     """Keep the largest errors of this step, where they are larger than those before.
 
-    Reads   state at the end of the step; contacts as found in its middle; joints of bodies that
-            sleep were looked at before
+    Reads   state at the end of the step; contacts as found in its middle; joints of sleeping bodies
+    were recorded
+            before
     Writes  state.extremes
     Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
     """
     record_motion(model, state)
     joints, kind = model.joints, model.bodies.kind
     for j in range(joints.kind.shape[0]):
-        # joints of trees hold by construction: they are looked at when somebody asks
+        # joints of trees hold by construction: their errors are computed on request
         if model.tree.inner[j] == 1 or not has_rows(joints, kind, state, j):
             continue
         frame = joint_frame(joints, state, j)

@@ -1,12 +1,12 @@
-"""Where the work of a step went.
+"""Work of the forces and impulses of a step, by category.
 
 With v the velocity before and v+ after the kick in the middle of a step,
 
     T+ - T = 1/2 (v + v+) . [h f + J^T lam]
 
 holds exactly, and the potential of a constant gravity changes by exactly -1/2 (v + v+) . h m g. So
-each row's share is lam 1/2 (J v + J v+), and it is booked by what the row is for. Between kicks
-bodies fly freely and keep their kinetic energy up to the error of the free rotation.
+each row's share is lam 1/2 (J v + J v+), and it is booked by the kind of the row. Between kicks
+bodies move freely and keep their kinetic energy up to the error of the free rotation.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def mean_row_speed(rows: Rows, i: int, motion: Motion, state: State) -> float:
-    """1/2 (J v + J v+) [m/s or rad/s], v after the impacts that stand before the kick."""
+    """1/2 (J v + J v+) [m/s or rad/s], v after the impacts before the kick."""
     a, b = rows.body_a[i], rows.body_b[i]
     old, jump = motion.velocity_old, motion.jump
     total = 0.0
@@ -62,7 +62,7 @@ def mean_row_speed(rows: Rows, i: int, motion: Motion, state: State) -> float:
 
 @kernel
 def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -> float:
-    """J v of a side whose motion is given (kinematic); 0 for a dynamic body."""
+    """J v of a side with prescribed motion (kinematic); 0 for a dynamic body."""
     total = 0.0
     if bodies.kind[body] != DYNAMIC:
         for k in range(3):
@@ -72,9 +72,9 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 @kernel
 def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
-    """Book lam times the mean speed of row i, which is no spring and no contact's.
+    """Book lam times the mean speed of row i; for rows other than springs and contacts.
 
-    A stop that takes energy is an impact, one that gives energy pushes bodies apart (correction).
+    Negative work of a stop is an impact, positive work is position correction.
     """
     kind = rows.kind[i]
     work = lam * speed
@@ -92,7 +92,7 @@ def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> N
 
 @kernel
 def row_speed_before(rows: Rows, i: int, motion: Motion) -> float:
-    """J v before the kick and after the impacts that stand before it [m/s or rad/s]."""
+    """J v before the kick and after the impacts that precede it [m/s or rad/s]."""
     a, b = rows.body_a[i], rows.body_b[i]
     total = 0.0
     for k in range(6):
@@ -116,7 +116,7 @@ def damper_of(model: Model, rows: Rows, i: int) -> tuple[float, float]:
 
 @kernel
 def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, h: float) -> float:
-    """What the damper of a spring's row took [J]; its elastic work is counted in the potential.
+    """Energy dissipated by the damper of a spring's row [J]; elastic work is potential energy.
 
     h d ((1 - theta) J v + theta J v+ + ahead) speed,  speed = (J v + J v+)/2 the mean of the
     step; ahead of a force element's line, see element.write_elements
@@ -130,16 +130,16 @@ def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, 
 
 @kernel
 def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
-    """Work of what the solver left of a spring's row [J].
+    """Work of the residual of a spring's row [J].
 
-    Its spring and damper give the impulse at which w = 0; lam is w/cfm more.
+    Spring and damper give the impulse at which w = 0; lam exceeds it by w/cfm.
     """
     return problem.w[i] / rows.cfm[i] * speed if rows.cfm[i] > 0.0 else 0.0
 
 
 @kernel
 def book_work(world: World) -> None:
-    """Book all work of the step that was just done, but for contacts (contact_work.py).
+    """Book all work of a finished step, except that of contacts (contact_work.py).
 
     Reads   velocities before (motion) and after (state), the rows and their impulses
     Writes  state.ledger
@@ -195,7 +195,7 @@ def pushes_against_world(joints: Joints, j: int) -> bool:
 
 @kernel
 def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) -> None:
-    """Add up the impulses of rows against fixed bodies, but for contacts; see book_momentum.
+    """Add the impulses of rows on fixed bodies, except contacts; see book_momentum.
 
     Writes  state.momentum_in
     """
@@ -215,12 +215,12 @@ def book_row_impulses(model: Model, rows: Rows, problem: Problem, state: State) 
 
 @kernel
 def book_momentum(world: World) -> None:
-    """Add up every impulse that came from outside: gravity, wrenches, rows against fixed bodies.
+    """Add all external impulses: gravity, wrenches, rows on fixed bodies.
 
     Contacts are in contact_work.py. Must be called in the middle of the step (poses there). Rows
-    between two dynamic bodies are left out on purpose: they must cancel by themselves, and the
-    drift shows when they do not. Gears and racks are counted: they relate turns in W, which takes
-    the difference of their torques.
+    between two dynamic bodies are deliberately omitted: they must cancel, and the momentum drift
+    shows if they do not. Gears and racks are counted: they relate rotations in W, which requires an
+    external torque equal to the difference of theirs.
 
     Writes  state.momentum_in (6,): linear [N s], angular about the origin [N m s]
     Check   tests/laws/test_momentum.py
@@ -238,7 +238,7 @@ def book_momentum(world: World) -> None:
 
 @kernel
 def book_halt(bodies: Bodies, state: State, i: int) -> None:
-    """Book that a body is about to be stopped: its energy as damping, its momenta as given away.
+    """Book a body that is set to rest: its energy as damping, its momenta as external.
 
     Writes  state.ledger, momentum_in
     Check   tests/laws/test_sleeping.py

@@ -1,2 +1,1 @@
-"""Time integration: poses from velocities, rates of smooth motion, explicit and implicit
-schemes."""
+"""Time integration: poses, kick, rates of smooth motion, explicit and implicit schemes."""

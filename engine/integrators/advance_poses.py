@@ -1,4 +1,4 @@
-"""Poses follow velocities."""
+"""Integration of poses from velocities."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ NOT_AT_ALL = (0.0, 0.0, 0.0)
 def advance_orientation(
     bodies: Bodies, state: State, i: int, h: float, options: StepOptions
 ) -> None:
-    """Turn one body for a time h; its angular velocity changes when its free spin turns.
+    """Advance the orientation of one body over h, and its angular velocity in free rotation.
 
-    A body that does not turn keeps every bit of its orientation.
+    A body with w = 0 keeps every bit of its orientation.
 
-        implicit gyroscopic term   free flight: L stays, w = I^-1 L follows the orientation
+        implicit gyroscopic term   free flight: L is constant, w = I^-1 L
         else, finite               q <- exp(h w) q, exact for a constant angular velocity
         infinitesimal              q <- normalise(q + h/2 w q): turns by 2 atan(h |w|/2) instead of
                                    h |w|, too little by (h |w|)^3/12; L is kept likewise
@@ -66,7 +66,7 @@ def advance_orientation(
 
 @kernel
 def advance_poses(bodies: Bodies, state: State, h: float, options: StepOptions) -> None:
-    """p += h v, and orientations likewise, for a time without any force; not of trees."""
+    """p += h v, and orientations likewise, over a time without forces; not for bodies of trees."""
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != STATIC and bodies.node[i] < 0:
             for k in range(3):

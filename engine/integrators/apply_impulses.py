@@ -1,4 +1,4 @@
-"""v = v_free + M^-1 J^T lam, and what the next step wants to know of it."""
+"""Velocities v = v_free + M^-1 J^T lam after the kick, and warm-start data for the next step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cardan.engine.world.workspace import Motion
 
 @kernel
 def apply_impulses(bodies: Bodies, problem: Problem, motion: Motion, state: State) -> None:
-    """Velocities after the kick.
+    """Write the velocities after the kick.
 
     Reads   motion.scratch, where solve_islands left M^-1 J^T lam
     Writes  state.v_WB_W, w_WB_W, tree_qd
@@ -33,7 +33,7 @@ def apply_impulses(bodies: Bodies, problem: Problem, motion: Motion, state: Stat
 
 @kernel
 def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
-    """Clear the impulses of all joints but those of bodies that sleep: these wait for them."""
+    """Clear stored impulses of all joints, except those between sleeping bodies."""
     for j in range(joints.kind.shape[0]):
         if not is_asleep(bodies.kind, joints.body_a[j], joints.body_b[j]):
             for slot in range(state.joint_lam.shape[1]):
@@ -42,7 +42,7 @@ def forget_impulses(bodies: Bodies, joints: Joints, state: State) -> None:
 
 @kernel
 def keep_impulses(rows: Rows, problem: Problem, contacts: Contacts, state: State) -> None:
-    """Hand the answer to the next step: impulses by joint slot and by contact (in W)."""
+    """Store impulses as warm start of the next step, by joint slot and by contact (in W)."""
     n_box = rows.count[1]
     for i in range(n_box):
         if rows.joint[i] >= 0:

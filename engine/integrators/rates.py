@@ -1,10 +1,10 @@
-"""Smooth motion as an ordinary differential equation: forces, loops, and no jumps.
+"""Smooth motion of trees as an ordinary differential equation, with loop constraints.
 
     dy/dt = chart of qd,   H dqd/dt + C = forces + J^T lam,   d2C/dt2 + 2 a dC/dt + a^2 C = 0
 
-with equations for what closes loops only. Springs, dampers and motors are forces here, not rows of
-a step, so that an integrator of high order sees the motion as it is. Work and impulses from outside
-are integrated beside it: what the energy and momenta then miss is the integrator's.
+with equations for loop constraints only. Springs, dampers and motors are forces here, not rows of a
+step, so that a high-order integrator keeps its order. External work and impulses are integrated as
+quadratures: the remaining error of energy and momenta is that of the integrator.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ from cardan.engine.world.state import LEDGER_DAMPING, LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
-# [1/s] how fast errors of loops die out
+# [1/s] decay rate of loop errors
 LOOP_RATE = 10.0
-# places of the quadratures behind rates: work in, damping, momentum, angular momentum
+# indices of the quadratures after the rates: work in, damping, momentum, angular momentum
 WORK_IN, DAMPED, MOMENTUM, N_QUADRATURES = 0, 1, 2, 8
 
 
 @kernel
 def joint_spring_force(model: Model, state: State, j: int, speed: float) -> tuple[float, float]:
-    """Force of a joint's own spring, and the power its damper takes."""
+    """Force of a joint's own spring and damper, and the power of its damper."""
     joints = model.joints
     x = spring_coordinate(joints, state, j, joint_frame(joints, state, j)) - joints.spring_rest[j]
     viscous = joints.spring_damping[j] * speed
@@ -75,11 +75,11 @@ def joint_spring_force(model: Model, state: State, j: int, speed: float) -> tupl
 
 @kernel
 def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) -> float:
-    """Force of a motor that gives a force, or of one that is a spring about its target."""
+    """Force of a force motor, or of a motor that is a spring about its target."""
     joints, j, axis = model.joints, rows.joint[i], rows.axis[i]
     if joints.motor_kind[j, axis] == MOTOR_FORCE:
         return rows.lo[i]
-    # rows are written for a step of 1 s about this moment
+    # rows are written for a step of 1 s centred at this time
     time = state.time[0] + 0.5
     error = position_error(state, model, j, axis, time, 0.0)
     rate = position_rate(state, model, j, axis, time, 0.0)
@@ -91,7 +91,7 @@ def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) ->
 
 @kernel
 def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> float:
-    """What a row that is no equation gives as a force [N or N m]; its powers are added to `out`."""
+    """Force of a row that is not an equation [N or N m]; its powers are added to `out`."""
     kind, j = rows.kind[i], rows.joint[i]
     speed = row_speed(rows, i, state)
     if kind == ROW_MOTOR:
@@ -108,7 +108,7 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
         f = rows.slot[i]
         viscous = model.forces.damping[f] * speed
         if viscous == 0.0:
-            return 0.0  # taken as it is by write_forces
+            return 0.0  # applied by write_forces
         out[DAMPED] += viscous * speed
         return (
             -elastic_force(model.forces.stiffness, f, elongation(model.forces, state, f)) - viscous
@@ -126,10 +126,11 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
 
 @kernel
 def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
-    """All forces of this moment on nodes; returns how many equations of loops there are.
+    """Write all forces on nodes at this time; return the number of loop equations.
 
-    Reads   clock: 1 s and next to no share of the scene's step, so that rows are what they are for
-            and not what a step takes of it
+    Reads   clock: 1 s and a negligible share of the scene's step, so that rows give continuous
+    forces
+            without the terms of a step
 
     Writes  work.tree.F, u; work.rows: equations first; out: WORK_IN, DAMPED are powers
     """
@@ -171,7 +172,7 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
 
 @kernel
 def close_loops(work: Workspace, state: State, n: int) -> None:
-    """Impulses per second of the equations 0 ... n - 1, and what they do to rates and nodes.
+    """Solve the forces of equations 0 ... n - 1, and apply them to rates and nodes.
 
     Reads   work.motion.velocity_free: accelerations without them; rows: error, bias = curvature/2
     Writes  work.tree.free, motion.velocity_free; problem
@@ -206,7 +207,7 @@ def close_loops(work: Workspace, state: State, n: int) -> None:
 
 @kernel
 def keep_accelerations(work: Workspace, share: float) -> None:
-    """motion.velocity_free of bodies of trees: share * what it was + work.A of their nodes."""
+    """motion.velocity_free of bodies of trees: share * old value + work.A of their nodes."""
     tree, scratch = work.problem.mobility.tree, work.problem.mobility.work
     free = work.motion.velocity_free
     for i in range(tree.kind.shape[0]):
@@ -219,7 +220,7 @@ def keep_accelerations(work: Workspace, share: float) -> None:
 
 @kernel
 def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
-    """How momentum and angular momentum about the origin change, from accelerations."""
+    """Rates of change of momentum and angular momentum about the origin, from accelerations."""
     tree, scratch = model.tree, work.tree
     for k in range(6):
         out[MOMENTUM + k] = 0.0
@@ -239,9 +240,9 @@ def write_momentum_rates(model: Model, work: Workspace, out: NDArray) -> None:
 
 @kernel
 def show_state(world: World) -> bool:
-    """Poses and velocities of bodies from coordinates and rates, loops closed.
+    """Compute poses and velocities of bodies from coordinates and rates, with closed loops.
 
-    False where loops are near a singular place: coordinates and rates are then as they were.
+    Returns False near a singular configuration of loops; coordinates and rates are then unchanged.
 
     Writes  state; work.tree: places, V, the factor
     """
@@ -259,7 +260,7 @@ def show_state(world: World) -> bool:
 def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
     """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
 
-    False near a singular place of loops: it is then not to be trusted.
+    Returns False near a singular configuration of loops: dx/dt is then inaccurate.
 
     Reads   time [s]; x (2 v + 8,)
     Writes  out (2 v + 8,); state: poses and velocities at x; work, clock
@@ -291,7 +292,7 @@ def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArr
 
 @kernel
 def begin_smooth(held: World) -> None:
-    """Project velocities that were set onto the joints of trees."""
+    """Project prescribed velocities onto the joints of trees."""
     world = opened(held)
     write_activity(world)
     if world.state.velocities_changed[0] == 1:
@@ -301,7 +302,7 @@ def begin_smooth(held: World) -> None:
 
 @kernel
 def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
-    """The state at the end x of a step that began at `base`, and its report."""
+    """Write the state at the end x of a step from `base`, and its report."""
     world = opened(held)
     model, state, work, report = world.model, world.state, world.work, world.report
     v = state.tree_qd.shape[0]

@@ -1,7 +1,7 @@
-"""Integrators for smooth motion in joint coordinates: of order 2, 4, and as accurate as asked.
+"""Integrators for smooth motion in joint coordinates: of order 2 and 4, and adaptive.
 
-Each step starts a chart of its own, so that orientations stay on the unit quaternions, and knows
-nothing of the one before: the same steps give the same bits however a run is cut.
+Each step uses its own chart, so that quaternions stay of unit length, and no data of previous
+steps: splitting a run does not change the bits of its result.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
 Field = Callable[[float, Array], Array]
-# also whether it may be trusted
+# also whether the value is reliable
 Look = Callable[[float, Array], tuple[Array, bool]]
 
-# steps of the fixed point of the implicit midpoint, and of Newton's method where that fails
+# iterations of the fixed point of the implicit midpoint, and of Newton's method if it fails
 LOOKS, NEWTON_STEPS = 30, 20
-# share of the largest rate of change to which a midpoint is solved
+# tolerance of a midpoint, as a share of the largest rate of change
 SOLVED = 1e-14
-# how far the fastest coordinate is moved, in steps [rad or m], and what that place counts
+# step of the fastest coordinate [rad or m]; offsets in steps and their weights
 BESIDE_STEP = 1e-2
 BESIDE = ((-2.0, -1.0 / 6.0), (-1.0, 2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0))
 
@@ -41,7 +41,7 @@ def rk4(field: Field, t: float, x: Array, h: float) -> Array:
 
 
 def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
-    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; a fixed point, or Newton where stiff."""
+    """x + h f(t + h/2, (x + x')/2): order 2, symmetric; by fixed point, or Newton if stiff."""
     middle = t + 0.5 * h
     rate = field(t, x)
     for _ in range(LOOKS):
@@ -59,10 +59,10 @@ def implicit_midpoint(field: Field, t: float, x: Array, h: float) -> Array:
 
 
 def from_beside(look: Look, t: float, x: Array, v: int, otherwise: Array) -> Array:
-    """The field near a singular place of loops: a cubic through places before and behind it.
+    """Field near a singular configuration of loops: cubic interpolation across it.
 
-    There rounding decides what loops do; but the branch that a mechanism is on is smooth, and
-    all it takes from x is a direction.
+    At the singularity rounding selects the branch of the mechanism; the branch itself is smooth,
+    and only its direction depends on x.
     """
     fastest = np.abs(x[v : 2 * v]).max()
     if not fastest > 0.0:
@@ -91,7 +91,7 @@ def slope(field: Field, t: float, x: Array, rate: Array, h: float) -> Array:
 
 
 def adaptive(method: Any, tolerance: float) -> Callable[[Field, float, Array, float], Array]:
-    """A step of SciPy's integrators over the grid of the recording."""
+    """Step of a SciPy integrator over the time grid of the recording."""
 
     def step(field: Field, t: float, x: Array, h: float) -> Array:
         solver = method(field, t, x, t + h, rtol=max(tolerance, 3e-14), atol=tolerance)
@@ -104,7 +104,7 @@ def adaptive(method: Any, tolerance: float) -> Callable[[Field, float, Array, fl
 
 
 def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Array]:
-    """The step that the options ask for."""
+    """Step function of the integrator in the options."""
     if options.integrator == Integrator.RK4:
         return rk4
     if options.integrator == Integrator.IMPLICIT_MIDPOINT:
@@ -114,7 +114,7 @@ def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Arra
 
 
 def run_smooth(world: World, held: World, n: int) -> int:
-    """Up to n steps; stops early when a value is not finite. Returns how many were done.
+    """Do up to n steps; stop early when a value is not finite. Return the number done.
 
     held: the world as kernels are called with it (compiler/handles.py).
 

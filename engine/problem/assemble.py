@@ -1,4 +1,4 @@
-"""Rows and masses -> Problem."""
+"""Assembly of the Problem from constraint rows, masses and velocities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cardan.engine.world.workspace import Motion
 
 @kernel
 def clear_row(MJ: NDArray) -> None:
-    """M^-1 J^T of a body of a tree, which does not move by itself: see trees/operator.py."""
+    """Clear M^-1 J^T of a body of a tree; trees/operator.py computes its response."""
     for k in range(6):
         MJ[k] = 0.0
 
@@ -32,7 +32,7 @@ def product(J: NDArray, x: NDArray) -> float:
 
 @kernel
 def push_of(inertia: Mat3, mass: float, J: NDArray, MJ: NDArray) -> float:
-    """M^-1 J^T of one body; returns J M^-1 J^T.
+    """Write M^-1 J^T of one body; return J M^-1 J^T.
 
     Reads   inertia, mass   inverses
     Writes  MJ
@@ -45,7 +45,7 @@ def push_of(inertia: Mat3, mass: float, J: NDArray, MJ: NDArray) -> float:
 
 @kernel
 def assemble_contact(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, i: int) -> None:
-    """As assemble_row, the three rows of a contact of bodies that are in no tree: masses once."""
+    """As assemble_row, for the three rows of a contact between bodies without trees."""
     a, b = rows.body_a[i], rows.body_b[i]
     inertia_a, inertia_b = load33(motion.inverse_inertia_W, a), load33(motion.inverse_inertia_W, b)
     mass_a, mass_b = bodies.inverse_mass[a], bodies.inverse_mass[b]
@@ -63,7 +63,7 @@ def assemble_contact(bodies: Bodies, rows: Rows, motion: Motion, problem: Proble
 def assemble_row(
     bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense, i: int
 ) -> None:
-    """Row i, see assemble."""
+    """Assemble row i; see assemble."""
     a, b = rows.body_a[i], rows.body_b[i]
     tree, free = problem.mobility.tree, motion.velocity_free
     J_a, J_b = rows.J_a[i], rows.J_b[i]
@@ -86,9 +86,9 @@ def assemble_row(
 
 @kernel
 def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths: Dense) -> None:
-    """M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
+    """Write M^-1 J^T per body, the diagonal of A, and b = J v_free + bias.
 
-    Bodies of trees are in the diagonal only: their part of A is made of paths, trees/operator.py.
+    Bodies of trees enter the diagonal only: trees/operator.py computes their part of A from paths.
     The problem shares J, cfm, lo, hi, normal_row and mu with the rows; only what depends on masses
     and velocities is written here.
 

@@ -1,7 +1,7 @@
-"""One Problem falls into islands, rows that share no body an impulse moves; each is solved alone.
+"""Decomposition of a Problem into islands: sets of rows without common movable bodies.
 
-Many small piles and mechanisms are then small problems, and those are solved exactly. What an
-island computes depends on its own rows and their order only, never on the others.
+Many small piles and mechanisms are then small problems that can be solved exactly. The result of an
+island depends on its own rows and their order only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
-    """A body that row i moves; the world when there is none."""
+    """A movable body of row i; the world if there is none."""
     if inverse_mass[problem.body_a[i]] > 0.0:
         return problem.body_a[i]
     if inverse_mass[problem.body_b[i]] > 0.0:
@@ -32,7 +32,7 @@ def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
 
 @kernel
 def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int) -> None:
-    """The bodies of row i are of one island."""
+    """Join the bodies of row i to one island."""
     a, b = problem.body_a[i], problem.body_b[i]
     if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
         union(islands.parent, a, b)
@@ -40,13 +40,13 @@ def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int)
 
 @kernel
 def _share_pair(problem: Problem, i: int, j: int) -> bool:
-    """Whether rows i and j are of the same two bodies."""
+    """Whether rows i and j have the same two bodies."""
     return bool(problem.body_a[i] == problem.body_a[j] and problem.body_b[i] == problem.body_b[j])
 
 
 @kernel
 def join_trees(tree: Tree, parent: NDArray) -> None:
-    """The bodies of a tree belong together, rows or not."""
+    """Join the bodies of each tree, with or without rows."""
     first, which = -1, -1
     for i in range(tree.kind.shape[0]):
         if tree.body[i] < 0:
@@ -62,7 +62,8 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     """Sort rows by island; returns the number of islands.
 
     Islands are numbered by their first row, rows keep their order within an island (so boxes stay
-    before contacts). Rows that move nothing are one island.  Takes a time ~ rows + bodies.
+    before contacts). Rows without movable bodies form one island. The time is proportional to
+    rows + bodies.
 
     Reads   inverse_mass (n_bodies + 1,) 1/kg   0 for bodies that impulses do not move
     Writes  islands, except part
@@ -81,10 +82,10 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
         islands.boxes[k] = 0
         islands.start[k + 1] = 0
     n = 0
-    # for now `place` is the island of the row
+    # here `place` holds the island of the row
     for i in range(n_rows):
         if i > n_box and ((i - n_box) % 3 > 0 or _share_pair(problem, i, i - 3)):
-            # of one contact, or of one pair
+            # rows of one contact, or of one pair of bodies
             islands.place[i] = islands.place[i - 1]
             islands.start[islands.place[i] + 1] += 1
             continue
@@ -101,7 +102,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     for k in range(n):
         islands.start[k + 1] += islands.start[k]
         islands.number[k] = islands.start[k]
-    # now `number` is the next free place of an island
+    # from here `number` is the next free place of an island
     for i in range(n_rows):
         k = islands.place[i]
         to = islands.number[k]
@@ -114,7 +115,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
 
 @kernel
 def gather(problem: Problem, islands: Islands, k: int) -> None:
-    """islands.part <- the rows of island k."""
+    """Copy the rows of island k to islands.part."""
     part = islands.part
     start, end = islands.start[k], islands.start[k + 1]
     part.count[0] = end - start
@@ -137,7 +138,7 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
 
 @kernel
 def scatter(islands: Islands, k: int, problem: Problem) -> None:
-    """problem.lam, w, ease <- the answer of island k."""
+    """Copy the solution of island k to problem.lam, w, ease."""
     start = islands.start[k]
     for r in range(islands.start[k + 1] - start):
         i = islands.order[start + r]
@@ -148,7 +149,7 @@ def scatter(islands: Islands, k: int, problem: Problem) -> None:
 
 @kernel
 def list_rows(islands: Islands, k: int, lanes: Lanes) -> int:
-    """The contacts of island k, which has no box rows; returns how many."""
+    """List the contacts of island k, which has no box rows; return their number."""
     n = (islands.start[k + 1] - islands.start[k]) // 3
     for c in range(n):
         lanes.listed[c] = islands.order[islands.start[k] + 3 * c]

@@ -1,7 +1,7 @@
-"""A as an operator and as a matrix: two forms of w = A lam + b that must agree.
+"""A as an operator and as a matrix, two equivalent forms of w = A lam + b.
 
 A = J M^-1 J^T + diag(cfm);  the rows' MJ_a, MJ_b are M^-1 J^T already, so
-v = M^-1 J^T lam,   w = J v + cfm lam + b     needs no matrix at all.
+v = M^-1 J^T lam,   w = J v + cfm lam + b     needs no matrix.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def copy_geometry(source: Problem, i: int, target: Problem, k: int) -> None:
-    """Row i of one problem becomes row k of another, without its law: bodies, J, M^-1 J^T."""
+    """Copy row i of one problem to row k of another without its law: bodies, J, M^-1 J^T."""
     target.body_a[k] = source.body_a[i]
     target.body_b[k] = source.body_b[i]
     for c in range(6):
@@ -92,7 +92,7 @@ def impulse_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
 
 @kernel
 def body_velocities(problem: Problem, v: NDArray) -> None:
-    """v = M^-1 J^T lam: what the impulses do to each body.
+    """v = M^-1 J^T lam: velocity change of each body by the impulses.
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s   angular first, W; of the bodies of the rows only
     Check   tests/engine/problem/test_operator.py
@@ -177,7 +177,7 @@ def write_matrix(problem: Problem, order: NDArray, n: int, A: NDArray, movers: N
 
 @kernel
 def dense_matrix(problem: Problem, dense: Dense) -> None:
-    """dense.S[0:n_rows, 0:n_rows] = A in the order of the rows; the caller knows that it fits."""
+    """dense.S[0:n_rows, 0:n_rows] = A in the order of the rows, which must fit."""
     n = problem.count[0]
     order = dense.indices[0]
     for i in range(n):

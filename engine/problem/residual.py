@@ -1,7 +1,7 @@
-"""How far lam is from the law, in m/s or rad/s: known from (problem, lam) alone.
+"""Residual of the constraint law in m/s or rad/s, computed from (problem, lam) alone.
 
-No solver takes part: w = A lam + b is computed afresh in operator form.  Every row is measured by
-its natural map scaled by its own diagonal D, in y = D lam so that nothing is divided:
+The code is independent of the solvers: w = A lam + b is recomputed in operator form. Every row is
+measured by its natural map scaled by its own diagonal D, with y = D lam to avoid divisions:
 
     box row      | y - clamp(y - w, D lo, D hi) |
     normal       the same with lo = 0, hi = inf
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Problem
 
-# stands for a diagonal of 0, so that 0 * inf never appears; smaller than any real 1/mass
+# replaces a diagonal of 0 to avoid 0 * inf; smaller than any real 1/mass
 TINY_DIAGONAL = 1e-300
 
 
 @kernel
 def larger(worst: float, value: float) -> float:
-    """The larger of two, where NaN beats every number."""
+    """The larger of two numbers; NaN counts as largest."""
     if value > worst or value != value:
         return value
     return worst
@@ -98,7 +98,7 @@ def contact_errors(problem: Problem, i: int) -> tuple[float, float]:
 
 @kernel
 def largest_errors(problem: Problem) -> tuple[float, float]:
-    """Largest natural map of all rows and largest Coulomb error, from problem.w as it stands."""
+    """Largest natural map of all rows and largest Coulomb error, from the stored problem.w."""
     lam, w, D = problem.lam, problem.w, problem.diagonal
     n_rows, n_box = problem.count[0], problem.count[1]
     worst = 0.0

@@ -1,4 +1,4 @@
-"""One Problem solved island by island, each with the method that suits it."""
+"""Solution of a Problem island by island, with a method chosen for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _rank(status: int) -> int:
-    """The larger, the worse a STOPPED_... is."""
+    """Severity of a STOPPED_... value; larger is worse."""
     return -1 if status == STOPPED_EXACT else status
 
 
@@ -33,7 +33,7 @@ def _solve_each(
     options: SolverOptions,
     report: Report,
 ) -> None:
-    """Gather, solve and scatter every island; the report speaks for all of them."""
+    """Gather, solve and scatter every island; write one report over all of them."""
     largest = -1
     method, status, iterations = 0, STOPPED_EXACT, 0
     residual, coulomb_error = 0.0, 0.0
@@ -54,7 +54,7 @@ def _solve_each(
         if _rank(report.solver_status[0]) > _rank(status):
             status = report.solver_status[0]
         iterations += report.iterations[0]
-        # NaN beats every number
+        # NaN counts as larger than every number
         if report.residual[0] > residual or report.residual[0] != report.residual[0]:
             residual = report.residual[0]
         error = report.coulomb_error[0]
@@ -77,15 +77,15 @@ def solve_islands(
     options: SolverOptions,
     report: Report,
 ) -> None:
-    """Find problem.lam island by island, each by the method that suits it.
+    """Find problem.lam island by island, choosing a method for each.
 
-    One island is solved where it stands, more are gathered one after the other.
+    A single island is solved in place; several are gathered one after the other.
 
     Reads   as solvers/solve.py; inverse_mass as find_islands
     Writes  problem.lam, problem.w; islands and dense are scratch
-            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam, but of bodies of trees
-            report: islands; method of the island with most rows; methods, a bit for each that was
-            used; worst solver_status, residual and coulomb_error; iterations of all together
+            v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam, except bodies of trees
+            report: islands; method of the island with most rows; methods, one bit for each method
+                    used; worst solver_status, residual and coulomb_error; sum of iterations
     Source  decision 0040
     Check   tests/engine/problem/test_islands.py
     """
@@ -97,6 +97,6 @@ def solve_islands(
         if n == 1:
             report.methods[0] |= 1 << report.method[0]
         return
-    # rows get new numbers in their islands
+    # rows are renumbered within their islands
     problem.mobility.work.paths[0] = 0
     _solve_each(problem, islands, dense, v, options, report)

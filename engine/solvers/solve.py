@@ -1,4 +1,4 @@
-"""One Problem, one door: choose the solver, run it, and measure what it returned."""
+"""Solution of one Problem: choose the method, run it, measure the residual of its result."""
 
 from __future__ import annotations
 
@@ -50,35 +50,35 @@ LEMKE = int(SolverMethod.LEMKE)
 PROXIMAL = int(SolverMethod.PROXIMAL)
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
-# sweeps where the options leave the number to the method: plain ones of contacts with a guess, any
-# without one, and of boxes alone
+# sweeps where max_iterations is 0: of contacts with a guess, of contacts without one, and of boxes
+# alone
 PGS_ITERATIONS = 15
 COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
-# load goes through more bodies the more there are: a sweep more for so many contacts, at most
+# more contacts carry loads through more bodies: one more sweep for so many contacts, at most
 CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
 DENSE_ITERATIONS = 500
-# change of a sweep, as a share of what forces do in a step, that ends sweeps left to themselves
+# change per sweep, as a share of the velocity change by forces in a step, at which sweeps end
 QUIET = 7.5e-5
-# and of the first sweep, above which fewer are enough
+# and that of the first sweep above which fewer sweeps suffice
 BUSY = 2.0
-# up to this many rows without equations the matrix is cheaper than the sweeps it saves
+# up to this many rows without equations a dense solve is cheaper than sweeps
 SMALL_ROWS = 192
 # rows beside equations up to which their dense problem stays within some milliseconds
 REST_ROWS = 180
-# rows, equations among them, up to which problems with trees are solved by their matrix
+# rows, including equations, up to which problems with trees are solved by a dense method
 TREE_ROWS = 400
-# largest residual, as a share of the largest |b|, of what calls itself exact
+# largest residual of an exact solution, as a share of the largest |b|
 EXACT = 1e-8
 
 
 @kernel
 def choose_method(problem: Problem, dense: Dense) -> int:
-    """AUTO: exact where the matrix fits and pays, else PGS.
+    """Method for AUTO: ELIMINATION where the matrix fits and is cheap enough, else PGS.
 
-    It pays for few rows, for boxes without contacts, and for equations with not too much beside
-    them: sweeps on joints converge slowly, equations are cheap, but the rest costs its rows squared
-    and cubed.
+    ELIMINATION is chosen for few rows, for boxes without contacts, and for equations with few other
+    rows: sweeps converge slowly on joints and equations are cheap to eliminate, but the cost of the
+    other rows grows with their square and cube.
     """
     n_rows, n_box = problem.count[0], problem.count[1]
     if has_trees(problem):
@@ -96,7 +96,7 @@ def choose_method(problem: Problem, dense: Dense) -> int:
 
 @kernel
 def fits(problem: Problem, dense: Dense, method: int) -> bool:
-    """Whether there is memory for a method that holds a matrix, or vectors of its own."""
+    """Whether the scratch memory suffices for a dense method or an iteration with own vectors."""
     if is_iterated(method):
         return problem.count[0] <= dense.iterates.shape[1]
     if method < ELIMINATION or has_trees(problem):
@@ -115,7 +115,7 @@ def _largest(x: NDArray, n: int) -> float:
 
 @kernel
 def _verdict(status: int, error: float, largest_b: float) -> int:
-    """What the solver says of itself, unless its residual says otherwise."""
+    """Status of the solver, corrected by the measured residual."""
     if not error < LARGEST:
         return STOPPED_NO_SOLUTION
     if status == STOPPED_EXACT and error > EXACT * largest_b:
@@ -125,7 +125,7 @@ def _verdict(status: int, error: float, largest_b: float) -> int:
 
 @kernel
 def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: bool) -> Rules:
-    """How long sweeps go on, and their relaxation."""
+    """Number of sweeps, tolerance [m/s or rad/s] and relaxation [-]."""
     sweeps = BOX_ITERATIONS
     if n_contacts > 0:
         more = min(n_contacts // CONTACTS_PER_SWEEP, MORE_ITERATIONS)
@@ -136,7 +136,7 @@ def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: b
 
 @kernel
 def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) -> bool:
-    """Whether an island of n_rows rows, n_box of them boxes, is contacts to be swept in place."""
+    """Whether an island of n_rows rows, n_box of them boxes, is swept in place as contacts."""
     if n_box > 0 or n_rows <= SMALL_ROWS or has_trees(problem):
         return False
     if problem.friction_kind[0] != FRICTION_CONE:
@@ -146,7 +146,7 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
 
 @kernel
 def are_listed(problem: Problem) -> bool:
-    """Whether a problem is contacts alone, which are swept in lanes."""
+    """Whether a problem has contacts only, which are swept in lanes."""
     if problem.count[1] > 0 or has_trees(problem):
         return False
     return bool(problem.friction_kind[0] == FRICTION_CONE)
@@ -156,9 +156,10 @@ def are_listed(problem: Problem) -> bool:
 def sweep_freely(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, is_warm: bool
 ) -> tuple[int, int]:
-    """Accelerated sweeps of the n listed contacts; STOPPED_..., sweeps.
+    """Sweep the n listed contacts with acceleration; return STOPPED_..., sweeps.
 
-    Where no number is asked for there are as many as loads need, until nothing to speak of changes.
+    With max_iterations = 0 the number of sweeps follows from the number of contacts, and sweeps end
+    when the change is small.
     """
     most, tolerance = options.max_iterations, options.tolerance
     forces = gained(problem, lanes, n)
@@ -175,10 +176,10 @@ def sweep_freely(
 def solve_swept(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
-    """Solve an island that is the n contacts listed in lanes, where they stand.
+    """Solve an island of the n contacts listed in lanes, in place.
 
     The same bits as `solve` for a problem of these contacts alone. Sweeps are accelerated unless
-    they are asked for by name.
+    the options name PGS or SOR.
 
     Writes  as solve
     Check   tests/laws/test_islands.py
@@ -204,7 +205,7 @@ def solve_swept(
 def _sweep(
     problem: Problem, lanes: Lanes, v: NDArray, options: SolverOptions, method: int
 ) -> tuple[int, int]:
-    """Sweeps of what is no plain list of contacts; STOPPED_..., iterations."""
+    """Sweep a problem with other rows than contacts; return STOPPED_..., iterations."""
     if has_trees(problem):
         sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
         return tree_sweeps(problem, v, sweeps, options.tolerance)
@@ -215,7 +216,7 @@ def _sweep(
 
 @kernel
 def _is_solution(problem: Problem, v: NDArray, tolerance: float, report: Report) -> bool:
-    """Whether the guess is an answer, which is then told."""
+    """Whether the guess is a solution; if so, write the report."""
     answered, error, coulomb_error = is_solution(problem, v, tolerance)
     if answered:
         report.residual[0], report.coulomb_error[0] = error, coulomb_error
@@ -227,7 +228,7 @@ def _is_solution(problem: Problem, v: NDArray, tolerance: float, report: Report)
 def solve(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, report: Report
 ) -> None:
-    """Find problem.lam, and say how well.
+    """Find problem.lam and report its residual.
 
     Reads   problem.lam   guess, if options.warm_start; else every guess is 0
     Writes  problem.lam, problem.w; dense and v (n_bodies + 1, 6) are scratch;
@@ -247,7 +248,7 @@ def solve(
         for i in range(n_rows):
             problem.lam[i] = 0.0
     method = options.method
-    # what has no duration has no substeps
+    # SMALL_STEPS needs a duration; an instantaneous problem has none
     if method in (AUTO, SMALL_STEPS):
         method = choose_method(problem, dense)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):

@@ -1,4 +1,4 @@
-"""What stands pushes as it did in the last step: a guess that is an answer already."""
+"""Warm start: acceptance of the last step's impulses as the solution, for bodies at rest."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Problem
 
-# share of the tolerance that forces may be out of balance where a guess is taken for an answer
+# largest force imbalance, as a share of the tolerance, at which a guess is accepted
 BALANCED = 1e-2
 
 
 @kernel
 def _is_rigid_with_friction(problem: Problem) -> bool:
-    """Whether the bounds of some row depend on the answer, and no row gives way."""
+    """Whether the bounds of some row depend on lam, and no row has compliance."""
     friction, compliance = 0.0, 0.0
     for i in range(first_dependent(problem), problem.count[0]):
         friction = max(friction, problem.mu[i])
@@ -32,7 +32,7 @@ def _is_rigid_with_friction(problem: Problem) -> bool:
 
 @kernel
 def _gained(problem: Problem, v: NDArray, body: int) -> float:
-    """Largest part of what forces and impulses together give a body [m/s or rad/s]."""
+    """Largest velocity change of a body by forces and impulses together [m/s or rad/s]."""
     worst = 0.0
     for k in range(6):
         given = problem.velocity_free[body, k] - problem.velocity_old[body, k]
@@ -42,7 +42,7 @@ def _gained(problem: Problem, v: NDArray, body: int) -> float:
 
 @kernel
 def imbalance(problem: Problem, v: NDArray) -> float:
-    """Largest change of a velocity that forces and impulses together make [m/s or rad/s].
+    """Largest velocity change of any body by forces and impulses [m/s or rad/s].
 
         v_free - v_old + v,   v = M^-1 J^T lam
 
@@ -60,19 +60,19 @@ def imbalance(problem: Problem, v: NDArray) -> float:
 
 @kernel
 def is_solution(problem: Problem, v: NDArray, tolerance: float) -> tuple[bool, float, float]:
-    """Whether the guess is an answer to a rigid problem with friction and without equations.
+    """Whether the guess solves a rigid problem with friction and without equations.
 
-    Returns that, and if so its residual and Coulomb error [m/s].
+    Also returns its residual and Coulomb error [m/s], if so.
 
-    The law must hold within the tolerance, and forces must balance much better, on bodies that keep
-    their velocities. An error of the impulses acts anew in every step, and what it moved has to be
-    stopped again: within the tolerance alone the two would take turns for ever. An error of
-    velocities that balanced forces leave alone is solved for when it has moved bodies too far.
-    Equations and springs are solved to rounding, whatever the tolerance: they never get away with a
-    guess (a small velocity of what gives way is no small force).
+    The law must hold within the tolerance, and forces must balance much better, on bodies with
+    constant velocities. An error of the impulses acts in every step and has to be corrected again:
+    with the tolerance alone both would alternate for ever. An error of the velocities under
+    balanced forces is corrected when it has moved bodies too far. Equations and springs are always
+    solved to rounding and never accepted here (a small velocity of a compliant row is not a small
+    force).
 
     Reads   problem.lam
-    Writes  problem.lam, moved into its set; problem.w; v (n_bodies + 1, 6) scratch
+    Writes  problem.lam, projected on its set; problem.w; v (n_bodies + 1, 6) scratch
     Check   tests/engine/solvers/test_warm_start.py
     """
     if count_equations(problem) > 0 or not _is_rigid_with_friction(problem):

@@ -1,1 +1,1 @@
-"""What becomes of position errors: joints, stops and contacts that are not where they should be."""
+"""Correction of position errors of joints, stops and contacts after a step."""

@@ -1,4 +1,4 @@
-"""Joints that are apart are put together: Gauss-Newton on C with the factor of the kick."""
+"""Projection of poses onto joint equations: Gauss-Newton on C with the factor of the kick."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from cardan.engine.world.workspace import Workspace
 ELIMINATION = int(SolverMethod.ELIMINATION)
 PROJECTION = int(Stabilisation.PROJECTION)
 
-# [m or rad] a joint this close is in place
+# [m or rad] a joint with a smaller error is in place
 IN_PLACE = 1e-9
-# [m or rad] errors below this are rounding
+# [m or rad] errors below this count as rounding
 ROUNDING = 1e-13
-# [m or rad] farther than this is gone in more than one pass
+# [m or rad] larger errors are removed in more than one pass
 FAR = 0.05
-# a pass that would move bodies this many times what is to be taken away is left out: where a loop
-# lies flat its equations all but contradict each other, and a step later they do not
+# a pass that would move bodies by this multiple of the error is skipped: the equations of a flat
+# loop are nearly inconsistent, and one step later they are not
 LEVER = 300.0
 PASSES = 16
-# from this pass on the factor is that of the present poses
+# from this pass on the factor is recomputed at the current poses
 RENEWED = 2
 
 
 @kernel
 def write_errors(model: Model, state: State, positions: Positions, turning: NDArray) -> None:
-    """positions.error <- C of all equations at the present poses; where their rows stand.
+    """Write C of all equations at the current poses to positions.error, with their row numbers.
 
     Reads   turning (n, 6): any numbers, no error depends on them
     """
@@ -70,9 +70,9 @@ def write_errors(model: Model, state: State, positions: Positions, turning: NDAr
 def write_wanted(
     rows: Rows, positions: Positions, share: NDArray, at_once: bool, least: float
 ) -> float:
-    """positions.wanted <- what to take away of every row; the largest of it.
+    """Write the correction of every row to positions.wanted; return the largest.
 
-    Reads   share (j,) of the error, unless all is taken away at once; what is below `least` stays
+    Reads   share (j,) of the error, unless `at_once` removes all; errors below `least` are kept
     """
     largest = 0.0
     for i in range(rows.count[0]):
@@ -88,7 +88,7 @@ def write_wanted(
 
 @kernel
 def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
-    """Make sure that dense holds the factor of all equations; False when there is no room."""
+    """Ensure that dense holds the factor of all equations; return False when it does not fit."""
     if report.islands[0] == 1 and report.method[0] == ELIMINATION:
         return True
     if not write_graph(problem, dense.graph):
@@ -99,7 +99,7 @@ def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
 
 @kernel
 def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Positions) -> None:
-    """The factor once more, with J of where poses are now (limits that are equal: as they were)."""
+    """Recompute the factor with J at the current poses (not of stops with equal limits)."""
     now, fresh = positions.problem, positions.rows
     for i in range(rows.count[1]):
         now.cfm[i] = problem.cfm[i]
@@ -115,7 +115,7 @@ def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Position
 
 @kernel
 def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
-    """The largest of the six numbers [rad, m] by which a pass would move a body."""
+    """Largest component [rad, m] of the shift of any body by a pass."""
     largest = 0.0
     for k in range(graph.count[0]):
         if bodies.kind[graph.body[k]] == DYNAMIC:
@@ -128,7 +128,7 @@ def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
 def shift_bodies(
     bodies: Bodies, state: State, graph: Graph, x: NDArray, positions: Positions
 ) -> tuple[float, float]:
-    """Shift all bodies of a graph; returns what they gained [J] and their fastest turn [rad/s].
+    """Shift all bodies of a graph; return their energy gain [J] and largest spin [rad/s].
 
     Writes  poses; positions.lost, gained
     """
@@ -148,16 +148,16 @@ def shift_bodies(
 def correct_equations(
     model: Model, state: State, work: Workspace, options: StepOptions, report: Report
 ) -> float:
-    """Move poses by M^-1 J^T d with A d = -C, as far as there is room for all loops.
+    """Move poses by M^-1 J^T d with A d = -C, if the loops fit into memory.
 
-    Projection repeats that with C where poses are now until all joints are in place; else one pass
-    takes away the joints' erp. J, M and the factor of A are those of the kick, half a step before:
-    a pass leaves the share by which bodies have turned since. Where that is not little a third pass
-    has a new factor; where it is so little that nothing is left, nobody looks again.
+    Projection repeats this with C at the new poses until all joints are in place; split impulse
+    makes one pass that removes the share erp. J, M and the factor of A are those of the kick, half
+    a step earlier, so a pass leaves an error in proportion to the rotation since then. If that is
+    large, the third pass uses a new factor; if it is negligible, no further pass is made.
 
-    Reads   report of the solve of this step: which factor there is
-    Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted is what others are left to do
-    Returns what kinetic energies and potentials in gravity gained [J]
+    Reads   report of the solve of this step: which factor is available
+    Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted: the remaining correction
+    Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
     """
     rows, problem, dense, positions = work.rows, work.problem, work.dense, work.positions

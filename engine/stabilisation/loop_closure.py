@@ -1,14 +1,14 @@
-"""Loops of trees are closed at the end of each step: coordinates move until their equations hold.
+"""Closure of the loops of trees at the end of each step, by correction of joint coordinates.
 
-Velocities take position errors away at a share per step, which is too slow where a mechanism passes
-a singular place: with an error C the bars of a flat parallelogram part by C over next to nothing,
-and go on as another mechanism. So the coordinates are corrected as well, Gauss-Newton in the metric
-of the masses:
+Velocity-level correction removes a share of the position error per step, which is too slow near a
+singular configuration: with an error C a flat parallelogram linkage leaves its branch and continues
+as another mechanism. The coordinates are therefore corrected too, by Gauss-Newton in the mass
+metric:
 
-    A d = -C,   q <- q + H^-1 J^T d       with J, A and C where the step ends
+    A d = -C,   q <- q + H^-1 J^T d       with J, A and C at the end of the step
 
-The kinetic energy, and what floats its momenta, are given back afterwards with all that the drift
-missed (trees/invariants.py).
+The kinetic energy, and the momenta of floating trees, are restored afterwards together with the
+error of the drift (trees/invariants.py).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from cardan.engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
-# m or rad: errors that are let be, and looks at what is left
+# m or rad: tolerated error; largest number of passes
 CLOSED, PASSES = 1e-12, 2
-# the same where motion is smooth
+# the same for smooth motion
 CLOSED_EXACTLY, NEWTON_PASSES = 1e-13, 8
-# shares of A_ii: a mechanism is (5e-3 rad)^2 from a singular place; rounding
+# shares of A_ii: (5e-3 rad)^2 from a singular configuration; rounding
 LITTLE, NOTHING = 2.5e-5, 1e-12
-# a correction so many times the error is the work of a singular place, and left out
+# a correction larger than this multiple of the error is due to a singularity and is skipped
 LEVER = 300.0
 
 
 @kernel
 def write_loops(world: World) -> float:
-    """Equations of all loops where poses are now; returns the largest error.
+    """Write the equations of all loops at the current poses; return the largest error.
 
     Writes  work.loop_rows, loops
     """
@@ -67,7 +67,8 @@ def write_loops(world: World) -> float:
     n, largest = 0, 0.0
     for i in range(rows.count[0]):
         a, b = rows.body_a[i], rows.body_b[i]
-        # an equation with compliance is a spring; one between lone bodies is left to velocities
+        # an equation with compliance is a spring; one between free bodies is corrected at velocity
+        # level
         if rows.cfm[i] > 0.0 or (tree.node[a] < 0 and tree.node[b] < 0):
             continue
         rows.body_a[n], rows.body_b[n], rows.joint[n] = a, b, rows.joint[i]
@@ -86,7 +87,7 @@ def write_loops(world: World) -> float:
 
 @kernel
 def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
-    """work.mean <- H^-1 J^T d of the answer d; returns the largest of it."""
+    """work.mean <- H^-1 J^T d of the solution d; return its largest component."""
     clear_forces(tree, work)
     for i in range(problem.count[0]):
         push_row(tree, work, problem, i)
@@ -99,7 +100,7 @@ def write_shift(tree: Tree, work: TreeWork, problem: Problem) -> float:
 
 @kernel
 def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
-    """kept centres += sign * the centres of mass now: corrections move what hangs on the ground."""
+    """Add sign * current centres of mass to the stored ones: corrections move grounded trees."""
     for t in range(tree.floating.shape[0]):
         centre = centre_of(tree, work, t)[1]
         old = three(work.invariants, t, INVARIANT_CENTRE)
@@ -109,7 +110,7 @@ def move_centres(tree: Tree, work: TreeWork, sign: float) -> None:
 
 @kernel
 def solve_shift(tree: Tree, work: Workspace) -> float:
-    """work.tree.mean <- what takes b of the loops' equations away; returns the largest of it."""
+    """work.tree.mean <- correction that removes b of the loops; return its largest component."""
     dp = reduce_on_trees(work.loops, work.dense, True)
     restore_on_trees(work.loops, work.dense, dp)
     return write_shift(tree, work.tree, work.loops)
@@ -117,9 +118,9 @@ def solve_shift(tree: Tree, work: Workspace) -> float:
 
 @kernel
 def level_rates(world: World) -> None:
-    """Rates along the loops where they are now: of all with J v = 0 the nearest, by masses.
+    """Project rates on J v = 0 of the loops at the current poses, in the mass metric.
 
-    Reads   work.loops as `write_loops` left them, the factor
+    Reads   work.loops from `write_loops`, the factor
     Writes  state.tree_qd, velocities of bodies of trees; work.tree.V
     """
     tree, state, work = world.model.tree, world.state, world.work
@@ -139,14 +140,14 @@ def level_rates(world: World) -> None:
 
 @kernel
 def is_a_length(problem: Problem, i: int) -> bool:
-    """Whether equation i is one of lengths, else of angles."""
+    """Whether equation i constrains a length, not an angle."""
     J = problem.J_a
     return bool(J[i, 3] * J[i, 3] + J[i, 4] * J[i, 4] + J[i, 5] * J[i, 5] > 0.0)
 
 
 @kernel
 def largest_alike(problem: Problem, rows: Rows, e: int) -> float:
-    """The largest A_ii of the equations of the joint of row e that are lengths, or angles, as e."""
+    """Largest A_ii among equations of the joint of row e of the same kind (length or angle)."""
     largest, length = 0.0, is_a_length(problem, e)
     for i in range(problem.count[0]):
         if rows.joint[i] == rows.joint[e] and is_a_length(problem, i) == length:
@@ -156,9 +157,9 @@ def largest_alike(problem: Problem, rows: Rows, e: int) -> float:
 
 @kernel
 def is_near_singular(problem: Problem, rows: Rows, dense: Dense) -> bool:
-    """Whether some equation says little that the others do not, but not nothing.
+    """Whether some equation is nearly, but not exactly, redundant.
 
-    Its pivot is then the square of how far the mechanism is from a place where it gains a motion.
+    Its pivot is the square of the distance to a configuration with an additional freedom.
 
     Reads   dense.S: A of the loops; rows.joint
     Writes  dense.factor, indices
@@ -182,11 +183,11 @@ def is_near_singular(problem: Problem, rows: Rows, dense: Dense) -> bool:
 
 @kernel
 def settle_loops(world: World) -> bool:
-    """The nearest coordinates and rates that obey the equations of loops, to rounding.
+    """Project coordinates and rates on the equations of loops, to rounding.
 
-    False near a singular place, where nearest says nothing: nothing is moved then.
+    Returns False, and changes nothing, near a singular configuration.
 
-    Reads   state.tree_q, tree_qd close to such
+    Reads   state.tree_q, tree_qd close to a closed configuration
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees; work.tree: V, the factor
     Check   tests/laws/test_integrators.py
     """
@@ -199,7 +200,7 @@ def settle_loops(world: World) -> bool:
         largest = write_loops(world)
         if problem.count[0] > work.dense.path.shape[0]:
             return False
-        # what does not fall any more is rounding, or no place where loops are closed
+        # an error that no longer decreases is rounding, or the loops cannot be closed
         moves = CLOSED_EXACTLY < largest < before and k < NEWTON_PASSES - 1
         if k > 0 and not moves:
             break
@@ -218,7 +219,7 @@ def settle_loops(world: World) -> bool:
 
 @kernel
 def close_loops(world: World) -> bool:
-    """Close all loops of trees, as far as coordinates can; False near a singular place.
+    """Close all loops of trees by their coordinates; False near a singular configuration.
 
     Reads   state.tree_q at the end of the step; work.tree.invariants of the drift there
     Writes  state.tree_q, poses of bodies of trees; work.tree

@@ -1,9 +1,9 @@
-"""Loops of trees do no work: what their equations took in a step is given back.
+"""Energy correction for loops of trees: ideal loop constraints do no work.
 
-The kick makes rates tangent where it expects the step to end; its error e is what
-the next kick takes away, with the work lam e/2 (decision 0051 has the same for bodies). Behind the
-step rates are made tangent where loops were closed, and then scaled, so that the kinetic energy is
-that of the kick without the work of its loops.
+The kick makes rates tangent to the constraints at the predicted end of the step; the next kick
+removes the error e of that prediction, with the work lam e/2 (decision 0051 treats bodies alike).
+After the step rates are projected on the tangent space where the loops were closed, then scaled to
+the kinetic energy of the kick without the work of the loops.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from cardan.engine.world.tree import INVARIANT_ENERGY, Tree, TreeWork
 from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
-# share of its bodies' speeds by which a loop may be open; more is a jolt, whose energy is lost
+# largest opening speed of a loop as a share of its bodies' speeds; above it, an impact loses energy
 JOLT = 0.05
 
 
 @kernel
 def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
-    """How fast a row could be at most with what its body does."""
+    """Upper bound of a row's speed from the motion of its body."""
     turn, way, w2, v2 = 0.0, 0.0, 0.0, 0.0
     for k in range(3):
         turn += J[i, k] * J[i, k]
@@ -47,7 +47,7 @@ def side_speed(J: NDArray, i: int, old: NDArray, body: int) -> float:
 
 @kernel
 def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
-    """Whether a loop was opening before the kick faster than a drift explains."""
+    """Whether a loop opened before the kick faster than the error of a drift explains."""
     old = motion.velocity_old
     most = side_speed(rows.J_a, i, old, rows.body_a[i])
     most += side_speed(rows.J_b, i, old, rows.body_b[i])
@@ -56,7 +56,7 @@ def is_jolt(rows: Rows, i: int, motion: Motion) -> bool:
 
 @kernel
 def record_loop_work(world: World) -> None:
-    """Work of the equations of loops in the kick [J], inf where one was a jolt.
+    """Write the work of the loop equations in the kick [J]; inf at an impact.
 
     Reads   velocities before (motion) and after (state) the kick, rows, lam
     Writes  work.loop_work
@@ -80,7 +80,7 @@ def record_loop_work(world: World) -> None:
 
 @kernel
 def energy_of(tree: Tree, work: TreeWork, qd: NDArray, begin: int, end: int) -> float:
-    """Kinetic energy of nodes and the rotors of their joints [J]."""
+    """Kinetic energy of nodes and of the rotors of their joints [J]."""
     return kinetic_energy(tree, work, begin, end) + rotor_energy(tree, qd, begin, end)
 
 
@@ -115,7 +115,7 @@ def give_back(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool)
 
 @kernel
 def restore_loop_energy(world: World, closed: bool) -> None:
-    """Rates along loops at the end of a step, with the energy they had.
+    """Project rates on the loops at the end of a step and restore their energy.
 
     Reads   closed: whether loops could be closed; work.tree.invariants of the drift from the kick
     Writes  state.tree_qd, velocities of bodies of trees; ledger, momentum_in,

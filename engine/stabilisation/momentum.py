@@ -1,4 +1,4 @@
-"""Bodies that hang together: what corrections took from them is theirs again."""
+"""Restoration of momentum and energy after position correction, per set of joined bodies."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from cardan.engine.world.world import World
 MASS, FIRST, INERTIA, TURNING, SPIN, PUSH = 0, 1, 4, 10, 13, 16
 DUE, KINETIC, MORE, PUSH_WITHIN, TURNING_WITHIN = 19, 20, 21, 22, 25
 
-# what holds a set: nothing, several things that move apart, or (1 + k) body k
+# support of a set: none, several with different motions, or (1 + k) body k
 FREE, TORN = 0, -1
 
-# more than this share of the kinetic energy in one step is no error of a smooth motion
+# a change above this share of the kinetic energy in one step is not an error of smooth motion
 MOST = 0.1
 
 Twist = tuple[Vec3, Vec3]  # velocity [m/s], angular velocity [rad/s]
-Field = tuple[Vec3, Vec3, Vec3]  # rigid motion: velocity [m/s] at a point [m], turning [rad/s]
+Field = tuple[Vec3, Vec3, Vec3]  # rigid motion: velocity [m/s] at a point [m], and [rad/s]
 
 
 @kernel
 def _moves_alike(state: State, a: int, b: int) -> bool:
-    """Whether two bodies that nothing moves are at rest both, or are the same."""
+    """Whether two fixed or kinematic bodies are both at rest, or are the same body."""
     if a == b:
         return True
     for body in (a, b):
@@ -46,7 +46,7 @@ def _moves_alike(state: State, a: int, b: int) -> bool:
 
 @kernel
 def _hold(state: State, held: NDArray, s: int, support: int) -> None:
-    """Set s hangs on a body that nothing moves."""
+    """Record that set s is supported by a fixed or kinematic body."""
     if held[s] == FREE:
         held[s] = 1 + support
     elif held[s] != TORN and not _moves_alike(state, held[s] - 1, support):
@@ -55,7 +55,7 @@ def _hold(state: State, held: NDArray, s: int, support: int) -> None:
 
 @kernel
 def _joins(rows: Rows, i: int, equations: bool) -> bool:
-    """Whether row i makes one set of its bodies: drag holds nothing."""
+    """Whether row i joins its bodies to one set; drag does not."""
     kind = rows.kind[i]
     return bool(kind == ROW_EQUATION or (not equations and kind != ROW_DRAG))
 
@@ -64,7 +64,7 @@ def _joins(rows: Rows, i: int, equations: bool) -> bool:
 def write_sets(
     bodies: Bodies, rows: Rows, state: State, positions: Positions, equations: bool
 ) -> None:
-    """Bodies that rows (or `equations` only) join, and what such a set hangs on.
+    """Find sets of bodies joined by rows (or `equations` only), and their supports.
 
     Writes  positions.parent, held; sums = 0
     """
@@ -93,7 +93,7 @@ def write_sets(
 
 @kernel
 def _count_equations(rows: Rows) -> int:
-    """How many rows are equations of joints."""
+    """Number of rows that are equations of joints."""
     n = 0
     for i in range(rows.count[0]):
         if rows.kind[i] == ROW_EQUATION:
@@ -109,7 +109,7 @@ def _vector(sums: NDArray, s: int, first: int) -> Vec3:
 
 @kernel
 def _add(sums: NDArray, s: int, first: int, x: Vec3) -> None:
-    """Three columns of the sums of a set += x."""
+    """Add x to three columns of the sums of a set."""
     for k in range(3):
         sums[s, first + k] += x[k]
 
@@ -145,7 +145,7 @@ def _add_inertia(bodies: Bodies, state: State, i: int, s: int, sums: NDArray) ->
 
 @kernel
 def _spin_up(sums: NDArray, s: int) -> None:
-    """The angular velocity of the whole set that carries its angular momentum TURNING."""
+    """Angular velocity of the rigid set with the angular momentum in column TURNING."""
     xx, yy, zz = sums[s, INERTIA], sums[s, INERTIA + 1], sums[s, INERTIA + 2]
     xy, xz, yz = sums[s, INERTIA + 3], sums[s, INERTIA + 4], sums[s, INERTIA + 5]
     inverse = inverse_symmetric(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
@@ -156,7 +156,7 @@ def _spin_up(sums: NDArray, s: int) -> None:
 
 @kernel
 def _push_body(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> float:
-    """Change the velocities of a body; returns what its kinetic energy gained [J]."""
+    """Change the velocities of a body; return its gain of kinetic energy [J]."""
     v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
     store3(state.v_WB_W, i, add(v, dv))
     store3(state.w_WB_W, i, add(w, dw))
@@ -166,7 +166,7 @@ def _push_body(bodies: Bodies, state: State, i: int, dv: Vec3, dw: Vec3) -> floa
 
 @kernel
 def _is_nothing(x: NDArray) -> bool:
-    """Whether all of (n, 3) numbers are 0."""
+    """Whether all components of x (n, 3) are 0."""
     largest = 0.0
     for i in range(x.shape[0]):
         largest = max(largest, abs(x[i, 0]), abs(x[i, 1]), abs(x[i, 2]))
@@ -175,14 +175,14 @@ def _is_nothing(x: NDArray) -> bool:
 
 @kernel
 def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: State) -> float:
-    """Give every set of bodies back the angular momentum its shifts took.
+    """Restore the angular momentum that shifts took from every set of bodies.
 
-    A shift keeps the centre of mass of a set that floats, and its linear momentum; its angular
-    momentum changes by sum of shift x m v. The set as a whole takes up the difference by turning
-    about its centre of mass as if it were rigid, which leaves J v alone. What hangs on fixed bodies
-    got it from them: it is booked as an impulse from outside.
+    A shift keeps the centre of mass and the linear momentum of a floating set; its angular momentum
+    changes by sum of shift x m v. A rigid rotation of the set about its centre of mass, which does
+    not change J v, compensates the difference. For sets on fixed bodies the difference is booked as
+    an external impulse.
 
-    Reads   positions.lost; rows: what moved poses, with those that hold the set
+    Reads   positions.lost; rows: rows that moved poses, with those of the supports
     Writes  state.v_WB_W, w_WB_W, momentum_in
     Returns what kinetic energies gained [J]
     Check   tests/laws/test_stabilisation.py
@@ -223,7 +223,7 @@ def return_momentum(bodies: Bodies, rows: Rows, positions: Positions, state: Sta
 
 @kernel
 def _write_own_motion(bodies: Bodies, state: State, positions: Positions) -> None:
-    """Momenta and inertia of sets that hang on nothing and are due something; their turning."""
+    """Momenta, inertia and angular velocity of floating sets with energy to restore."""
     sums, parent = positions.sums, positions.parent
     n = bodies.kind.shape[0]
     for i in range(n):
@@ -248,7 +248,7 @@ def _write_own_motion(bodies: Bodies, state: State, positions: Positions) -> Non
 
 @kernel
 def _field(state: State, positions: Positions, s: int) -> Field:
-    """The rigid motion that set s is scaled about: that of its support, or its own."""
+    """Rigid motion about which set s is scaled: that of its support, or its own."""
     held, sums = positions.held[s], positions.sums
     if held > 0:
         k = held - 1
@@ -259,7 +259,7 @@ def _field(state: State, positions: Positions, s: int) -> Field:
 
 @kernel
 def _motion_within(state: State, i: int, field: Field) -> Twist:
-    """Velocity [m/s] and angular velocity [rad/s] of body i against a rigid motion."""
+    """Velocity [m/s] and angular velocity [rad/s] of body i relative to a rigid motion."""
     v, at, w = field
     carried = add(v, cross(w, sub(load3(state.p_WB, i), at)))
     return sub(load3(state.v_WB_W, i), carried), sub(load3(state.w_WB_W, i), w)
@@ -267,7 +267,7 @@ def _motion_within(state: State, i: int, field: Field) -> Twist:
 
 @kernel
 def _add_motion(bodies: Bodies, state: State, i: int, motion: Twist, s: int, sums: NDArray) -> None:
-    """The energy of a motion (u, y) of body i within its set, and its momenta about the origin."""
+    """Add energy and momenta about the origin of a motion (u, y) of body i within its set."""
     u, y = motion
     push, own = scale(bodies.mass[i], u), _times_inertia(bodies, state, i, y)
     sums[s, KINETIC] += 0.5 * (dot(u, push) + dot(y, own))
@@ -277,7 +277,7 @@ def _add_motion(bodies: Bodies, state: State, i: int, motion: Twist, s: int, sum
 
 @kernel
 def _book_scaling(state: State, positions: Positions, s: int, more: float) -> float:
-    """Momenta that a set got from what it hangs on; returns what its kinetic energy gained [J]."""
+    """Book the momentum from a set's support; return its gain of kinetic energy [J]."""
     sums = positions.sums
     if positions.held[s] == FREE:
         return sums[s, DUE]
@@ -293,14 +293,15 @@ def _book_scaling(state: State, positions: Positions, s: int, more: float) -> fl
 def return_energy(world: World) -> float:
     """Give every set of bodies on joints the energy back that its equations took.
 
-    Ideal joints do no work. What theirs did in the kick, and what putting them in place did to
-    potential and spin, goes to the motion of the set within a rigid motion (u, y of each body),
+    Ideal joints do no work. Their work in the kick, and the change of potential and rotational
+    energy by position correction, are returned by scaling the motion (u, y of each body) relative
+    to a rigid motion,
 
         u <- f u,  y <- f y,    f^2 = 1 + due/T_within
 
-    which keeps J u = 0. The rigid motion is that of what the set hangs on; of what floats its own,
-    so that its momenta stay. What hangs on things that move apart gets nothing, nor what is due
-    more than MOST of its energy: that was no smooth motion.
+    which keeps J u = 0. The rigid motion is that of the support; for a floating set its own, so
+    that its momenta are kept. Sets with several supports of different motion are not scaled, nor
+    those with more than the share MOST of their energy due: such a motion was not smooth.
 
     Reads   positions.gained (n,) J; sets as return_momentum left them
     Writes  state.v_WB_W, w_WB_W, momentum_in, extremes (RETURNED_...)

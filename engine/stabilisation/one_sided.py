@@ -1,4 +1,4 @@
-"""Stops and contacts that are violated: impulses that move poses and are forgotten."""
+"""Position correction of violated stops and contacts by impulses that move poses only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cardan.engine.world.workspace import Workspace
 
 EXACT = int(ImpactTime.EXACT)
 
-# violated by less is not violated: stops [m or rad], contacts as a share of their margin
+# tolerated violation: stops [m or rad], contacts as a share of their margin
 STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
 
 
@@ -40,17 +40,17 @@ def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
 def _one_sided_error(
     rows: Rows, row: int, model: Model, state: State, options: StepOptions
 ) -> tuple[bool, bool, float]:
-    """Whether the row is a hard stop or contact; whether it is violated; what goes of its C.
+    """Whether a row is a hard stop or contact; whether it is violated; its correction.
 
-    Contacts that were swept have been corrected in the kick.
+    Contacts solved by sweeps were corrected in the kick.
     """
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
     if is_normal and rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
         return False, False, 0.0
     if not is_normal and not is_hard_stop(rows, row):
         return False, False, 0.0
-    # the kick was half a step ago, or half of the last part of one between exact impacts; a stop
-    # was within reach then, or it has no row
+    # the kick was half a step ago, or half of the last part with exact impacts; a stop has a row
+    # only if it was in range then
     h = rows.share[0] * options.time_step
     C = rows.error[row] + 0.5 * h * row_speed(rows, row, state)
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
@@ -65,10 +65,10 @@ def _one_sided_error(
 
 @kernel
 def is_clear(rows: Rows, problem: Problem, row: int, options: StepOptions) -> bool:
-    """Whether a normal was swept, or is far from violated by the velocity its solver saw.
+    """Whether a normal was swept, or is clearly not violated at the velocity after the kick.
 
-    J v+ = w - bias of a rigid row; drifts and later impacts change it by little, for which half
-    the slop is left.
+    J v+ = w - bias of a rigid row; drifts and later impacts change it little, which half the
+    slop allows for.
     """
     if rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
         return True
@@ -90,7 +90,7 @@ def is_anything_due(
             return True
         if _one_sided_error(rows, i, model, state, options)[1]:
             return True
-    # of three rows of a contact only the normal can be
+    # only the normal row of a contact can be violated
     for i in range(rows.count[1], rows.count[0], 3):
         if is_clear(rows, work.problem, i, options):
             continue
@@ -108,7 +108,7 @@ def gather_violations(
     positions: Positions,
     options: StepOptions,
 ) -> None:
-    """positions.problem <- equations, hard stops and normals."""
+    """Write equations, hard stops and normals to positions.problem."""
     part = positions.problem
     r = 0
     for i in range(rows.count[0]):
@@ -130,12 +130,13 @@ def gather_violations(
 def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> float:
     """Move poses by M^-1 J^T d where d >= 0 is complementary to A d + C >= 0.
 
-    C of one-sided rows is what the step makes of the gap in its middle; of a violation the share
-    contact.erp (stops: erp of the joint) goes in one step. No friction, no velocity.
+    C of one-sided rows is the gap in the middle of the step, extrapolated to its end. A step
+    removes the share contact.erp of a violation (stops: erp of the joint), without friction and
+    velocity.
 
-    Reads   positions.wanted of the equations: what is left of them
+    Reads   positions.wanted: remaining correction of the equations
     Writes  state.p_WB, q_WB, w_WB_W; positions
-    Returns what kinetic energies and potentials in gravity gained [J]
+    Returns gain of kinetic energy and of potential energy in gravity [J]
     Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
     Check   tests/laws/test_stabilisation.py
     """

@@ -1,4 +1,4 @@
-"""Poses that move without a velocity."""
+"""Displacement of a body without change of momentum."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from cardan.engine.world.state import State
 
 @kernel
 def shift_body(bodies: Bodies, state: State, i: int, shift: NDArray, lost: NDArray) -> float:
-    """Turn and move one body by six numbers [rad, m]; its velocity and its own spin L stay.
+    """Rotate and translate a body by six numbers [rad, m]; keep its velocity and spin L.
 
         gained = 1/2 L . (w+ - w) - m g . move
 
-    The turn is that of (1, turn/2) normalised, too small by turn^3/12: another pass sees the rest.
+    The rotation is that of (1, turn/2) normalised, too small by turn^3/12; a further pass corrects
+    it.
 
-    Writes  state.p_WB, q_WB, w_WB_W (= I^-1 L where it now is); lost: what its angular momentum
-            about the origin, p x m v + L, has less than before
-    Returns what its kinetic energy and its potential in gravity gained [J]
+    Writes  state.p_WB, q_WB, w_WB_W (= I^-1 L at the new pose); lost: decrease of its angular
+            momentum about the origin, p x m v + L
+    Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
     """
     turn, move = (shift[0], shift[1], shift[2]), (shift[3], shift[4], shift[5])

@@ -16,12 +16,13 @@ BAUMGARTE = int(Stabilisation.BAUMGARTE)
 
 @kernel
 def correct_positions(world: World) -> None:
-    """Correct the poses at the end of the step; what that does to the energy is booked.
+    """Correct the poses at the end of the step and book the change of energy.
 
-        split impulse   a share erp of every error goes
-        projection      joints are put in place to IN_PLACE; of stops and contacts the share goes
+        split impulse   removes a share erp of every error
+        projection      removes joint errors down to IN_PLACE, and the share of stops and contacts
 
-    Reads   rows and problem of the kick, report of its solve; positions.gained: what equations did
+    Reads   rows and problem of the kick, report of its solve; positions.gained: work of the
+    equations
     Writes  state: poses, velocities (to keep momenta and energy), ledger, momentum_in
     Source  decisions 0046, 0051
     Check   tests/laws/test_stabilisation.py

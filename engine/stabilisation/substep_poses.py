@@ -1,4 +1,4 @@
-"""Poses where substeps lead, which is elsewhere than one kick and its drift do."""
+"""Shift of poses from the end of a single kick and drift to the end of the substeps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 @kernel
 def follow_substeps(world: World) -> None:
-    """Move poses at the end of a step to where its substeps end; momenta stay, energy is booked.
+    """Move poses at the end of a step to those of its substeps; keep momenta, book energy.
 
-    What the soft rows pushed apart is in there, and what a body went on before it was stopped: the
-    potential of both counts as correction.
+    The shift contains the push-out of soft rows and the motion of a body before it was stopped; the
+    potential energy of both is booked as correction.
 
-    Reads   work.substeps.shift; work.rows: what holds together
+    Reads   work.substeps.shift; work.rows: which bodies are joined
     Writes  state: poses, velocities (to keep momenta), ledger, momentum_in
     Check   tests/laws/test_small_steps.py
     """

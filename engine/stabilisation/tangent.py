@@ -1,4 +1,4 @@
-"""Equations without error terms: tangent where the step ends, and their work is counted."""
+"""Velocity equations without position terms, tangent at the end of the step, and their work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
-# [m/s or rad/s] an equation solved worse than that keeps the work of its impulse
+# [m/s or rad/s] above this residual the work of an equation is not restored
 SOLVED = 1e-8
 
 
@@ -31,13 +31,13 @@ def is_hard_stop(rows: Rows, row: int) -> bool:
 
 @kernel
 def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
-    """Take the error terms out of the rows of joints; their poses are corrected after the step.
+    """Remove the position terms from the rows of joints; poses are corrected after the step.
 
-    Between two kicks J v grows by about h d2C/dt2. Tangent where the step ends means
-    J v+ = -h/2 d2C/dt2, and that is all a hard equation asks for. A violated stop may not be
-    violated further; a bounce that asks for more stays.
+    Between two kicks J v grows by about h d2C/dt2. Velocities are tangent at the end of the step if
+    J v+ = -h/2 d2C/dt2, the bias of a hard equation. A violated stop must not be violated further;
+    a larger rebound velocity is kept.
 
-    Reads   rows as the constraints wrote them
+    Reads   rows from the constraints
     Writes  rows.bias of hard equations and of violated hard stops
     Source  decision 0051
     Check   tests/laws/test_stabilisation.py
@@ -55,14 +55,14 @@ def write_tangents(rows: Rows, joints: Joints, h: float) -> None:
 
 @kernel
 def _speeds(motion: Motion, state: State, body: int) -> float:
-    """|w| before and after the kick, added up [rad/s]."""
+    """Sum of |w| before and after the kick [rad/s]."""
     old = motion.velocity_old[body]
     return norm((old[0], old[1], old[2])) + norm(load3(state.w_WB_W, body))
 
 
 @kernel
 def _reach(rows: Rows, row: int, joints: Joints, motion: Motion, state: State) -> float:
-    """What the second derivative of C may amount to at these speeds [m/s^2 or rad/s^2]."""
+    """Bound of the second derivative of C at these speeds [m/s^2 or rad/s^2]."""
     j = rows.joint[row]
     w_a = _speeds(motion, state, rows.body_a[row])
     w_b = _speeds(motion, state, rows.body_b[row])
@@ -78,13 +78,12 @@ def _reach(rows: Rows, row: int, joints: Joints, motion: Motion, state: State) -
 
 @kernel
 def count_work(world: World) -> None:
-    """Add the work of every hard equation to what one of its bodies gained.
+    """Add the work of every hard equation to positions.gained of one of its bodies.
 
-    Before the kick J v = h/2 d2C/dt2 + e, e what the last step erred, ~ h^2; after it J v+ is
-    tangent. An ideal joint does no work, this one lam (J v + J v+)/2 = lam e/2, which momentum.py
-    gives
-    back. Where e is larger than any motion of the bodies explains (a jolt, a command), or sweeps
-    gave up, the loss is real and is not counted.
+    Before the kick J v = h/2 d2C/dt2 + e, with e ~ h^2 the error of the last step; after it J v+ is
+    tangent. An ideal joint does no work, a discrete one lam (J v + J v+)/2 = lam e/2, which
+    momentum.py restores. Where e is too large for the motion of the bodies (an impact, a command)
+    or the equations were not solved, the loss is physical and is not counted.
 
     Reads   velocities before (work.motion) and after (state) the kick; problem.w of its solve
     Writes  work.positions.gained (n,) J

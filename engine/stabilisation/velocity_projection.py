@@ -1,4 +1,4 @@
-"""Velocities that were set are projected onto the joints of trees."""
+"""Projection of prescribed velocities onto the joints of trees."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cardan.engine.world.world import World
 
 @kernel
 def project_velocities(world: World) -> None:
-    """Joints of trees pass an impulse on at once, which is booked as from outside.
+    """Project the velocities of bodies of trees onto their joints; book the change as external.
 
-    What the scene's own velocities change belongs to the energy and momenta at the start.
+    For the initial velocities of the scene, the change belongs to the initial energy and momenta.
 
     Writes  state.tree_qd, velocities of bodies of trees; ledger and momentum_in, or extremes
     Check   tests/laws/test_reduced.py

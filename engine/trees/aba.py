@@ -15,7 +15,7 @@ from cardan.engine.world.tree import Tree, TreeWork
 def start_forces(
     tree: Tree, work: TreeWork, tau: NDArray, wrench: NDArray, gravity_W: Vec3
 ) -> None:
-    """work.F, u <- gravity, wrenches at the nodes' origins (k, 6) in W, forces tau of the rates."""
+    """work.F, u <- gravity, wrenches (k, 6) at the nodes' origins in W, joint forces tau."""
     for i in range(tree.kind.shape[0]):
         for k in range(3):
             work.F[i, k] = wrench[i, k]
@@ -35,12 +35,12 @@ def forward_dynamics(
     work: TreeWork,
     qdd: NDArray,
 ) -> None:
-    """Accelerations qdd (v,) of a tree under forces tau (v,) of its rates and wrenches (k, 6).
+    """Accelerations qdd (v,) of a tree under joint forces tau (v,) and wrenches (k, 6).
 
-    Time and memory ~ number of nodes.
+    Time and memory are proportional to the number of nodes.
 
     Reads   wrench: moment about the node's origin [N m], force [N], W
-    Writes  qdd; work, with frames, V, A and the factor of this moment; not q_WB
+    Writes  qdd; work, with frames, V, A and the factor at q; not q_WB
     Source  Featherstone 1983; Featherstone 2022, articulated-body algorithm
     Check   tests/engine/trees/test_identities.py
     """

@@ -1,4 +1,4 @@
-"""Trees and their scratch as arrays; not compiled."""
+"""Allocation of trees and their scratch as arrays (not compiled)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 
 def nearest_above(v_start: NDArray[np.int64], parent: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rate next towards the root of every rate, -1 for none."""
+    """The next rate towards the root for every rate, -1 for none."""
     above = np.arange(int(v_start[-1])) - 1
-    last = np.full(len(parent) + 1, -1)  # the last rate of each node or, if it has none, above it
+    last = np.full(len(parent) + 1, -1)  # last rate of each node, or of its ancestors
     for i, up in enumerate(parent):
         first, end = int(v_start[i]), int(v_start[i + 1])
         before = last[up] if up >= 0 else -1
@@ -91,7 +91,7 @@ def as_arrays(
 
 
 def no_tree(n_bodies: int, n_joints: int) -> Tree:
-    """No tree at all: every body (the world included) moves by itself."""
+    """The empty tree: every body (the world included) moves by itself."""
     none = np.zeros(0, np.int64)
     return as_arrays([], [], np.full(n_bodies, -1), np.zeros(n_joints, np.int64), none)
 
@@ -133,16 +133,16 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
 
 
 def no_mobility() -> Mobility:
-    """Of a problem without bodies."""
+    """Tree mobility of a problem without bodies."""
     tree = no_tree(0, 0)
     return Mobility(tree, tree_work(tree))
 
 
 def most_equations(tree: Tree) -> int:
-    """Rows for the equations of loops: six a joint, and one that a screw uses for a moment."""
+    """Number of rows for loop equations: six per joint, and one temporary row of a screw."""
     return 6 * int((tree.inner == 0).sum()) + 1 if len(tree.kind) > 0 else 1
 
 
 def largest_tree(tree: Tree) -> int:
-    """Rates of the tree that has most."""
+    """Number of rates of the largest tree."""
     return int(np.diff(tree.v_start[tree.start]).max(initial=0))

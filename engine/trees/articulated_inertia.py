@@ -1,9 +1,10 @@
-"""Articulated inertias: how easily a tree moves, once for as many forces as there are.
+"""Articulated-body inertias, and responses to forces: a factorisation of H^-1.
 
-Leaves first, rate by rate: a rate along S takes U U^T/D out of what its parent feels, U = IA S,
-D = S . U. A joint with several rates is worked off one rate after the other, the last one first,
-as a chain of massless links would be: no small matrices, whatever the joint. All in world axes,
-at the origins of the nodes, so that inertias only shift on their way to the root.
+From the leaves to the root, rate by rate: a rate along S subtracts U U^T/D from the inertia passed
+to its parent, U = IA S, D = S . U. A joint with several rates is eliminated one rate after the
+other, the last one first, like a chain of massless links; no small matrices are needed. Quantities
+are in world axes at the origins of the nodes, so that inertias are only translated on the way to
+the root.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def write_inertias(tree: Tree, work: TreeWork) -> None:
 
 @kernel
 def start_inertia(tree: Tree, work: TreeWork, i: int) -> None:
-    """IA of node i as if nothing hung on it."""
+    """IA of node i without its descendants."""
     for k in range(21):
         work.IA[i, k] = 0.0
     for k in range(6):
@@ -68,9 +69,9 @@ def start_inertia(tree: Tree, work: TreeWork, i: int) -> None:
 
 @kernel
 def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> ArticulatedInertia:
-    """Take the rates of node i out of IA and hand the rest to its parent; returns the rest.
+    """Eliminate the rates of node i from IA; add the result to its parent and return it.
 
-    Writes  work.U, D of its rates; IA of the node: what is felt from below its joint
+    Writes  work.U, D of its rates; IA of the node, before elimination of its own rates
     """
     inertia = load_articulated(work.IA, i)
     for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
@@ -87,7 +88,7 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> Articul
 
 @kernel
 def write_factor(tree: Tree, work: TreeWork, rotors: float) -> None:
-    """Articulated inertias of all nodes, without what their own joints give way.
+    """Articulated inertias of all nodes.
 
     rotors: 1, or 0 for a tree without the rotors of its joints.
 
@@ -105,10 +106,10 @@ def write_factor(tree: Tree, work: TreeWork, rotors: float) -> None:
 
 @kernel
 def pass_down(tree: Tree, work: TreeWork, i: int) -> None:
-    """Add the force F of node i, with what its rates give way to, to its parent's.
+    """Add the force F of node i, less the part that accelerates its rates, to its parent's.
 
-    Reads   work.F[i], the force that acts on all below; work.u of its rates (their own forces)
-    Writes  work.u: what is left of them; work.F of the parent
+    Reads   work.F[i], the force on the subtree; work.u of its rates (joint forces)
+    Writes  work.u: joint forces less S . F; work.F of the parent
     """
     n, f = load6(work.F, i)
     for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
@@ -124,9 +125,9 @@ def pass_down(tree: Tree, work: TreeWork, i: int) -> None:
 
 @kernel
 def follow(tree: Tree, work: TreeWork, i: int, a: Spatial, qdd: NDArray) -> None:
-    """The rates of node i answer to u, and the node with them.
+    """Compute the accelerations of the rates of node i, and of the node.
 
-    Reads   a: what the node would do if no rate changed
+    Reads   a: acceleration of the node for unchanged rates
     Writes  qdd of its rates; work.A[i]
     """
     w, v = a
@@ -151,7 +152,7 @@ def respond_part(tree: Tree, work: TreeWork, begin: int, end: int, qdd: NDArray)
 
 @kernel
 def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
-    """H^-1 (u + sum of T^T F): what forces on nodes and rates do to rates and nodes.
+    """H^-1 (u + sum of T^T F): response of rates and nodes to forces on both.
 
     Impulses give changes of velocity, forces accelerations from rest.
 
@@ -164,7 +165,7 @@ def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
 
 @kernel
 def gyroscopic_force(tree: Tree, work: TreeWork, i: int) -> Spatial:
-    """-(w x I w): what a free body would need to keep its angular velocity, the other way round."""
+    """Gyroscopic moment -(w x I w) of node i."""
     w = load6(work.V, i)[0]
     return scale(-1.0, cross(w, sym_times(load_sym(work.I_W, i), w))), ZERO3
 
@@ -183,7 +184,7 @@ def respond_moving(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
         add_to6(work.F, i, gyroscopic_force(tree, work, i))
         parent = tree.parent[i]
         if parent >= 0:
-            # the parent brings about the velocity-product acceleration of this node
+            # the force of the parent produces the velocity-product acceleration of this node
             drag = force_of(load_articulated(work.IA, i), load6(work.velocity_product, i))
             add_to6(
                 work.F,

@@ -1,6 +1,6 @@
-"""The algorithms over many states of one tree: the loop is compiled, rows of arrays are states.
+"""The algorithms over arrays of states of one tree, one state per row.
 
-q (n, nq), qd, qdd, tau (n, nv); every kernel writes its last argument.
+q (n, nq), qd, qdd, tau (n, nv); every kernel writes to its last argument.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def jacobian_rates(
 def kinematics_of_states(
     tree: Tree, q: NDArray, qd: NDArray, com_B: NDArray, work: TreeWork, found: NDArray
 ) -> None:
-    """Of the bodies that have a node: found (n, b, 13).
+    """Kinematics of the bodies that have a node: found (n, b, 13).
 
     Origin [m] 0-2, orientation [w, x, y, z] 3-6, velocity of the origin [m/s] 7-9, angular
-    velocity [rad/s] 10-12, all in W; bodies without a node are left alone.
+    velocity [rad/s] 10-12, all in W; rows of bodies without a node are not written.
     """
     for s in range(q.shape[0]):
         write_places(tree, q[s], work)

@@ -1,4 +1,4 @@
-"""Between trees and bodies: what bodies of a tree do follows from its coordinates and rates."""
+"""Synchronisation of bodies with the coordinates and rates of their trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_MOMENTS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel
 def write_body_poses(tree: Tree, work: TreeWork, state: State) -> None:
-    """Poses of bodies are those of their nodes."""
+    """Copy poses of nodes to their bodies."""
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body >= 0:
@@ -30,7 +30,7 @@ def write_body_poses(tree: Tree, work: TreeWork, state: State) -> None:
 
 @kernel
 def write_body_velocities(tree: Tree, work: TreeWork, state: State) -> None:
-    """Velocities of bodies are those of their nodes."""
+    """Copy velocities of nodes to their bodies."""
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body >= 0:
@@ -41,7 +41,7 @@ def write_body_velocities(tree: Tree, work: TreeWork, state: State) -> None:
 
 @kernel
 def read_body_velocities(tree: Tree, state: State, work: TreeWork) -> None:
-    """Velocities of nodes are those of their bodies; of massless ones 0, they do not matter."""
+    """Copy velocities of bodies to their nodes; massless nodes get 0, which has no effect."""
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
         if body >= 0:
@@ -52,7 +52,7 @@ def read_body_velocities(tree: Tree, state: State, work: TreeWork) -> None:
 
 @kernel
 def read_bodies(tree: Tree, state: State, work: TreeWork) -> None:
-    """Places, moments and velocities of nodes are those of their bodies.
+    """Copy positions, moments of inertia and velocities of bodies to their nodes.
 
     Writes  work.p_WB, I_W, V
     """
@@ -71,14 +71,14 @@ def read_bodies(tree: Tree, state: State, work: TreeWork) -> None:
 
 @kernel
 def forget_forces(work: TreeWork) -> None:
-    """No tree waits for an answer."""
+    """Mark all trees as without pending forces."""
     for t in range(work.touched.shape[0]):
         work.touched[t] = 0
 
 
 @kernel
 def prepare(tree: Tree, state: State, work: TreeWork) -> None:
-    """Places, inertias and their factor at the present coordinates.
+    """Compute poses, inertias and their factor at the current coordinates.
 
     Writes  work.q_WB ... S, I_W, IA, U, D; touched = 0
     """
@@ -90,9 +90,9 @@ def prepare(tree: Tree, state: State, work: TreeWork) -> None:
 
 @kernel
 def write_joint_coordinates(tree: Tree, state: State) -> None:
-    """Coordinates of inner joints are those of their nodes.
+    """Copy coordinates of nodes to their joints.
 
-    Writes  state.joint_q, but of balls
+    Writes  state.joint_q, except of balls
     """
     for i in range(tree.kind.shape[0]):
         if tree.joint[i] >= 0 and tree.axis[i] >= 0 and tree.kind[i] != NODE_BALL:
@@ -101,7 +101,7 @@ def write_joint_coordinates(tree: Tree, state: State) -> None:
 
 @kernel
 def clear_forces(tree: Tree, work: TreeWork) -> None:
-    """No force on any node or rate."""
+    """Set the forces on all nodes and rates to zero."""
     for i in range(tree.kind.shape[0]):
         for k in range(6):
             work.F[i, k] = 0.0
@@ -111,7 +111,7 @@ def clear_forces(tree: Tree, work: TreeWork) -> None:
 
 @kernel
 def read_body_forces(tree: Tree, work: TreeWork, X: NDArray, h: float) -> None:
-    """Forces on nodes: h times those of their bodies, X (n, 6); none on rates."""
+    """Set forces on nodes to h times those of their bodies, X (n, 6), and forces on rates to 0."""
     clear_forces(tree, work)
     for i in range(tree.kind.shape[0]):
         body = tree.body[i]
@@ -122,9 +122,9 @@ def read_body_forces(tree: Tree, work: TreeWork, X: NDArray, h: float) -> None:
 
 @kernel
 def settle(tree: Tree, state: State, work: TreeWork) -> None:
-    """Rates from velocities that somebody set: what ideal joints make of the bodies' momenta.
+    """Compute rates from prescribed velocities of bodies, by ideal joints that keep momenta.
 
-        qd = H^-1 T^T M v,   then v = T qd;   H without rotors, which turn along
+        qd = H^-1 T^T M v,   then v = T qd;   H without rotors, which follow their joints
 
     Reads   state.tree_q; velocities of bodies
     Writes  state.tree_qd; poses and velocities of bodies of trees; the factor

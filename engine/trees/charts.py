@@ -1,8 +1,8 @@
-"""Coordinates around a place where an orientation is known: three numbers for a rotation.
+"""Charts: local coordinates with three numbers for an orientation.
 
-A chart y has one number for every rate: angles and ways added, of a ball and a free root the
-rotation vector x of q = q_base exp(x), of a free root also how far it has moved in W. What moves in
-a chart never leaves the unit quaternions.
+A chart y has one number for every rate: increments of angles and displacements; for a ball and a
+free root the rotation vector x of q = q_base exp(x), for a free root also its displacement in W.
+Quaternions stay of unit length.
 
     dx/dt = w + x x w/2 + c x x (x x w),   c = 1/|x|^2 - (1 + cos|x|)/(2 |x| sin|x|)
 
@@ -26,7 +26,7 @@ from cardan.engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree
 
 @kernel
 def chart_derivative(x: Vec3, w: Vec3) -> Vec3:
-    """dx/dt of a rotation vector x whose rotation turns with w in its own axes."""
+    """dx/dt of a rotation vector x for the angular velocity w in body axes."""
     square = dot(x, x)
     if square < 1e-4:
         c = 1.0 / 12.0 + square / 720.0 + square * square / 30240.0
@@ -39,7 +39,7 @@ def chart_derivative(x: Vec3, w: Vec3) -> Vec3:
 
 @kernel
 def place_chart(tree: Tree, base: NDArray, y: NDArray, q: NDArray) -> None:
-    """Coordinates q at a place y of the chart around `base`."""
+    """Coordinates q at the point y of the chart around `base`."""
     for i in range(tree.kind.shape[0]):
         kind, k, v = tree.kind[i], tree.q_start[i], tree.v_start[i]
         if kind == NODE_FIXED:

@@ -1,4 +1,4 @@
-"""Coordinates follow rates: angles and ways add up, orientations turn."""
+"""Integration of joint coordinates from generalised velocities."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cardan.engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree
 
 @kernel
 def mean_velocity(w: Vec3, v: Vec3, h: float) -> Vec3:
-    """The mean of a vector v that turns with w for a time h, in the axes of half that time.
+    """Mean of a vector v that rotates with w over a time h, in the axes at half that time.
 
-    What lies across w shrinks by sin x / x with x = h |w|/2; its series below 1e-3.
+    The part normal to w is multiplied by sin x / x, x = h |w|/2; by its series below 1e-3.
     """
     square = dot(w, w)
     x2 = 0.25 * h * h * square
@@ -33,7 +33,7 @@ def mean_velocity(w: Vec3, v: Vec3, h: float) -> Vec3:
 
 @kernel
 def advance_node(tree: Tree, q: NDArray, qd: NDArray, i: int, h: float) -> None:
-    """Coordinates of node i after rates qd for a time h: exact for constant rates of one node."""
+    """Advance the coordinates of node i by rates qd over h: exact for constant rates."""
     kind, k, v = tree.kind[i], tree.q_start[i], tree.v_start[i]
     if kind == NODE_FIXED:
         return
@@ -46,7 +46,8 @@ def advance_node(tree: Tree, q: NDArray, qd: NDArray, i: int, h: float) -> None:
     new = unit(multiply(old, turn))
     q[at], q[at + 1], q[at + 2], q[at + 3] = new
     if kind == NODE_FREE:
-        # the velocity turns with the body: its mean is that half way, shorter across the axis
+        # the velocity rotates with the body: its mean is that at half time, reduced normal to the
+        # axis
         w = (qd[v], qd[v + 1], qd[v + 2])
         half = multiply(old, exponential(scale(0.5 * h, w)))
         mean = mean_velocity(w, (qd[v + 3], qd[v + 4], qd[v + 5]), h)
@@ -56,7 +57,7 @@ def advance_node(tree: Tree, q: NDArray, qd: NDArray, i: int, h: float) -> None:
 
 @kernel
 def advance_coordinates(tree: Tree, q: NDArray, qd: NDArray, h: float) -> None:
-    """q after rates qd (any vector of them) for a time h.
+    """Advance q by rates qd (any vector of rates) over a time h.
 
     Orientations move on the sphere of unit quaternions: q exp(h w).
 

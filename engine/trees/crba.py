@@ -25,7 +25,7 @@ def load_rigid(X: NDArray, i: int) -> RigidInertia:
 
 @kernel
 def store_rigid(X: NDArray, i: int, inertia: RigidInertia) -> None:
-    """Write what `load_rigid` reads."""
+    """Write mass, first moment and moments, as read by `load_rigid`."""
     X[i, 0] = inertia[0]
     for k in range(3):
         X[i, 1 + k] = inertia[1][k]
@@ -35,7 +35,7 @@ def store_rigid(X: NDArray, i: int, inertia: RigidInertia) -> None:
 
 @kernel
 def write_composites(tree: Tree, work: TreeWork) -> None:
-    """The inertia of every node with all that hangs on it, as if its joints were locked.
+    """Composite inertia of every node: its subtree with locked joints.
 
     Reads   work.I_W, arm
     Writes  work.IA, its first ten columns: mass, first moment, moments at the node's origin, W
@@ -53,7 +53,7 @@ def write_composites(tree: Tree, work: TreeWork) -> None:
 @fast_kernel
 def fill_row(S: NDArray, force: Spatial, row: NDArray, begin: int, end: int) -> None:
     """row[j] = S_j . force for rates begin ... end - 1; S (v, 6)."""
-    if begin < 0:  # never: but now the compiler knows
+    if begin < 0:  # never taken; it excludes negative indices for the compiler
         return
     n, f = force
     for j in range(begin, end):
@@ -66,7 +66,7 @@ def fill_row(S: NDArray, force: Spatial, row: NDArray, begin: int, end: int) -> 
 def write_row(tree: Tree, work: TreeWork, k: int, force: Spatial) -> None:
     """Row k of H up to its diagonal: S_j . force for rates j between k and the root, else zero.
 
-    Rates above one another mostly have neighbouring numbers: they are done in runs.
+    Rates on a path to the root mostly have consecutive numbers and are processed in runs.
 
     Reads   work.S_root; force about the origin of the tree's first node
     """
@@ -86,8 +86,8 @@ def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
 
         H_kj = S_j . (I_composite S_k) for every rate j from k to the root; H_kk + armature_k
 
-    Both are taken at the origin of the tree's first node, which costs digits only of trees that are
-    much longer than their links; the diagonal is of the node itself.
+    Both are expressed at the origin of the tree's first node, which loses accuracy only for trees
+    much longer than their links; the diagonal uses the node's own origin.
 
     Reads   work.S, p_WB, arm, I_W
     Writes  work.H, IA, S_root
@@ -108,7 +108,7 @@ def write_joint_inertia(tree: Tree, work: TreeWork) -> None:
 
 @kernel
 def joint_inertia(tree: Tree, q: NDArray, work: TreeWork) -> None:
-    """Frames of all nodes and H there.
+    """Compute the frames of all nodes and H at q.
 
     Writes  work, with H, without q_WB
     """
@@ -119,7 +119,7 @@ def joint_inertia(tree: Tree, q: NDArray, work: TreeWork) -> None:
 
 @kernel
 def factorise(above: NDArray, H: NDArray) -> None:
-    """H = L^T L in place, L lower: from the leaves, so that no zero of H is filled.
+    """Factorise H = L^T L in place, L lower triangular, from the leaves: without fill-in.
 
     Reads   above (v,): the rate next towards the root; H (v, v) lower triangle, positive definite
     Source  Featherstone 2005, "Efficient Factorization of the Joint-Space Inertia Matrix"

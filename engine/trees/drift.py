@@ -1,14 +1,14 @@
-"""Trees in free flight: nothing acts but their joints.
+"""Drift of trees: motion without forces other than those of ideal joints.
 
-H(q) dqd/dt + C(q, qd) = 0 is a geodesic of the kinetic energy. Half a step before the kick
+H(q) dqd/dt + C(q, qd) = 0 describes a geodesic of the kinetic energy. Half a step before the kick
 
-    q <- q + h/2 qd,   qd <- qd + h/2 a(q, qd')       qd' half way there
+    q <- q + h/2 qd,   qd <- qd + h/2 a(q, qd')       qd' at half of that time
 
-and the same backwards after it, both at the coordinates in the middle of the step: one factor
-serves both halves and the kick. a = -H^-1 C is the acceleration without forces. It is guessed from
-what it was in the steps before, looked at once for rates half way by that guess, and once more
-where the guess was bad (at a start, after an impact). Then what the drift must keep is given back
-(invariants.py).
+and the reverse order after it, both with H and C at the coordinates in the middle of the step: one
+factor serves both halves and the kick. a = -H^-1 C is the acceleration without forces. It is
+extrapolated from previous steps, evaluated once at rates predicted with that value, and once more
+where the prediction was bad (at the start, after an impact). Then the invariants of the drift are
+restored (invariants.py).
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ from cardan.engine.world.state import (
 )
 from cardan.engine.world.tree import Tree, TreeWork
 
-# a guess is as good as a look when the rates half way miss the look's by this share of their size,
-# both weighed by what they move
+# a prediction is accepted when the rates at half time differ from the evaluated ones by less than
+# this share, both weighted by inertia
 ALIKE = 1e-3
 
 
 @kernel
 def predict_mean_velocities(work: TreeWork, qd: NDArray, h: float, bias: NDArray) -> None:
-    """work.mean <- rates half way through h if they change as `bias` says."""
+    """work.mean <- rates at half of h for the acceleration `bias`."""
     for k in range(qd.shape[0]):
         work.mean[k] = qd[k] + 0.5 * h * bias[k]
 
 
 @kernel
 def is_predicted(tree: Tree, work: TreeWork, qd: NDArray, t: int, h: float) -> bool:
-    """Whether the rates of tree t half way through h are about those that were looked at.
+    """Whether the rates of tree t at half of h are close to those of the last evaluation.
 
-    Both are weighed by the inertia that each rate moves; how fast a floating tree travels does not
-    count.
+    Both are weighted by the inertia of each rate; the velocity of a floating tree as a whole is
+    excluded.
 
     Reads   work.qdd, D
-    Writes  work.mean: rates half way, as qdd says
+    Writes  work.mean: rates at half of h, for qdd
     """
     first, end = tree.v_start[tree.start[t]], tree.v_start[tree.start[t + 1]]
     missed, size = 0.0, 0.0
@@ -87,9 +87,9 @@ def is_predicted(tree: Tree, work: TreeWork, qd: NDArray, t: int, h: float) -> b
 def apply_bias_acceleration(
     tree: Tree, work: TreeWork, qd: NDArray, h: float, bias: NDArray
 ) -> None:
-    """qd <- qd + h a(q, qd'), qd' = qd + h/2 a: the rates change by themselves for a time h.
+    """qd <- qd + h a(q, qd'), qd' = qd + h/2 a: advance the rates without forces.
 
-    Reads   work.mean: rates that were looked at; work.qdd, what was found there
+    Reads   work.mean: rates of the last evaluation; work.qdd, its result
     Writes  qd; bias (v,): a; work.A: accelerations of all nodes in free flight
     """
     for t in range(tree.floating.shape[0]):
@@ -106,8 +106,8 @@ def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> Non
 
     Writes  state.tree_q, tree_qd, poses and velocities of bodies of trees, momentum_in, ledger;
             work: factor in the middle of the step, A accelerations of its nodes without forces;
-            fall and drop
-            what gravity does to them
+            fall and
+                    drop, their accelerations by gravity
     Check   tests/laws/test_reduced.py
     """
     if tree.kind.shape[0] == 0:
@@ -125,7 +125,7 @@ def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> Non
     write_velocities(tree, state.tree_qd, work)
     restore_invariants(tree, work, state, h)
     error = book_drift(tree, work, state)
-    # gravity's share of the kick is reckoned along a straight path
+    # the kick computes the work of gravity along a straight path
     error += height_of(tree, work.found, g) + h * weight_power(tree, work.found, g) - height
     state.ledger[LEDGER_CORRECTION] += error
     write_body_poses(tree, work, state)
@@ -134,9 +134,10 @@ def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> Non
 
 @kernel
 def drift_after_kick(tree: Tree, work: TreeWork, state: State, h: float) -> float:
-    """The half step h after the kick, as far as coordinates; returns what `arrive` wants to know.
+    """Advance the coordinates over the half step h after the kick.
 
-    That is the potential energy at its start, less what the kick reckoned it would lose on the way.
+    Returns the height argument of `finish_drift`: the potential energy at the start [J], less the
+    loss that the kick predicted.
 
     Reads   work: factor in the middle of the step
     Writes  state.tree_q, tree_qd, tree_bias_acceleration

@@ -21,7 +21,7 @@ def kinetic_energy_of_node(tree: Tree, work: TreeWork, i: int) -> float:
 
 @kernel
 def kinetic_energy(tree: Tree, work: TreeWork, begin: int, end: int) -> float:
-    """Of the nodes begin ... end - 1 [J].
+    """Kinetic energy of the nodes begin ... end - 1 [J].
 
     Check   tests/engine/trees/test_energy_momentum.py
     """

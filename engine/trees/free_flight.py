@@ -1,9 +1,9 @@
-"""What free flight asks of a tree in as few walks through it as there are.
+"""Accelerations of trees in free flight, in as few traversals as possible.
 
-A walk from the roots places nodes and moves them; one to the roots takes their rates out of the
-inertia and hands forces on; one back lets rates answer. Two answers wait in the same walk: to the
-motion itself (accelerations without forces, H qdd + C(q, qd) = 0) and to gravity, which is what a
-ground that accelerates upwards does: its answer needs no forces at all.
+A traversal from the roots computes poses and velocities; one to the roots eliminates rates from the
+inertia and propagates forces; one from the roots computes accelerations. The last serves two
+right-hand sides: the motion itself (accelerations without forces, H qdd + C(q, qd) = 0) and
+gravity, which is equivalent to an upward acceleration of the ground and needs no forces.
 
 Source  Featherstone 2022, articulated-body algorithm
 """
@@ -50,9 +50,9 @@ def move_freely(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
 
 @kernel
 def pass_force(tree: Tree, work: TreeWork, i: int, rest: ArticulatedInertia) -> None:
-    """The force of node i to its parent, less that of its velocity-product acceleration.
+    """Add the force of node i, less that of its velocity-product acceleration, to its parent.
 
-    Reads   rest: the inertia felt from below the joint of node i
+    Reads   rest: inertia of node i after elimination of its rates
     """
     if tree.parent[i] >= 0:
         n, f = force_of(rest, load6(work.velocity_product, i))
@@ -63,7 +63,7 @@ def pass_force(tree: Tree, work: TreeWork, i: int, rest: ArticulatedInertia) -> 
 
 @kernel
 def factor_free_flight(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> None:
-    """Places and factor at coordinates q, and what motion at rates qd asks of every rate.
+    """Compute poses and factor at coordinates q, and generalised forces for motion at rates qd.
 
     Writes  work.q_WB ... S, I_W, IA, U, D; V, velocity_product; u
     Check   tests/engine/trees/test_free_flight.py
@@ -80,9 +80,9 @@ def factor_free_flight(tree: Tree, q: NDArray, qd: NDArray, work: TreeWork) -> N
 
 @kernel
 def fall_node(tree: Tree, work: TreeWork, i: int, above: Spatial) -> None:
-    """The answer of node i to gravity, seen from what falls freely.
+    """Acceleration of node i by gravity, relative to free fall.
 
-    Reads   above: what its parent does, carried along
+    Reads   above: acceleration of its parent at the node's origin
     Writes  work.fall of its rates, drop[i]
     """
     w, v = above
@@ -98,12 +98,12 @@ def fall_node(tree: Tree, work: TreeWork, i: int, above: Spatial) -> None:
 
 @kernel
 def solve_free_flight(tree: Tree, work: TreeWork, gravity_W: Vec3) -> None:
-    """What rates and nodes do in free flight, and what gravity does to them.
+    """Accelerations of rates and nodes in free flight, and those by gravity.
 
     Reads   work.u, velocity_product; the factor
     Writes  work.qdd (v,), A (k, 6): in free flight; work.fall (v,), drop (k, 6): by gravity alone,
     drop
-            against what falls freely
+            relative to free fall
     Check   tests/engine/trees/test_free_flight.py
     """
     for i in range(tree.kind.shape[0]):
@@ -117,7 +117,7 @@ def solve_free_flight(tree: Tree, work: TreeWork, gravity_W: Vec3) -> None:
 
 @kernel
 def repeat_free_flight(tree: Tree, qd: NDArray, work: TreeWork, t: int) -> None:
-    """Accelerations of tree t in free flight at rates qd, where its places and factor are known.
+    """Accelerations of tree t in free flight at rates qd, with known poses and factor.
 
     Writes  work.qdd of its rates; V, velocity_product, A of its nodes
     Check   tests/engine/trees/test_free_flight.py

@@ -1,4 +1,4 @@
-"""Trees in the kick: forces and rows change their rates all at once."""
+"""Kick of trees: change of rates by forces and constraint impulses."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def has_loops(tree: Tree) -> bool:
 def write_bias_accelerations(tree: Tree, work: TreeWork, state: State, motion: Motion) -> None:
     """motion.bias_acceleration of bodies of trees: accelerations of free flight.
 
-    Where loops are, their equations live on it: near singular places they divide by little. There
-    the acceleration is that of the rates before the kick, else one on the way to it.
+    Loop equations are sensitive to it near singular configurations. With loops the acceleration is
+    therefore that of the rates before the kick, without loops that of the drift to it.
 
-    Reads   work.A, V, of the way to the kick
+    Reads   work.A, V of the drift to the kick
     """
     if has_loops(tree):
         write_velocity_products(tree, state.tree_qd, work)
@@ -64,7 +64,7 @@ def is_pushed(tree: Tree, X: NDArray) -> bool:
 def predict_tree_velocities(
     tree: Tree, work: TreeWork, state: State, motion: Motion, h: float
 ) -> None:
-    """Where forces alone would lead trees: qd_free = qd + h H^-1 T^T (m g + f).
+    """Rates after forces without impulses: qd_free = qd + h H^-1 T^T (m g + f).
 
     Reads   motion.wrench; the factor; work.fall, drop
     Writes  work.free; motion.velocity_free of bodies of trees
@@ -104,7 +104,7 @@ def hold_trees(state: State, work: TreeWork) -> None:
 
 @kernel
 def apply_tree_forces(problem: Problem, tree: Tree, work: TreeWork) -> bool:
-    """Forces of all nodes <- J^T lam; False, and forces as they were, when there are none."""
+    """Set forces of all nodes to J^T lam; return False, and keep forces, if lam is zero."""
     found = False
     for i in range(problem.count[0]):
         lam = problem.lam[i]
@@ -120,7 +120,7 @@ def apply_tree_forces(problem: Problem, tree: Tree, work: TreeWork) -> bool:
 
 @kernel
 def apply_tree_impulses(problem: Problem, state: State) -> None:
-    """qd = qd_free + H^-1 J^T lam, and velocities of bodies with it.
+    """qd = qd_free + H^-1 J^T lam, and the velocities of bodies.
 
     Writes  state.tree_qd, v_WB_W, w_WB_W
     """
@@ -148,9 +148,9 @@ def add_moment(sums: NDArray, linear: Vec3, angular: Vec3, p: Vec3) -> None:
 
 @kernel
 def book_supports(problem: Problem, state: State, motion: Motion, h: float) -> None:
-    """What the ground gave the trees that stand on it in a kick: all that nothing else gave them.
+    """Book the impulse of the ground on grounded trees in a kick, as the remainder of all others.
 
-    h: how long weights and wrenches acted [s].
+    h: duration of gravity and wrenches [s].
 
     Reads   velocities before (motion) and after (state) the kick, poses in its middle, rows
     Writes  state.momentum_in

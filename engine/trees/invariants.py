@@ -1,4 +1,4 @@
-"""What a tree keeps while nothing but its joints acts on it: energy, and if it floats, momenta."""
+"""Invariants of a tree in free flight: energy, and momenta if it floats."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from cardan.engine.world.tree import (
     TreeWork,
 )
 
-# a drift that changes speeds by more than this share does not know where it goes: they stay then
+# no correction where it would change speeds by more than this share: the drift was inaccurate
 WILD = 0.1
-# a part of the energy below this share of it takes errors in its measure
+# a part of the energy below this share takes only its proportion of the error
 SMALL = 0.1
 
 
@@ -55,9 +55,9 @@ def put_three(x: NDArray, t: int, k: int, a: Vec3) -> None:
 
 @kernel
 def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) -> None:
-    """What tree t has of energy (its rotors' too) and momenta, and where its centre of mass is.
+    """Energy (with rotors), momenta and centre of mass of tree t.
 
-    Of a floating tree all is taken about the root's origin first: no digits go by its distance.
+    For a floating tree sums are first taken about the root's origin, to avoid cancellation.
 
     Reads   work.V, I_W, p_WB
     Writes  out[t], INVARIANT_...
@@ -88,7 +88,7 @@ def write_sums(tree: Tree, work: TreeWork, t: int, qd: NDArray, out: NDArray) ->
 
 @kernel
 def write_invariants(tree: Tree, work: TreeWork, qd: NDArray) -> None:
-    """What every tree will keep: of the nodes' velocities, where they are.
+    """Write the invariants of every tree at its current poses and velocities.
 
     Reads   work.V, I_W, p_WB
     Writes  work.invariants
@@ -99,7 +99,7 @@ def write_invariants(tree: Tree, work: TreeWork, qd: NDArray) -> None:
 
 @kernel
 def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
-    """Energy of all trees in constant gravity [J], zero at the origin of W; sums: kept or found."""
+    """Potential energy in gravity of all trees [J], zero at the origin of W."""
     total = 0.0
     for t in range(tree.floating.shape[0]):
         total -= sums[t, INVARIANT_MASS] * dot(gravity_W, three(sums, t, INVARIANT_CENTRE))
@@ -108,7 +108,7 @@ def height_of(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
 
 @kernel
 def weight_power(tree: Tree, sums: NDArray, gravity_W: Vec3) -> float:
-    """What gravity does to all trees [W]; sums: kept or found."""
+    """Power of gravity on all trees [W]; sums: work.invariants or found."""
     total = 0.0
     for t in range(tree.floating.shape[0]):
         total += dot(gravity_W, three(sums, t, INVARIANT_LINEAR))
@@ -128,7 +128,7 @@ def move_nodes(tree: Tree, work: TreeWork, t: int, shift: Vec3, q: NDArray) -> N
 
 @kernel
 def inertia_about(tree: Tree, work: TreeWork, t: int, centre: Vec3) -> Sym3:
-    """Moments of tree t, as if rigid, about a point."""
+    """Moment of inertia of tree t, taken as rigid, about a point."""
     total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(tree.start[t], tree.start[t + 1]):
         arm = sub(load3(work.p_WB, i), centre)
@@ -138,7 +138,7 @@ def inertia_about(tree: Tree, work: TreeWork, t: int, centre: Vec3) -> Sym3:
 
 @kernel
 def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArray) -> None:
-    """Give a floating tree as a whole a change (w, v at its root) of its velocity."""
+    """Add a rigid velocity change (w, v at its root) to a floating tree."""
     back = transposed(load_matrix(work.R, tree.start[t]))
     w, v = times_vector(back, w), times_vector(back, v)
     k = tree.v_start[tree.start[t]]
@@ -149,7 +149,7 @@ def change_root(tree: Tree, work: TreeWork, t: int, w: Vec3, v: Vec3, qd: NDArra
 
 @kernel
 def stretch(wanted: float, found: float) -> float:
-    """By how much speeds are to be multiplied for an energy `wanted` instead of `found`."""
+    """Factor of speeds that changes the energy from `found` to `wanted`."""
     if not (found > 0.0 and wanted > 0.0):
         return 1.0
     factor = math.sqrt(wanted / found)
@@ -158,10 +158,10 @@ def stretch(wanted: float, found: float) -> float:
 
 @kernel
 def stretch_part(wanted: float, found: float, whole: float) -> float:
-    """`stretch` for a part `found` of the energy `whole`; a small part cannot carry all errors.
+    """`stretch` for a part `found` of the energy `whole`, limited for small parts.
 
-    What a drift errs is a share of the whole: all of it given to next to nothing would change that
-    by more than the drift ever errs, and leave a method of first order.
+    The error of a drift is a share of the whole energy: if a very small part took all of it, that
+    part would change by more than the error of the drift, and the method would be of first order.
     """
     if not (found > 0.0 and whole > 0.0):
         return 1.0
@@ -173,8 +173,8 @@ def stretch_part(wanted: float, found: float, whole: float) -> float:
 def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too: bool) -> float:
     """Momentum and angular momentum of a floating tree as remembered, then, if asked, its energy.
 
-    The tree as a whole turns and moves as if it were rigid to carry what is missing of its momenta;
-    that motion has the energy E_r. Then all that its parts do besides is stretched for the rest.
+    A rigid motion of the whole tree supplies the missing momenta; it has the energy E_r. The motion
+    relative to it is then scaled to the remaining energy.
 
     Reads   work.V, places, inertias
     Writes  qd; work.found as it was
@@ -187,7 +187,7 @@ def restore_floating(tree: Tree, work: TreeWork, t: int, qd: NDArray, energy_too
     L, P = three(found, t, INVARIANT_ANGULAR), three(found, t, INVARIANT_LINEAR)
     L_kept, P_kept = three(kept, t, INVARIANT_ANGULAR), three(kept, t, INVARIANT_LINEAR)
     arm = sub(load3(work.p_WB, root), centre)
-    # as a whole: before, and what it should be
+    # rigid motion: before, and its target
     w_old, v_old = sym_times(inverse, L), scale(1.0 / mass, P)
     w, v = sym_times(inverse, L_kept), scale(1.0 / mass, P_kept)
     as_whole_old = 0.5 * (dot(w_old, L) + dot(v_old, P))
@@ -233,11 +233,11 @@ def stretch_tree(tree: Tree, work: TreeWork, t: int, qd: NDArray) -> float:
 
 @kernel
 def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> None:
-    """After a drift for a time h: give back what its error took of energy and momenta.
+    """Restore energy and momenta after a drift over a time h.
 
-    A tree in free flight follows a geodesic of its kinetic energy, and how fast it does makes no
-    other curve: so its speeds may be stretched for the energy it had. A floating tree has its
-    centre of mass where it must be, and its momenta, to rounding.
+    A tree in free flight follows a geodesic of its kinetic energy whatever its speed, so that
+    scaling the speeds does not change the curve. Centre of mass and momenta of a floating tree are
+    restored to rounding.
 
     Reads   places and inertias at the end of the drift, work.V of its rates; work.invariants
     Writes  state.tree_q (place of floating roots), tree_qd; work.V, found of the result;
@@ -261,7 +261,7 @@ def restore_invariants(tree: Tree, work: TreeWork, state: State, h: float) -> No
 
 @kernel
 def book_drift(tree: Tree, work: TreeWork, state: State) -> float:
-    """Energy a drift has put in [J]; what the ground gave trees that stand on it is booked.
+    """Energy error of a drift [J]; book the impulse of the ground on grounded trees.
 
     Reads   work.invariants, found
     Writes  state.momentum_in

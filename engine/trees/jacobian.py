@@ -1,4 +1,4 @@
-"""How rates move a point of a node, and how that changes with time."""
+"""Jacobian of a point of a node, and its time derivative."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def write_point_jacobian_rate(
 ) -> None:
     """dJ/dt (6, v) of `write_point_jacobian`.
 
-    In the axes of its own node no S changes; it turns with that node, and the point moves away
-    from the node's origin o:
+    S is constant in the axes of its own node and rotates with it; the point moves relative to the
+    node's origin o:
 
         angular   w_i x s
         linear    w_i x S_v + (w_i x s) x (p - o_i) + s x (dp/dt - v_i)
@@ -74,7 +74,7 @@ def write_point_jacobian_rate(
 
 @kernel
 def write_drifts(tree: Tree, work: TreeWork) -> None:
-    """Accelerations of all nodes while no rate changes: (dJ/dt) qd at their origins.
+    """Accelerations of all nodes at constant rates: (dJ/dt) qd at their origins.
 
     Reads   work.V, velocity_product, arm
     Writes  work.A
@@ -85,7 +85,7 @@ def write_drifts(tree: Tree, work: TreeWork) -> None:
 
 @kernel
 def point_drift(work: TreeWork, node: int, point_B: Vec3) -> Spatial:
-    """(dJ/dt) qd of a point fixed in a node: its acceleration while no rate changes, W.
+    """(dJ/dt) qd of a point fixed in a node: its acceleration at constant rates, W.
 
     Reads   work.A from `write_drifts`, V, R
     Check   tests/engine/trees/test_jacobian.py

@@ -1,4 +1,4 @@
-"""From joint coordinates to places and velocities, in world axes."""
+"""Forward kinematics: poses, motion subspaces and velocities of nodes, in world axes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def turn_in_parent(tree: Tree, q: NDArray, i: int) -> Mat3:
     q_PB0 = load4(tree.q_PB0, i)
     if kind in (NODE_HINGE, NODE_SCREW):
         turn = turned_about(load3(tree.axis_B, i), q[k])
-        # massless nodes mostly have their parent's axes
+        # most massless nodes have their parent's axes
         return turn if q_PB0[0] == 1.0 else times_matrix(matrix(q_PB0), turn)
     if kind == NODE_BALL:
         turned = unit((q[k], q[k + 1], q[k + 2], q[k + 3]))
@@ -92,7 +92,7 @@ def turn_in_parent(tree: Tree, q: NDArray, i: int) -> Mat3:
 
 @kernel
 def joint_way(tree: Tree, q: NDArray, i: int) -> float:
-    """How far a slider or screw has moved along its axis [m]."""
+    """Displacement of a slider or screw along its axis [m]."""
     kind = tree.kind[i]
     if kind == NODE_SLIDER:
         return q[tree.q_start[i]]
@@ -129,7 +129,7 @@ def put_velocity(S: NDArray, k: int, w: Vec3, v: Vec3) -> None:
 
 @kernel
 def write_subspace(tree: Tree, work: TreeWork, i: int, R: Mat3, from_anchor: Vec3) -> None:
-    """S of node i: what its rates do to it.
+    """S of node i: its velocity per unit of each rate.
 
         hinge    (s, s x e)        e from the anchor to the node's origin
         slider   (0, s)
@@ -161,7 +161,7 @@ def write_subspace(tree: Tree, work: TreeWork, i: int, R: Mat3, from_anchor: Vec
 
 @kernel
 def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None:
-    """Place, arm and subspace of node i from its axes and its parent's place."""
+    """Position, arm and subspace of node i from its axes and its parent's position."""
     parent = tree.parent[i]
     p_WP = ZERO3
     to_anchor = load3(tree.anchor_P, i)
@@ -184,7 +184,7 @@ def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None
 
 @kernel
 def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
-    """Pose of node i from its parent's, and what its rates do."""
+    """Pose and motion subspace of node i, from the pose of its parent."""
     parent = tree.parent[i]
     q_WP = load4(work.q_WB, parent) if parent >= 0 else IDENTITY
     q_WB = nearly_unit(multiply(q_WP, joint_turn(tree, q, i)))
@@ -194,7 +194,7 @@ def place_node(tree: Tree, q: NDArray, i: int, work: TreeWork) -> None:
 
 @kernel
 def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
-    """Poses of all nodes, and what their rates do.
+    """Poses and motion subspaces of all nodes.
 
     Writes  work.q_WB, R, p_WB, arm, S
     Check   tests/engine/trees/test_kinematics.py
@@ -205,7 +205,7 @@ def write_places(tree: Tree, q: NDArray, work: TreeWork) -> None:
 
 @kernel
 def write_frames(tree: Tree, q: NDArray, work: TreeWork) -> None:
-    """`write_places` without quaternions, by products of matrices.
+    """As `write_places`, with rotation matrices instead of quaternions.
 
     Writes  work.R, p_WB, arm, S
     Check   tests/engine/trees/test_kinematics.py
@@ -219,7 +219,7 @@ def write_frames(tree: Tree, q: NDArray, work: TreeWork) -> None:
 
 @kernel
 def carried(tree: Tree, X: NDArray, i: int, work: TreeWork) -> Spatial:
-    """What a motion X of the parent does to node i where its joint stands still."""
+    """Motion of node i by a motion X of its parent with a fixed joint."""
     parent = tree.parent[i]
     if parent < 0:
         return ZERO3, ZERO3
@@ -229,7 +229,7 @@ def carried(tree: Tree, X: NDArray, i: int, work: TreeWork) -> Spatial:
 
 @kernel
 def move_node(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
-    """V of node i: V = V_parent + S qd, where the node's origin is."""
+    """V of node i: V = V_parent + S qd, at the node's origin."""
     store6(work.V, i, add6(carried(tree, work.V, i, work), velocity_of_node(tree, work.S, qd, i)))
 
 
@@ -247,10 +247,10 @@ def write_velocities(tree: Tree, qd: NDArray, work: TreeWork) -> None:
 
 @kernel
 def velocity_product_of(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> Spatial:
-    """Acceleration of node i against its parent's (carried along) when no rate changes.
+    """Acceleration of node i relative to its parent at constant rates.
 
-    With w_r the angular velocity against the parent, y the velocity along a slider's axis, d from
-    the parent's origin to the anchor (moved by the joint), e from there to the node's origin:
+    With w_r the angular velocity relative to the parent, y the velocity along a slider's axis, d
+    from the parent's origin to the anchor (moved by the joint), e from there to the node's origin:
 
         angular   w_P x w_r
         linear    w_P x (w_P x d) + 2 w_P x y + w x (w x e) + (w_P x w_r) x e
@@ -282,7 +282,7 @@ def velocity_product_of(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> Spat
 
 @kernel
 def write_velocity_products(tree: Tree, qd: NDArray, work: TreeWork) -> None:
-    """The accelerations of all nodes against their parents when no rate changes.
+    """Accelerations of all nodes relative to their parents at constant rates.
 
     Reads   work.V, R, arm
     Writes  work.velocity_product

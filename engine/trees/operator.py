@@ -1,8 +1,8 @@
-"""What rows of a Problem do to trees, and trees to rows: A = J H^-1 J^T without H.
+"""Product with A = J H^-1 J^T for rows on trees, without H.
 
-The force of a row goes from its node to the root, and every rate on the way takes u_k of it. With
-all u_k of two rows i and j, A_ij = sum of u_ki D_k u_kj: the factor of articulated inertias is one
-of H^-1. Rows keep sqrt(D_k) u_k, their path.
+The force of a row propagates from its node to the root; rate k on the way receives u_k. For rows i
+and j, A_ij = sum of u_ki D_k u_kj: the articulated inertias are a factorisation of H^-1. The stored
+path of a row holds sqrt(D_k) u_k.
 
 Source  Featherstone 2014, "Rigid Body Dynamics Algorithms", 6.5, for L^-T J^T
 """
@@ -49,7 +49,7 @@ def has_trees(problem: Problem) -> bool:
 
 @kernel
 def walk_up(tree: Tree, work: TreeWork, node: int, push: Spatial, path: NDArray) -> None:
-    """Add to a path what a force on a node does to every rate from there to the root.
+    """Add the response of every rate from a node to the root, for a force on the node, to a path.
 
     Reads   the factor
     Writes  path (rates of the tree,) += sqrt(D) u
@@ -104,7 +104,7 @@ def dot_paths(x: NDArray, y: NDArray, n: int) -> float:
 
 @kernel
 def velocities_of(tree: Tree, t: int) -> int:
-    """How many rates tree t has."""
+    """Number of rates of tree t."""
     return int(tree.v_start[tree.start[t + 1]] - tree.v_start[tree.start[t]])
 
 
@@ -112,8 +112,8 @@ def velocities_of(tree: Tree, t: int) -> int:
 def diagonal_in_trees(problem: Problem, i: int, path: NDArray, which: NDArray) -> float:
     """J H^-1 J^T of row i alone.
 
-    Its path is kept, as far as there is room, for the matrix of the same rows: callers go through
-    them one after the other.
+    The path is stored, if there is room, for the matrix of the same rows; rows must be processed in
+    order.
 
     Writes  path (cap, 2, v), which (cap, 2): row i; paths
     """
@@ -131,7 +131,7 @@ def diagonal_in_trees(problem: Problem, i: int, path: NDArray, which: NDArray) -
 
 @kernel
 def owner_of(problem: Problem, body: int) -> int:
-    """What couples rows on a body: its tree, or itself behind the numbers of trees; -1: none."""
+    """Index of what couples rows on a body: its tree, or the body, after the trees; -1: none."""
     tree = problem.mobility.tree
     if tree.node[body] >= 0:
         return int(tree.tree[tree.node[body]])
@@ -150,7 +150,7 @@ def side_product(problem: Problem, i: int, x: int, j: int, y: int) -> float:
 
 @kernel
 def couple(problem: Problem, order: NDArray, p: int, x: int, owner: int, dense: Dense) -> None:
-    """Add what row order[p] and those before it do to one another by way of an owner on its side x.
+    """Add the coupling of row order[p] with earlier rows through the owner on its side x.
 
     Writes  dense.S
     """
@@ -174,9 +174,9 @@ def couple(problem: Problem, order: NDArray, p: int, x: int, owner: int, dense: 
 def write_tree_matrix(problem: Problem, order: NDArray, n: int, dense: Dense) -> None:
     """A over the rows order[0:n] of a problem with trees.
 
-    Rows meet where they share a tree or a free body: each of these knows the rows on it so far, so
-    that the cost goes with the entries that are not zero. Paths that `diagonal_in_trees` kept of
-    these very rows are taken.
+    Rows are coupled if they share a tree or a free body. Each of these has a list of its rows so
+    far, so that the cost is proportional to the non-zeros. Paths of the same rows stored by
+    `diagonal_in_trees` are reused.
 
     Writes  dense.S (>= n, >= n); dense.path, path_tree where they were not kept; dense.owner,
             indices 1 to 3 are scratch
@@ -211,7 +211,7 @@ def write_tree_matrix(problem: Problem, order: NDArray, n: int, dense: Dense) ->
 
 @kernel
 def touch(tree: Tree, work: TreeWork, body: int) -> bool:
-    """Make a body's tree ready for forces; False when it is part of none."""
+    """Prepare a body's tree for forces; return False for a body without tree."""
     t = tree_of(tree, body)
     if t < 0:
         return False
@@ -228,7 +228,7 @@ def touch(tree: Tree, work: TreeWork, body: int) -> bool:
 
 @kernel
 def push_node(tree: Tree, work: TreeWork, body: int, J: NDArray, i: int, lam: float) -> None:
-    """Add J_i^T lam to the force on a body of a tree that was touched."""
+    """Add J_i^T lam to the force on a body of a prepared tree."""
     node = tree.node[body]
     for k in range(6):
         work.F[node, k] += lam * J[i, k]
@@ -236,7 +236,7 @@ def push_node(tree: Tree, work: TreeWork, body: int, J: NDArray, i: int, lam: fl
 
 @kernel
 def push_row(tree: Tree, work: TreeWork, problem: Problem, i: int) -> None:
-    """Add J^T lam of row i to the forces on its bodies, those of them that hang in trees."""
+    """Add J^T lam of row i to the forces on those of its bodies that belong to trees."""
     a, b = problem.body_a[i], problem.body_b[i]
     if tree.node[a] >= 0:
         push_node(tree, work, a, problem.J_a, i, problem.lam[i])
@@ -246,7 +246,7 @@ def push_row(tree: Tree, work: TreeWork, problem: Problem, i: int) -> None:
 
 @kernel
 def answer(tree: Tree, work: TreeWork, body: int, qdd: NDArray) -> None:
-    """Respond to the forces on a body's tree, if they still wait.
+    """Compute the response to pending forces on a body's tree.
 
     Writes  qdd of the tree's rates, work.A of its nodes
     """
@@ -258,7 +258,7 @@ def answer(tree: Tree, work: TreeWork, body: int, qdd: NDArray) -> None:
 
 @kernel
 def tree_velocities(problem: Problem, x: NDArray, v: NDArray) -> None:
-    """What impulses x of all rows do to bodies of trees: v = T H^-1 T^T J^T x.
+    """Velocity changes of bodies of trees by impulses x of all rows: v = T H^-1 T^T J^T x.
 
     Writes  v (n_bodies + 1, 6) of bodies of trees that rows push; work.qdd of their rates
     Check   tests/engine/solvers/direct/test_tree_elimination.py

@@ -1,4 +1,4 @@
-"""What joints of trees give their bodies: no row says it, the motion of what hangs on them does."""
+"""Reactions of joints of trees, from the motion of their subtrees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cardan.engine.world.workspace import Motion
 def needed_force(
     tree: Tree, work: TreeWork, i: int, state: State, motion: Motion, h: float
 ) -> Spatial:
-    """What node i needs besides weight and wrenches: mass times what the step made it do.
+    """Force on node i besides weight and wrenches: inertia times its acceleration in the step.
 
     The kick changed its velocity, free flight accelerates it (motion.bias_acceleration).
     """
@@ -43,7 +43,7 @@ def needed_force(
 
 @kernel
 def take_rows(tree: Tree, work: TreeWork, problem: Problem, h: float) -> None:
-    """What rows gave is not what joints gave."""
+    """Subtract the impulses of rows from those of joints."""
     for i in range(problem.count[0]):
         lam = problem.lam[i]
         a, b = tree.node[problem.body_a[i]], tree.node[problem.body_b[i]]
@@ -64,7 +64,7 @@ def anchor_arm(tree: Tree, work: TreeWork, i: int) -> Vec3:
 def write_reactions(
     problem: Problem, joints: Joints, state: State, motion: Motion, h: float
 ) -> None:
-    """Force and torque of every inner joint on its child, at its anchor; not what its rows give.
+    """Force and torque of every inner joint on its child, at its anchor, without its rows.
 
     Must be called in the middle of the step, after the kick.
 

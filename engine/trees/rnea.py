@@ -90,7 +90,7 @@ def accelerate_node(
 
 @kernel
 def project_force(tree: Tree, work: TreeWork, i: int, tau: NDArray) -> None:
-    """tau = S^T F of node i: the share of its force that its own rates give."""
+    """tau = S^T F of node i: the joint force of its own rates."""
     kind, k = tree.kind[i], tree.v_start[i]
     if kind == NODE_FIXED:
         return
@@ -124,16 +124,16 @@ def inverse_dynamics(
     work: TreeWork,
     tau: NDArray,
 ) -> None:
-    """Forces tau (v,) of the rates that give a tree the accelerations qdd (v,).
+    """Joint forces tau (v,) that produce the accelerations qdd (v,) of a tree.
 
-        outwards   w, dw/dt, a of every node in its own axes; gravity as if the ground rose
+        outwards   w, dw/dt, a of every node in its own axes; gravity as acceleration of the ground
         n = I dw/dt + w x I w,   f = m a
         inwards    tau = S^T F + armature qdd,   F_parent += F
 
     With qd = 0 and gravity 0 this is H qdd; with qdd = 0 it is C(q, qd).
 
     Writes  tau; work.R, arm, V, A, F in the nodes' own axes (not those of the other algorithms);
-            work.F[i] is what the joint of node i gives it
+            work.F[i] is the force of the joint of node i on it
     Source  Luh, Walker and Paul 1980; Featherstone 2022
     Check   tests/engine/trees/test_identities.py
     """

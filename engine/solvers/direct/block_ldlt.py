@@ -1,14 +1,14 @@
-"""LDL^T of bodies and equations, in blocks of up to six, in the order of a Graph.
+"""Block LDL^T factorisation of the saddle-point matrix of bodies and equations.
 
     K = [M J^T; J -cfm] = L D L^T,    D_k = s_k C_k C_k^T,    L_ik = s_k X_ik^T C_k^-1
 
 With s = +1 for a body and -1 for a group every diagonal block is s times a positive definite one,
-so each is factored by Cholesky's method and no rows change places:
+so Cholesky's method factors each and no pivoting is needed. In the elimination order of a Graph:
 
     X_ik = C_k^-1 K_ik^T,    K_ij -= s_k X_ik^T X_jk
 
-An equation whose pivot falls below a share of what its bodies give it says nothing new: its pivot
-counts as infinite, its impulse is 0.
+An equation whose pivot falls below a share of its diagonal before elimination is redundant: its
+pivot is set to infinity, which makes its impulse 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def node_size(graph: Graph, k: int) -> int:
 
 @kernel
 def _clear(graph: Graph, factor: Factor) -> None:
-    """All blocks zero."""
+    """Set all blocks to zero."""
     for k in range(graph.count[2]):
         C, scale = factor.C[k], factor.scale[k]
         for r in range(NODE_ROWS):
@@ -61,7 +61,7 @@ def _clear(graph: Graph, factor: Factor) -> None:
 
 @kernel
 def _write_masses(problem: Problem, graph: Graph, factor: Factor) -> None:
-    """M of every body, in W about its centre of mass."""
+    """Write M of every body, in W about its centre of mass."""
     for i in range(graph.count[0]):
         k = graph.body_node[i]
         body = graph.body[i]
@@ -78,7 +78,7 @@ def _write_masses(problem: Problem, graph: Graph, factor: Factor) -> None:
 
 @kernel
 def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
-    """J of every group, where the later one of group and body has its row; cfm."""
+    """Write J of every group into the row of the later of group and body; write cfm."""
     for g in range(graph.count[1]):
         k = graph.group_node[g]
         for s in range(2):
@@ -102,7 +102,10 @@ def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
 
 @fast_kernel
 def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int) -> None:
-    """Lower triangle of C <- its factor; inverse of its diagonal, 0 where a pivot is none."""
+    """Overwrite the lower triangle of C with its Cholesky factor.
+
+    Writes  inverse (n,): inverse of the factor's diagonal, 0 for a pivot that is not positive
+    """
     for c in range(n):
         pivot = C[c, c]
         for t in range(c):
@@ -156,7 +159,7 @@ def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDAr
 
 @kernel
 def _eliminate(graph: Graph, factor: Factor, k: int) -> None:
-    """Take node k out of the ones behind it."""
+    """Subtract the contribution of node k from the later nodes."""
     n = node_size(graph, k)
     is_body = graph.node[k] >= 0
     sign = 1.0 if is_body else -1.0
@@ -184,7 +187,7 @@ def _eliminate(graph: Graph, factor: Factor, k: int) -> None:
 
 @kernel
 def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
-    """Numbers for a Graph.
+    """Compute the factor over the elimination order in `graph`.
 
     Check   tests/engine/solvers/direct/test_elimination_order.py
     """
@@ -197,7 +200,7 @@ def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
 
 @fast_kernel
 def _forward(graph: Graph, factor: Factor, k: int) -> None:
-    """x_k <- C^-1 x_k, out of the nodes behind it."""
+    """x_k <- C^-1 x_k; subtract its contribution from the later nodes."""
     n = node_size(graph, k)
     sign = 1.0 if graph.node[k] >= 0 else -1.0
     C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
@@ -222,7 +225,7 @@ def _forward(graph: Graph, factor: Factor, k: int) -> None:
 
 @fast_kernel
 def _backward(graph: Graph, factor: Factor, k: int) -> None:
-    """x_k <- s C^-T (x_k - what the nodes behind it say)."""
+    """x_k <- s C^-T (x_k - contribution of the later nodes)."""
     n = node_size(graph, k)
     sign = 1.0 if graph.node[k] >= 0 else -1.0
     C, inverse, x = factor.C[k], factor.inverse[k], factor.x[k]
@@ -253,21 +256,21 @@ def solve_one(graph: Graph, factor: Factor) -> None:
 
 @fast_kernel
 def _subtract(f: float, source: NDArray, target: NDArray) -> None:
-    """target -= f source, eight right sides."""
+    """target -= f source, for eight right-hand sides."""
     for s in range(SIDES):
         target[s] -= f * source[s]
 
 
 @fast_kernel
 def _scale(f: float, target: NDArray) -> None:
-    """target *= f, eight right sides."""
+    """target *= f, for eight right-hand sides."""
     for s in range(SIDES):
         target[s] *= f
 
 
 @kernel
 def _forward_many(graph: Graph, factor: Factor, k: int) -> None:
-    """`_forward` for eight right sides."""
+    """`_forward` for eight right-hand sides."""
     n = node_size(graph, k)
     sign = 1.0 if graph.node[k] >= 0 else -1.0
     C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
@@ -284,7 +287,7 @@ def _forward_many(graph: Graph, factor: Factor, k: int) -> None:
 
 @kernel
 def _backward_many(graph: Graph, factor: Factor, k: int) -> None:
-    """`_backward` for eight right sides."""
+    """`_backward` for eight right-hand sides."""
     n = node_size(graph, k)
     sign = 1.0 if graph.node[k] >= 0 else -1.0
     C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
@@ -303,7 +306,7 @@ def _backward_many(graph: Graph, factor: Factor, k: int) -> None:
 
 @kernel
 def solve_many(graph: Graph, factor: Factor, first: int) -> None:
-    """factor.many <- K^-1 factor.many, eight right sides that are zero before node `first`."""
+    """factor.many <- K^-1 factor.many: eight right-hand sides, zero before node `first`."""
     n_nodes = graph.count[2]
     for k in range(first, n_nodes):
         _forward_many(graph, factor, k)

@@ -1,7 +1,7 @@
-"""Factors that grow and shrink by a row: A_CC = L L^T over an ordered set C of rows.
+"""Cholesky factor A_CC = L L^T over an ordered set C of rows, updated as rows enter and leave.
 
-Rank-revealing: a row whose pivot (what is left of A_ii beyond the rows already in) falls below
-a share of A_ii, DEPENDENT in the end, says nothing new; it is refused, the caller leaves it out.
+The factor is rank-revealing: a row is rejected when its pivot (A_ii less the contribution of the
+rows in C) falls below a share of A_ii, at last DEPENDENT; the row is then linearly dependent on C.
 L keeps for each row its first non-zero column, so that the factor of a chain of bodies costs O(n).
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # share of A_ii; rounding leaves 1e-16 times the growth of the elimination, real rows are far above
 DEPENDENT = 1e-10
-# rows that say this much of their own go first where the order is free: better conditioned
+# where the order is free, rows with a pivot above this share enter first: better conditioning
 TELLING = 1e-2
 
 
@@ -27,9 +27,9 @@ class Factor(NamedTuple):
     """L of the rows order[0:size[0]] of a matrix."""
 
     L: NDArray  # (cap, >= cap)       lower triangle, row p belongs to order[p]
-    order: NDArray  # (cap,) int64    rows of the matrix, in the order they came
+    order: NDArray  # (cap,) int64    rows of the matrix, in order of entry
     first: NDArray  # (cap,) int64    first non-zero column of each row of L
-    size: NDArray  # (>= 1,) int64    size[0]: number of rows in
+    size: NDArray  # (>= 1,) int64    size[0]: number of rows in C
 
 
 @fast_kernel
@@ -61,7 +61,7 @@ def copy(x: NDArray, n: int, y: NDArray) -> None:
 
 @kernel
 def add_row(A: NDArray, row: int, share: float, factor: Factor) -> bool:
-    """Append a row of A to the factor; False when its pivot is below share * A[row, row].
+    """Append a row of A to the factor; return False when its pivot is below share * A[row, row].
 
         L[k, :k] = L^-1 A[order, row],    L[k, k]^2 = A[row, row] - |L[k, :k]|^2
 
@@ -91,7 +91,7 @@ def add_row(A: NDArray, row: int, share: float, factor: Factor) -> bool:
 
 @kernel
 def remove_row(position: int, factor: Factor) -> None:
-    """Take the row at a position of `order` out; plane rotations restore the triangle.
+    """Remove the row at a position of `order`; plane rotations restore the triangle.
 
     Source  Golub and Van Loan 2013, 6.5.4
     Check   tests/engine/solvers/direct/test_cholesky.py
@@ -156,9 +156,9 @@ def _subtract_row(M: NDArray, r: int, c: int, share: float, n: int) -> None:
 
 @kernel
 def solve_general(M: NDArray, n: int, x: NDArray) -> bool:
-    """x <- M^-1 x for any square matrix, by elimination with the largest pivot of each column.
+    """x <- M^-1 x for any square matrix, by Gaussian elimination with partial pivoting.
 
-    Destroys M.  False when a column has no pivot left; x is then worthless.
+    Overwrites M. Returns False when M is singular; x is then undefined.
     """
     for c in range(n):
         p = c

@@ -1,4 +1,4 @@
-"""The solvers that hold the matrix: which of them sees what, and where their scratch lies."""
+"""Choice among the dense solvers, and the layout of their scratch memory."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ PIVOTING = int(SolverMethod.PIVOTING)
 ELIMINATION = int(SolverMethod.ELIMINATION)
 LEMKE = int(SolverMethod.LEMKE)
 
-# beside the STOPPED_...: no answer by these methods
+# returned in place of a STOPPED_... value: the dense methods lack memory
 NO_ROOM = -1
-# Newton steps on the answer of Lemke's method
+# Newton steps that refine the answer of Lemke's method
 POLISHING_STEPS = 3
 
 
 @kernel
 def has_friction(dp: DenseProblem) -> bool:
-    """Whether the bounds of some row depend on the answer."""
+    """Whether the bounds of some row depend on normal impulses."""
     largest = 0.0
     for i in range(dp.first_dependent, dp.n):
         largest = max(largest, dp.mu[i])
@@ -68,7 +68,7 @@ def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
 
 @kernel
 def fits_lemke(dp: DenseProblem, dense: Dense) -> bool:
-    """Whether Lemke's table has room."""
+    """Whether the tableau of Lemke's method fits into the scratch memory."""
     dependent, contacts = (dp.n_box - dp.first_dependent) // 3, (dp.n - dp.n_box) // 3
     size = most_variables(dp.first_dependent, dependent, contacts, dp.friction_kind, dp.directions)
     return bool(size <= dense.tableau.shape[0])
@@ -76,7 +76,7 @@ def fits_lemke(dp: DenseProblem, dense: Dense) -> bool:
 
 @kernel
 def _solve_lemke(dp: DenseProblem, dense: Dense, tolerance: float) -> tuple[int, int]:
-    """Lemke's answer, its rounding taken off by Newton steps."""
+    """Solve by Lemke's method and refine the answer by Newton steps."""
     status, count = solve_polyhedral(dp, dense.tableau, dense.basis)
     if status == STOPPED_EXACT and dense_residual(dp) > tolerance:
         count += newton(dp, _proximal_newton(dense).newton, POLISHING_STEPS, tolerance)[1]
@@ -87,7 +87,7 @@ def _solve_lemke(dp: DenseProblem, dense: Dense, tolerance: float) -> tuple[int,
 def _solve_friction(
     dp: DenseProblem, dense: Dense, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
-    """Turns; where they fail, pivoting from there for squares, and Lemke for polygons."""
+    """Solve by sweeps and proximal Newton steps; on failure by pivoting or Lemke's method."""
     best = dense.vectors[12]
     square = dp.friction_kind == FRICTION_BOX
     polygon = dp.friction_kind == FRICTION_POLYGON and fits_lemke(dp, dense)
@@ -95,7 +95,7 @@ def _solve_friction(
     status, count = solve_proximal_newton(dp, _proximal_newton(dense), sweeps, tolerance)
     if status in (STOPPED_TOLERANCE, STOPPED_NO_SOLUTION) or not (square or polygon):
         return status, count
-    # Newton's scratch ends before this vector
+    # the scratch of Newton's method ends before this vector
     copy(dp.lam, dp.n, best)
     error = dense_residual(dp)
     if square:
@@ -113,18 +113,18 @@ def _solve_friction(
 def solve_dense(
     problem: Problem, dense: Dense, method: int, max_iterations: int, tolerance: float
 ) -> tuple[int, int, int]:
-    """GAUSS_SEIDEL or PIVOTING on all rows, else on what is no equation.
+    """Solve by a dense method: GAUSS_SEIDEL and PIVOTING on all rows, others without the equations.
 
-    ELIMINATION ends by pivoting where every bound is a number, else by solve_proximal_newton; for
-    squares
-    and polygons that gets some turns, and an exact method when they fail. LEMKE is exact at once;
-    where its table is too small it is ELIMINATION.  The caller knows that rows fit.
+    ELIMINATION solves the rows that are not equations: by pivoting where no bound depends on normal
+    impulses, else by solve_proximal_newton. For square and polygonal friction an exact method
+    follows where that fails. LEMKE is exact; it becomes ELIMINATION where its tableau is too small.
+    The caller must ensure that the rows fit.
 
-    NO_ROOM when the equations have more loops than there is memory for; nothing is done then.
+    Returns NO_ROOM, and changes nothing, when the equations have more loops than the memory holds.
 
-    Returns STOPPED_..., count, and the method that ran.
+    Otherwise returns STOPPED_..., the iteration count and the method that ran.
 
-    Reads   problem.lam   guess; of equations that are eliminated it is not needed
+    Reads   problem.lam   guess; not used for eliminated equations
     Writes  problem.lam, dense
     Check   tests/engine/solvers/test_solve.py
     """

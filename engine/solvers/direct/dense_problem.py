@@ -1,4 +1,4 @@
-"""The same law as world.problem.Problem, with the matrix at hand: what dense solvers know."""
+"""The law of world.problem.Problem with A as a dense matrix, for the dense solvers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write_velocities(dp: DenseProblem) -> None:
 
 @kernel
 def _project_tangents(dp: DenseProblem, i: int, lam_n: float) -> None:
-    """Move lam of the rows i + 1, i + 2 into what mu lam_n allows."""
+    """Project lam of the rows i + 1, i + 2 on the friction set of mu lam_n."""
     radius = dp.mu[i + 1] * lam_n
     dp.lam[i + 1], dp.lam[i + 2] = project_pair(
         dp.lam[i + 1], dp.lam[i + 2], radius, dp.friction_kind, dp.directions
@@ -56,7 +56,7 @@ def _project_tangents(dp: DenseProblem, i: int, lam_n: float) -> None:
 
 @kernel
 def project_guess(dp: DenseProblem) -> None:
-    """Move lam into its set; what is not finite becomes 0."""
+    """Project lam on its admissible set; replace values that are not finite by 0."""
     for i in range(dp.n):
         if not np.isfinite(dp.lam[i]):
             dp.lam[i] = 0.0
@@ -95,9 +95,9 @@ def _pair_error(dp: DenseProblem, i: int, lam_n: float) -> float:
 
 @kernel
 def dense_residual(dp: DenseProblem) -> float:
-    """Largest natural map, from dp.w as it stands; the definition of problem/residual.py.
+    """Largest natural map, from the stored dp.w; defined as in problem/residual.py.
 
-    NaN when one is.
+    NaN when any value is NaN.
     """
     worst = 0.0
     for i in range(dp.first_dependent):

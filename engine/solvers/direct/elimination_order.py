@@ -1,14 +1,14 @@
-"""The order in which bodies and equations are eliminated so that trees stay sparse.
+"""Elimination order of bodies and equations that produces no fill-in on trees.
 
 The equations are not solved as A lam = -b, where all joints of a hub couple with each other, but as
 
     [M   J^T ] [ v ]   [ f ]
     [J  -cfm ] [-lam] = [-b]
 
-whose graph is that of bodies and joints. Breadth first from what cannot move makes a spanning
-forest; leaves go first, each body followed by the joint towards its root, so that a tree of n
-bodies leaves n blocks. A group that closes a loop goes right before the body where both its
-branches meet: by then nothing is left of it but what the loop does not decide already.
+whose graph is that of bodies and joints. A breadth-first search from the fixed bodies makes a
+spanning forest. Leaves are eliminated first, each body followed by the joint towards its root, so
+that the factor of a tree has no fill-in. A group that closes a loop is eliminated just before the
+lowest common ancestor of its two bodies; its redundant equations then have zero pivots.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ NONE, UNSEEN = -1, -2
 
 @kernel
 def is_equation(problem: Problem, i: int) -> bool:
-    """Whether row i (a box row) has no bounds, not even such as follow a normal impulse."""
+    """Whether box row i is unbounded, also by a normal impulse."""
     free = problem.lo[i] == -np.inf and problem.hi[i] == np.inf
     return free and problem.normal_row[i] < 0
 
 
 @kernel
 def count_equations(problem: Problem) -> int:
-    """How many rows have no bounds."""
+    """Number of rows without bounds."""
     n = 0
     for i in range(problem.count[1]):
         if is_equation(problem, i):
@@ -48,7 +48,7 @@ def count_equations(problem: Problem) -> int:
 
 @kernel
 def _place_of(problem: Problem, body: int, graph: Graph) -> int:
-    """Number of a body in the graph, a new one if need be; NONE when it cannot move."""
+    """Number of a body in the graph, assigned if new; NONE when the body cannot move."""
     if not problem.inverse_mass[body] > 0.0:
         return NONE
     if graph.place[body] < 0:
@@ -61,7 +61,7 @@ def _place_of(problem: Problem, body: int, graph: Graph) -> int:
 
 @kernel
 def write_groups(problem: Problem, graph: Graph) -> bool:
-    """Groups of equations and the bodies between them; False when they do not fit."""
+    """Write the groups of equations and their bodies; return False when they do not fit."""
     place = graph.place
     for i in range(problem.count[0]):
         place[problem.body_a[i]] = NONE
@@ -93,7 +93,7 @@ def write_groups(problem: Problem, graph: Graph) -> bool:
 
 @kernel
 def _write_incidence(graph: Graph) -> None:
-    """Groups at every body, ascending."""
+    """Write the groups of every body in ascending order."""
     n_bodies, n_groups = graph.count[0], graph.count[1]
     edges = graph.edges
     for k in range(n_bodies + 1):
@@ -117,7 +117,7 @@ def _write_incidence(graph: Graph) -> None:
 
 @kernel
 def _enter(graph: Graph, n: int, body: int, parent: int, group: int) -> int:
-    """Body joins the forest below `parent` by `group`; returns the new length of the queue."""
+    """Add a body to the forest below `parent` by `group`; return the new length of the queue."""
     graph.queue[n] = body
     graph.parent[body] = parent
     graph.tree[body] = group
@@ -127,7 +127,7 @@ def _enter(graph: Graph, n: int, body: int, parent: int, group: int) -> int:
 
 @kernel
 def _grow(graph: Graph, head: int, n: int) -> int:
-    """Breadth first from the bodies queue[head:n]; returns the new length of the queue."""
+    """Search breadth-first from the bodies queue[head:n]; return the new length of the queue."""
     while head < n:
         p = graph.queue[head]
         head += 1
@@ -141,7 +141,7 @@ def _grow(graph: Graph, head: int, n: int) -> int:
 
 @kernel
 def span(graph: Graph) -> None:
-    """The spanning forest: from bodies on fixed ones, then from the first body of what floats."""
+    """Build the spanning forest: from bodies joined to fixed ones, then from floating ones."""
     n_bodies, n_groups = graph.count[0], graph.count[1]
     _write_incidence(graph)
     for k in range(n_bodies):
@@ -159,7 +159,7 @@ def span(graph: Graph) -> None:
 
 @kernel
 def _meeting(graph: Graph, a: int, b: int) -> int:
-    """The body where the paths of a and b to their roots meet, or NONE."""
+    """Lowest common ancestor of a and b in the forest, or NONE."""
     while a != b and a >= 0 and b >= 0:
         if graph.depth[a] >= graph.depth[b]:
             a = graph.parent[a]
@@ -170,7 +170,7 @@ def _meeting(graph: Graph, a: int, b: int) -> int:
 
 @kernel
 def _write_loops(graph: Graph) -> None:
-    """Groups outside the forest, by the body where their branches meet (last: by none)."""
+    """Sort the groups outside the forest by lowest common ancestor (last: those without one)."""
     n_bodies = graph.count[0]
     for k in range(n_bodies + 1):
         graph.loops[k] = NONE
@@ -186,7 +186,7 @@ def _write_loops(graph: Graph) -> None:
 
 @kernel
 def _add_loops(graph: Graph, k: int, n: int) -> int:
-    """The loops that close below body k become nodes."""
+    """Add the loops whose lowest common ancestor is body k as nodes."""
     g = graph.loops[k]
     while g >= 0:
         graph.group_node[g] = n
@@ -218,7 +218,7 @@ def write_nodes(graph: Graph) -> None:
 
 @kernel
 def _meet(graph: Graph, k: int, other: int, blocks: int) -> int:
-    """Node `other` has a block in column k, unless it is there already or is gone."""
+    """Add the block (other, k) unless it exists or node `other` is already eliminated."""
     if other > k and graph.mark[other] != k:
         graph.mark[other] = k
         if blocks < graph.row.shape[0]:
@@ -229,7 +229,7 @@ def _meet(graph: Graph, k: int, other: int, blocks: int) -> int:
 
 @kernel
 def _sort(x: NDArray, start: int, end: int) -> None:
-    """Ascending, by insertion: columns are short."""
+    """Sort ascending by insertion; columns are short."""
     for i in range(start + 1, end):
         value = x[i]
         j = i - 1
@@ -241,9 +241,9 @@ def _sort(x: NDArray, start: int, end: int) -> None:
 
 @kernel
 def write_columns(graph: Graph) -> bool:
-    """The blocks below the diagonal of every node, fill-in included; False when too many.
+    """Write the blocks below every diagonal, with fill-in; return False when they do not fit.
 
-    A column holds the neighbours of its node and what the columns hold whose first block it is.
+    Column k holds the neighbours of node k and the blocks of all columns whose first block is k.
 
     Source  Davis 2006, "Direct Methods for Sparse Linear Systems", chapter 4
     """
@@ -283,9 +283,9 @@ def write_columns(graph: Graph) -> bool:
 
 @kernel
 def write_graph(problem: Problem, graph: Graph) -> bool:
-    """Everything about the equations but their numbers; False when there is not enough room.
+    """Symbolic factorisation of the equations; return False when the memory does not suffice.
 
-    Takes a time ~ rows + blocks.
+    The time is proportional to rows + blocks.
 
     Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers"
     Check   tests/engine/solvers/direct/test_elimination_order.py

@@ -1,16 +1,17 @@
-"""Equations out first, the rest on what they leave.
+"""Schur complement that eliminates the equations of a problem.
 
     [A_EE A_ER] [lam_E]   [b_E]   [0  ]      S   = A_RR - A_RE A_EE^-1 A_ER
     [A_RE A_RR] [lam_R] + [b_R] = [w_R]      b_S = b_R  - A_RE A_EE^-1 b_E
 
-Rows E are the equations (lo = -inf, hi = inf); a dependent one is left out with lam = 0.  The rest
-sees  S lam_R + b_S = w_R, whoever solves that; then  lam_E = -A_EE^-1 (b_E + A_ER lam_R).
+Rows E are the equations (lo = -inf, hi = inf); redundant ones are left out with lam = 0. The
+remaining rows obey  S lam_R + b_S = w_R  with their own law; then
+lam_E = -A_EE^-1 (b_E + A_ER lam_R).
 
 A_EE is never formed. With K = [M J_E^T; J_E -cfm] and its factor (block_ldlt.py)
 
     K [v_s; .]      = [J_s^T; 0]              S_rs = J_r v_s + cfm,   s of R
     K [v; -lam_E]   = [0; -b_E]               b_S = b_R + J_R v
-    K [v; -lam_E]   = [J_R^T lam_R; -b_E]     the answer
+    K [v; -lam_E]   = [J_R^T lam_R; -b_E]     lam_E for given lam_R
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @kernel
 def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
-    """order <- the rows that are no equations (all of them unless `eliminate`); their number."""
+    """Write the rows that are not equations (or all) to `order`; return their number."""
     n_rows, n_box = problem.count[0], problem.count[1]
     m = 0
     for i in range(n_rows):
@@ -46,7 +47,7 @@ def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
 
 @kernel
 def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
-    """b and the bounds of the rows order[0:m], as they stand in the problem."""
+    """Copy b and the bounds of the rows order[0:m] from the problem."""
     order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
     n_equations = problem.count[0] - m
     for r in range(m):
@@ -57,7 +58,7 @@ def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
         vectors[3, r] = problem.mu[i]
         vectors[4, r] = problem.diagonal[i]
         vectors[5, r] = problem.lam[i]
-        # a dependent row's normal is a contact row, and contacts keep their place behind the boxes
+        # the normal of a dependent row is a contact row, and contacts stay behind the boxes
         normal[r] = problem.normal_row[i] - n_equations
 
 
@@ -96,14 +97,14 @@ def _row_of_x(problem: Problem, graph: Graph, i: int, x: NDArray) -> float:
 
 @kernel
 def _put_side(J: NDArray, i: int, many: NDArray, k: int, s: int) -> None:
-    """Right side s += J_i^T at node k."""
+    """Add J_i^T to right-hand side s at node k."""
     for c in range(NODE_ROWS):
         many[k, c, s] += J[i, c]
 
 
 @kernel
 def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> None:
-    """factor.many <- what the rows order[begin:end] do to all bodies of the equations."""
+    """factor.many <- response of the bodies of the equations to the rows order[begin:end]."""
     graph, factor = dense.graph, dense.equations
     many = factor.many
     n_nodes = graph.count[2]
@@ -126,7 +127,7 @@ def _write_responses(problem: Problem, dense: Dense, begin: int, end: int) -> No
 
 @kernel
 def _side_of(J: NDArray, i: int, many: NDArray, k: int, s: int) -> float:
-    """J_i times right side s at node k."""
+    """J_i times right-hand side s at node k."""
     total = 0.0
     for c in range(NODE_ROWS):
         total += J[i, c] * many[k, c, s]
@@ -135,7 +136,7 @@ def _side_of(J: NDArray, i: int, many: NDArray, k: int, s: int) -> float:
 
 @kernel
 def _product(J: NDArray, i: int, MJ: NDArray, j: int) -> float:
-    """J_i M^-1 J_j^T of a body that no equation holds."""
+    """J_i M^-1 J_j^T of a body without equations."""
     total = 0.0
     for c in range(NODE_ROWS):
         total += J[i, c] * MJ[j, c]
@@ -144,7 +145,7 @@ def _product(J: NDArray, i: int, MJ: NDArray, j: int) -> float:
 
 @kernel
 def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
-    """The part of A_ij that comes by way of a body of row i that no equation holds."""
+    """Contribution to A_ij of a body of row i that has no equations."""
     total = 0.0
     if problem.inverse_mass[body] > 0.0:
         if problem.body_a[j] == body:
@@ -156,7 +157,7 @@ def _coupling(problem: Problem, J: NDArray, i: int, body: int, j: int) -> float:
 
 @kernel
 def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
-    """dense.S <- S, eight columns at a time."""
+    """Write S to dense.S, eight columns at a time."""
     graph, many, S = dense.graph, dense.equations.many, dense.S
     order = dense.indices[0]
     for begin in range(0, m, SIDES):
@@ -183,7 +184,7 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 @kernel
 def silence(problem: Problem, dense: Dense, m: int) -> None:
-    """What the equations decide alone is left to rounding in S: there it must not push."""
+    """Clear the rows of S that the equations determine: only rounding remains in them."""
     S = dense.S
     for r in range(m):
         if not S[r, r] > DEPENDENT * dense.vectors[4, r]:
@@ -194,10 +195,10 @@ def silence(problem: Problem, dense: Dense, m: int) -> None:
 
 @kernel
 def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
-    """Form the dense problem on what is no equation.
+    """Form the dense problem on the rows that are not equations.
 
-    Without `eliminate` no row counts as an equation: the dense problem is the whole Problem.
-    With it, dense.graph must be that of the problem (forest.write_graph).
+    Without `eliminate` the dense problem is the whole Problem. With it, dense.graph must be the
+    graph of this problem (elimination_order.write_graph).
 
     Source  Baraff 1996, "Linear-Time Dynamics using Lagrange Multipliers", for the split
     Check   tests/engine/solvers/direct/test_schur_complement.py
@@ -246,7 +247,7 @@ def _push(J: NDArray, i: int, lam: float, x: NDArray, k: int) -> None:
 
 @kernel
 def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
-    """problem.lam from lam_R, and those of the equations; 0 for dependent ones."""
+    """Write problem.lam from lam_R and solve for lam_E; redundant equations get 0."""
     order, graph, factor = dense.indices[0], dense.graph, dense.equations
     for r in range(dp.n):
         problem.lam[order[r]] = dp.lam[r]

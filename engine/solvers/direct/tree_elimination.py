@@ -1,14 +1,13 @@
-"""Problems with bodies of trees, dense: equations out first, the rest on what they leave.
+"""Dense Schur complement for problems with bodies of kinematic trees.
 
-The same split as schur_complement.py, where equations are those of loops and couplings only, and
-few:
-joints of trees have none. With E the equations and R the rest,
+The split is that of schur_complement.py. Joints of trees have no equations, so the equations E are
+the few of loops and couplings. With R the remaining rows,
 
     X = A_EE^-1 A_ER,   y = A_EE^-1 b_E,   S = A_RR - A_RE X,   b_S = b_R - A_RE y
     lam_E = -(y + X lam_R)
 
-A_EE is factored row by row; those that say nothing new (a planar loop has three too many) are left
-out with lam = 0, whatever they ask for.
+A_EE is factored row by row. Redundant equations (a planar loop has three) are left out with
+lam = 0, even if inconsistent.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 @kernel
 def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
-    """dense.indices[0] <- rows of R, then equations; returns how many R are."""
+    """Write the rows of R, then E, to dense.indices[0]; return the number of rows of R."""
     order = dense.indices[0]
     m = write_rest(problem, eliminate, order)
     n = m
@@ -45,9 +44,9 @@ def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
 
 @kernel
 def factor_equations(S: NDArray, m: int, n: int, taken: NDArray, factor: Factor) -> None:
-    """Factor the rows m ... n - 1 of S that say something; those that say much go first.
+    """Factor the independent ones of the rows m ... n - 1 of S, rows with large pivots first.
 
-    Writes  factor; taken (n,): 1 for the rows in it
+    Writes  factor; taken (n,): 1 for the rows in the factor
     """
     factor.size[0] = 0
     for e in range(m, n):
@@ -73,9 +72,9 @@ def take_out(dense: Dense, m: int, n: int) -> None:
 
 @kernel
 def eliminate_equations(problem: Problem, dense: Dense, m: int) -> None:
-    """S and b of the rest.
+    """Eliminate the equations from S and b.
 
-    Writes  dense.S[0:m, 0:m]: S; dense.S[m + e, 0:m]: X of equation e; vectors[0]: b of the rest,
+    Writes  dense.S[0:m, 0:m]: S; dense.S[m + e, 0:m]: X of equation e; vectors[0]: b_S;
             vectors[7]: y
     """
     S, order, y = dense.S, dense.indices[0], dense.vectors[7]
@@ -103,7 +102,9 @@ def eliminate_equations(problem: Problem, dense: Dense, m: int) -> None:
 
 @kernel
 def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
-    """Form the dense problem on what is no equation; the caller knows that all rows fit.
+    """Form the dense problem on the rows that are not equations.
+
+    The caller must ensure that all rows fit.
 
     Writes  dense: S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w, 7 y; indices 0 order,
             8 normal; path, path_tree
@@ -137,7 +138,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
 
 @kernel
 def restore_on_trees(problem: Problem, dense: Dense, dp: DenseProblem) -> None:
-    """problem.lam from lam_R, and those of the equations; 0 for dependent ones."""
+    """Write problem.lam from lam_R and lam_E; redundant equations get 0."""
     order, y, S = dense.indices[0], dense.vectors[7], dense.S
     m = dp.n
     for r in range(m):

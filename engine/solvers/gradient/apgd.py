@@ -1,15 +1,16 @@
-"""Accelerated projected gradient descent on boxes and friction cones: the convex relaxation.
+"""Accelerated projected gradient descent (APGD) on boxes and friction cones.
 
     minimise  lam A lam / 2 + (b + s) lam   over boxes and cones  |lam_t| <= mu lam_n
 
-Nesterov's steps, begun anew whenever they point uphill (O'Donoghue and Candes), with the step
-1 / L from a backtracking estimate of the curvature, the best iterate kept.  Lengths are measured
-in the metric of the diagonal, one number per contact, so that masses of any size are alike.
+Nesterov's method, restarted whenever the step points uphill (O'Donoghue and Candes). The step
+length 1 / L comes from a backtracking estimate of the curvature, and the best iterate is kept.
+Distances use the metric of the diagonal, one number per contact, which removes the scale of the
+masses.
 
-Its optimum (s = 0) is the cone complementarity problem, not Coulomb's law: contacts that slide
-at a speed |w_t| part with mu |w_t|.  With `coulomb` the shift s_n = mu |w_t| is taken from the
-present answer whenever the relaxed problem is solved well enough (De Saxce's correction as a fixed
-point).
+The optimum for s = 0 solves the cone complementarity problem, a convex relaxation of Coulomb's law:
+contacts that slide at a speed |w_t| separate at mu |w_t|. With `coulomb` the shift s_n = mu |w_t|
+is updated from the current iterate whenever the relaxed problem is solved accurately enough (De
+Saxce's correction as a fixed point).
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ if TYPE_CHECKING:
     from cardan.engine.solvers.sweeps.system import System
     from cardan.engine.world.problem import Problem
 
-# L: largest before a step is taken whatever it does; its growth in backtracking and its decay
+# L: value at which backtracking ends; its growth in backtracking; its decay
 LARGEST, GROWTH, DECAY = 1e12, 2.0, 0.9
-# share of the Coulomb error to which the relaxed problem is solved before the shift moves
+# the shift is updated when the relaxed error is below this share of the Coulomb error
 INNER_SHARE = 0.1
-# rows of System.x: last answer, its A lam; point y of extrapolation, its A y; best; metric; s
+# rows of System.x: last iterate, its A lam; extrapolated point y, its A y; best; metric; s
 LAST, A_LAST, POINT, A_POINT, BEST, METRIC, SHIFT = 0, 1, 2, 3, 4, 5, 6
 
 
 @kernel
 def write_metric(problem: Problem, metric: NDArray) -> None:
-    """Diagonal of each box; of each contact and dependent block the largest of its three."""
+    """Write the metric: D of box rows, the largest D of each contact and dependent block."""
     D = problem.diagonal
     n_rows = problem.count[0]
     for i in range(n_rows):
@@ -56,7 +57,7 @@ def write_metric(problem: Problem, metric: NDArray) -> None:
 
 @kernel
 def project_cones(problem: Problem, x: NDArray) -> None:
-    """x <- nearest point in boxes and cones; dependent rows within the normal impulses of x."""
+    """Project x on boxes and cones, dependent rows on the bounds from the normal impulses of x."""
     mu = problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
     first = first_dependent(problem)
@@ -82,7 +83,7 @@ def _step(system: System, L: float) -> None:
 
 @kernel
 def _fits(system: System, L: float) -> bool:
-    """Whether d A d <= L |d|^2 for the step d = lam - y just made; A lam is in problem.w."""
+    """Whether d A d <= L |d|^2 for the last step d = lam - y; reads A lam from problem.w."""
     problem, x = system.problem, system.x
     curvature, squared = 0.0, 0.0
     for i in range(problem.count[0]):
@@ -94,7 +95,7 @@ def _fits(system: System, L: float) -> bool:
 
 @kernel
 def _is_uphill(system: System) -> bool:
-    """Whether the gradient at y points along the way made since the last answer."""
+    """Whether the gradient at y points along the change since the last iterate."""
     problem, x = system.problem, system.x
     total = 0.0
     for i in range(problem.count[0]):
@@ -151,7 +152,7 @@ def _coulomb_residual(system: System) -> float:
 
 @kernel
 def _start(system: System, coulomb: int) -> None:
-    """Everything at the guess."""
+    """Initialise the iteration at the guess."""
     problem, x = system.problem, system.x
     n = problem.count[0]
     write_metric(problem, x[METRIC])
@@ -167,7 +168,7 @@ def _start(system: System, coulomb: int) -> None:
 
 @kernel
 def _stand(system: System) -> None:
-    """The point of extrapolation is where lam is, and so was the last answer."""
+    """Restart: set y and the last iterate to lam."""
     n, x = system.problem.count[0], system.x
     for here, there in ((LAST, A_LAST), (POINT, A_POINT)):
         copy(system.problem.lam, n, x[here])
@@ -176,7 +177,7 @@ def _stand(system: System) -> None:
 
 @kernel
 def _move_on(system: System, beta: float) -> None:
-    """y = lam + beta (lam - last), A y alike; last <- lam."""
+    """Extrapolate: y = lam + beta (lam - last), and A y; then last <- lam."""
     problem, x = system.problem, system.x
     for i in range(problem.count[0]):
         lam, Alam = problem.lam[i], problem.w[i]
@@ -188,12 +189,12 @@ def _move_on(system: System, beta: float) -> None:
 
 @kernel
 def apgd(system: System, max_iterations: int, tolerance: float, coulomb: int) -> tuple[int, int]:
-    """Iterate until the error is at most `tolerance`; STOPPED_..., iterations.
+    """Iterate until the error is at most `tolerance`; return STOPPED_..., iterations.
 
-    The error is that of the relaxation, with coulomb = 1 that of Coulomb's law.
+    The error is that of Coulomb's law with coulomb = 1, else that of the relaxation.
 
     Reads   problem.lam   guess
-    Writes  problem.lam   the best seen; problem.w is scratch; system.history
+    Writes  problem.lam   best iterate; problem.w is scratch; system.history
     Source  Mazhar, Heyn, Negrut and Tasora 2015, "Using Nesterov's method to accelerate multibody
             dynamics with friction and contact".  Differs: metric, shift.
     Check   tests/engine/solvers/sweeps/test_system.py

@@ -1,9 +1,9 @@
-"""Non-smooth non-linear conjugate gradients: sweeps of Gauss-Seidel as gradients.
+"""Nonsmooth nonlinear conjugate gradients (NNCG) on Gauss-Seidel sweeps.
 
-The change -g of lam by a sweep is taken for the gradient of what the sweep lowers, and conjugated
+The change -g of lam by a sweep serves as the negative gradient of the objective, and is conjugated
 after Fletcher and Reeves:
 
-    beta = |g_k|^2 / |g_(k-1)|^2;    beta > 1: start anew
+    beta = |g_k|^2 / |g_(k-1)|^2;    beta > 1: restart
     lam <- sweep(lam) + beta p,      p <- beta p - g_k,      |g|^2 = sum D_i g_i^2
 """
 
@@ -43,7 +43,7 @@ def _gradient(system: System) -> float:
 
 @kernel
 def _extrapolate(system: System, beta: float) -> None:
-    """lam += beta p, p <- beta p - g; where the set allows it."""
+    """lam += beta p projected on its set, p <- beta p - g."""
     g, p, lam = system.x[1], system.x[2], system.problem.lam
     for i in range(system.problem.count[0]):
         lam[i] += beta * p[i]
@@ -52,9 +52,10 @@ def _extrapolate(system: System, beta: float) -> None:
 
 @kernel
 def nncg(system: System, max_iterations: int, tolerance: float) -> tuple[int, int]:
-    """Iterate until the residual is at most `tolerance`; STOPPED_..., sweeps.
+    """Iterate until the residual is at most `tolerance`; return STOPPED_..., sweeps.
 
-    The answer is the best by the change a sweep makes, and stands right after a sweep: admissible.
+    The result is the iterate with the smallest change by a sweep, taken directly after that sweep,
+    so that it is admissible.
 
     Reads   problem.lam   guess
     Writes  problem.lam, system.history

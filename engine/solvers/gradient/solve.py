@@ -1,6 +1,6 @@
-"""The iterations of a scene: Jacobi, NNCG, PGS with subspace minimisation, APGD on bodies.
+"""Jacobi, NNCG, PGS-SM and APGD for the constraint problem of a scene.
 
-The same kernels as engine/complementarity runs on matrices; A stays an operator.
+A is applied as an operator; engine/complementarity runs the same kernels on matrices.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ NNCG = int(SolverMethod.NNCG)
 PGS_SM = int(SolverMethod.PGS_SM)
 APGD = int(SolverMethod.APGD)
 
-# iterations where the options leave the number to the method
+# iterations where max_iterations is 0
 ITERATIONS = 500
 
 
 @kernel
 def is_iterated(method: int) -> bool:
-    """Whether a method is one of this file."""
+    """Whether a method is solved by `solve_iterated`."""
     return JACOBI <= method <= APGD
 
 
@@ -43,11 +43,11 @@ def is_iterated(method: int) -> bool:
 def solve_iterated(
     problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
 ) -> tuple[int, int]:
-    """Solve by one of the methods above; STOPPED_..., iterations.
+    """Solve by Jacobi, NNCG, PGS-SM or APGD; return STOPPED_..., iterations.
 
-    APGD solves Coulomb's law, not its relaxation: the shift follows the sliding.
+    APGD solves Coulomb's law, not its relaxation: it updates De Saxce's shift.
 
-    Reads   problem.lam   guess;   the caller knows that dense.iterates has room
+    Reads   problem.lam   guess;   dense.iterates must have room (solve.fits)
     Writes  problem.lam; problem.w, v and dense.iterates are scratch
     Check   tests/engine/solvers/test_solve.py
     """
@@ -63,6 +63,6 @@ def solve_iterated(
         return pgs_sm(system, most, options.tolerance)
     status, count = apgd(system, most, options.tolerance, 1)
     if problem.friction_kind[0] != FRICTION_CONE and problem.count[0] > problem.count[1]:
-        # it was the round cone that was solved
+        # APGD solves the round cone, whatever set the options name
         status = STOPPED_STALLED
     return status, count

@@ -1,9 +1,9 @@
-"""Projected Gauss-Seidel with subspace minimisation: sweeps say who is free, CG solves for them.
+"""Projected Gauss-Seidel with subspace minimisation (PGS-SM).
 
-After some sweeps the rows strictly inside their sets (equations, touching normals, sticking
-tangents) are free, all others held where they are.  Conjugate gradients lower
-lam A lam / 2 + b lam over the free rows; the answer is projected and kept if it is better.  Where
-contacts slide it rarely is; then minimisations become rare as well.
+After some sweeps the rows strictly inside their sets (equations, active normals, sticking tangents)
+are free and all others are fixed. Conjugate gradients minimise lam A lam / 2 + b lam over the free
+rows; the result is projected, and kept if its residual is smaller. Where contacts slide that is
+rare, and the minimisations are then made less often.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from cardan.engine.solvers.sweeps.system import System
     from cardan.engine.world.problem import Problem
 
-# sweeps before each minimisation; conjugate gradients in it at most; share of its error to leave
+# sweeps before each minimisation; most CG steps in it; relative error at which CG stops
 SWEEPS, GRADIENTS, SHARE = 5, 60, 1e-3
-# a minimisation that leaves more of the error than this did not pay: the next one waits twice as
-# long, up to so many sweeps
+# a minimisation that leaves more than this share of the error doubles the sweeps before the next
+# one, up to so many
 PAID, MOST_SWEEPS = 0.5, 320
-# what of a friction limit still counts as inside
+# share of a friction limit below which a tangent counts as sticking
 INSIDE = 1.0 - 1e-9
 
 
@@ -77,7 +77,7 @@ def mark_free(problem: Problem, free: NDArray) -> None:
 
 @kernel
 def minimise(system: System) -> None:
-    """Conjugate gradients over the free rows from lam on, preconditioned by the diagonal.
+    """Minimise over the free rows by conjugate gradients from lam, preconditioned by the diagonal.
 
     Reads   system.x[0] free, x[MEASURED] w
     Writes  problem.lam; x[2] ... x[5] are scratch
@@ -114,15 +114,15 @@ def minimise(system: System) -> None:
 
 @kernel
 def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, int]:
-    """Sweeps and minimisations in turns until the residual is at most `tolerance`.
+    """Alternate sweeps and minimisations until the residual is at most `tolerance`.
 
-    Returns STOPPED_..., and sweeps made.
+    Returns STOPPED_... and the number of sweeps.
 
     Reads   problem.lam   guess
-    Writes  problem.lam, system.history (per sweep: the residual after its turn)
+    Writes  problem.lam, system.history (per sweep: the residual after its cycle)
     Source  Morales, Nocedal and Smelyanskiy 2008, "An algorithm for the fast solution of symmetric
             linear complementarity problems".  Differs: conjugate gradients, friction sets,
-            and minimisations wait for each other where they do not pay.
+            and minimisations are delayed where they do not reduce the residual.
     Check   tests/engine/solvers/sweeps/test_system.py
     """
     problem, x = system.problem, system.x

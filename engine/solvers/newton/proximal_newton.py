@@ -1,16 +1,16 @@
-"""Friction to many digits: sweeps and proximal Newton steps in turns.
+"""Proximal Newton method for contacts with friction, alternating with Gauss-Seidel sweeps.
 
-Redundant contacts leave lam undetermined, and Newton without ground.  The proximal point method
-gives it some: around the present impulses lam_k solve
+Redundant contacts leave lam undetermined and the Newton matrix singular. The proximal point method
+regularises the problem around the current impulses lam_k: solve
 
     w + alpha D (lam - lam_k)   instead of   w,    D the scale of the rows
 
-whose answer is unique for friction without sliding and near lam_k otherwise, then move lam_k
-there.  Where lam_k stays, the term is gone: the fixed point obeys the law itself.  alpha falls
-after a Newton iteration that succeeded; after one that failed it rises, and sweeps sort out anew
-who touches and who slides.
+whose solution is unique for friction without sliding and close to lam_k otherwise, and set lam_k to
+it. At a fixed point the added term vanishes, so the fixed point obeys the unmodified law. alpha
+decreases after a Newton iteration that succeeded; after one that failed it increases, and sweeps
+determine the active and sliding contacts again.
 
-A guess that is nearly right says that itself: bodies that stand want one Newton step, no sweeps.
+A guess with a small residual needs no sweeps: for bodies at rest one Newton step suffices.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 # sweeps before the first Newton step and after each that failed
 SWEEPS_PER_TURN = 25
 NEWTON_STEPS_PER_TURN = 12
-# a turn costs up to 12 factorisations: when this many did not halve the error, it is over; with 5
+# one cycle costs up to 12 factorisations; stop when so many cycles did not halve the error; with 5
 # a large published pile (286 contacts) ends at 5e-7 instead of 1e-13
 PATIENCE = 8
-# a guess knows who touches and who slides if it errs by this share of what no impulses would
+# a guess has the right active set if its error is below this share of the error without impulses
 NEARLY = 0.1
-# Newton steps on such a guess, before sweeps after all, while each leaves less than a share
+# Newton steps on such a guess before sweeps start, while each leaves less than a share of the error
 STEPS_ON_GUESS, HELPED = 4, 0.5
-# alpha there: steps go nearly all the way, one leaves about 1e-6 of the error
+# alpha there: nearly undamped, one step leaves about 1e-6 of the error
 ALPHA_ON_GUESS = 1e-7
-# what they leave, as a share of the tolerance: the next steps then may keep these impulses
+# target error as a share of the tolerance, so that the next time steps can keep these impulses
 TIGHT = 1e-6
 # alpha: first, least, largest
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-4, 1e-10, 1.0
@@ -63,17 +63,17 @@ class ProximalNewtonScratch(NamedTuple):
     """Scratch of solve_proximal_newton."""
 
     newton: NewtonScratch
-    best: NDArray  # (>= n,)     best lam so far
+    best: NDArray  # (>= n,)     best lam
     center: NDArray  # (>= n,)   lam_k
-    diagonal: NDArray  # (>= n,) of A, as it was
-    b: NDArray  # (>= n,)        as it was
+    diagonal: NDArray  # (>= n,) of A before regularisation
+    b: NDArray  # (>= n,)        before regularisation
 
 
 @kernel
 def _proximal_newton(
     dp: DenseProblem, scratch: ProximalNewtonScratch, alpha: float, steps: int, tolerance: float
 ) -> tuple[int, int]:
-    """Newton on the problem held near the present lam; A and b come back bit for bit."""
+    """Newton on the regularised problem around lam; A and b are restored bit for bit."""
     for i in range(dp.n):
         hold = alpha * dp.scale[i]
         scratch.center[i] = dp.lam[i]
@@ -90,7 +90,7 @@ def _proximal_newton(
 
 @kernel
 def idle_error(dp: DenseProblem) -> float:
-    """What a row misses at most where nobody pushes: largest |b|, of contacts if they close."""
+    """Error without impulses: largest |b|, of contacts only where they approach."""
     largest = 0.0
     for i in range(dp.n_box):
         largest = max(largest, abs(dp.b[i]))
@@ -101,7 +101,7 @@ def idle_error(dp: DenseProblem) -> float:
 
 @kernel
 def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float) -> int:
-    """Newton steps on a guess that is nearly right; returns how many.
+    """Apply Newton steps to a guess with a small residual; return their number.
 
     Reads   dp.w of the guess
     Writes  dp.lam, never worse than it was; dp.w
@@ -128,11 +128,11 @@ def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: fl
 def solve_proximal_newton(
     dp: DenseProblem, scratch: ProximalNewtonScratch, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
-    """Sweeps find who touches and who slides, Newton the numbers; STOPPED_..., iterations.
+    """Alternate sweeps and proximal Newton steps; return STOPPED_..., iterations.
 
     At most `max_iterations` sweeps.  The guess in dp.lam must lie in its set (project_guess).
 
-    Writes  dp.lam   the best seen by the residual; dp.w
+    Writes  dp.lam   the iterate of least residual; dp.w
     Source  Rockafellar 1976 for proximal points; Acary, Bremond and Huber 2018 for friction
     Check   tests/engine/solvers/newton/test_proximal_newton.py
     """
@@ -140,7 +140,7 @@ def solve_proximal_newton(
     polished = polish_guess(dp, scratch, tolerance)
     if dense_residual(dp) <= tolerance:
         return STOPPED_TOLERANCE, polished
-    # a guess that Newton's steps have improved is not lost to sweeps; any other may be
+    # keep a guess that Newton steps improved; sweeps may overwrite any other
     best = dense_residual(dp) if polished > 0 else np.inf
     copy(dp.lam, dp.n, scratch.best)
     sweeps = min(SWEEPS_PER_TURN, max_iterations)
@@ -150,7 +150,7 @@ def solve_proximal_newton(
         return status, total
     write_velocities(dp)
     error = dense_residual(dp)
-    # numbers beyond any motion, or none: halving them would take for ever
+    # error not finite or beyond any motion: halving it would need too many cycles
     if not error < LARGEST:
         return STOPPED_NO_SOLUTION, total
     if error < best:

@@ -1,4 +1,4 @@
-"""Semismooth Newton on the natural map: the accurate one, where sweeps crawl.
+"""Semismooth Newton method on the natural map, for high accuracy where sweeps converge slowly.
 
 The law is one equation F(lam) = 0 per row, with rho = 1 / A_ii and s = lam - rho w:
 
@@ -8,10 +8,10 @@ The law is one equation F(lam) = 0 per row, with rho = 1 / A_ii and s = lam - rh
     polygon    the same, P on the polygon inscribed in that disk
     square     F_k = lam_k - clamp(s_k, -mu max(s_n, 0), mu max(s_n, 0)); spin alike
 
-F is piecewise smooth; a Newton step uses the piece that holds now.  Redundant contacts make its
-matrix singular: A_ii is raised by a share alpha in the matrix alone (Levenberg, Marquardt), more
-after a step that did not help, less after one that did.  The step is halved until the merit
-sum (A_ii F_i)^2 falls; the best answer seen is what is returned.
+F is piecewise smooth; a Newton step uses the piece that is active at lam. Redundant contacts make
+the matrix singular: A_ii is raised by a share alpha in the matrix alone (Levenberg, Marquardt),
+more after a step that failed, less after one that succeeded. The step is halved until the merit
+sum (A_ii F_i)^2 decreases; the result is the iterate of least residual.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # alpha as a share of A_ii: first, least, largest
 FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 1e-6, 1e-12, 1.0
-# halvings of a step before it counts as no help
+# halvings of a step before it counts as failed
 HALVINGS = 6
 
 
@@ -52,12 +52,12 @@ class NewtonScratch(NamedTuple):
     F: NDArray  # (>= n,) N s    natural map
     step: NDArray  # (>= n,)     M^-1 F
     start: NDArray  # (>= n,)    lam before the step
-    best: NDArray  # (>= n,)     best lam so far
+    best: NDArray  # (>= n,)     best lam
 
 
 @kernel
 def _rho(dp: DenseProblem, i: int) -> float:
-    """1 / A_ii; 0 for a row that nothing moves."""
+    """1 / A_ii; 0 for a row with A_ii = 0."""
     return 1.0 / dp.A[i, i] if dp.A[i, i] > 0.0 else 0.0
 
 
@@ -264,7 +264,7 @@ def write_newton_system(dp: DenseProblem, scratch: NewtonScratch, alpha: float) 
 
 @kernel
 def _search(dp: DenseProblem, scratch: NewtonScratch, merit: float, alpha: float) -> float:
-    """Halve the step until the merit falls; returns the merit, inf if it never does.
+    """Halve the step until the merit decreases; return the merit, inf if it never does.
 
     Writes  dp.lam, dp.w and the system there
     """
@@ -283,9 +283,9 @@ def _search(dp: DenseProblem, scratch: NewtonScratch, merit: float, alpha: float
 def newton(
     dp: DenseProblem, scratch: NewtonScratch, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
-    """Improve dp.lam; STOPPED_TOLERANCE or STOPPED_STALLED, and steps made.
+    """Improve dp.lam; return STOPPED_TOLERANCE or STOPPED_STALLED, and the number of steps.
 
-    A guess whose residual is not finite, or beyond LARGEST, stays: STOPPED_NO_SOLUTION.
+    A guess whose residual is not finite, or beyond LARGEST, is kept: STOPPED_NO_SOLUTION.
 
     Reads   dp.lam   guess
     Writes  dp.lam   the best of all iterates by the residual, never worse than the guess

@@ -1,4 +1,4 @@
-"""LCPs given as plain matrices, for experiments, tests and comparisons."""
+"""Box LCPs and LCPs given as plain matrices, for experiments, tests and comparisons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 
 
 class LcpSolution(NamedTuple):
-    """What solve_lcp found; z is 0 where it found nothing."""
+    """Result of solve_lcp; z is 0 where no solution was found."""
 
     z: NDArray  # (n,)
     w: NDArray  # (n,)       M z + q
@@ -38,7 +38,7 @@ METHODS = ("pivoting", "newton", "gauss_seidel", "jacobi")
 
 
 class BoxSolution(NamedTuple):
-    """What solve_box_lcp found."""
+    """Result of solve_box_lcp."""
 
     lam: NDArray  # (n,)
     w: NDArray  # (n,)       A lam + b
@@ -48,7 +48,7 @@ class BoxSolution(NamedTuple):
 
 
 def make_pivots(n: int, kept: int = 0) -> Pivots:
-    """Scratch of pivoting for n rows; `kept`: moves whose lam is kept."""
+    """Scratch of pivoting for n rows; `kept`: number of moves whose lam is recorded."""
     order, first, state = (np.zeros(n, np.int64) for _ in range(3))
     factor = Factor(np.zeros((n, n)), order, first, np.zeros(1, np.int64))
     return Pivots(factor, state, np.zeros(n), np.zeros(n), np.zeros((kept, n)))
@@ -77,7 +77,7 @@ def solve_box_lcp(
     """Find lam with w = A lam + b: lam on lo -> w >= 0, inside -> w = 0, on hi -> w <= 0.
 
     A (n, n) symmetric positive semi-definite; lo, hi (n,) or numbers, may be infinite.
-    `rules` and `relaxation` are for the iterations; pivoting ends by itself.
+    `rules` and `relaxation` apply to the iterations; pivoting is finite.
     Raises ValueError when A is not symmetric, the sizes differ, lo > hi or the method is unknown.
     """
     matrix = np.array(A, dtype=float, ndmin=2)
@@ -127,7 +127,7 @@ def solve_box_lcp(
 def solve_lcp(M: ArrayLike, q: ArrayLike, most: int = 0, kept: int = 0) -> LcpSolution:
     """Find z >= 0 with w = M z + q >= 0 and z w = 0 by Lemke's method; M (n, n) is any matrix.
 
-    `most`: pivots it may make, 0: any; `kept`: how many of its z are kept.
+    `most`: largest number of pivots, 0: no limit; `kept`: number of iterates z to record.
 
     Raises ValueError when the sizes differ or a number is not finite.
     """

@@ -1,13 +1,13 @@
 """Lemke's method: the linear complementarity problem  w = M z + q,  w, z >= 0,  w z = 0.
 
-A covering variable z0 makes everything positive, w = M z + q + d z0; pivots follow the one path
-that keeps each pair (w_i, z_i) complementary until z0 has gone (a solution) or nothing stops the
-variable that enters (a ray: none was found).  M need not be symmetric.  It is kept as a table
+A covering variable z0 makes the start feasible, w = M z + q + d z0. Pivots follow the unique path
+of almost complementary bases until z0 leaves the basis (a solution) or no variable blocks the
+entering one (a secondary ray: no solution found). M need not be symmetric. The tableau is
 
     x_basic = T[:, :n + 1] x_other + T[:, n + 1]
 
-in which a pivot exchanges one basic variable for another.  Ties are broken as if q_i were raised
-by eps^(i + 1) for an eps as small as one likes (lexicographic rule), so no basis comes back.
+and a pivot exchanges one basic variable for another. Ties are broken as if q_i were raised by
+eps^(i + 1) for an arbitrarily small eps (lexicographic rule), so no basis repeats.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from cardan.engine.world.report import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# entries of the entering column below this share of its largest are rounding and stop nothing
+# entries of the entering column below this share of its largest count as rounding and do not block
 PIVOT_TOLERANCE = 1e-9
-# ratios this close, relative to the larger, are a tie: with less, redundant contacts end on rays
+# ratios this close, relative to the larger, are a tie: with a smaller value, redundant contacts end
+# on rays
 TIE_TOLERANCE = 1e-10
 # below this share of the largest q a negative one, and z0, count as 0
 SIGN_TOLERANCE = 1e-15
@@ -37,7 +38,7 @@ SIGN_TOLERANCE = 1e-15
 
 @kernel
 def _exchange(T: NDArray, n: int, r: int, s: int) -> None:
-    """The basic variable of row r and the other of column s change places."""
+    """Exchange the basic variable of row r with the nonbasic variable of column s."""
     inverse = 1.0 / T[r, s]
     for j in range(n + 2):
         T[r, j] = -T[r, j] * inverse
@@ -52,7 +53,7 @@ def _exchange(T: NDArray, n: int, r: int, s: int) -> None:
 
 @kernel
 def _raised(T: NDArray, basis: NDArray, r: int, place: int, column: int) -> float:
-    """Component of row r's eps vector: that of w_k, basic in row `place` or other in `column`."""
+    """Component of row r's eps vector for w_k: basic in row `place` or nonbasic in `column`."""
     if column >= 0:
         return float(-T[r, column])
     return 1.0 if r == place else 0.0
@@ -60,7 +61,7 @@ def _raised(T: NDArray, basis: NDArray, r: int, place: int, column: int) -> floa
 
 @kernel
 def _earlier(T: NDArray, basis: NDArray, n: int, s: int, rows: tuple[int, int]) -> bool:
-    """Whether the first of two tied rows stops column s before the second, with q raised."""
+    """Whether the first of two tied rows blocks column s before the second, with q perturbed."""
     r, best = rows
     for k in range(n):
         place, column = -1, -1
@@ -104,7 +105,7 @@ def _blocking_row(T: NDArray, basis: NDArray, n: int, s: int) -> int:
 
 @kernel
 def _end_on_ray(T: NDArray, basis: NDArray, n: int, tolerance: float) -> int:
-    """What a ray means: nothing was found, unless z0 is rounding already."""
+    """Status at a ray: STOPPED_NO_SOLUTION, unless z0 is already zero up to rounding."""
     for i in range(n):
         if basis[0, i] == 2 * n and T[i, n + 1] <= tolerance:
             return STOPPED_EXACT
@@ -113,7 +114,7 @@ def _end_on_ray(T: NDArray, basis: NDArray, n: int, tolerance: float) -> int:
 
 @kernel
 def write_z(T: NDArray, basis: NDArray, n: int, z: NDArray) -> None:
-    """z (>= n,) of the last table; what is not basic is 0."""
+    """Write z (>= n,) of the last tableau; nonbasic variables are 0."""
     for k in range(n):
         z[k] = 0.0
     for i in range(n):
@@ -124,12 +125,12 @@ def write_z(T: NDArray, basis: NDArray, n: int, z: NDArray) -> None:
 
 @kernel
 def lemke(T: NDArray, basis: NDArray, n: int, most: int, trail: NDArray) -> tuple[int, int]:
-    """Solve the problem in the table: T[:n, :n] = M, T[:n, n] = d > 0, T[:n, n + 1] = q.
+    """Solve the problem in the tableau: T[:n, :n] = M, T[:n, n] = d > 0, T[:n, n + 1] = q.
 
     Returns STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray), STOPPED_MAX_ITERATIONS (after `most` pivots,
-    0: no limit) or STOPPED_STALLED (too many), and pivots.
+    0: no limit) or STOPPED_STALLED (too many), and the number of pivots.
 
-    Writes  T (>= n, >= n + 2)      the last table; the value of basis[0, i] is T[i, n + 1]
+    Writes  T (>= n, >= n + 2)      the last tableau; the value of basis[0, i] is T[i, n + 1]
             basis (>= 2, >= n + 1)  variables of rows, of columns: w_i is i, z_i is n + i, z0 is 2n
             trail (any, >= n)       z after each pivot, as far as there are rows
     Source  Cottle, Pang and Stone 2009, 4.4.5 and 4.9.3
@@ -141,7 +142,8 @@ def lemke(T: NDArray, basis: NDArray, n: int, most: int, trail: NDArray) -> tupl
         basis[1, i] = n + i
         largest = max(largest, abs(T[i, n + 1]))
     basis[1, n] = 2 * n
-    # z0 enters as far as the most negative row needs; of equal ones the last is the least raised
+    # z0 enters until the most negative row is zero; of equal rows the last has the smallest
+    # perturbation
     r = -1
     least = -SIGN_TOLERANCE * largest
     for i in range(n):
@@ -162,7 +164,7 @@ def lemke(T: NDArray, basis: NDArray, n: int, most: int, trail: NDArray) -> tupl
             return STOPPED_EXACT, count
         if count == most:
             return STOPPED_MAX_ITERATIONS, count
-        # the complement of what left enters
+        # the complement of the variable that left enters
         enters = left + n if left < n else left - n
         for j in range(n + 1):
             if basis[1, j] == enters:

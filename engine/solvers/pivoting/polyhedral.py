@@ -7,8 +7,8 @@
                       aux >= 0           _|_  mu lam_n - e^T beta >= 0
 
 D holds the directions d_k = (cos, sin)(2 pi k / directions) of a polygon, or +1 and -1 for each row
-of a square and for spin; aux is the speed of sliding. Variables are scaled by the roots of the
-diagonal, so that all are [sqrt(J)].
+of a square and for spin; aux is the sliding speed. Variables are scaled by the square roots of the
+diagonal, so that all have the unit sqrt(J).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from cardan.engine.world.problem import FRICTION_POLYGON
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# what a variable is, where it is no direction of a polygon (0, 1, ...): lam of its row or minus
-# it; what bounds the variable before it (nu); the auxiliary one of the directions before it
+# kinds of variables other than directions of a polygon (0, 1, ...): lam of its row, or its
+# negative; multiplier nu of an upper bound on the previous variable; aux of the previous directions
 PLUS, MINUS, UPPER, AUXILIARY = -1, -2, -3, -4
 
 
 @kernel
 def most_variables(n_boxes: int, n_dependent: int, n_contacts: int, kind: int, dirs: int) -> int:
-    """Most variables that so many boxes, dependent blocks and contacts have."""
+    """Largest number of variables for given numbers of boxes, dependent blocks and contacts."""
     pair = dirs + 1 if kind == FRICTION_POLYGON else 6
     return 2 * n_boxes + (3 + pair) * n_dependent + (1 + pair) * n_contacts
 
 
 @kernel
 def _add(basis: NDArray, n: int, row: int, what: int) -> int:
-    """Note variable n; returns the next."""
+    """Record variable n; return n + 1."""
     basis[2, n] = row
     basis[3, n] = what
     return n + 1
@@ -65,10 +65,10 @@ def _add_single(basis: NDArray, n: int, row: int) -> int:
 
 @kernel
 def write_variables(dp: DenseProblem, basis: NDArray) -> tuple[int, int]:
-    """Say what each variable is: boxes, all normals, then friction block by block.
+    """List the variables: boxes, all normals, then friction block by block.
 
     Writes  basis[2] row, basis[3] PLUS ...
-    Returns the number of variables, and that of the first normal
+    Returns the number of variables, and the index of the first normal
     """
     n = 0
     for i in range(dp.first_dependent):
@@ -92,7 +92,7 @@ def write_variables(dp: DenseProblem, basis: NDArray) -> tuple[int, int]:
 
 @kernel
 def _diagonal(dp: DenseProblem, basis: NDArray, k: int) -> float:
-    """Diagonal that scales variable k: of its row, of both rows of a polygon the larger; 0: 1."""
+    """Diagonal entry that scales variable k (polygon: the larger of two); 1 in place of 0."""
     row = basis[2, k]
     polygon = basis[3, k] >= 0
     if basis[3, k] == AUXILIARY:
@@ -105,7 +105,7 @@ def _diagonal(dp: DenseProblem, basis: NDArray, k: int) -> float:
 
 @kernel
 def _weights(dp: DenseProblem, basis: NDArray, k: int) -> tuple[float, float]:
-    """How variable k adds to lam of its row and of the next one."""
+    """Coefficients of variable k in lam of its row and of the next row."""
     what = basis[3, k]
     size = 1.0 / sqrt(_diagonal(dp, basis, k))
     if what >= 0:
@@ -118,7 +118,7 @@ def _weights(dp: DenseProblem, basis: NDArray, k: int) -> tuple[float, float]:
 
 @kernel
 def _write_base(dp: DenseProblem) -> None:
-    """lam where all variables are 0, and the velocities there."""
+    """Write lam where all variables are 0, and w there."""
     for i in range(dp.n):
         dp.lam[i] = 0.0
     for i in range(dp.first_dependent):
@@ -131,7 +131,7 @@ def _write_base(dp: DenseProblem) -> None:
 
 @kernel
 def _couple(dp: DenseProblem, T: NDArray, basis: NDArray, k: int, first_normal: int) -> None:
-    """Rows and columns of variable k where it is UPPER or AUXILIARY: a bound on those before it."""
+    """Write rows and columns of an UPPER or AUXILIARY variable k, a bound on the previous ones."""
     row = basis[2, k]
     j = k - 1
     while True:
@@ -148,7 +148,7 @@ def _couple(dp: DenseProblem, T: NDArray, basis: NDArray, k: int, first_normal: 
 
 @kernel
 def write_table(dp: DenseProblem, T: NDArray, basis: NDArray, n: int, first_normal: int) -> None:
-    """The table of lemke() for the variables that basis names.
+    """Write the tableau of lemke() for the variables listed in basis.
 
     Writes  T (n, n + 2); dp.lam, dp.w
     """
@@ -186,9 +186,9 @@ def write_table(dp: DenseProblem, T: NDArray, basis: NDArray, n: int, first_norm
 
 @kernel
 def solve_polyhedral(dp: DenseProblem, T: NDArray, basis: NDArray) -> tuple[int, int]:
-    """Solve by Lemke's method from nothing; STOPPED_... and pivots.
+    """Solve by Lemke's method without a guess; return STOPPED_... and the number of pivots.
 
-    The caller knows that the table has room (most_variables).
+    The caller must ensure that the tableau has room (most_variables).
 
     Writes  dp.lam, dp.w; T, basis   scratch
     Source  Stewart and Trinkle 1996; Anitescu and Potra 1997.  Differs: boxes, scaling.

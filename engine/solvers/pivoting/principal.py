@@ -1,16 +1,16 @@
-"""Exact box LCP by principal pivoting, for A symmetric and positive semi-definite.
+"""Principal pivoting for box LCPs with symmetric positive semi-definite A.
 
     w = A lam + b,  lo <= lam <= hi:   lam on lo -> w >= 0, inside -> w = 0, on hi -> w <= 0
 
-The rows inside form a set C with w_C = 0, kept as a factor L L^T of A_CC.  A row whose w has the
-wrong sign drives: it enters C, and C moves by  d = -A_CC^-1 w_C  until w_C = 0 again or a row
-meets a bound and leaves.  A driver that depends on C cannot enter; it moves along the null
-direction (A z = 0, all w stay) until some row meets a bound and makes room.  If none ever does,
-the row asks for the impossible: it is left alone and said so.
+The rows strictly inside their bounds form a set C with w_C = 0; a factor L L^T of A_CC is
+maintained. A row whose w has the wrong sign becomes the driver: it enters C, and lam_C moves by
+d = -A_CC^-1 w_C  until w_C = 0 or a row reaches a bound and leaves C. A driver that is linearly
+dependent on C cannot enter; lam moves along the null direction (A z = 0, w unchanged) until some
+row reaches a bound and leaves. If none does, the row is infeasible: it is marked and skipped.
 
-Every move lowers  lam A lam / 2 + b lam,  so no set C comes back, but for moves of no length;
-after such a one the driver and the leaver are chosen by least index (Chang; Bland) until a real
-move happens.
+Every move of positive length lowers  lam A lam / 2 + b lam,  so no set C repeats. After a move of
+length zero the driver and the leaving row are chosen by least index (Chang; Bland) until a move has
+positive length.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from cardan.engine.world.report import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# state of a row; DEPENDENT: inside its bounds but told by C; IMPOSSIBLE: given up;
+# state of a row; DEPENDENT: inside its bounds but dependent on C; IMPOSSIBLE: infeasible;
 # EQUATION: no bounds, not yet placed
 AT_LO, AT_HI, FREE, DEPENDENT, IMPOSSIBLE, EQUATION = 0, 1, 2, 3, 4, 5
 
-# wrong sign of w that counts, as a share of the largest |b|, |A_ii lam_i|: above rounding only
+# tolerance for the sign of w, as a share of the largest |b|, |A_ii lam_i|: just above rounding
 SIGN_TOLERANCE = 2e-13
-# times that tolerance: what is no rounding but a contradiction
+# multiple of that tolerance from which an error is an inconsistency, not rounding
 CONTRADICTION = 1e4
-# components of a move below this share of the largest are rounding, not motion
+# components of a move below this share of the largest count as rounding
 MOVE_TOLERANCE = 1e-12
 # outer iterations on friction bounds
 MAX_FRICTION_ROUNDS = 100
@@ -65,12 +65,12 @@ class Pivots(NamedTuple):
     state: NDArray  # (>= n,) int64   AT_LO ...
     move: NDArray  # (>= n,)         direction of lam
     rhs: NDArray  # (>= n,)          in the order of the factor
-    trail: NDArray  # (any, >= n)    lam after each move, as far as there are rows
+    trail: NDArray  # (any, >= n)    lam after each move, as far as rows suffice
 
 
 @kernel
 def _start(dp: DenseProblem, pivots: Pivots) -> None:
-    """Sets from the guess: equations first, then what lies strictly inside."""
+    """Initial sets from the guess: C takes equations first, then rows strictly inside."""
     state = pivots.state
     pivots.factor.size[0] = 0
     for i in range(dp.n):
@@ -97,7 +97,7 @@ def _start(dp: DenseProblem, pivots: Pivots) -> None:
 
 @kernel
 def _enter(dp: DenseProblem, pivots: Pivots, state: int, share: float) -> None:
-    """Rows of a state enter C where they say more than a share of their own."""
+    """Add the rows of a state to C whose pivot is above a share of their diagonal."""
     for i in range(dp.n):
         if pivots.state[i] == state and add_row(dp.A, i, share, pivots.factor):
             pivots.state[i] = FREE
@@ -105,7 +105,7 @@ def _enter(dp: DenseProblem, pivots: Pivots, state: int, share: float) -> None:
 
 @kernel
 def _tolerance(dp: DenseProblem) -> float:
-    """Size of w that is rounding for the present lam."""
+    """Size of w that counts as rounding at the current lam."""
     largest = 0.0
     for i in range(dp.n):
         largest = max(largest, abs(dp.b[i]), abs(dp.A[i, i] * dp.lam[i]))
@@ -114,7 +114,7 @@ def _tolerance(dp: DenseProblem) -> float:
 
 @kernel
 def _wrong_sign(dp: DenseProblem, state: int, i: int) -> float:
-    """How far w_i violates the sign that its state asks for."""
+    """Violation of the sign condition on w_i in its state."""
     if dp.lo[i] == dp.hi[i]:
         return 0.0
     if state == AT_LO:
@@ -128,7 +128,7 @@ def _wrong_sign(dp: DenseProblem, state: int, i: int) -> float:
 
 @kernel
 def _find_driver(dp: DenseProblem, pivots: Pivots, tolerance: float, least_index: bool) -> int:
-    """Row with the worst sign, measured by the speed per square root of its diagonal; -1: none."""
+    """Row with the largest violation w_i / sqrt(A_ii), or by least index; -1: none."""
     driver = -1
     worst = 0.0
     for i in range(dp.n):
@@ -147,7 +147,7 @@ def _find_driver(dp: DenseProblem, pivots: Pivots, tolerance: float, least_index
 def _blocking(
     dp: DenseProblem, pivots: Pivots, n_moving: int, limit: float, least_index: bool
 ) -> tuple[float, int]:
-    """Longest admissible move along pivots.move, at most `limit`, and who stops it (-1: nobody).
+    """Longest admissible move along pivots.move, at most `limit`; blocking row (-1: none).
 
     The rows that move are the first n_moving of the factor's order.
     """
@@ -171,7 +171,7 @@ def _blocking(
 
 @kernel
 def _apply_move(dp: DenseProblem, pivots: Pivots, n_moving: int, t: float, blocker: int) -> None:
-    """lam += t move, the blocker exactly onto its bound; w afresh."""
+    """lam += t move, with the blocking row exactly on its bound; recompute w."""
     order, move = pivots.factor.order, pivots.move
     for p in range(n_moving):
         j = order[p]
@@ -183,7 +183,7 @@ def _apply_move(dp: DenseProblem, pivots: Pivots, n_moving: int, t: float, block
 
 @kernel
 def _leave(dp: DenseProblem, pivots: Pivots, row: int) -> None:
-    """Row leaves C for the bound it met; rows that it told may now enter."""
+    """Remove a row from C at the bound it reached; rows dependent on it may enter again."""
     factor, state = pivots.factor, pivots.state
     state[row] = AT_HI if pivots.move[row] > 0.0 else AT_LO
     for p in range(factor.size[0]):
@@ -198,9 +198,9 @@ def _leave(dp: DenseProblem, pivots: Pivots, row: int) -> None:
 
 @kernel
 def _write_null_move(dp: DenseProblem, pivots: Pivots, driver: int) -> None:
-    """Write the direction z with A z = 0 that moves the driver the way its w asks for.
+    """Write the direction z with A z = 0 that moves the driver against the sign of its w.
 
-    The driver takes the place behind C in the order of those that move.
+    The driver follows the rows of C in the order of moving rows.
     """
     factor, move, rhs = pivots.factor, pivots.move, pivots.rhs
     sign = 1.0 if dp.w[driver] < 0.0 else -1.0
@@ -217,11 +217,11 @@ def _write_null_move(dp: DenseProblem, pivots: Pivots, driver: int) -> None:
 def _restore(
     dp: DenseProblem, pivots: Pivots, tolerance: float, least_index: bool
 ) -> tuple[bool, float]:
-    """Move C towards w_C = 0; returns whether it got there, and the share made (-1: none asked)."""
+    """Move lam_C towards w_C = 0; return whether it is reached, and the share (-1: no move)."""
     factor, move, rhs = pivots.factor, pivots.move, pivots.rhs
     k = factor.size[0]
     share = -1.0
-    # twice more: what a badly conditioned factor left over
+    # two refinements: remove the error of a badly conditioned factor
     for _ in range(3):
         worst = 0.0
         for p in range(k):
@@ -242,7 +242,7 @@ def _restore(
 
 @kernel
 def _drive_dependent(dp: DenseProblem, pivots: Pivots, driver: int, least_index: bool) -> float:
-    """Move a driver that C tells along the null direction; returns the length of the move."""
+    """Move a driver dependent on C along the null direction; return the length of the move."""
     _write_null_move(dp, pivots, driver)
     n_moving = pivots.factor.size[0] + 1
     t, blocker = _blocking(dp, pivots, n_moving, np.inf, least_index)
@@ -260,7 +260,7 @@ def _drive_dependent(dp: DenseProblem, pivots: Pivots, driver: int, least_index:
 
 @kernel
 def _verdict(dp: DenseProblem, pivots: Pivots, tolerance: float) -> int:
-    """Whether rows that were given up contradict the others, beyond what bad conditioning does."""
+    """Final status: whether infeasible rows are inconsistent beyond the effect of conditioning."""
     for i in range(dp.n):
         if pivots.state[i] == IMPOSSIBLE and abs(dp.w[i]) > CONTRADICTION * tolerance:
             return STOPPED_NO_SOLUTION
@@ -269,16 +269,16 @@ def _verdict(dp: DenseProblem, pivots: Pivots, tolerance: float) -> int:
 
 @kernel
 def _keep(dp: DenseProblem, pivots: Pivots, count: int) -> None:
-    """Where there is room, lam after that many moves into the trail."""
+    """Record lam after `count` moves in the trail, if there is room."""
     if 0 < count <= pivots.trail.shape[0]:
         copy(dp.lam, dp.n, pivots.trail[count - 1])
 
 
 @kernel
 def pivot_boxes(dp: DenseProblem, pivots: Pivots, most: int) -> tuple[int, int]:
-    """Solve with the bounds dp.lo, dp.hi of all rows as they stand; STOPPED_... and pivots made.
+    """Solve with the stored bounds dp.lo, dp.hi; return STOPPED_... and the number of pivots.
 
-    After `most` pivots it is STOPPED_MAX_ITERATIONS; 0: no limit.
+    STOPPED_MAX_ITERATIONS after `most` pivots; 0: no limit.
 
     Reads   dp.lam   guess: rows strictly inside their bounds start in C
     Writes  dp.lam, dp.w, pivots.trail
@@ -288,7 +288,7 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots, most: int) -> tuple[int, int]:
     """
     _start(dp, pivots)
     write_velocities(dp)
-    # length of the last move; 0 calls for the least-index rules
+    # length of the last move; 0 selects the least-index rules
     t = 1.0
     limit = 50 * (dp.n + 4) if most == 0 else most
     for count in range(limit):
@@ -316,7 +316,7 @@ def pivot_boxes(dp: DenseProblem, pivots: Pivots, most: int) -> tuple[int, int]:
 
 @kernel
 def _set_limit(dp: DenseProblem, k: int, limit: float) -> float:
-    """Bounds -limit, limit for row k, lam_k between them; returns their change [m/s]."""
+    """Set the bounds of row k to -limit, limit; clamp lam_k; return their change [m/s]."""
     change = float(dp.scale[k] * abs(limit - dp.hi[k]))
     dp.hi[k] = limit
     dp.lo[k] = -limit
@@ -326,7 +326,7 @@ def _set_limit(dp: DenseProblem, k: int, limit: float) -> float:
 
 @kernel
 def _friction_bounds(dp: DenseProblem) -> float:
-    """Bounds of tangent and dependent rows from the normal impulses; the largest change [m/s]."""
+    """Set friction bounds from the normal impulses; return the largest change [m/s]."""
     change = 0.0
     for i in range(dp.n_box, dp.n, 3):
         for k in range(i + 1, i + 3):
@@ -338,10 +338,10 @@ def _friction_bounds(dp: DenseProblem) -> float:
 
 @kernel
 def pivoting(dp: DenseProblem, pivots: Pivots) -> tuple[int, int]:
-    """Boxes, and contacts with square friction; STOPPED_... and pivots made.
+    """Solve boxes, and contacts with square friction; return STOPPED_... and pivots.
 
-    Friction bounds depend on the answer: solve, take mu lam_n as bounds, solve again, until they
-    agree (a fixed point need not be reached; then STOPPED_STALLED).
+    Friction bounds depend on lam_n: solve, set the bounds to mu lam_n, repeat until they agree.
+    This fixed-point iteration need not converge; it then returns STOPPED_STALLED.
     """
     for i in range(dp.n_box, dp.n, 3):
         dp.lo[i] = 0.0

@@ -1,1 +1,1 @@
-"""Soft constraints in substeps."""
+"""Soft-constraint Gauss-Seidel solver in substeps of a time step."""

@@ -1,14 +1,14 @@
-"""Soft rows of a substep: a spring and a damper said as a frequency and a damping ratio.
+"""Softness of constraint rows in a substep, from a frequency and a damping ratio.
 
-    m x'' + 2 zeta omega m x' + omega^2 m x = 0,   m = 1/D the mass that the row feels
+    m x'' + 2 zeta omega m x' + omega^2 m x = 0,   m = 1/D the effective mass of the row
 
 by implicit Euler over h is the row  w = J v + rate x + gamma lam  with
 
     a1 = 2 zeta + h omega,   a2 = h omega a1
     rate = omega/a1,   gamma = D/a2
 
-which is stable for any h where rows are solved exactly. A sweep solves a load that goes through
-many bodies to a small share only, and rows stiffer than an eighth of a turn per substep then swing.
+This is stable for any h if rows are solved exactly. A single sweep does not converge for loads
+carried through many bodies, and rows stiffer than an eighth of a turn per substep then oscillate.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cardan.engine.compiler.structs import bundle
 if TYPE_CHECKING:
     from cardan.engine.world.options import StepOptions
 
-# turns per substep of stops and contacts unless told, and of the stiffest rows there are
+# turns per substep: default of stops and contacts; largest for any row
 STIFF, STIFFEST = 0.125, 0.25
 # damping ratio of equations
 EQUATION_DAMPING = 5.0
@@ -30,11 +30,11 @@ EQUATION_DAMPING = 5.0
 
 @bundle
 class Softness(NamedTuple):
-    """The same for all rows of a step."""
+    """Softness parameters of a step."""
 
     step: float  # s         of the step
     h: float  # s            of a substep
-    rate: float  # 1/s       share of a stop's or a contact's violation that goes per second
+    rate: float  # 1/s       share of a stop's or contact's violation removed per second
     compliance: float  # -   gamma/D = 1/a2
     joint_rate: float  # 1/s the same of equations
     joint_compliance: float  # -
@@ -50,7 +50,7 @@ def soft_pair(omega: float, zeta: float, h: float) -> tuple[float, float]:
 
 @kernel
 def softness_of(options: StepOptions, step: float) -> Softness:
-    """Softness in the substeps of a step [s]; a frequency of 0 is one that suits them.
+    """Softness in the substeps of a step [s]; frequency 0 selects the default.
 
     Source  Catto 2011, "Soft Constraints"; Macklin et al. 2019, "Small Steps in Physics Simulation"
     Check   tests/engine/solvers/substeps/test_substeps.py

@@ -1,26 +1,26 @@
-"""Soft sub-stepped Gauss-Seidel: contacts are found once, and the kick is done in n pieces.
+"""Soft sub-stepped Gauss-Seidel: contact detection once per step, the kick in n substeps.
 
-A substep s = 1 .. n of h = H/n has its kick at the time t_s = (s - 1/2) h - H/2 from that of the
-step, and each
+Substep s = 1 .. n of length h = H/n has its kick at the time t_s = (s - 1/2) h - H/2 relative to
+the kick of the step:
 
-    v   += gain                  what forces do in h
-    v   += M^-1 J^T lam_(s-1)    the last substep's impulses are its guess
-    sweep once                   soft: errors where the substep finds them, of frequency and damping
-    x   += h v                   poses follow, by rows: C = C_0 + J x
-    sweep once                   relaxed: without any correction, so that it leaves no velocity
+    v   += gain                  velocity change by forces in h
+    v   += M^-1 J^T lam_(s-1)    warm start from the previous substep
+    sweep once                   soft: position errors of the substep, with frequency and damping
+    x   += h v                   displacements; position errors C = C_0 + J x
+    sweep once                   relaxed: without position correction, which would leave a velocity
     total += lam_s
 
-Then contacts that were struck rebound. Jacobians are those of the middle of the step. What it
-returns is the impulse of the step, as any solver does, applied and booked as always, and how far
-poses are to be shifted where the step ends: the substeps lead elsewhere than one kick does.
+Contacts with an impact then rebound. Jacobians are those of the middle of the step. The result is
+the impulse of the step, as for every solver, and the shift of the poses at the end of the step from
+those of a single kick to those of the substeps.
 
-What rows ask for:
+Targets of the rows:
 
     contacts, hard stops   C > 0: C/h; else soft, at most max_correction_speed
     hard equations         soft, with the second derivative of C at the time of the substep
     tangents, turning      no velocity against the surface
-    all others             the law that the step wrote for its end, on the velocity and impulse
-    (springs, motors ...)  which going on like this would lead to there: with m substeps to go
+    all others             the law of the whole step, for the velocity and impulse
+    (springs, motors ...)    extrapolated to its end: with m substeps to go
                            J (v_0 + m (v - v_0)) + bias + cfm (total + m lam) = 0
 """
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from cardan.engine.world.world import World
 
 AUTO = int(SolverMethod.AUTO)
-# sweeps that make struck contacts rebound, all of them together
+# sweeps for the rebound of contacts, in total
 REBOUND_SWEEPS = 10
 
 
@@ -94,10 +94,10 @@ def law_of(rows: Rows, i: int) -> int:
 
 @kernel
 def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n: int) -> bool:
-    """Everything about rows that is the same in all n substeps; whether any may rebound.
+    """Write row data that is the same in all n substeps; return whether any row may rebound.
 
     Reads   problem: b = J v_free + bias, the guess lam; motion
-    Writes  steps but lanes, v, moved, shift
+    Writes  steps, except lanes, v, moved, shift
     """
     part, share = steps.part, 1.0 / n
     rebounds = False
@@ -122,7 +122,7 @@ def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n:
 
 @kernel
 def start_bodies(steps: Substeps) -> None:
-    """No impulse yet."""
+    """Set velocities and displacements by impulses to zero."""
     steps.v[:] = 0.0
     steps.moved[:] = 0.0
     steps.shift[:] = 0.0
@@ -130,7 +130,7 @@ def start_bodies(steps: Substeps) -> None:
 
 @kernel
 def fits_lanes(steps: Substeps) -> bool:
-    """Whether contacts may be swept eight at a time: round cones of rigid contacts alone."""
+    """Whether contacts can be swept eight at a time: only rigid contacts with round cones."""
     part = steps.part
     if part.friction_kind[0] != FRICTION_CONE or first_dependent(part) < part.count[1]:
         return False
@@ -142,7 +142,7 @@ def fits_lanes(steps: Substeps) -> bool:
 
 @kernel
 def write_box_steps(part: Problem) -> None:
-    """1/D of all box rows; what is soft is written anew in every substep."""
+    """Write 1/D of all box rows; soft rows are rewritten in every substep."""
     for i in range(part.count[1]):
         D = part.diagonal[i]
         part.w[i] = 1.0 / D if D > 0.0 else 0.0
@@ -150,7 +150,7 @@ def write_box_steps(part: Problem) -> None:
 
 @kernel
 def set_row(steps: Substeps, i: int, aim: float, cfm: float, number: float) -> None:
-    """w = J v + aim + cfm lam, of the velocities when substep `number` has its kick."""
+    """Set w = J v + aim + cfm lam, with the velocities at the kick of substep `number`."""
     part = steps.part
     D = part.diagonal[i] + cfm
     part.b[i] = steps.speed[i] + number * steps.gain[i] + aim
@@ -160,7 +160,7 @@ def set_row(steps: Substeps, i: int, aim: float, cfm: float, number: float) -> N
 
 @kernel
 def aim_row(rows: Rows, steps: Substeps, i: int, soft: Softness, moment: Moment, left: int) -> None:
-    """What a row asks for in a substep with `left` to go, itself included.
+    """Write the target of a row in a substep; `left` substeps remain, this one included.
 
     Writes  steps.part, aim, total
     """
@@ -180,7 +180,7 @@ def aim_row(rows: Rows, steps: Substeps, i: int, soft: Softness, moment: Moment,
     C = rows.error[i] + time * steps.speed[i] + reach * steps.gain[i]
     C += relative_velocity(part, steps.moved, i)
     if law == LAW_EQUATION:
-        # its bias is H/2 d2C/dt2: tangent where the drift after the kick ends
+        # its bias is H/2 d2C/dt2: tangent at the end of the drift after the kick
         bias_acceleration = 2.0 * rows.bias[i] / soft.step
         C += 0.5 * bias_acceleration * (time * time - 0.25 * soft.h * soft.h)
         steps.aim[i] = bias_acceleration * (time + 0.5 * soft.h)
@@ -199,7 +199,7 @@ def aim_row(rows: Rows, steps: Substeps, i: int, soft: Softness, moment: Moment,
 
 @kernel
 def relax_row(rows: Rows, steps: Substeps, i: int, number: float, rebounds: bool) -> None:
-    """What a soft row asks for without correction; of a struck one the rebound, if asked.
+    """Write the target of a soft row without position correction, with `rebounds` the rebound.
 
     Writes  steps.part
     """
@@ -222,7 +222,7 @@ def aim(
     moment: Moment,
     left: int,
 ) -> None:
-    """What all rows ask for in a substep, soft."""
+    """Write the soft targets of all rows in a substep."""
     n_rows, n_box = steps.part.count[0], steps.part.count[1]
     for i in range(n_box if in_lanes else n_rows):
         aim_row(rows, steps, i, soft, moment, left)
@@ -237,7 +237,7 @@ def aim(
 def relax(
     rows: Rows, steps: Substeps, lanes: Lanes, in_lanes: bool, number: float, rebounds: bool
 ) -> None:
-    """What all rows ask for without correction."""
+    """Write the targets of all rows without position correction."""
     n_rows, n_box = steps.part.count[0], steps.part.count[1]
     for i in range(n_box if in_lanes else n_rows):
         relax_row(rows, steps, i, number, rebounds)
@@ -262,7 +262,7 @@ def push_guess(steps: Substeps, lanes: Lanes, in_lanes: bool) -> None:
 
 @kernel
 def sweep_rows(steps: Substeps, lanes: Lanes, in_lanes: bool) -> float:
-    """All rows once; returns the largest D |change| [m/s or rad/s]."""
+    """Sweep all rows once; return the largest D |change| [m/s or rad/s]."""
     part, v = steps.part, steps.v
     change = sweep_boxes(part, v, 1.0)
     if in_lanes:
@@ -279,7 +279,7 @@ def sweep_rows(steps: Substeps, lanes: Lanes, in_lanes: bool) -> float:
 
 @kernel
 def move_bodies(steps: Substeps, h: float) -> None:
-    """Displacements follow velocities for h [s]."""
+    """Integrate displacements with the velocities over h [s]."""
     for i in range(steps.v.shape[0]):
         for k in range(6):
             steps.moved[i, k] += h * steps.v[i, k]
@@ -289,7 +289,7 @@ def move_bodies(steps: Substeps, h: float) -> None:
 def rebound(
     rows: Rows, steps: Substeps, lanes: Lanes, in_lanes: bool, options: SolverOptions
 ) -> int:
-    """Contacts and stops that were struck part, all others do not close; returns the sweeps."""
+    """Apply restitution to contacts and stops with an impact; return the number of sweeps."""
     relax(rows, steps, lanes, in_lanes, float(options.substeps), True)
     for k in range(REBOUND_SWEEPS):
         if sweep_rows(steps, lanes, in_lanes) <= options.tolerance:
@@ -299,7 +299,7 @@ def rebound(
 
 @kernel
 def finish(problem: Problem, steps: Substeps, lanes: Lanes, in_lanes: bool) -> None:
-    """problem.lam <- impulses of all substeps."""
+    """problem.lam <- sum of the impulses of all substeps."""
     part = steps.part
     for i in range(part.count[0]):
         problem.lam[i] = steps.total[i] + part.lam[i]
@@ -309,7 +309,7 @@ def finish(problem: Problem, steps: Substeps, lanes: Lanes, in_lanes: bool) -> N
 
 @kernel
 def take_substeps(world: World) -> int:
-    """The substeps of a step; returns the sweeps.
+    """Do the substeps of a step; return the number of sweeps.
 
     Writes  work.problem.lam, work.substeps, lanes
     """
@@ -355,7 +355,7 @@ def take_substeps(world: World) -> int:
 
 @kernel
 def verdict(error: float, tolerance: float) -> int:
-    """Why it ended, by the residual of the problem of the step."""
+    """Status from the residual of the problem of the step."""
     if not error < LARGEST:
         return STOPPED_NO_SOLUTION
     return STOPPED_TOLERANCE if error <= tolerance else STOPPED_MAX_ITERATIONS
@@ -363,7 +363,7 @@ def verdict(error: float, tolerance: float) -> int:
 
 @kernel
 def solve_small_steps(world: World) -> None:
-    """Impulses of the step by substeps, and how far they lead from its drift.
+    """Compute the impulses of the step by substeps, and the shift of its poses.
 
     Reads   work.rows, problem (b, the guess lam), motion
     Writes  problem.lam, problem.w; work.substeps; motion.scratch = M^-1 J^T lam; dense.lanes and

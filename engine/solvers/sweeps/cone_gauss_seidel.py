@@ -1,8 +1,8 @@
-"""Gauss-Seidel on cones: the convex relaxation of friction, contact after contact.
+"""Gauss-Seidel on friction cones for the convex relaxation of Coulomb's law.
 
     x_c <- P_K(x_c - (omega / t_c) w_c),    t_c the trace of the contact's own block of A
 
-What solvers/gradient/apgd.py solves by gradients, for matrices only; boxes as in csr.py.
+The problem is that of solvers/gradient/apgd.py, given by a matrix; boxes as in csr.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @fast_kernel
 def sweep_relaxed(system: System, omega: float) -> float:
-    """All rows once; returns the largest D |change|."""
+    """Sweep all rows once; return the largest D |change|."""
     problem, matrix = system.problem, system.matrix
     lam, b, D, mu = problem.lam, problem.b, problem.diagonal, problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
@@ -50,7 +50,7 @@ def sweep_relaxed(system: System, omega: float) -> float:
 def relaxed_sweeps(
     system: System, max_iterations: int, tolerance: float, omega: float
 ) -> tuple[int, int]:
-    """Sweep until the error of the relaxation is at most `tolerance`; STOPPED_..., sweeps.
+    """Sweep until the relaxed error is at most `tolerance`; return STOPPED_..., sweeps.
 
     Writes  problem.lam, system.history; problem.w, system.x are scratch
     Source  Tasora and Anitescu 2011, "A matrix-free cone complementarity approach for solving

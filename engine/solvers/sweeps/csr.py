@@ -1,10 +1,10 @@
-"""The law of world.problem.Problem with A given by its non-zeros, row after row.
+"""Gauss-Seidel sweeps with A in compressed sparse rows.
 
-What the sweeps of pgs.py do with bodies is done here with rows of A; dependent rows do not occur.
+The sweeps are those of pgs.py, with rows of A instead of bodies and without dependent rows.
 
     w_i = A_i lam + b_i,    lam_i <- P(lam_i - (omega / A_ii) w_i)
 
-Boxes first, then contacts: the normal, then both tangents at once on the disk of mu lam_n.
+Boxes first, then contacts: the normal, then both tangents together on the disk of mu lam_n.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @bundle
 class Matrix(NamedTuple):
-    """A in compressed rows; without rows (start has one entry) A is that of the bodies."""
+    """A in compressed sparse rows; if empty (start has one entry), bodies define A."""
 
     start: NDArray  # (n + 1,) int64   of each row in column and value
     column: NDArray  # (nnz,) int64
@@ -53,12 +53,12 @@ def entry(matrix: Matrix, i: int, j: int) -> float:
 
 @kernel
 def write_matrix_steps(problem: Problem, matrix: Matrix) -> None:
-    """problem.w <- 1 / A_ii of boxes and normals; of tangents 1 over what bounds their block."""
+    """Write steps to problem.w: 1 / A_ii, for tangents 1 over an upper bound of their block."""
     D, step = problem.diagonal, problem.w
     for i in range(problem.count[0]):
         step[i] = 1.0 / D[i] if D[i] > 0.0 else 0.0
     for i in range(problem.count[1], problem.count[0], 3):
-        # of an unsymmetric A the mean coupling
+        # mean of both couplings, for unsymmetric A
         c = 0.5 * (entry(matrix, i + 1, i + 2) + entry(matrix, i + 2, i + 1))
         largest = block_diagonal(D[i + 1], D[i + 2], c)
         step[i + 1] = 1.0 / largest if largest > 0.0 else 0.0
@@ -67,7 +67,7 @@ def write_matrix_steps(problem: Problem, matrix: Matrix) -> None:
 
 @kernel
 def sweep_matrix(problem: Problem, matrix: Matrix, omega: float) -> float:
-    """All rows once, those already visited act at once; returns the largest D |change|.
+    """Sweep all rows once, in order; return the largest D |change|.
 
     Reads   problem.w   steps, from write_matrix_steps
     """

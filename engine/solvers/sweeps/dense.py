@@ -1,4 +1,4 @@
-"""Jacobi, Gauss-Seidel and SOR with the matrix at hand, projected on boxes and friction sets.
+"""Projected Jacobi, Gauss-Seidel and SOR with a dense matrix, on boxes and friction sets.
 
     lam_i <- clamp(lam_i - (omega / A_ii) w_i, lo_i, hi_i),    w_i = (A lam + b)_i
 
@@ -30,7 +30,7 @@ Pair = tuple[float, float]
 
 
 class StoppingRules(NamedTuple):
-    """When an iteration ends; whichever comes first. A negative tolerance never does."""
+    """Stopping rules, whichever applies first; a negative tolerance disables its rule."""
 
     max_iterations: int
     residual: float  # m/s or rad/s: largest natural map           -> STOPPED_TOLERANCE
@@ -39,14 +39,14 @@ class StoppingRules(NamedTuple):
 
 @kernel
 def block_diagonal(D1: float, D2: float, c: float) -> float:
-    """Larger eigenvalue of [[D1, c], [c, D2]]: 1 over it is a safe step for a tangent pair."""
+    """Larger eigenvalue of [[D1, c], [c, D2]]; its inverse is a safe step for a tangent pair."""
     half = 0.5 * (D1 - D2)
     return 0.5 * (D1 + D2) + sqrt(half * half + c * c)
 
 
 @kernel
 def _box_step(dp: DenseProblem, i: int, w: float, relaxation: float) -> float:
-    """Row i alone; returns the change of lam_i."""
+    """Update row i; return the change of lam_i."""
     D = dp.A[i, i]
     if not D > 0.0:
         return 0.0
@@ -57,7 +57,7 @@ def _box_step(dp: DenseProblem, i: int, w: float, relaxation: float) -> float:
 
 @kernel
 def _pair_step(dp: DenseProblem, i: int, lam_n: float, w: Pair, relaxation: float) -> float:
-    """Rows i + 1, i + 2 together within mu lam_n, w their velocities; returns the change."""
+    """Update rows i + 1, i + 2 together within mu lam_n, with velocities w; return the change."""
     A, lam = dp.A, dp.lam
     D = block_diagonal(A[i + 1, i + 1], A[i + 2, i + 2], A[i + 1, i + 2])
     if not D > 0.0:
@@ -75,7 +75,7 @@ def _pair_step(dp: DenseProblem, i: int, lam_n: float, w: Pair, relaxation: floa
 
 @kernel
 def _bounded_step(dp: DenseProblem, i: int, lam_n: float, w: float, relaxation: float) -> float:
-    """Row i alone within mu lam_n; returns the change."""
+    """Update row i within mu lam_n; return the change."""
     dp.hi[i] = dp.mu[i] * lam_n
     dp.lo[i] = -dp.hi[i]
     return _box_step(dp, i, w, relaxation)
@@ -83,13 +83,13 @@ def _bounded_step(dp: DenseProblem, i: int, lam_n: float, w: float, relaxation: 
 
 @kernel
 def _velocity(dp: DenseProblem, i: int) -> float:
-    """w_i for the impulses now."""
+    """w_i at the current impulses."""
     return dp.b[i] + dot(dp.A[i], dp.lam, dp.n)
 
 
 @kernel
 def _sweep_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> float:
-    """Rows i + 1, i + 2 within mu lam_n, at once or, in a square, one after the other."""
+    """Update rows i + 1, i + 2 within mu lam_n: together, or in a square one after the other."""
     if dp.friction_kind != FRICTION_BOX:
         w = (_velocity(dp, i + 1), _velocity(dp, i + 2))
         return _pair_step(dp, i, lam_n, w, relaxation)
@@ -99,7 +99,7 @@ def _sweep_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> fl
 
 @kernel
 def _answer_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> float:
-    """Rows i + 1, i + 2 within mu lam_n, both from dp.w as it stands."""
+    """Update rows i + 1, i + 2 within mu lam_n, both from the stored dp.w."""
     if dp.friction_kind != FRICTION_BOX:
         return _pair_step(dp, i, lam_n, (dp.w[i + 1], dp.w[i + 2]), relaxation)
     change = _bounded_step(dp, i + 1, lam_n, dp.w[i + 1], relaxation)
@@ -108,7 +108,7 @@ def _answer_pair(dp: DenseProblem, i: int, lam_n: float, relaxation: float) -> f
 
 @kernel
 def sweep_rows(dp: DenseProblem, relaxation: float) -> float:
-    """One Gauss-Seidel sweep; rows already visited act at once: that is the "Seidel"."""
+    """One Gauss-Seidel sweep; later rows use the updates of earlier ones."""
     change = 0.0
     for i in range(dp.first_dependent):
         change = max(change, _box_step(dp, i, _velocity(dp, i), relaxation))
@@ -125,7 +125,7 @@ def sweep_rows(dp: DenseProblem, relaxation: float) -> float:
 
 @kernel
 def sweep_jacobi(dp: DenseProblem, relaxation: float) -> float:
-    """One Jacobi sweep: every row answers the velocities from before the sweep."""
+    """One Jacobi sweep: all rows use the velocities from before the sweep."""
     write_velocities(dp)
     change = 0.0
     for i in range(dp.first_dependent):
@@ -143,7 +143,7 @@ def sweep_jacobi(dp: DenseProblem, relaxation: float) -> float:
 
 @kernel
 def _rule(dp: DenseProblem, change: float, rules: StoppingRules) -> int:
-    """STOPPED_... when a rule other than the count says stop, else -1."""
+    """STOPPED_... when a rule other than the count applies, else -1."""
     if rules.residual >= 0.0:
         write_velocities(dp)
         if dense_residual(dp) <= rules.residual:
@@ -153,7 +153,7 @@ def _rule(dp: DenseProblem, change: float, rules: StoppingRules) -> int:
 
 @kernel
 def iterate(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
-    """Gauss-Seidel (relaxation 1) or SOR until a rule says stop; STOPPED_..., sweeps done.
+    """Iterate Gauss-Seidel (relaxation 1) or SOR until a rule applies; STOPPED_..., sweeps.
 
     The guess in dp.lam must lie in its set (project_guess).
 
@@ -170,7 +170,7 @@ def iterate(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[
 
 @kernel
 def iterate_jacobi(dp: DenseProblem, relaxation: float, rules: StoppingRules) -> tuple[int, int]:
-    """Jacobi, otherwise as iterate."""
+    """Iterate Jacobi; otherwise as `iterate`."""
     for k in range(rules.max_iterations):
         status = _rule(dp, sweep_jacobi(dp, relaxation), rules)
         if status >= 0:

@@ -1,6 +1,6 @@
-"""Projected Gauss-Seidel and SOR on any System, ended by the residual.
+"""Projected Gauss-Seidel and SOR on a System, with the residual as stopping criterion.
 
-pgs.py is the same without measuring: what a step of thousands of contacts can pay for.
+pgs.py does not measure the residual, which is too costly for steps with thousands of contacts.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def iterate_sweeps(
     system: System, max_iterations: int, tolerance: float, relaxation: float
 ) -> tuple[int, int]:
-    """Sweep until the residual is at most `tolerance`; STOPPED_..., sweeps.
+    """Sweep until the residual is at most `tolerance`; return STOPPED_..., sweeps.
 
-    The residual is measured when a sweep changed no more than that, or a history is asked for.
+    The residual is measured when a sweep changed no more than `tolerance`, or a history is kept.
 
     Writes  problem.lam, system.history
     Source  Saad 2003, 4.1, with projection

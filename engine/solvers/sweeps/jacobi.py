@@ -1,10 +1,10 @@
-"""Projected Jacobi: every row answers the velocities from before the sweep.
+"""Projected Jacobi: all rows use the velocities from before the sweep.
 
     lam_i <- P(lam_i - omega s_i w_i),    w = A lam + b
 
-The classic step s_i = 1 / A_ii need not converge where rows share bodies.  The safe one divides by
-what bounds A from above: sum_j |A_ij| with a matrix (Gershgorin); with bodies the diagonal the row
-would have if each body's mass were split among the rows on it (Tonge et al. 2012).
+The classic step s_i = 1 / A_ii need not converge where rows share bodies. The safe step is the
+inverse of a diagonal upper bound of A: sum_j |A_ij| with a matrix (Gershgorin); with bodies the
+diagonal of the row after each body's mass is split among the rows on it (Tonge et al. 2012).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _split_diagonals(system: System, bound: NDArray) -> None:
 
 @kernel
 def write_upper_bounds(system: System, bound: NDArray) -> None:
-    """A diagonal above A: bound_i >= 0 with x A x <= sum bound_i x_i^2 for symmetric A.
+    """Write a diagonal upper bound of symmetric A: x A x <= sum bound_i x_i^2, bound_i >= 0.
 
     Writes  bound (>= n_rows,); system.v is scratch
     Check   tests/engine/solvers/sweeps/test_system.py
@@ -71,7 +71,7 @@ def write_upper_bounds(system: System, bound: NDArray) -> None:
 
 @kernel
 def _write_steps(system: System, safe: int, step: NDArray) -> None:
-    """Step of each row; both tangents of a pair have the same."""
+    """Write the step of each row; both tangents of a pair have the same."""
     problem = system.problem
     n_rows = problem.count[0]
     for i in range(n_rows):
@@ -88,7 +88,7 @@ def _write_steps(system: System, safe: int, step: NDArray) -> None:
 
 @kernel
 def _answer_pair(problem: Problem, i: int, lam_n: float) -> None:
-    """Rows i, i + 1 back into what mu lam_n allows."""
+    """Project rows i, i + 1 on the friction set of mu lam_n."""
     kind = problem.friction_kind
     lam, radius = problem.lam, problem.mu[i] * lam_n
     lam[i], lam[i + 1] = project_pair(lam[i], lam[i + 1], radius, kind[0], kind[1])
@@ -96,7 +96,7 @@ def _answer_pair(problem: Problem, i: int, lam_n: float) -> None:
 
 @kernel
 def answer_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray) -> None:
-    """lam <- P(lam - omega step w), friction within the normal impulses of this answer."""
+    """lam <- P(lam - omega step w), friction bounded by the new normal impulses."""
     lam, mu = problem.lam, problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
     first = first_dependent(problem)
@@ -117,9 +117,9 @@ def answer_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray)
 def jacobi(
     system: System, max_iterations: int, tolerance: float, relaxation: float, safe: int
 ) -> tuple[int, int]:
-    """Iterate until the residual is at most `tolerance`; STOPPED_..., iterations.
+    """Iterate until the residual is at most `tolerance`; return STOPPED_..., iterations.
 
-    Reads   problem.lam   guess;   safe   1: steps that converge for every symmetric A >= 0
+    Reads   problem.lam   guess;   safe   1: steps that converge for symmetric A >= 0
     Writes  problem.lam, system.history
     Source  Saad 2003, 4.1, with projection
     Check   tests/engine/solvers/sweeps/test_system.py

@@ -1,16 +1,15 @@
-"""Projected Gauss-Seidel without a matrix: the velocities of the bodies carry the coupling.
+"""Matrix-free projected Gauss-Seidel; rows are coupled through the velocities of the bodies.
 
     w_i  = J_i v + cfm_i lam_i + b_i
     lam_i <- P(lam_i - (omega / D_i) w_i),    v += M^-1 J_i^T (change of lam_i)
 
-Boxes first, then contacts: the normal, then both tangents at once on the disk or polygon of
+Boxes first, then contacts: the normal, then both tangents together on the disk or polygon of
 mu lam_n (or one after the other on the square), then dependent rows with the normal impulses of
-this
-sweep, so that lam is admissible after it.
+this sweep, so that lam is admissible after it.
 
-A contact reads and writes the two velocities once: its three w come from the same v, and what an
-earlier row of the block changes reaches the later ones through the block's own couplings,
-written beforehand.  Fields of Problem that a solver may use as scratch hold them:
+A contact reads and writes the velocities of its two bodies once: its three w use the same v, and
+changes of earlier rows of the block enter the later ones through precomputed couplings of the
+block. Fields of Problem that a solver may use as scratch hold them:
 
     contact with normal row i      i            i + 1                   i + 2
     w                              1 / D_n      step of tangent 1       step of tangent 2
@@ -42,7 +41,7 @@ Six = tuple[float, float, float, float, float, float]
 
 @kernel
 def _inverse(D: float) -> float:
-    """1 / D, and 0 for a row that nothing can move."""
+    """1 / D, or 0 for D = 0."""
     return 1.0 / D if D > 0.0 else 0.0
 
 
@@ -58,7 +57,7 @@ def _coupling(problem: Problem, i: int, j: int) -> float:
 
 @kernel
 def write_block(problem: Problem, i: int) -> None:
-    """Steps and couplings of the contact or dependent block with first row i."""
+    """Write steps and couplings of the contact or dependent block with first row i."""
     D, step = problem.diagonal, problem.w
     problem.lo[i + 1] = _coupling(problem, i + 1, i)
     problem.lo[i + 2] = _coupling(problem, i + 2, i)
@@ -75,7 +74,7 @@ def write_block(problem: Problem, i: int) -> None:
 
 @kernel
 def write_steps(problem: Problem) -> None:
-    """Steps and couplings of every row, where the table above says.
+    """Write steps and couplings of every row, in the layout of the table above.
 
     The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
@@ -88,21 +87,21 @@ def write_steps(problem: Problem) -> None:
 
 @kernel
 def _project_tangents(problem: Problem, i: int, radius: float) -> None:
-    """Move lam of the rows i + 1, i + 2 into the friction set of a radius."""
+    """Project lam of the rows i + 1, i + 2 on the friction set of a radius."""
     lam, kind = problem.lam, problem.friction_kind
     lam[i + 1], lam[i + 2] = project_pair(lam[i + 1], lam[i + 2], radius, kind[0], kind[1])
 
 
 @kernel
 def project_contact(problem: Problem, i: int) -> None:
-    """Move the guess of the contact with normal row i into its set."""
+    """Project the guess of the contact with normal row i on its set."""
     problem.lam[i] = max(problem.lam[i], 0.0)
     _project_tangents(problem, i, problem.mu[i + 1] * problem.lam[i])
 
 
 @kernel
 def project_impulses(problem: Problem) -> None:
-    """Move the guess problem.lam into its set."""
+    """Project the guess problem.lam on its set."""
     lam, mu = problem.lam, problem.mu
     n_rows, n_box = problem.count[0], problem.count[1]
     first = first_dependent(problem)
@@ -133,7 +132,7 @@ def _store(X: NDArray, i: int, x: Six) -> None:
 
 @fast_kernel
 def _along(J: NDArray, i: int, v: Six) -> float:
-    """J_i v, the halves summed apart."""
+    """J_i v, angular and linear halves summed separately."""
     j = J[i]
     return (j[0] * v[0] + j[1] * v[1] + j[2] * v[2]) + (j[3] * v[3] + j[4] * v[4] + j[5] * v[5])
 
@@ -154,7 +153,7 @@ def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 @fast_kernel
 def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
-    """All box rows but dependent rows once; returns the largest D |change| [m/s or rad/s]."""
+    """Sweep all box rows except dependent ones; return the largest D |change| [m/s or rad/s]."""
     lam = problem.lam
     largest = 0.0
     for i in range(first_dependent(problem)):
@@ -196,7 +195,7 @@ def _push_block(v_a: Six, MJ: NDArray, i: int, d: tuple[float, float, float]) ->
 def _finish_block(
     problem: Problem, i: int, x: tuple[float, float, float]
 ) -> tuple[float, float, float, float]:
-    """Write the new impulses of a contact; returns their changes and the largest D |change|."""
+    """Write the new impulses of a contact; return their changes and the largest D |change|."""
     lam, D = problem.lam, problem.diagonal
     d0, d1, d2 = x[0] - lam[i], x[1] - lam[i + 1], x[2] - lam[i + 2]
     lam[i], lam[i + 1], lam[i + 2] = x
@@ -206,7 +205,7 @@ def _finish_block(
 
 @fast_kernel
 def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
-    """The contact with normal row i, friction on the disk or polygon; returns D |change|."""
+    """Update the contact with normal row i, friction on disk or polygon; return D |change|."""
     lam, step, coupling = problem.lam, problem.w, problem.lo
     a = problem.body_a[i]
     b = problem.body_b[i]
@@ -232,7 +231,7 @@ def sweep_cone(problem: Problem, v: NDArray, i: int, omega: float) -> float:
 
 @fast_kernel
 def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
-    """All contacts once, friction on the disk or polygon; returns the largest D |change|."""
+    """Sweep all contacts, friction on disk or polygon; return the largest D |change|."""
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
         largest = max(largest, sweep_cone(problem, v, i, omega))
@@ -241,14 +240,14 @@ def sweep_cones(problem: Problem, v: NDArray, omega: float) -> float:
 
 @fast_kernel
 def _clip(x: float, limit: float) -> float:
-    """Nearest number to x in [-limit, limit]."""
+    """Clamp x to [-limit, limit]."""
     x = -limit if x < -limit else x
     return limit if x > limit else x
 
 
 @fast_kernel
 def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
-    """All contacts once, friction on the square; returns the largest D |change|."""
+    """Sweep all contacts, friction on the square; return the largest D |change|."""
     lam, step, coupling, mu = problem.lam, problem.w, problem.lo, problem.mu
     largest = 0.0
     for i in range(problem.count[1], problem.count[0], 3):
@@ -275,20 +274,20 @@ def sweep_squares(problem: Problem, v: NDArray, omega: float) -> float:
 def _rolling_pair(
     problem: Problem, i: int, y: tuple[float, float], lam_n: float
 ) -> tuple[float, float]:
-    """What mu lam_n leaves of the wish y of rows i + 1, i + 2; y[1] knows nothing of y[0] yet."""
+    """Project unconstrained impulses y of rows i + 1, i + 2; y[1] excludes the update of y[0]."""
     kind = problem.friction_kind[0]
     radius = problem.mu[i + 1] * lam_n
     if kind != FRICTION_BOX:
         return project_pair(y[0], y[1], radius, kind, problem.friction_kind[1])
     y1 = _clip(y[0], radius)
-    # in a square one after the other: the second wish hears of the first answer
+    # in a square one after the other: the second includes the update of the first
     w2 = problem.hi[i + 1] * (y1 - problem.lam[i + 1])
     return y1, _clip(y[1] - problem.w[i + 2] * w2, problem.mu[i + 2] * lam_n)
 
 
 @fast_kernel
 def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
-    """All dependent blocks once, within the normal impulses now; returns the largest D |change|."""
+    """Sweep all dependent blocks with current normal impulses; return the largest D |change|."""
     lam, step, coupling = problem.lam, problem.w, problem.lo
     largest = 0.0
     for i in range(first_dependent(problem), problem.count[1], 3):
@@ -314,7 +313,7 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
 def pgs(
     problem: Problem, v: NDArray, max_iterations: int, tolerance: float, relaxation: float
 ) -> tuple[int, int]:
-    """Sweep until the largest D |change| of a sweep is at most `tolerance`; STOPPED_..., sweeps.
+    """Sweep until the largest D |change| is at most `tolerance`; return STOPPED_..., sweeps.
 
     Reads   problem.lam   guess
     Writes  problem.lam

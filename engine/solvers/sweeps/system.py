@@ -1,7 +1,7 @@
-"""What iterations know of a problem: A times a vector, one sweep, a projection, a residual.
+"""Interface of the iterations to a problem: product with A, sweep, projection, residual.
 
-A is that of bodies and rows (world.problem.Problem, in a simulation) or a matrix given by its
-non-zeros (csr.py, in public functions); the methods built on this file never ask which.
+A is defined by bodies and rows (world.problem.Problem, in a simulation) or given in compressed
+sparse rows (csr.py, in public functions); the iterations do not depend on which.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cardan.engine.world.problem import FRICTION_BOX, Problem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# vectors of scratch that a System brings along; build/allocate.py makes room for as many
+# scratch vectors of a System; build/allocate.py allocates as many
 N_VECTORS = 8
 # the last of them holds A lam + b while the residual is measured
 MEASURED = N_VECTORS - 1
@@ -72,9 +72,9 @@ def multiply(system: System, x: NDArray, y: NDArray) -> None:
 
 @kernel
 def start_sweeps(system: System) -> None:
-    """Write what sweeps need: steps, and the velocities of the impulses now.
+    """Write the steps of sweeps and the velocities by the current impulses.
 
-    Writes  problem.w, problem.lo and hi of tangents, system.v   as pgs.py and csr.py say
+    Writes  problem.w, problem.lo and hi of tangents, system.v   as defined in pgs.py and csr.py
     """
     if has_matrix(system):
         write_matrix_steps(system.problem, system.matrix)
@@ -85,14 +85,14 @@ def start_sweeps(system: System) -> None:
 
 @kernel
 def refresh(system: System) -> None:
-    """Velocities of the impulses now, where sweeps need them: after lam was set otherwise."""
+    """Recompute the velocities that sweeps use, after lam was changed otherwise."""
     if not has_matrix(system):
         body_velocities(system.problem, system.v)
 
 
 @kernel
 def sweep(system: System, omega: float) -> float:
-    """One Gauss-Seidel sweep of all rows; returns the largest D |change| [m/s or rad/s]."""
+    """One Gauss-Seidel sweep of all rows; return the largest D |change| [m/s or rad/s]."""
     problem, v = system.problem, system.v
     if has_matrix(system):
         return sweep_matrix(problem, system.matrix, omega)
@@ -106,7 +106,7 @@ def sweep(system: System, omega: float) -> float:
 
 @kernel
 def with_velocities(problem: Problem, w: NDArray) -> Problem:
-    """The same problem with another place for w."""
+    """The same problem with another array for w."""
     return Problem(
         problem.count,
         problem.body_a,
@@ -136,9 +136,9 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
 
 @kernel
 def measure(system: System) -> float:
-    """Largest natural map of the impulses now [m/s or rad/s]; leaves steps and velocities alone.
+    """Largest natural map of the current impulses [m/s or rad/s]; keeps steps and velocities.
 
-    With bodies system.v is written afresh: it is then as `refresh` leaves it.
+    With bodies, system.v is recomputed as by `refresh`.
 
     Writes  system.x[MEASURED]   w = A lam + b
     """
@@ -151,20 +151,20 @@ def measure(system: System) -> float:
 
 @kernel
 def note(system: System, k: int, error: float) -> None:
-    """Keep the residual after iteration k = 0, 1, ... where a history was asked for."""
+    """Record the residual after iteration k = 0, 1, ..., if the history has room."""
     if k < system.history.shape[0]:
         system.history[k] = error
 
 
 @kernel
 def wants_history(system: System, k: int) -> bool:
-    """Whether the residual after iteration k is asked for."""
+    """Whether the history has room for the residual after iteration k."""
     return bool(k < system.history.shape[0])
 
 
 @kernel
 def make_admissible(system: System) -> None:
-    """Move lam into its set; what is not finite becomes 0."""
+    """Project lam on its set; replace values that are not finite by 0."""
     problem = system.problem
     for i in range(problem.count[0]):
         if not np.isfinite(problem.lam[i]):
@@ -174,7 +174,7 @@ def make_admissible(system: System) -> None:
 
 @kernel
 def scaled_norm(system: System, x: NDArray) -> float:
-    """sqrt(sum D_i x_i^2): the energy norm of an impulse as its own row sees it."""
+    """sqrt(sum D_i x_i^2): norm of impulses in the metric of the diagonal."""
     total = 0.0
     for i in range(system.problem.count[0]):
         total += system.problem.diagonal[i] * x[i] * x[i]

@@ -1,7 +1,7 @@
-"""Projected Gauss-Seidel where rows push trees, for problems too large for a matrix.
+"""Projected Gauss-Seidel on kinematic trees, for problems too large for a dense method.
 
-The sweeps of pgs.py, but an impulse on a body of a tree moves all bodies of it: every change of an
-impulse costs a walk through its trees. The plain way, for what the dense methods cannot hold.
+The sweeps are those of pgs.py, but an impulse on a body of a tree moves all bodies of that tree:
+every change of an impulse costs one traversal of its trees.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @kernel
 def show_answer(problem: Problem, v: NDArray, body: int) -> None:
-    """Add the answer of a body's tree to the velocities of all its bodies, once."""
+    """Add the response of a body's tree to the velocities of all its bodies, once."""
     tree, work = problem.mobility.tree, problem.mobility.work
     t = tree_of(tree, body)
     if t < 0 or work.touched[t] == 0:
@@ -37,7 +37,7 @@ def show_answer(problem: Problem, v: NDArray, body: int) -> None:
 
 @kernel
 def change_impulse(problem: Problem, v: NDArray, i: int, lam: float) -> float:
-    """Set the impulse of row i, and move what it pushes; returns D |change| [m/s or rad/s]."""
+    """Set the impulse of row i and update velocities; return D |change| [m/s or rad/s]."""
     tree, work = problem.mobility.tree, problem.mobility.work
     change = lam - problem.lam[i]
     if change == 0.0:
@@ -58,14 +58,14 @@ def change_impulse(problem: Problem, v: NDArray, i: int, lam: float) -> float:
 
 @kernel
 def unconstrained_impulse(problem: Problem, v: NDArray, i: int, D: float) -> float:
-    """What would bring row i to w = 0 if it were alone."""
+    """Impulse of row i that gives w_i = 0 with all other impulses fixed."""
     return problem.lam[i] - row_velocity(problem, v, i) / D if D > 0.0 else problem.lam[i]
 
 
 @kernel
 def sweep_pair(problem: Problem, v: NDArray, i: int, lam_n: float) -> float:
-    """Rows i and i + 1 within mu lam_n together."""
-    # for any coupling of the two this step is not too long
+    """Update rows i and i + 1 together within mu lam_n."""
+    # a safe step for any coupling of the two
     D = problem.diagonal[i] + problem.diagonal[i + 1]
     y1, y2 = unconstrained_impulse(problem, v, i, D), unconstrained_impulse(problem, v, i + 1, D)
     kind = problem.friction_kind
@@ -78,7 +78,7 @@ def sweep_pair(problem: Problem, v: NDArray, i: int, lam_n: float) -> float:
 def tree_sweeps(
     problem: Problem, v: NDArray, max_iterations: int, tolerance: float
 ) -> tuple[int, int]:
-    """Sweep until the largest D |change| is at most `tolerance`; STOPPED_..., sweeps.
+    """Sweep until the largest D |change| is at most `tolerance`; return STOPPED_..., sweeps.
 
     Reads   problem.lam   guess
     Writes  problem.lam; v (n_bodies + 1, 6) scratch

@@ -1,17 +1,16 @@
-"""Sweeps that learn from the sweep before: where they are going is where they carry on.
+"""Anderson acceleration of depth one for Gauss-Seidel sweeps.
 
-A sweep takes impulses x_k to g_k; what it still changes is f_k = g_k - x_k. Two sweeps tell how
-that falls, and the next one starts from where it would be least (Anderson's acceleration of depth
-one):
+A sweep maps impulses x_k to g_k; its residual is f_k = g_k - x_k. The next sweep starts from the
+linear extrapolation of the last two that minimises the residual:
 
     x_(k+1) = g_k + beta (g_k - g_(k-1)),   beta = <f_k, f_(k-1) - f_k> / |f_k - f_(k-1)|^2
     <f, g> = sum of D f g over the normals;   0 <= beta <= MOST_BETA
 
-Velocities are linear in impulses and are carried on by the same share. What is then outside its set
-comes back in the next sweep, and the last one is never carried on. Where a sweep changes much more
-than the one before (other contacts hold than did), beta is 0 once.
+Velocities are linear in impulses and are extrapolated with the same beta. The next sweep projects
+impulses outside their set; the result of the last sweep is not extrapolated. Where a sweep changes
+impulses much more than the previous one (the active set changed), beta is 0 once.
 
-A load that goes through n bodies needs about n sweeps so, where plain ones need about n^2.
+A load path through n bodies needs about n sweeps, without acceleration about n^2.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Lanes, Problem
 
-# lanes.kept of a layer: impulses after the last sweep; normal ones where this sweep began; what the
-# last sweep changed of them. Behind all layers the same of each contact that is swept by itself.
+# lanes.kept of a layer: impulses after the last sweep; normal impulses at the start of this sweep;
+# their change by the last sweep. After all layers the same of each contact swept singly.
 SWEPT, BEGUN, CHANGE, N_INVARIANTS = 0, 3 * W, 4 * W, 5 * W
 SWEPT_ALONE, BEGUN_ALONE, CHANGE_ALONE, N_KEPT_ALONE = 0, 3, 4, 5
 MOST_BETA = 5.0
-# a sweep that changes more than twice as much (squared) as the one before is not carried on
+# no extrapolation after a sweep with more than twice the squared change of the previous one
 WORSE = 4.0
-# level of a body of which none is known; sweeps by the longest way of a load, at least and at most
+# level of a body not reached yet; fewest and most sweeps for the longest load path
 FAR = 2**40
 LEAST_SWEEPS, MOST_SWEEPS, GROUNDLESS_SWEEPS, SLENDER = 5, 100, 15, 9
 
 
 @fast_kernel
 def begin_layer(c: NDArray, kept: NDArray, width: int) -> None:
-    """Where the first sweep begins."""
+    """Store the impulses at the start of the first sweep."""
     for l in range(width):
         kept[l + BEGUN] = c[W * LAM + l]
 
@@ -60,7 +59,7 @@ def compare_layer(c: NDArray, kept: NDArray, width: int) -> tuple[float, float]:
 
 @fast_kernel
 def keep_layer(c: NDArray, kept: NDArray, width: int) -> None:
-    """After the first sweep: nothing to carry on yet."""
+    """Store the impulses after the first sweep, which has no predecessor to extrapolate from."""
     for l in range(width):
         x = c[W * LAM + l]
         kept[l + CHANGE] = x - kept[l + BEGUN]
@@ -88,7 +87,7 @@ def carry_layer(c: NDArray, kept: NDArray, beta: float, width: int) -> None:
 
 @kernel
 def begin(problem: Problem, lanes: Lanes) -> None:
-    """Before the first sweep.
+    """Store the impulses of all contacts before the first sweep.
 
     Writes  lanes.kept
     """
@@ -106,7 +105,7 @@ def begin(problem: Problem, lanes: Lanes) -> None:
 
 @kernel
 def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
-    """|f|^2 and <f, f of the last sweep> of all contacts; the second is nothing after the first."""
+    """|f|^2 and <f, f of the last sweep> of all contacts; the second is 0 after the first sweep."""
     squared, both = 0.0, 0.0
     m = 0
     for g in range(lanes.count[0]):
@@ -129,7 +128,7 @@ def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
 
 @kernel
 def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) -> None:
-    """All impulses.
+    """Extrapolate all impulses.
 
     Writes  lanes.data, kept; problem.lam of lanes.rest
     """
@@ -158,7 +157,7 @@ def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) 
 
 @kernel
 def carry_velocities(lanes: Lanes, v: NDArray, n: int, beta: float, is_first: bool) -> None:
-    """Those of the first n bodies of lanes.moving, as carry_impulses.
+    """Extrapolate the velocities of the first n bodies of lanes.moving, as carry_impulses.
 
     Writes  v, lanes.speeds
     """
@@ -173,9 +172,9 @@ def carry_velocities(lanes: Lanes, v: NDArray, n: int, beta: float, is_first: bo
 
 @kernel
 def carry_on(problem: Problem, lanes: Lanes, v: NDArray, n_moving: int, before: float) -> float:
-    """After a sweep that is not the last: where the next one starts.
+    """Compute the start of the next sweep.
 
-    before: |f|^2 of the sweep before, negative after the first. Returns that of this one.
+    before: |f|^2 of the previous sweep, negative after the first. Returns |f|^2 of this sweep.
 
     Writes  lanes.data, kept, speeds; problem.lam of lanes.rest; v
     """
@@ -193,9 +192,9 @@ def carry_on(problem: Problem, lanes: Lanes, v: NDArray, n_moving: int, before: 
 
 @kernel
 def list_moving(problem: Problem, lanes: Lanes, n: int) -> int:
-    """The bodies of the n listed contacts that impulses move; returns how many.
+    """List the movable bodies of the n listed contacts; return their number.
 
-    Writes  lanes.moving; lanes.taken: FAR at these, 0 at those that do not move
+    Writes  lanes.moving; lanes.taken: FAR for these, 0 for fixed bodies
     """
     for c in range(n):
         lanes.taken[problem.body_a[lanes.listed[c]]] = -1
@@ -217,9 +216,9 @@ def list_moving(problem: Problem, lanes: Lanes, n: int) -> int:
 
 @kernel
 def longest_way(problem: Problem, lanes: Lanes, n: int, n_moving: int) -> int:
-    """Bodies that a push from the farthest one goes through to the ground; 0: there is none.
+    """Number of bodies on the longest load path to the ground; 0: no path.
 
-    Reads   lanes.listed, moving, and taken as list_moving leaves it
+    Reads   lanes.listed, moving, and taken, written by list_moving
     Writes  lanes.taken
     """
     level = lanes.taken
@@ -245,10 +244,10 @@ def longest_way(problem: Problem, lanes: Lanes, n: int, n_moving: int) -> int:
 
 @kernel
 def sweeps_for(way: int, n: int, is_busy: bool) -> int:
-    """Sweeps for loads that go through `way` bodies on n contacts.
+    """Number of sweeps for load paths of `way` bodies and n contacts.
 
-    Slender stacks sway slowest, so they get more. Where much changes there are fewer: what moves
-    has other impulses in the next step anyhow, what stands keeps them.
+    Slender stacks converge slowest and get more sweeps. Busy scenes get fewer: impulses of moving
+    bodies change in the next step anyway, while resting bodies keep theirs as a warm start.
     """
     if way == 0:
         return GROUNDLESS_SWEEPS
@@ -267,10 +266,10 @@ def sweep_accelerated(
     tolerance: float,
     busy: float,
 ) -> tuple[float, int]:
-    """Sweep the n listed contacts, loaded into lanes; largest D |change| of the last sweep, sweeps.
+    """Sweep the n listed contacts in lanes; return the last largest D |change| and the sweeps.
 
-    most: sweeps at most, 0: as many as loads ask for; of these fewer where the first sweep changes
-    more than `busy` [m/s].
+    most: largest number of sweeps; 0: chosen from the load paths, and fewer where the first sweep
+    changes more than `busy` [m/s].
 
     Reads   v   M^-1 J^T lam
     Writes  lanes.data, problem.lam of lanes.rest, v; lanes scratch

@@ -1,9 +1,9 @@
-"""Pairs of contacts get colours, and those of a colour places side by side: see packing.py.
+"""Graph colouring of contact pairs, for the packing into lanes (packing.py).
 
-Contacts that follow one another between the same bodies with the same axes are a pair, of up to
-POINTS of them. Pairs are coloured greedily in their order: one that shares a body an impulse moves
-with another never has its colour. Those of a colour, of most points first, fill groups of W lanes;
-what is left of a group is a pair of nothing with nothing.
+Consecutive contacts between the same bodies with the same axes form a pair of up to POINTS points.
+Pairs are coloured greedily in order: pairs that share a movable body have different colours. Pairs
+of a colour, those with most points first, fill groups of W lanes; unused lanes of a group are
+empty.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cardan.engine.solvers.sweeps.simd.layout import (
 if TYPE_CHECKING:
     from cardan.engine.world.problem import Lanes, Problem
 
-# how far moments of inertia of a round body may be from each other, as a share
+# largest relative difference between the moments of inertia of a round body
 ROUNDING = 1e-13
 
 
@@ -40,13 +40,13 @@ def colour_of(taken: int) -> int:
 
 @kernel
 def is_same_pair(problem: Problem, i: int, j: int) -> bool:
-    """Whether contacts with normal rows i and j are between the same bodies, axes and mu alike."""
+    """Whether the contacts with normal rows i and j have the same bodies, axes and mu."""
     if problem.body_a[i] != problem.body_a[j] or problem.body_b[i] != problem.body_b[j]:
         return False
     if problem.mu[i + 1] != problem.mu[j + 1]:
         return False
     for k in range(3, 6):
-        # the second tangent follows from these two
+        # these two determine the second tangent
         if problem.J_b[i, k] != problem.J_b[j, k] or problem.J_b[i + 1, k] != problem.J_b[j + 1, k]:
             return False
     return True
@@ -54,7 +54,7 @@ def is_same_pair(problem: Problem, i: int, j: int) -> bool:
 
 @kernel
 def is_round(problem: Problem, i: int) -> bool:
-    """Whether body i turns as easily about every axis, to rounding."""
+    """Whether the inertia of body i is isotropic, up to rounding."""
     I = problem.inverse_inertia[i]
     off = abs(I[0, 1]) + abs(I[0, 2]) + abs(I[1, 2]) + abs(I[1, 1] - I[0, 0])
     return bool(off + abs(I[2, 2] - I[0, 0]) <= ROUNDING * I[0, 0])
@@ -62,7 +62,7 @@ def is_round(problem: Problem, i: int) -> bool:
 
 @kernel
 def find_pairs(problem: Problem, lanes: Lanes, n: int) -> int:
-    """Where the pairs of the n listed contacts begin; returns how many pairs there are.
+    """Find the pairs among the n listed contacts; return their number.
 
     Writes  lanes.first (pairs + 1), taken = 0 of all bodies of these contacts
     """
@@ -82,7 +82,7 @@ def find_pairs(problem: Problem, lanes: Lanes, n: int) -> int:
 
 @kernel
 def colour_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
-    """A colour for each pair, and how many pairs every key has.
+    """Colour each pair and count the pairs of each key.
 
     Writes  lanes.taken, key (colour KINDS + 2 (POINTS - points) + 1 if round), start, rest, count
     """
@@ -113,13 +113,13 @@ def colour_pairs(problem: Problem, lanes: Lanes, pairs: int) -> None:
 
 @kernel
 def place_colour(lanes: Lanes, colour: int, groups: int) -> int:
-    """Groups for the pairs of a colour; returns how many there are then.
+    """Assign groups to the pairs of a colour; return the new number of groups.
 
     The first lane of a group has most points; a group is round if all its lanes are.
 
     Reads   lanes.start   pairs of each key
     Writes  lanes.start   their first lane
-            lanes.layer, begin[g + 1]   lengths of what is shared and of all layers of group g
+            lanes.layer, begin[g + 1]   length of the shared part and of all layers of group g
     """
     lane = groups * W
     for kind in range(KINDS):
@@ -139,7 +139,7 @@ def place_colour(lanes: Lanes, colour: int, groups: int) -> int:
 
 @kernel
 def place_groups(problem: Problem, lanes: Lanes) -> None:
-    """Where the groups are and the lanes of each key start, the lanes of nothing.
+    """Place the groups and the first lane of each key; clear the empty lanes.
 
     Reads   lanes.start   pairs of each key
     Writes  lanes.start   their first lane

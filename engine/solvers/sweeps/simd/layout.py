@@ -1,7 +1,7 @@
-"""Where the numbers of sixteen pairs of contacts stand, side by side: see packing.py.
+"""Memory layout of sixteen contact pairs in lanes (packing.py).
 
-Group g is data[begin[g] : begin[g + 1]]: what its pairs have in common, from layer[g] on a layer
-for each of their points. Field f of lane l stands at f W + l from there:
+Group g is data[begin[g] : begin[g + 1]]: data shared by the points of a pair, then from layer[g]
+one layer for each point. Field f of lane l is at offset f W + l:
 
     AXES      n, t1                linear part of J_b; that of J_a is its negative; t2 = n x t1
     MASSES    1/m_a, 1/m_b
@@ -15,11 +15,12 @@ for each of their points. Field f of lane l stands at f W + l from there:
     BIAS, LAM of the three rows;   CFM  of the normal
     SCALES    D_n, larger diagonal of the tangents: impulses times these are velocities
 
-Lanes beyond width[g], HALF where that is enough, hold anything. Sixteen, because what is done to
-the second eight need not wait for the first.
+Lanes beyond width[g] (HALF where that suffices) are undefined. Groups have sixteen lanes because
+the operations on the second eight are independent of the first.
 
-Few numbers: a sweep over many contacts waits for memory, and a contact of balls is 30 of them, one
-of four of a pair of boxes 22, where its rows and their products with inverse masses would be 61.
+The layout is compact because memory bandwidth bounds a sweep over many contacts: a contact of balls
+takes 30 numbers, one of four between two boxes 22; rows and their products with inverse masses
+would take 61.
 """
 
 W, HALF, POINTS = 16, 8, 4
@@ -27,5 +28,5 @@ AXES, MASSES, APART, MU, INERTIA = 0, 6, 8, 11, 12
 ARM, STEPS, COUPLING, BIAS, LAM, CFM, SCALES, N_FIELDS = 0, 3, 5, 7, 10, 13, 14, 16
 ROUND_SHARED, SHARED, LAYER = W * (INERTIA + 2), W * (INERTIA + 12), W * N_FIELDS
 
-# bits of an int64 that are colours; keys of a colour: for each number of points, round ones last
+# bits of an int64 used as colours; keys of a colour: one for each number of points, round last
 COLOURS, KINDS = 62, 2 * POINTS

@@ -1,12 +1,11 @@
-"""Contacts in groups of sixteen pairs that share no moving body: swept eight at a time.
+"""Packing of contacts into groups of sixteen pairs without common movable bodies.
 
-Pairs of contacts are coloured (colouring.py), and sixteen of a colour lie side by side. So a sweep
+Contact pairs are coloured (colouring.py), and sixteen of a colour are stored side by side. A sweep
 over the groups, and over the points of each, is a Gauss-Seidel sweep in another order; every
-operation works on eight contacts at once, and bodies are read and written once for all points of a
-pair. Contacts whose bodies have no colour left stay in the problem and are swept one by one.
+operation processes eight contacts at once, and bodies are read and written once for all points of a
+pair. Contacts whose bodies have no colour left stay in the problem and are swept singly.
 
-Rows of the problem are of any kind; those of a contact are known by three axes and two arms, and
-that is what lanes hold (layout.py):
+Three axes and two arms determine the rows of a contact; lanes hold these (layout.py):
 
     J_a = -[r_a x e, e],   J_b = [r_b x e, e],   e = n, t1, t2
     r . n = (r x t1) . t2,  r . t1 = (r x t2) . n,  r . t2 = (r x n) . t1
@@ -50,10 +49,10 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Lanes, Problem
 
-# three vectors, of the normal and both tangents
+# three vectors: of the normal and both tangents
 Three = tuple[Vec3, Vec3, Vec3]
 
-# how far rows may be from those of a point contact: of 1 in their axes, of the arms in turning
+# tolerance for rows of a point contact: absolute for axes, relative to the arms for angular parts
 ROUNDING = 1e-12
 
 
@@ -73,7 +72,7 @@ def linear(J: NDArray, i: int) -> Three:
 
 @kernel
 def arm_of(axes: Three, turns: Three) -> Vec3:
-    """r of turns = r x axes: (r x t1) . t2 = r . n, and so on."""
+    """Solve turns = r x axes for r: (r x t1) . t2 = r . n, and cyclically."""
     along = (dot(turns[1], axes[2]), dot(turns[2], axes[0]), dot(turns[0], axes[1]))
     r = add_scaled(scale(along[0], axes[0]), along[1], axes[1])
     return add_scaled(r, along[2], axes[2])
@@ -81,7 +80,7 @@ def arm_of(axes: Three, turns: Three) -> Vec3:
 
 @kernel
 def miss(axes: Three, turns: Three) -> float:
-    """How far turns are from r x axes [m], whatever r is: (r x e) . f = -(r x f) . e."""
+    """Error of turns = r x axes for any r [m], from (r x e) . f = -(r x f) . e."""
     off = abs(dot(turns[0], axes[0])) + abs(dot(turns[1], axes[1])) + abs(dot(turns[2], axes[2]))
     off += abs(dot(turns[0], axes[1]) + dot(turns[1], axes[0]))
     off += abs(dot(turns[1], axes[2]) + dot(turns[2], axes[1]))
@@ -96,7 +95,7 @@ def distance(a: Vec3, b: Vec3) -> float:
 
 @kernel
 def put(data: NDArray, at: int, x: Vec3) -> None:
-    """Three numbers into three fields of a lane."""
+    """Write three numbers to three fields of a lane."""
     data[at] = x[0]
     data[at + W] = x[1]
     data[at + 2 * W] = x[2]
@@ -104,7 +103,7 @@ def put(data: NDArray, at: int, x: Vec3) -> None:
 
 @kernel
 def write_inertia(problem: Problem, body: int, data: NDArray, at: int) -> None:
-    """I^-1 of a body into six fields of a lane."""
+    """Write I^-1 of a body to six fields of a lane."""
     I = problem.inverse_inertia[body]
     put(data, at, (I[0, 0], I[1, 1], I[2, 2]))
     put(data, at + 3 * W, (I[0, 1], I[0, 2], I[1, 2]))
@@ -112,7 +111,7 @@ def write_inertia(problem: Problem, body: int, data: NDArray, at: int) -> None:
 
 @kernel
 def write_shared(problem: Problem, i: int, data: NDArray, at: int, is_round: bool) -> bool:
-    """What the points of the pair of the contact with normal row i have in common.
+    """Write the data shared by the points of the pair of the contact with normal row i.
 
     Returns whether its axes are n, t1, n x t1.
     """
@@ -136,7 +135,7 @@ def write_shared(problem: Problem, i: int, data: NDArray, at: int, is_round: boo
 
 @kernel
 def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> bool:
-    """The arm of the contact with normal row i; whether its rows are a point contact's."""
+    """Write the arm of the contact with normal row i; return whether it is a point contact."""
     axes = linear(problem.J_b, i)
     turns_a, turns_b = angular(problem.J_a, i), angular(problem.J_b, i)
     minus_a, arm_b = arm_of(axes, turns_a), arm_of(axes, turns_b)
@@ -154,7 +153,7 @@ def write_arm(problem: Problem, i: int, data: NDArray, shared: int, at: int) -> 
 
 @kernel
 def couplings(problem: Problem, i: int, is_round: bool) -> Vec3:
-    """A[t1, n], A[t2, n], A[t2, t1] of a contact whose axes are square to each other."""
+    """A[t1, n], A[t2, n], A[t2, t1] of a contact with orthogonal axes."""
     a, b = angular(problem.J_a, i), angular(problem.J_b, i)
     inertia_a = load33(problem.inverse_inertia, problem.body_a[i])
     inertia_b = load33(problem.inverse_inertia, problem.body_b[i])
@@ -178,7 +177,7 @@ def couplings(problem: Problem, i: int, is_round: bool) -> Vec3:
 def write_point(
     problem: Problem, i: int, data: NDArray, shared: int, at: int, is_round: bool
 ) -> bool:
-    """The contact with normal row i into a lane; False if its rows are no point contact's.
+    """Write the contact with normal row i to a lane; False if it is not a point contact.
 
     Writes  data; problem.lam into its set
     """
@@ -202,14 +201,14 @@ def write_point(
 
 @kernel
 def clear_lane(data: NDArray, at: int, fields: int) -> None:
-    """Nothing in a lane."""
+    """Clear a lane."""
     for f in range(fields):
         data[at + W * f] = 0.0
 
 
 @kernel
 def clear_group_lane(lanes: Lanes, g: int, l: int) -> None:
-    """Nothing in what is shared and in all layers of lane l of group g."""
+    """Clear the shared part and all layers of lane l of group g."""
     at = lanes.layer[g]
     clear_lane(lanes.data, lanes.begin[g] + l, (at - lanes.begin[g]) // W)
     while at < lanes.begin[g + 1]:
@@ -219,7 +218,7 @@ def clear_group_lane(lanes: Lanes, g: int, l: int) -> None:
 
 @kernel
 def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int) -> bool:
-    """A pair into its lane: `points` contacts, listed from `first` on; False if one is no contact.
+    """Write a pair, `points` contacts from `first` on, to its lane; False if any has other rows.
 
     Writes  lanes.data, row, body_a, body_b
     """
@@ -245,10 +244,10 @@ def fill_lane(problem: Problem, lanes: Lanes, lane: int, first: int, points: int
 
 @kernel
 def fill_lanes(problem: Problem, lanes: Lanes, pairs: int) -> bool:
-    """All pairs in their order into lanes; False if a contact is no point contact.
+    """Write all pairs in order to lanes; return False if a contact is not a point contact.
 
-    In their order: rows are then read one after the other, and what is written, the next lane of
-    each colour, is in the cache.
+    In this order rows are read sequentially, and the written lines, the next lane of each colour,
+    are in the cache.
 
     Writes  lanes.start, width
     """
@@ -276,7 +275,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     """Colour the pairs of n listed contacts and copy them into lanes, or leave all to `rest`.
 
     Reads   lanes.listed
-    Writes  lanes; problem.lam into its set; for `rest` scratch as pgs.write_steps
+    Writes  lanes; problem.lam into its set; for `rest` scratch like pgs.write_steps
     Check   tests/engine/solvers/sweeps/test_simd.py
     """
     lanes.count[0] = 0
@@ -297,7 +296,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
 
 @kernel
 def store_lanes(problem: Problem, lanes: Lanes) -> None:
-    """Impulses of the lanes back into problem.lam, what stands for their biases into problem.w."""
+    """Copy impulses of the lanes to problem.lam, their BIAS fields to problem.w."""
     for g in range(lanes.count[0]):
         for l in range(lanes.width[g]):
             at, row = lanes.layer[g] + l, (g * W + l) * POINTS

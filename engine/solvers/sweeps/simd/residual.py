@@ -1,7 +1,7 @@
-"""How far the impulses of lanes are from the law: problem/residual.py, eight contacts at a time.
+"""Residual of contacts in lanes: problem/residual.py for eight contacts at a time.
 
-The velocities are summed anew from the impulses; then each contact is measured by its natural map
-and, on the round cone, with De Saxce's correction, in the same formulas.
+Velocities are recomputed from the impulses. Each contact is then measured by its natural map and,
+on the round cone, with De Saxce's correction, by the same formulas.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def cone_error(y: tuple[float, float, float], w: tuple[float, float, float], mu:
 
 @fast_kernel
 def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
-    """One point of each pair.
+    """Measure one point of each pair.
 
     Writes  c: w in the place of the biases; u: the largest errors of each lane so far
     """
@@ -79,7 +79,7 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
         normal, tangents = natural_error(y, w, D_t * mu * pressed)
         cone = cone_error((D_c * lam[0], D_c * lam[1], D_c * lam[2]), w, mu)
         natural = normal if normal > tangents else tangents
-        # NaN beats every number, and all three have the same
+        # NaN counts as larger than every number
         natural = natural if natural == natural else cone
         f = l + WORST
         u[f] = u[f] if natural <= u[f] else natural

@@ -1,17 +1,16 @@
-"""Contacts in lanes (packing.py) as soft rows of substeps (solvers/substeps/solver.py).
+"""Soft contacts in lanes (packing.py) for the substeps of solvers/substeps/solver.py.
 
-Beside the numbers of packing.py each contact has these; layers of all groups follow one another,
-and
-field f of lane l of layer k stands at k BLOCK + f W + l:
+Each contact has these fields in addition to those of layout.py; layers of all groups are
+consecutive, and field f of lane l of layer k is at k BLOCK + f W + l:
 
     SPEED      J v before the kick; tangents: with the speed of the surfaces
     GAIN       J (v_free - v) of one substep
     TOTAL      impulses of the substeps so far
-    GAP        where the kick of the step is [m]
+    GAP        at the kick of the step [m]
     SOFT       gamma
     SOFT_STEP  1/(D + gamma);   HARD_STEP  1/D
-    REBOUND    speed at which a struck contact parts [m/s]
-    AIM        velocity that the gap asks for
+    REBOUND    separation speed after an impact [m/s]
+    AIM        target velocity from the gap
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ SPEED, GAIN, TOTAL, GAP, SOFT, SOFT_STEP, HARD_STEP, REBOUND, AIM = 0, 3, 6, 9, 
 N_SOFT = 15
 BLOCK = W * N_SOFT
 
-# when a substep has its kick: its number from 1; time from the kick of the step [s]; how far one
-# unit of `gain` has led until then [s]; 1 where impulses of a substep before stand in the lanes
+# the kick of a substep: its number from 1; time from the kick of the step [s]; displacement per
+# unit of `gain` until then [s]; 1 where the lanes hold impulses of the previous substep
 Moment = tuple[float, float, float, float]
 
 
@@ -43,7 +42,7 @@ Moment = tuple[float, float, float, float]
 def write_soft_point(
     rows: Rows, steps: Substeps, i: int, D: float, compliance: float, at: int
 ) -> None:
-    """Numbers of the contact with normal row i, -1: of nothing, from steps.lanes[at] on."""
+    """Write the fields of the contact with normal row i (-1: empty), from steps.lanes[at] on."""
     out = steps.lanes
     for f in range(N_SOFT):
         out[at + W * f] = 0.0
@@ -63,13 +62,13 @@ def write_soft_point(
 
 @kernel
 def layers_of(lanes: Lanes, g: int) -> int:
-    """How many layers group g has."""
+    """Number of layers of group g."""
     return (lanes.begin[g + 1] - lanes.layer[g]) // LAYER
 
 
 @kernel
 def write_soft_lanes(rows: Rows, steps: Substeps, lanes: Lanes, soft: Softness) -> None:
-    """Numbers of all contacts in lanes.
+    """Write the fields of all contacts in lanes.
 
     Writes  steps.lanes
     """
@@ -97,7 +96,7 @@ def aim_layer(
     moment: Moment,
     width: int,
 ) -> None:
-    """One layer of aim_lanes, whose sides are displaced by u."""
+    """One layer of aim_lanes; u: displacements of both sides."""
     h, rate, fastest = soft
     number, time, reach, counted = moment
     for l in range(width):
@@ -119,7 +118,7 @@ def aim_layer(
 
 @fast_kernel
 def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> None:
-    """What contacts in lanes ask for in a substep, soft.
+    """Write the soft targets of contacts in lanes in a substep.
 
     Writes  lanes.data, steps.lanes
     """
@@ -128,7 +127,7 @@ def aim_lanes(steps: Substeps, lanes: Lanes, soft: Softness, moment: Moment) -> 
     of = 0
     for g in range(lanes.count[0]):
         width = lanes.width[g]
-        # as in coloured.push_lanes
+        # as in sweep.push_lanes
         if width > W:
             return
         load_sides(lanes, steps.moved, g)
@@ -156,7 +155,7 @@ def relax_layer(c: NDArray, s: NDArray, number: float, rebounds: bool, width: in
 
 @fast_kernel
 def relax_lanes(steps: Substeps, lanes: Lanes, number: float, rebounds: bool) -> None:
-    """What contacts in lanes ask for without correction: not to close, and to rebound if asked.
+    """Write targets without position correction: no approach; the rebound with `rebounds`.
 
     Writes  lanes.data
     """
@@ -175,7 +174,7 @@ def relax_lanes(steps: Substeps, lanes: Lanes, number: float, rebounds: bool) ->
 
 @kernel
 def store_totals(steps: Substeps, lanes: Lanes, lam: NDArray) -> None:
-    """Impulses of all substeps of the contacts in lanes, the last one's among them.
+    """Write the sums of the impulses of all substeps, including the last, of contacts in lanes.
 
     Writes  lam of their rows
     """

@@ -1,4 +1,4 @@
-"""Projected Gauss-Seidel as it is done in a step: eight contacts at a time where they allow it."""
+"""Projected Gauss-Seidel of the time step, with eight contacts at a time where possible."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Lanes, Problem
 
-# most sweeps; largest D |change| of a sweep that ends them [m/s]; relaxation
+# largest number of sweeps; tolerance on D |change| [m/s]; relaxation
 Rules = tuple[int, float, float]
 
-# contacts whose bodies tell what forces do in a step
+# number of contacts sampled for the velocity change by forces
 SAMPLES = 16
 
 
 @kernel
 def list_contacts(problem: Problem, lanes: Lanes) -> int:
-    """All contacts of the problem; returns how many."""
+    """List all contacts of the problem; return their number."""
     n = 0
     for i in range(problem.count[1], problem.count[0], 3):
         lanes.listed[n] = i
@@ -40,7 +40,7 @@ def list_contacts(problem: Problem, lanes: Lanes) -> int:
 
 @kernel
 def apply_sweep_bias(problem: Problem, rows: NDArray, n: int) -> bool:
-    """Milder corrections of contacts that ask for them; whether any contact has a guess.
+    """Apply the sweep bias of contacts that have one; return whether any contact has a guess.
 
     Writes  problem.b, ease (EASED) of the contacts with normal rows rows[0:n]
     Source  decision 0065
@@ -57,7 +57,7 @@ def apply_sweep_bias(problem: Problem, rows: NDArray, n: int) -> bool:
 
 @kernel
 def clear_velocity(v: NDArray, a: int, b: int) -> None:
-    """Two bodies at rest."""
+    """Set the velocities of two bodies to zero."""
     for k in range(6):
         v[a, k] = 0.0
         v[b, k] = 0.0
@@ -65,9 +65,9 @@ def clear_velocity(v: NDArray, a: int, b: int) -> None:
 
 @kernel
 def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
-    """v = M^-1 J^T lam of the contacts in lanes and without a colour.
+    """v = M^-1 J^T lam of the contacts in lanes and in `rest`.
 
-    Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, where lanes without a contact lie
+    Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, which empty lanes refer to
     """
     for lane in range(lanes.count[0] * W):
         clear_velocity(v, lanes.body_a[lane], lanes.body_b[lane])
@@ -82,7 +82,7 @@ def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
 
 @kernel
 def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
-    """The n listed contacts into lanes, v = M^-1 J^T lam of their guesses.
+    """Load the n listed contacts into lanes; v = M^-1 J^T lam of their guesses.
 
     Writes  lanes, problem.lam into its set; v
     """
@@ -92,7 +92,7 @@ def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
 
 @kernel
 def gained(problem: Problem, lanes: Lanes, n: int) -> float:
-    """Velocity that forces give a body in a step [m/s], a mean over some of the n contacts."""
+    """Velocity change of a body by forces in a step [m/s], mean over some of the n contacts."""
     total, found = 0.0, 0
     for c in range(0, n, max(1, n // SAMPLES)):
         body = problem.body_b[lanes.listed[c]]
@@ -108,7 +108,7 @@ def gained(problem: Problem, lanes: Lanes, n: int) -> float:
 def sweep_listed(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, rules: Rules
 ) -> tuple[int, int]:
-    """Sweep the n listed contacts, which share no body with other rows; STOPPED_..., sweeps.
+    """Sweep n listed contacts that share no body with other rows; STOPPED_..., sweeps.
 
     Writes  lanes.data, problem.lam of lanes.rest; v and what pgs writes: scratch
     Check   tests/engine/solvers/sweeps/test_simd.py
@@ -128,7 +128,7 @@ def sweep_listed(
 
 @kernel
 def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, float]:
-    """Largest natural map and Coulomb error of the contacts that were loaded and swept.
+    """Largest natural map and Coulomb error of the swept contacts.
 
     Writes  problem.lam, problem.w of these contacts; lanes scratch
             v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam of the bodies of these contacts
@@ -147,9 +147,9 @@ def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, f
 
 @kernel
 def sweep_all(problem: Problem, lanes: Lanes, v: NDArray, rules: Rules) -> tuple[int, int]:
-    """As pgs, contacts in the order of their colours; STOPPED_..., sweeps.
+    """As pgs, with contacts in the order of their colours; return STOPPED_..., sweeps.
 
-    Boxes beside them, squares, polygons and contacts that resist turning are left to pgs.
+    Box rows, squares, polygons and contacts with spin or rolling friction are swept by pgs.
 
     Writes  problem.lam; lanes, v and what pgs writes: scratch
     """

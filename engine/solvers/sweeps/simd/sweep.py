@@ -1,15 +1,15 @@
 """A projected Gauss-Seidel sweep over groups of sixteen pairs (packing.py), friction on the disk.
 
-    d = v_b + w_b x r_b - v_a - w_a x r_a        how the points part, once for three rows
+    d = v_b + w_b x r_b - v_a - w_a x r_a        relative velocity, once for three rows
     w = (n . d, t1 . d, t2 . d) + bias           + cfm lam_n
     p = n d_n + t1 d_1 + t2 d_2                  by the changes of the three impulses
     v_a -= p/m_a,  w_a -= I_a^-1 (r_a x p),      b likewise, positive
 
-What pgs.sweep_cones does to one contact is done here to eight at once: loops over lanes have no
-branches, call only what is written out in them and touch no index but their own, so that they
-become vector instructions. Their bound is read from memory: a constant would be unrolled before it
-is vectorised. Beside the layer, which is only read while velocities are written, they see no more
-than two arrays: whether more of them overlap takes too many comparisons, and then they stay loops.
+The operations are those of pgs.sweep_cones for eight contacts at once. Loops over lanes have no
+branches, call only inlined functions and touch only their own index, so that LLVM vectorises them.
+The bound is read from memory, because LLVM unrolls a constant loop before it vectorises. Apart from
+the layer, which is only read while velocities are written, loops use at most two arrays: with more,
+the overlap checks exceed LLVM's limit and the loop stays scalar.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.problem import Lanes
 
-# places in the scratch of a group: six velocities of either side, the largest changes or two errors
-# of each lane, which outlive the group, and what is found for a layer
+# offsets in the scratch of a group: six velocities of either side; the largest changes or two
+# errors of each lane, which persist across groups; temporaries of a layer
 SIDE_A, SIDE_B, WORST, FOUND = 0, 6 * W, 12 * W, 14 * W
 N_SIDES = 17 * W
-# and in what its pairs have in common
+# and in the shared part
 INERTIA_A, INERTIA_B, ROUND_B = W * INERTIA, W * (INERTIA + 6), W * (INERTIA + 1)
 
 Triple = tuple[float, float, float]
@@ -57,7 +57,7 @@ Frame = tuple[Triple, Triple, Triple]
 
 @fast_kernel
 def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
-    """Velocities of the bodies of a group, side by side."""
+    """Load the velocities of the bodies of a group into lanes."""
     for l in range(0, lanes.width[g], HALF):
         first = g * W + l
         load_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
@@ -66,7 +66,7 @@ def load_sides(lanes: Lanes, v: NDArray, g: int) -> None:
 
 @fast_kernel
 def store_sides(lanes: Lanes, v: NDArray, g: int) -> None:
-    """The velocities back to the bodies."""
+    """Store the velocities of a group to its bodies."""
     for l in range(0, lanes.width[g], HALF):
         first = g * W + l
         store_rows(v, lanes.body_a[first : first + HALF], lanes.sides, SIDE_A + l)
@@ -134,7 +134,7 @@ def turn(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
 
 @inlined_kernel
 def turn_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple:
-    """As turn, of a round body: INERTIA_A or ROUND_B."""
+    """As turn, for a round body: INERTIA_A or ROUND_B."""
     share = s[l + inertia]
     x, y, z = share * p[0], share * p[1], share * p[2]
     return r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
@@ -142,7 +142,7 @@ def turn_round(s: NDArray, l: int, inertia: int, r: Triple, p: Triple) -> Triple
 
 @inlined_kernel
 def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]) -> None:
-    """Velocities of both sides of lane l, by an impulse p and what it turns them by."""
+    """Update both velocities of lane l by an impulse p and its angular changes."""
     mass_a, mass_b = s[l + W * MASSES], s[l + W * (MASSES + 1)]
     for k in range(3):
         f = l + W * k
@@ -154,21 +154,21 @@ def kick(s: NDArray, u: NDArray, l: int, p: Triple, turns: tuple[Triple, Triple]
 
 @inlined_kernel
 def push(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
-    """Velocities of both sides of lane l, by an impulse p."""
+    """Update both velocities of lane l by an impulse p."""
     r, q = arms(c, s, l)
     kick(s, u, l, p, (turn(s, l, INERTIA_A, r, p), turn(s, l, INERTIA_B, q, p)))
 
 
 @inlined_kernel
 def push_round(c: NDArray, s: NDArray, u: NDArray, l: int, p: Triple) -> None:
-    """As push, of round bodies."""
+    """As push, for round bodies."""
     r, q = arms(c, s, l)
     kick(s, u, l, p, (turn_round(s, l, INERTIA_A, r, p), turn_round(s, l, ROUND_B, q, p)))
 
 
 @inlined_kernel
 def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
-    """Change of the impulse of lane l: normal, then both tangents within mu times the new normal.
+    """Impulse change of lane l: normal, then both tangents within mu times the new normal.
 
     Writes  u: the new impulses, the largest D |change| of the lane so far
     """
@@ -203,7 +203,7 @@ def answer(c: NDArray, s: NDArray, u: NDArray, omega: float, l: int) -> Triple:
 
 @fast_kernel
 def sweep_layer(c: NDArray, s: NDArray, u: NDArray, omega: float, width: int) -> None:
-    """One point of each pair of a group."""
+    """Sweep one point of each pair of a group."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
             push_round(c, s, u, l, answer(c, s, u, omega, l))
@@ -224,7 +224,7 @@ def total(c: NDArray, s: NDArray, l: int) -> Triple:
 
 @fast_kernel
 def push_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
-    """Velocities by all impulses of a layer."""
+    """Add the velocity changes of all impulses of a layer."""
     if s.shape[0] == ROUND_SHARED:
         for l in range(width):
             push_round(c, s, u, l, total(c, s, l))
@@ -239,7 +239,7 @@ def push_lanes(lanes: Lanes, v: NDArray) -> None:
     u, data = lanes.sides, lanes.data
     for g in range(lanes.count[0]):
         width = lanes.width[g]
-        # it never is; that it is small tells the compiler that no index wraps round
+        # never taken; the bound lets the compiler exclude index overflow
         if width > W:
             return
         load_sides(lanes, v, g)
@@ -253,7 +253,7 @@ def push_lanes(lanes: Lanes, v: NDArray) -> None:
 
 @fast_kernel
 def sweep_lanes(lanes: Lanes, v: NDArray, omega: float) -> float:
-    """All groups once; returns the largest D |change| [m/s].
+    """Sweep all groups once; return the largest D |change| [m/s].
 
     Reads   v (n_bodies + 1, 6) rad/s, m/s   M^-1 J^T lam; a static body's is 0 and stays so
     Source  decision 0122

@@ -1,8 +1,8 @@
-"""Rows of eight bodies to and from lanes: six numbers of each, turned so that lanes are neighbours.
+"""Transpose the velocities of eight bodies between rows of six numbers and lanes.
 
-Written number by number this is half of a sweep over contacts of balls: what was just stored one by
-one cannot be loaded as a vector before all of it is in the cache. So two columns of a row are read
-and written at once, and turned in registers.
+With scalar loads and stores this takes half of the time of a sweep over contacts of balls, because
+vector loads stall on scalar stores. Two columns of a row are therefore read and written at once and
+transposed in registers.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 COLUMNS = 6
 WORD, FLOAT = ir.IntType(64), ir.DoubleType()
 PAIR, LANES = ir.VectorType(FLOAT, 2), ir.VectorType(FLOAT, HALF)
-# Of two vectors: the pairs of bodies 0, 2, 4, 6 and of 1, 3, 5, 7, or two columns. Either is picked
-# from the other in the same way.
+# Shuffle of two vectors: pairs of bodies 0, 2, 4, 6 and 1, 3, 5, 7, or two columns. It is its own
+# inverse.
 LOWER, UPPER = (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)
 ALIGNMENT = 8  # bytes
 
@@ -36,13 +36,13 @@ def word(x: int) -> Any:
 
 
 def picked(builder: Any, a: Any, b: Any, places: tuple[int, ...]) -> Any:
-    """Elements of two vectors, the second counted on from the first."""
+    """Shuffle two vectors; indices of the second follow those of the first."""
     index = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))
     return builder.shuffle_vector(a, b, index)
 
 
 def joined(builder: Any, parts: list[Any]) -> Any:
-    """Vectors one after the other; their number is a power of two."""
+    """Concatenate vectors; their number is a power of two."""
     while len(parts) > 1:
         places = tuple(range(2 * parts[0].type.count))
         ends = zip(parts[::2], parts[1::2], strict=True)
@@ -51,7 +51,7 @@ def joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def places_of(context: Any, builder: Any, signature: Any, values: Any) -> tuple[Any, Any]:
-    """Where the columns k, k + 1 of lane l are, and where field k of all lanes."""
+    """Addresses of the columns k, k + 1 of lane l, and of field k of all lanes."""
     v, bodies, u = (
         context.make_array(kind)(context, builder, value)
         for kind, value in zip(signature.args[:3], values[:3], strict=True)
