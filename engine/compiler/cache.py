@@ -123,10 +123,15 @@ class Folder:
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, writable by nobody else."""
+    """Create a folder, and those above it that are missing, writable by nobody else.
+
+    Raises OSError.
+    """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o755, exist_ok=True)
+    if not folder.is_dir():
+        raise NotADirectoryError(folder)
 
 
 def user_folder() -> Path:

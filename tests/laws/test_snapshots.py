@@ -123,7 +123,7 @@ def test_the_scene_uses_every_part_of_the_state(saved: list[bytes]) -> None:
                 changed.add(name)
     # `woken` is only up between a command and the step after it; trees are in test_reduced.py
     unused = {name for name, _ in named_arrays(first.state)} - changed
-    assert unused <= {"woken", "tree_q", "tree_qd", "tree_bend"}
+    assert unused <= {"woken", "tree_q", "tree_qd", "tree_bias_acceleration"}
 
 
 def test_whatever_is_disturbed_comes_back(saved: list[bytes]) -> None:

@@ -114,7 +114,7 @@ kernels = [k for k in gc.get_objects() if type(k) is Kernel and k.signatures]
 code = {k.__name__: re.sub(r"v[0-9]+B|[0-9]+_name", "", text)
         for k in kernels for text in k.inspect_asm().values()}
 functions = [e.data["dispatcher"].py_func for _, e in recorder.buffer]
-lowered = {f.__name__ for f in functions if f.__module__.startswith("engine.")}
+lowered = {f.__name__ for f in functions if f.__module__.startswith("cardan.engine.")}
 print(json.dumps({
     "z": [value.hex() for value in found.x.tolist()],
     "entries": sorted(code),

@@ -64,7 +64,8 @@ print(json.dumps({"kind": type(run).__module__, "found": found, "passed": passed
 def run(program: str, folder: Path, compiler: str) -> dict:
     """What a program of its own prints."""
     script = folder / "program.py"
-    script.write_text(program)
+    if not script.exists():  # Numba's cache looks at the time of change
+        script.write_text(program)
     chosen = {"CARDAN_COMPILER": compiler, "CARDAN_KERNEL_CACHE": str(folder / "kernels")}
     done = subprocess.run(
         [sys.executable, str(script)],
@@ -95,10 +96,8 @@ SOLVE = """
 import json, sys
 import cardan
 W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
-print(json.dumps({
-    "linking": "cardan.engine.compiler.linker" in sys.modules,
-    "lcp": cardan.solve_lcp(W, q, method="lemke").x.tolist(),
-}))
+x = cardan.solve_lcp(W, q, method="lemke").x.tolist()
+print(json.dumps({"linking": "cardan.engine.compiler.linker" in sys.modules, "lcp": x}))
 """
 
 
