@@ -1,1 +1,1 @@
-"""Bodies: mass, inertia in the world, forces, and where forces alone would lead."""
+"""Bodies: mass properties, inertia in world axes, forces, and unconstrained velocities."""

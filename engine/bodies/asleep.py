@@ -1,4 +1,4 @@
-"""Whether two bodies sleep; what joins them is then passed over."""
+"""Whether one of two bodies sleeps; constraints between them are then skipped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 @kernel
 def is_asleep(kind: NDArray, a: int, b: int) -> bool:
-    """Whether a or b sleeps. The other one then sleeps too or stands still: no rows are needed.
+    """Whether a or b sleeps. The other body then sleeps or is at rest too: no rows are needed.
 
-    Reads   kind (n,) int64   what bodies do in this step, see sleeping/activity.py
+    Reads   kind (n,) int64   activity of the bodies, see sleeping/activity.py
     """
     return bool(kind[a] == ASLEEP or kind[b] == ASLEEP)

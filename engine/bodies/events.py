@@ -22,7 +22,7 @@ from cardan.engine.world.events import (
 
 @kernel
 def append_event(events: Events, kind: int, step: int, time: float, a: int, b: int) -> int:
-    """Append an event of the bodies a and b without its place; its row, or -1 without room."""
+    """Append an event of bodies a and b, without a location; its row, or -1 beyond the capacity."""
     k = events.count[0]
     if k >= len(events.who):
         return -1
@@ -41,7 +41,7 @@ def append_event(events: Events, kind: int, step: int, time: float, a: int, b: i
 
 @kernel
 def put_place(events: Events, k: int, p: Vec3, n: Vec3) -> None:
-    """Point and normal of event k."""
+    """Write point and normal of event k."""
     for i in range(3):
         events.where[k, EVENT_POINT + i] = p[i]
         events.where[k, EVENT_NORMAL + i] = n[i]

@@ -1,4 +1,4 @@
-"""Is everything still a number, and one that a motion can have?"""
+"""Check that poses and velocities are finite and within the range of the computation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.model import Bodies
 from cardan.engine.world.state import State
 
-# [m, m/s, rad/s] what is larger than this is no motion: its square and its turns lose all meaning
+# [m, m/s, rad/s] beyond this value squares and rotations have no significant digits
 LARGEST = 1e30
 
 

@@ -63,7 +63,7 @@ def value_at(targets: Targets, table: int, time: float) -> float:
 
 @kernel
 def slope_at(targets: Targets, table: int, time: float) -> float:
-    """Rate of a series that is interpolated linearly [per s]; of a step and outside of it 0."""
+    """Rate of a linearly interpolated series [per s]; 0 for step functions and outside of it."""
     start, k = targets.start[table], next_point(targets, table, time)
     if targets.is_step[table] == 1 or k == start or k == start + targets.count[table]:
         return 0.0
@@ -110,7 +110,7 @@ def add_wrench(wrench: NDArray, state: State, body: int, force: Vec3, point_W: V
 
 @kernel
 def point_of(state: State, body: int, arm_B: Vec3) -> Vec3:
-    """A point fixed in a body, in W."""
+    """Position of a body-fixed point in W [m]."""
     return add(load3(state.p_WB, body), rotate(load4(state.q_WB, body), arm_B))
 
 
@@ -135,7 +135,7 @@ def torsion_angle(forces: Forces, state: State, f: int) -> tuple[Vec3, float]:
 
 @kernel
 def elongation(forces: Forces, state: State, f: int) -> float:
-    """How far a spring [m] or torsion spring [rad] is from where it is free."""
+    """Elongation of a spring [m] or torsion spring [rad] from its rest value."""
     if forces.kind[f] == FORCE_TORSION:
         return torsion_angle(forces, state, f)[1] - forces.rest[f]
     return spring_length(forces, state, f)[2] - forces.rest[f]
@@ -143,23 +143,22 @@ def elongation(forces: Forces, state: State, f: int) -> float:
 
 @kernel
 def implicit_share(z: float) -> float:
-    """How much of a damper acts on the velocity after the step: theta, for z = h d/m.
+    """Implicit share theta of a damper, for z = h d/m.
 
-    The velocity shrinks by (1 - (1 - theta) z)/(1 + theta z): second order with 1/2; beyond z = 2
-    that would turn the velocity round, and theta = 1 - 1/z brings it to rest instead.
+    The velocity shrinks by (1 - (1 - theta) z)/(1 + theta z): of second order with theta = 1/2.
+    Beyond z = 2 this would reverse the velocity; theta = 1 - 1/z brings it to rest instead.
     """
     return 0.5 if z <= 2.0 else 1.0 - 1.0 / z
 
 
 @kernel
 def is_row(forces: Forces, state: State, f: int, h: float) -> bool:
-    """Whether a spring is damped, or too stiff for a force that is taken as it is.
+    """Whether a spring is damped or too stiff for explicit integration.
 
-    Such a force is stable while h^2 k/4 < m, m the mass both ends feel together. A quarter of that
-    leaves room for several springs on one body; beyond it the spring is a row
-    (constraints/force_elements.py). A damper as a force would know the velocity before the kick
-    only, and
-    be of first order.
+    An explicit force is stable while h^2 k/4 < m, with m the effective mass of both ends. A quarter
+    of that bound allows several springs on one body; beyond it the spring is a row
+    (constraints/force_elements.py). An explicit damper would use the velocity before the kick only
+    and be of first order.
     """
     slope = max(elastic_slope(forces.stiffness, f, elongation(forces, state, f)), 0.0)
     return bool(forces.damping[f] > 0.0 or h * h * slope * forces.inverse_mass[f] > 1.0)
@@ -189,7 +188,7 @@ def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
 
 @kernel
 def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion) -> None:
-    """A spring or torsion spring, unless it is a row; its twist is kept either way."""
+    """Force of a spring or torsion spring that is not a row; the twist is updated in both cases."""
     is_torsion = forces.kind[f] == FORCE_TORSION
     if is_torsion:
         state.twist[f] = torsion_angle(forces, state, f)[1]
@@ -221,7 +220,7 @@ def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> N
 
 @kernel
 def write_applied(model: Model, state: State, f: int, time: float, motion: Motion) -> None:
-    """A wrench of the scene, at its point, in world or body axes."""
+    """Add a wrench of the scene at its point of application, given in world or body axes."""
     forces = model.forces
     i = forces.body_a[f]
     table = forces.table
@@ -246,12 +245,12 @@ def write_applied(model: Model, state: State, f: int, time: float, motion: Motio
 
 @kernel
 def write_forces(model: Model, state: State, time: float, h: float, motion: Motion) -> None:
-    """Sum force elements and commanded wrenches of this moment; stiff springs and drag are rows.
+    """Sum the force elements and commanded wrenches; stiff springs and drag are rows instead.
 
     Reads   poses and velocities; time [s] at which targets are taken (the middle of the step);
             h [s] the step
-    Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those that are work from
-            outside; state.twist
+    Writes  motion.wrench (n, 6): all of them; motion.booked (n, 6): those whose work is external;
+            state.twist
     Check   tests/engine/bodies/test_forces.py
     """
     motion.wrench[:] = 0.0

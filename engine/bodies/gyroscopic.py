@@ -1,4 +1,4 @@
-"""The gyroscopic term - w x (I w): what turns a spinning body although nothing pushes it."""
+"""The gyroscopic torque -w x (I w), and torque-free rotation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cardan.engine.world.state import State
 
 @kernel
 def is_round(inertia: Mat3) -> bool:
-    """Whether all principal moments are equal: such a body spins without turning its axis."""
+    """Whether all principal moments are equal: free rotation then has a constant axis."""
     return (
         inertia[0][0] == inertia[1][1]
         and inertia[0][0] == inertia[2][2]
@@ -33,7 +33,7 @@ def is_round(inertia: Mat3) -> bool:
 
 @kernel
 def gyroscopic_acceleration_in(R: Mat3, inertia: Mat3, inverse: Mat3, w_W: Vec3) -> Vec3:
-    """dw/dt of a body on which no torque acts: -I^-1 (w x I w) [rad/s^2], W; R = R_WB."""
+    """dw/dt of a torque-free body: -I^-1 (w x I w) [rad/s^2], W; R = R_WB."""
     w = times_vector(transposed(R), w_W)
     return times_vector(R, times_vector(inverse, cross(times_vector(inertia, w), w)))
 
@@ -50,8 +50,8 @@ def gyroscopic_acceleration(bodies: Bodies, state: State, i: int) -> Vec3:
 def conserved_momentum(bodies: Bodies, state: State, i: int) -> Vec3:
     """Angular momentum about the centre of mass [N m s], W.
 
-    The one of the last drift while the angular velocity is still the one it left; R I R^T w after
-    a kick or a command. Computing L from w and w from L again would drift by rounding each time.
+    L of the last drift as long as w is unchanged since then; R I R^T w after a kick or a command.
+    Computing w from L and L from w again in every step would accumulate rounding errors.
     """
     w = load3(state.w_WB_W, i)
     if w == load3(state.w_drifted, i):
@@ -65,8 +65,8 @@ def project_on_energy(inverse: Mat3, M: Vec3, twice_energy: float) -> Vec3:
     """The small rotation vector y [rad] with (exp(-y) M) . I^-1 (exp(-y) M) = twice_energy.
 
     Along y = c (M x w), w = I^-1 M, the energy falls by c |M x w|^2: one Newton step, whose error
-    is the square of what was wrong. Where M x w vanishes the spin is steady and nothing is wrong;
-    within 1e-4 rad of there the drift errs less than rounding, which 1/|M x w| would blow up.
+    is the square of the initial one. If M x w = 0, the rotation is steady and the error is zero;
+    within 1e-4 rad of that state the error is below rounding, which 1/|M x w| would amplify.
     """
     w = times_vector(inverse, M)
     across = cross(M, w)
@@ -91,7 +91,7 @@ def free_rotation_vector(inverse: Mat3, M: Vec3, h: float) -> Vec3:
         M' = M x w:    M_k+1 = 1/(k+1) sum M_j x w_k-j        w_k = J M_k
         x' = w + 1/2 x x w + 1/12 x x (x x w) - ...           x = sum x_k t^k
 
-    of which five terms are taken: an error of sixth order in h.
+    truncated after five terms: an error of sixth order in h.
 
     Source  Iserles, Munthe-Kaas, Norsett and Zanna 2000, the equation of x
     Check   tests/laws/test_free_body.py
@@ -120,12 +120,11 @@ def free_rotation_vector(inverse: Mat3, M: Vec3, h: float) -> Vec3:
 
 @kernel
 def free_rotation(bodies: Bodies, state: State, i: int, h: float) -> tuple[Quaternion, Vec3, Vec3]:
-    """Orientation and angular velocity after free flight for a time h, and what was kept.
+    """Orientation, angular velocity and angular momentum after free rotation for a time h.
 
-    The angular momentum L stays; the body turns with w = I^-1 L, which changes as it turns: see
-    free_rotation_vector. Then it is turned by the little y that is missing from its kinetic energy.
-    L and the
-    energy are kept to rounding, the orientation to fifth order.
+    L is constant; w = I^-1 L changes as the body rotates, see free_rotation_vector. The small
+    rotation y of project_on_energy then restores the kinetic energy. L and the energy are conserved
+    to rounding, the orientation is of fifth order.
 
     Returns q_WB; w (3,) rad/s, W; L (3,) N m s, W
     Check   tests/laws/test_free_body.py: order five, L and energy to rounding

@@ -115,7 +115,7 @@ def composed(parts: list[MassProperties]) -> MassProperties:
 
 
 def inertia_fault(inertia: NDArray[np.float64]) -> str | None:
-    """Why no rigid body has this inertia (3, 3) about its centre of mass; None when one has."""
+    """Why an inertia (3, 3) about the centre of mass is not physical; None if it is."""
     moments = np.linalg.eigvalsh(inertia)
     shown = ", ".join(f"{moment:.6g}" for moment in moments)
     if moments[0] <= 0.0:

@@ -1,4 +1,4 @@
-"""How fast a point of a body moves."""
+"""Velocities of body-fixed points."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def carried(v: Vec3, w: Vec3, arm: Vec3) -> Vec3:
 
 @kernel
 def point_velocity(state: State, i: int, p_W: Vec3) -> Vec3:
-    """Velocity [m/s] of the point of body i at p_W."""
+    """Velocity [m/s] of the point of body i at p_W, W."""
     arm = sub(p_W, load3(state.p_WB, i))
     return carried(load3(state.v_WB_W, i), load3(state.w_WB_W, i), arm)
 
 
 @kernel
 def velocity_at(state: State, velocity: NDArray, i: int, p_W: Vec3) -> Vec3:
-    """The same, were the velocities of bodies those of `velocity` (n, 6): angular first, W."""
+    """The same for given velocities of the bodies (n, 6), angular first, W."""
     w = (velocity[i, 0], velocity[i, 1], velocity[i, 2])
     v = (velocity[i, 3], velocity[i, 4], velocity[i, 5])
     return carried(v, w, sub(p_W, load3(state.p_WB, i)))

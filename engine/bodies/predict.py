@@ -1,4 +1,4 @@
-"""Where would forces alone lead."""
+"""Velocities after the kick of forces, without constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPLICIT = 1  # Gyroscopic.EXPLICIT for compiled code
 def predict_velocity(world: World) -> None:
     """v_free = v + h (g + f/m),  w_free = w + h I^-1 torque.
 
-    The gyroscopic term is not here unless it is asked for explicitly: by default it is part of the
+    The gyroscopic term is included only with Gyroscopic.EXPLICIT: by default it is part of the
     motion between the kicks (integrators/advance_poses.py).
 
     Reads   poses and velocities in the middle of the step

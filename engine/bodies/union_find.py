@@ -1,4 +1,4 @@
-"""Which bodies belong together: disjoint sets, joined two at a time."""
+"""Disjoint sets of bodies: union-find with path halving."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @kernel
 def make_sets(parent: NDArray) -> None:
-    """Every element is a set of its own."""
+    """Make every element a set of its own."""
     for i in range(parent.shape[0]):
         parent[i] = i
 
 
 @kernel
 def find_root(parent: NDArray, i: int) -> int:
-    """The smallest element of the set that holds i; shortens the way there."""
+    """The root of the set of i, its smallest element; shortens the path to it."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
@@ -28,9 +28,9 @@ def find_root(parent: NDArray, i: int) -> int:
 
 @kernel
 def union(parent: NDArray, i: int, j: int) -> None:
-    """Make one set of the sets that hold i and j.
+    """Unite the sets of i and j.
 
-    The smaller number becomes the first one, so that sets do not depend on the order of joins.
+    The smaller root becomes the root, so that sets do not depend on the order of unions.
 
     Source  Tarjan and van Leeuwen 1984, path halving
     Check   tests/engine/bodies/test_union_find.py

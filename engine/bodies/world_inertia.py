@@ -1,4 +1,4 @@
-"""Inertia of every body in world axes, and how its free spin turns."""
+"""Inverse inertia of every body in world axes, and its gyroscopic acceleration."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ IMPLICIT = 2  # Gyroscopic.IMPLICIT for compiled code
 
 @kernel
 def write_world_inertia(bodies: Bodies, state: State, motion: Motion, options: StepOptions) -> None:
-    """I^-1 in W, R I_B^-1 R^T (zero for what does not move by itself), and how free spin turns.
+    """I^-1 in W, R I_B^-1 R^T (zero unless dynamic), and the gyroscopic acceleration of every body.
 
-    Writes  motion.inverse_inertia_W (n, 3, 3); motion.bias_acceleration (n, 6): how velocities
-    change
-            between kicks (of bodies by themselves; see trees/impulses.py for trees)
+    Writes  motion.inverse_inertia_W (n, 3, 3); motion.bias_acceleration (n, 6): accelerations
+            between kicks, of bodies outside trees (see trees/impulses.py for trees)
     Check   tests/engine/bodies/test_inertia.py
     """
     for i in range(bodies.kind.shape[0]):

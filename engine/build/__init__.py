@@ -1,1 +1,1 @@
-"""Schemas to arrays: the only room that reads the scene format."""
+"""Build the arrays of the engine from a scene: the only package that reads the scene format."""

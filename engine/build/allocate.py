@@ -1,4 +1,4 @@
-"""How much memory a scene may need: workspaces of a given size, and a state for it."""
+"""Allocate workspace and state arrays for a scene."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ LEMKE_ROWS = 512
 
 
 def has_strikes(options: StepOptions) -> bool:
-    """Whether impacts act apart from the kick: then they need room."""
+    """Whether impacts are separate from the kick and need arrays."""
     by_law = options.restitution_law != RestitutionLaw.NEWTON
     return by_law or options.impact_time == ImpactTime.EXACT
 
 
 def first_capacity(n_shapes: int) -> int:
-    """Contacts to make room for at first; grows when a scene needs more."""
+    """Initial capacity of contacts; it grows when a scene needs more."""
     return max(32, 6 * n_shapes)
 
 
 def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of all joints, force elements (drag has three), the hand and all contacts."""
+    """Rows of all joints, force elements (drag has three), the grab force and all contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
     rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
     return rows + (6 if turning else 3) * max_contacts
@@ -64,7 +64,7 @@ def max_groups(model: Model) -> int:
 
 
 def contact_arrays(n: int) -> Contacts:
-    """Room for n contacts."""
+    """Arrays for n contacts."""
     return Contacts(
         count=np.zeros(1, np.int64),
         dropped=np.zeros(1, np.int64),
@@ -90,7 +90,7 @@ def contact_arrays(n: int) -> Contacts:
 
 
 def row_arrays(n: int, n_joints: int) -> Rows:
-    """Room for n rows."""
+    """Arrays for n rows."""
     return Rows(
         count=np.zeros(2, np.int64),
         share=np.ones(1),
@@ -119,7 +119,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
 def problem_of(
     rows: Rows, friction: tuple[int, int], bodies: Bodies, motion: Motion, mobility: Mobility
 ) -> Problem:
-    """A problem that shares what the rows, bodies and their motion already hold."""
+    """A problem that shares the arrays of rows, bodies and motion."""
     n = len(rows.bias)
     return Problem(
         count=np.zeros(2, np.int64),
@@ -149,7 +149,7 @@ def problem_of(
 
 
 def island_arrays(part: Problem) -> Islands:
-    """Room for as many islands as bodies, and for all rows in one of them: `part`."""
+    """Arrays for as many islands as bodies; `part` holds the rows of one island."""
     n_bodies, n_rows = len(part.inverse_mass), len(part.b)
     return Islands(
         count=np.zeros(1, np.int64),
@@ -166,7 +166,7 @@ def island_arrays(part: Problem) -> Islands:
 def position_arrays(
     model: Model, options: StepOptions, n_rows: int, motion: Motion, mobility: Mobility
 ) -> Positions:
-    """Room to correct positions (none where velocities are corrected only), n_rows in the step."""
+    """Arrays of the position correction (empty for Baumgarte stabilisation), n_rows in the step."""
     n, n_joints = len(model.bodies.kind), len(model.joints.kind)
     if options.stabilisation == Stabilisation.BAUMGARTE:
         # substeps move bodies as well
@@ -195,7 +195,7 @@ def position_arrays(
 def impact_arrays(
     n_bodies: int, n_joints: int, n_rows: int, max_contacts: int, problem: Problem
 ) -> Impacts:
-    """Room for an impact of all rows at once, each contact twice (see impacts/laws.py)."""
+    """Arrays for an impact of all rows simultaneously, each contact twice (see impacts/laws.py)."""
     n = len(problem.b)
     return Impacts(
         problem=problem,
@@ -216,14 +216,14 @@ def impact_arrays(
 
 
 def lemke_rows(n_rows: int, options: StepOptions) -> int:
-    """Size of the complementarity problem to make room for: none where it is never solved.
+    """Size of the linear complementarity problem; 0 if it is never solved.
 
     A box row has two variables at most, a contact a normal, its directions and the auxiliary one.
     """
     polygon = options.friction_kind == FRICTION_POLYGON
     if not polygon and options.solver.method != SolverMethod.LEMKE:
         return 0
-    # three rows that resist turning have directions + 4 variables, a contact with squares 7
+    # three rows of spinning and rolling friction have directions + 4 variables, a box contact 7
     per_row = (options.directions + 6) // 3 if polygon else 3
     return min(LEMKE_ROWS, per_row * n_rows)
 
@@ -233,7 +233,7 @@ def dense_arrays(
 ) -> Dense:
     """Scratch for `cap` rows, `lemke` of complementarity, `iterated` with vectors of their own."""
     rates = largest_tree(tree)
-    # a tree may have no rates at all, and rows on it have paths of no length
+    # a tree may have no generalised velocities; the paths of its rows are then empty
     paths, owners = (cap, len(tree.floating) + len(tree.node)) if len(tree.kind) > 0 else (0, 0)
     return Dense(
         factor=np.zeros((cap, cap)),
@@ -253,7 +253,7 @@ def dense_arrays(
 
 
 def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspace:
-    """Everything a step needs beside model and state."""
+    """The workspace of a step."""
     n = len(model.bodies.kind)
     dense_ways = (
         SolverMethod.PIVOTING,
@@ -315,7 +315,7 @@ def contact_cache(max_contacts: int) -> ContactCache:
 
 
 def grown_cache(cache: ContactCache, max_contacts: int) -> ContactCache:
-    """The same contacts with more room."""
+    """The same contacts with a larger capacity."""
     larger = contact_cache(max_contacts)
     for new, old in zip(larger, cache, strict=True):
         new[: len(old)] = old

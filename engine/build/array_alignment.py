@@ -1,8 +1,8 @@
-"""Where arrays lie: large ones that are walked side by side must not share the sets of a cache.
+"""Alignment of arrays: large arrays that are traversed together must not share cache sets.
 
-Large arrays begin at the start of a page, all of them. Then the same row of forty arrays has forty
-places of the same number modulo 4096, and a cache that keeps eight of a kind throws them out again
-before they are used.
+By default large arrays begin at the start of a page. The same row of forty arrays then has
+forty addresses that are equal modulo 4096, and an eight-way associative cache evicts them before
+they are used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 PAGE, LINE = 4096, 64
-# lines from one array to the next within their pages; 64 lines are a page
+# cache lines between the offsets of successive arrays in their pages; a page has 64
 STRIDE = 5
 
 
@@ -29,9 +29,9 @@ def placed(array: Any, offset: int) -> Any:
 
 
 def spread_over_cache_sets(arrays: Bundle, kept: Any) -> Bundle:
-    """Nested bundles with their large arrays laid apart.
+    """Nested bundles whose large arrays are copied to different cache sets.
 
-    What `kept` holds as well stays where it is; what several bundles share is shared afterwards.
+    Arrays that are also in `kept` are not moved; arrays shared by several bundles remain shared.
     """
     moved: dict[int, Any] = {}
     hold(kept, moved)
@@ -52,7 +52,7 @@ def spread_over_cache_sets(arrays: Bundle, kept: Any) -> Bundle:
 
 
 def hold(arrays: Any, moved: dict[int, Any]) -> None:
-    """Note that the arrays of nested bundles stay where they are."""
+    """Record that the arrays of nested bundles are not moved."""
     if isinstance(arrays, tuple):
         for one in arrays:
             hold(one, moved)

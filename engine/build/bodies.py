@@ -26,8 +26,8 @@ def given_inertia(values: tuple[float, ...]) -> NDArray[np.float64]:
 def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
     """Mass properties of a dynamic body in its own frame, inertia about its centre of mass.
 
-    They are spread over the shapes, or given: then shapes have no mass, and without a
-    `center_of_mass` that is the origin of the body.
+    They are either computed from the shapes or given: then shapes have no mass, and the centre of
+    mass is the origin of the body unless `center_of_mass` is given.
     """
     density = body.density if body.density is not None else 1.0
     parts = [p for p in (mass_of_shape(s, density) for s in body.shapes) if p is not None]
@@ -58,7 +58,7 @@ def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
 
 
 def build_bodies(scene: Scene, faults: Faults) -> Bodies:
-    """Mass properties of all bodies and, last, of the world."""
+    """Mass properties of all bodies; the last element is the world."""
     n = len(scene.bodies) + 1
     bodies = Bodies(
         kind=np.zeros(n, np.int64),

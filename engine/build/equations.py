@@ -1,4 +1,4 @@
-"""Room for the equations of a problem: the graph of a mechanism and its factor."""
+"""Arrays for the equations of a problem: the graph of a mechanism and its block factor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLOCKS_PER_NODE = 6
 
 
 def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
-    """Room for the graph of that many bodies (the world included) and groups of equations."""
+    """Arrays for a graph of n_bodies (including the world) and n_groups groups of equations."""
     n_nodes = n_bodies + n_groups
 
     def whole(*shape: int) -> NDArray[np.int64]:
@@ -45,7 +45,7 @@ def graph_arrays(n_bodies: int, n_groups: int) -> Graph:
 
 
 def factor_arrays(graph: Graph) -> Factor:
-    """Room for the factor over a graph."""
+    """Arrays for the factor over a graph."""
     n_nodes, n_blocks = len(graph.node), len(graph.row)
     return Factor(
         C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),

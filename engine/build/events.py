@@ -1,4 +1,4 @@
-"""Room for what is told of a step."""
+"""Arrays for the events of a step."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from cardan.engine.world.events import N_WHERE, N_WHO, Events
 
 
 def event_arrays(n: int) -> Events:
-    """Room for n events; 0: nobody asks for them."""
+    """Arrays for n events; 0: events are not recorded."""
     return Events(np.zeros(1, np.int64), np.zeros((n, N_WHO), np.int64), np.zeros((n, N_WHERE)))

@@ -1,4 +1,4 @@
-"""What is wrong with a scene that only the engine can tell: physics, and what it does not have."""
+"""Faults of a scene beyond its schema: invalid physics, and features that are not implemented."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ class SceneError(SceneInvalid):
 
 
 class Faults:
-    """Collects faults while a scene is built, so that all of them are told at once."""
+    """Collects faults while a scene is built, so that one error reports all of them."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start with an empty list."""
         self.errors: list[Fault] = []
 
     def add(self, pointer: str, code: str, message: str, hint: str | None = None) -> None:
-        """Note one fault at a JSON Pointer."""
+        """Add one fault at a JSON Pointer."""
         self.errors.append(Fault(pointer=pointer, code=code, message=message, hint=hint))
 
     def missing(self, pointer: str, what: str, instead: str) -> None:
-        """Note a part of the format that this version of the engine does not compute."""
+        """Add a fault: a part of the format that this version of the engine does not support."""
         self.add(
             pointer,
             "not_available",
@@ -30,6 +30,6 @@ class Faults:
         )
 
     def raise_if_any(self) -> None:
-        """Raise SceneError with everything that was noted."""
+        """Raise SceneError with all faults, if there are any."""
         if self.errors:
             raise SceneError(self.errors)

@@ -1,4 +1,4 @@
-"""What moves how easily: bounds of J M^-1 J^T that hold in any pose."""
+"""Upper bounds of J M^-1 J^T that hold in any pose."""
 
 from __future__ import annotations
 

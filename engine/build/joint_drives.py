@@ -23,7 +23,7 @@ def stiffness_terms(stiffness: Any) -> tuple[float, float, float]:
 
 
 def write_limits(joints: Joints, j: int, axis: int, limits: Any) -> None:
-    """Stops of one coordinate; of a ball 0 its swing and 1 its twist."""
+    """Write the limits of one coordinate; for a ball joint 0 is the swing and 1 the twist."""
     joints.limit_on[j, axis] = 1
     if limits.lower is not None:
         joints.limit_lower[j, axis] = limits.lower
@@ -33,14 +33,14 @@ def write_limits(joints: Joints, j: int, axis: int, limits: Any) -> None:
 
 
 def write_softness(joints: Joints, j: int, axis: int, limits: Any) -> None:
-    """How a stop gives way."""
+    """Write stiffness, damping and restitution of a stop."""
     joints.limit_restitution[j, axis] = limits.restitution
     joints.limit_stiffness[j, axis] = stiffness_terms(limits.stiffness)
     joints.limit_damping[j, axis] = limits.damping or 0.0
 
 
 def write_ball_limits(joints: Joints, j: int, limits: Any) -> None:
-    """Swing and twist."""
+    """Write swing and twist limits of a ball joint."""
     for axis, upper in enumerate((limits.swing, limits.twist)):
         if upper is not None:
             joints.limit_on[j, axis] = 1
@@ -50,7 +50,7 @@ def write_ball_limits(joints: Joints, j: int, limits: Any) -> None:
 
 
 def write_motor(joints: Joints, j: int, axis: int, motor: Any, table: int) -> None:
-    """The motor of one coordinate, with its target in a table."""
+    """Write the motor of one coordinate; `table` is its target."""
     joints.motor_kind[j, axis] = MOTOR_KINDS[motor.type]
     joints.motor_table[j, axis] = table
     if motor.type != "force" and motor.max_force is not None:
@@ -63,7 +63,7 @@ def write_motor(joints: Joints, j: int, axis: int, motor: Any, table: int) -> No
 
 
 def write_drives(joints: Joints, j: int, joint: Any, targets: TargetTable) -> None:
-    """All limits, motors and the spring of joint j."""
+    """Write all limits, motors and the spring of joint j."""
     if joint.type == "ball":
         if joint.limits is not None:
             write_ball_limits(joints, j, joint.limits)

@@ -16,14 +16,14 @@ Poses = dict[int, tuple[Array, Array]]
 
 
 class Place:
-    """Poses at the start: of which body, in W."""
+    """Initial poses of all bodies in W."""
 
     def __init__(self, p: Array, q: Array) -> None:
-        """Take p (n, 3) of the centres of mass and q (n, 4)."""
+        """Keep p (n, 3) of the centres of mass [m] and q (n, 4)."""
         self.p, self.q = p, q
 
     def point(self, body: int, point_W: Array) -> Array:
-        """A point of W from the body's centre of mass in body axes."""
+        """A point of W relative to the body's centre of mass, in body axes [m]."""
         return turn(inverse(self.q[body]), point_W - self.p[body])
 
     def direction(self, body: int, direction_W: Array) -> Array:
@@ -47,7 +47,7 @@ def to_world(
 
 
 def across(joint: Any, s: Array, parent: tuple[Array, Array]) -> tuple[Array, Array]:
-    """The directions t1, t2 of a joint in W: x and y of the scene for a ball, else across s."""
+    """The directions t1, t2 of a joint in W: x and y of the scene for a ball, else normal to s."""
     if joint.type == "ball":
         x, y = (to_world(joint, e, parent, False) for e in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
         assert x is not None
@@ -108,7 +108,7 @@ def write_coupling(joints: Joints, j: int, joint: Any, place: Place, s2: Array) 
     """Ratio and second axis of a gear (fixed in the child) or rack (fixed in W)."""
     b = int(joints.body_b[j])
     joints.ratio[j] = joint.ratio
-    # no anchors: what they do is a torque, and a force on the centre of mass
+    # no anchors: the row applies a torque, and a force on the centre of mass
     joints.anchor_A[j], joints.anchor_B[j] = 0.0, 0.0
     if joint.type == "gear":
         joints.axis_B[j] = place.direction(b, s2)

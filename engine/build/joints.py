@@ -41,7 +41,7 @@ JOINT_KINDS = {
     "rack": RACK,
 }
 
-# share of the position error that joints remove per step when the scene does not say
+# default share of the position error that joints remove per step
 DEFAULT_ERP = 0.2
 
 

@@ -1,4 +1,4 @@
-"""How long bodies are, and what that allows: limits of errors and speeds relative to the scene."""
+"""Lengths of bodies, and the limits of errors and speeds derived from them."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
 
-# share of the smaller body by which a joint may come apart, and two bodies overlap at the start
+# allowed separation of a joint and initial overlap of two bodies, as a share of the smaller body
 LENGTH_SHARE = 0.01
-# a turn in one step beyond which the curves of joints and contacts are not followed any more [rad]
+# rotation per step beyond which joints and contacts are no longer accurate [rad]
 LARGEST_TURN = 0.2
-# a body without shapes is no shorter than this share of the scene
+# least length of a body without shapes, as a share of the scene
 POINT_SHARE = 0.01
-# m/s: kinetic energy of all bodies at this speed is none, as in reports.py
+# m/s: the kinetic energy of all bodies at this speed counts as zero, as in reports.py
 REST_SPEED = 1e-3
 
 
 def room_of_extremes(n_bodies: int, n_joints: int) -> int:
-    """Length of state.extremes; bodies include the world."""
+    """Length of state.extremes; n_bodies includes the world."""
     return LIMITS + n_joints + n_bodies
 
 
@@ -62,7 +62,7 @@ def rotation_matrices(q: Array) -> Array:
 
 
 def half_widths(shapes: Shapes) -> Array:
-    """(m, 3): half the width of each shape along the axes of its body [m]; 0 of planes."""
+    """(m, 3): half the width of each shape along the axes of its body [m]; 0 for planes."""
     R = np.abs(rotation_matrices(shapes.q_BS))
     a, b = shapes.size[:, :1], shapes.size[:, 1:2]
     kind, half = shapes.kind, np.zeros((len(shapes.kind), 3))
@@ -94,10 +94,10 @@ def bounds(shapes: Shapes) -> tuple[Array, Array]:
 
 
 def lengths_of_points(model: Model, p_WB: Array) -> Array:
-    """(n,) m: how long dynamic bodies without shapes are.
+    """(n,) m: lengths of dynamic bodies without shapes.
 
-    The longest edge of a box with their inertia, or from the centre of mass to their farthest
-    anchor, or a share of the whole scene.
+    The largest of: the longest edge of a box of equal inertia, the distance from the centre of mass
+    to the farthest anchor, and a share of the whole scene.
     """
     bodies, joints = model.bodies, model.joints
     length = np.zeros(len(bodies.kind))
@@ -125,30 +125,30 @@ def body_lengths(model: Model, p_WB: Array) -> Array:
 
 
 def shorter_length(model: Model, length: Array, a: Any, b: Any) -> Array:
-    """m: the length of the shorter of bodies a and b, of those that forces move; inf: of none."""
+    """m: the length of the shorter dynamic body of a and b; inf if neither is dynamic."""
     moved = np.where(model.bodies.kind == DYNAMIC, length, np.inf)
     shorter: Array = np.minimum(moved[a], moved[b])
     return shorter
 
 
 def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
-    """(n,): which bodies have a shape that is in a group and touches one."""
+    """(n,): which bodies have a shape with nonzero group and mask."""
     touching = np.zeros(n_bodies, bool)
     touching[shapes.body[(shapes.group != 0) & (shapes.mask != 0)]] = True
     return touching
 
 
 def joint_limits(model: Model, length: Array) -> Array:
-    """(j,) m: how far anchors may be apart; inf of joints that are soft by intention."""
+    """(j,) m: allowed distance of the anchors; inf for soft joints."""
     joints = model.joints
     shorter = shorter_length(model, length, joints.body_a, joints.body_b)
     return np.where(joints.cfm > 0.0, np.inf, LENGTH_SHARE * shorter)
 
 
 def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
-    """No body exceeds its speed (n,) [m/s] or the rate of turning with less energy than this [J].
+    """Least kinetic energy with which a body exceeds its speed (n,) [m/s] or rotation rate [J].
 
-    Bodies with a given motion have no kinetic energy: with one that moves there is no such gate.
+    The kinetic energy of kinematic bodies is not counted: with any of them the result is -1.
     """
     if (bodies.kind == KINEMATIC).any():
         return -1.0
@@ -157,16 +157,16 @@ def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
         return np.inf
     thrown = 0.5 * bodies.mass[moving] * speed[moving] ** 2
     spun = 0.5 * np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0] * turning**2
-    # rounding of sums
+    # margin for the rounding of sums
     return float((1.0 - 1e-9) * min(thrown.min(), spun.min()))
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     """Write the limits of a run into state.extremes, whose layout is in accounting/crossings.py.
 
-    A joint may come apart by LENGTH_SHARE of the smaller body it joins; a body that can touch
-    something may move by its own length in a step, and every body turn by LARGEST_TURN. Integrators
-    of smooth motion have no contacts and are of high order: they have no limits of speed.
+    The anchors of a joint may separate by LENGTH_SHARE of the smaller body; a body that can touch
+    others may move by its own length per step, and every body may rotate by LARGEST_TURN. Smooth
+    integrators have no contacts and are of high order: they have no limits of speed.
 
     Reads   state at the start
     Writes  state.extremes from GATES on

@@ -1,4 +1,4 @@
-"""Triangle meshes: who is whose neighbour, which edges stand out, and a tree to find triangles."""
+"""Triangle meshes: neighbours, convex edges, flat regions, and a tree of bounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 
 class Mesh(NamedTuple):
-    """One mesh about the middle of its bounds; numbers count from 0 within it."""
+    """One mesh relative to the centre of its bounds; indices start at 0."""
 
     middle: Floats  # (3,) m            middle of the bounds in the frame of the shape
     half: Floats  # (3,) m              half edges of the bounds
@@ -57,7 +57,7 @@ def face_normals(vertices: Floats, faces: Ints) -> Floats:
 def vertex_normals(vertices: Floats, faces: Ints, normals: Floats) -> Floats:
     """(v, 3) sums of face normals, weighted by the angle of each face at the vertex.
 
-    Source  Baerentzen and Aanaes 2005: this weight alone tells inside from outside at a vertex.
+    Source  Baerentzen and Aanaes 2005: only these weights separate inside and outside at a vertex.
     """
     p = vertices[faces]
     total = np.zeros_like(vertices)
@@ -72,7 +72,7 @@ def vertex_normals(vertices: Floats, faces: Ints, normals: Floats) -> Floats:
 def find_neighbours(faces: Ints, n_vertices: int) -> Ints:
     """(t, 3) triangle beyond the edge from corner k to k + 1; -1 where there is not exactly one.
 
-    Only a triangle of the same sense, which runs the edge the other way, is a neighbour.
+    Only a triangle of equal orientation, with the edge in the opposite direction, is a neighbour.
     """
     start, end = faces.reshape(-1), faces[:, [1, 2, 0]].reshape(-1)
     low, high = np.minimum(start, end), np.maximum(start, end)
@@ -111,7 +111,7 @@ def find_edge_kinds(vertices: Floats, faces: Ints, normals: Floats, neighbours: 
 
 
 def find_regions(normals: Floats, neighbours: Ints) -> Ints:
-    """(t,) number of the flat piece of surface that each triangle belongs to."""
+    """(t,) number of the flat region of each triangle."""
     t, k = np.nonzero(neighbours >= 0)
     other = neighbours[t, k]
     apart = np.linalg.norm(normals[t] - normals[other], axis=1)
@@ -130,9 +130,9 @@ def find_rings(faces: Ints, n_vertices: int) -> tuple[Ints, Ints]:
 
 
 def build_mesh(surface: Surface, is_field: bool) -> Mesh:
-    """Everything contacts need of a surface; is_field: a heightfield, solid below.
+    """The mesh of a surface; is_field: a heightfield, solid below.
 
-    What lies below a heightfield is solid down to its larger extent below the lowest point.
+    The solid below a heightfield ends at its larger horizontal extent below its lowest point.
     """
     used = np.zeros(len(surface.vertices), bool)
     used[surface.faces] = True
@@ -169,7 +169,7 @@ def build_mesh(surface: Surface, is_field: bool) -> Mesh:
 
 
 def mesh_arrays(meshes: list[Mesh]) -> Meshes:
-    """All meshes one behind the other."""
+    """All meshes, concatenated."""
     vertex = offsets([len(m.vertices) for m in meshes])
     triangle = offsets([len(m.faces) for m in meshes])
     ring = offsets([len(m.ring) for m in meshes])
@@ -203,5 +203,5 @@ def mesh_arrays(meshes: list[Mesh]) -> Meshes:
 
 
 def offsets(counts: list[int]) -> Ints:
-    """Where each of several lists starts when they stand one behind the other."""
+    """The start of each of several concatenated lists."""
     return np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)

@@ -11,15 +11,15 @@ from cardan.engine.world.model import TREE_LEAF
 def build_tree(triangles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Nodes (2^(d + 1) - 1, 6) and leaves (2^d * TREE_LEAF,) of a tree over triangles (t, 3, 3).
 
-    Every node is halved at the median of the triangles' middles along the longer side of their
-    bounds: d = ceil(log2(t / TREE_LEAF)) levels, however the triangles lie. The order is filled up
-    with -1 to the size of a complete tree.
+    Every node is split at the median of the triangles' centroids along the longest side of their
+    bounds: d = ceil(log2(t / TREE_LEAF)) levels for any triangles. The order is padded with -1 to
+    the size of a complete tree.
     Check   tests/engine/collision/mesh/test_aabb_tree.py
     """
     count = len(triangles)
     depth = max(0, int(np.ceil(np.log2(max(1, count) / TREE_LEAF))))
     size = (1 << depth) * TREE_LEAF
-    # fillers lie at infinity and do not count in the bounds
+    # padding lies at infinity and does not count in the bounds
     middles = np.full((3, size), np.inf)
     middles[:, :count] = 0.5 * (triangles.min(axis=1) + triangles.max(axis=1)).T
     order = np.arange(size)

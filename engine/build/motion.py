@@ -1,4 +1,4 @@
-"""Room for what bodies do in a step."""
+"""Arrays for the velocities and inertia of a step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cardan.engine.world.workspace import Motion
 
 
 def motion_arrays(n: int) -> Motion:
-    """Motion of n bodies, the world included."""
+    """Arrays for n bodies, including the world."""
     return Motion(
         velocity_old=np.zeros((n, 6)),
         velocity_free=np.zeros((n, 6)),

@@ -1,4 +1,4 @@
-"""Schema options to plain numbers: the only place where a name becomes an int."""
+"""Convert schema options to numbers: names become enum values here only."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ METHODS = {
     "small_steps": SolverMethod.SMALL_STEPS,
 }
 CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLYGON}
-# methods that solve some shapes of the friction set only
+# methods that support some friction sets only
 LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral"), "apgd": ("cone",)}
 
 
 def automatic_margin(smallest: float) -> float:
-    """Contacts are made up to this gap [m]: 2 % of the smallest moving shape, 0.1 mm to 2 cm."""
+    """Default contact margin [m]: 2 % of the smallest moving shape, between 0.1 mm and 2 cm."""
     if not math.isfinite(smallest):
         return 1e-2
     return min(max(0.02 * smallest, 1e-4), 2e-2)
 
 
 def check_options(scene: Scene, faults: Faults) -> None:
-    """Note choices that are not computed yet."""
+    """Add faults for unsupported options."""
     simulation = scene.simulation
     if simulation.formulation == "reduced":
         check_reduced(scene, faults)
@@ -76,7 +76,7 @@ def check_options(scene: Scene, faults: Faults) -> None:
 
 
 def check_small_steps(scene: Scene, faults: Faults) -> None:
-    """Note what substeps cannot be combined with: their soft rows correct positions themselves."""
+    """Add faults for options that exclude substeps, whose soft rows correct positions."""
     simulation = scene.simulation
     if simulation.contact.impact_time == "exact":
         what = "`impact_time` 'exact' with the solver 'small_steps'"
@@ -88,7 +88,7 @@ def check_small_steps(scene: Scene, faults: Faults) -> None:
 
 
 def build_options(scene: Scene, smallest: float) -> StepOptions:
-    """Numbers for the step; smallest: size of the smallest moving shape [m] (inf: none)."""
+    """The options of the step; smallest: size of the smallest moving shape [m] (inf: none)."""
     simulation = scene.simulation
     contact, solver, sleeping = simulation.contact, simulation.solver, simulation.sleeping
     speed = contact.max_correction_speed

@@ -1,4 +1,4 @@
-"""Meshes that move: as one convex hull where they are convex, else in convex pieces."""
+"""Meshes on moving bodies: one convex hull if the mesh is convex, else convex pieces."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from cardan.engine.build.faults import Faults
 from cardan.engine.build.hull import Hull, convex_hull
 from cardan.schemas.checks.surface import Surface, closure_of, surface_of_mesh
 
-# A mesh that fills its hull but for this share of the volume is convex.
+# A mesh is convex if its volume differs from that of its hull by at most this share.
 CONVEX = 1e-4
-# Corners of one piece: larger hulls keep the corners that reach farthest in as many directions.
+# Corners of one piece: of larger hulls, the support points in as many directions.
 MAX_CORNERS = 256
-# Pieces of one mesh, and voxels it is filled with to find them.
+# Pieces of one mesh, and voxels of the decomposition.
 MAX_PIECES = 32
 VOXELS = 100_000
 
 
 def volume_of(hull: Hull) -> float:
-    """Volume of a hull: sum of tetrahedra from its middle [m^3]."""
+    """Volume of a hull: sum of tetrahedra from its centre [m^3]."""
     p = hull.points[hull.triangles] - hull.points.mean(axis=0)
     return float(np.einsum("ti,ti->t", p[:, 0], np.cross(p[:, 1], p[:, 2])).sum() / 6.0)
 
 
 def directions(count: int) -> NDArray[np.float64]:
-    """(count, 3) unit vectors spread evenly: a spiral from pole to pole in golden turns."""
+    """(count, 3) evenly distributed unit vectors: a spiral of golden angles from pole to pole."""
     k = np.arange(count) + 0.5
     z = 1.0 - 2.0 * k / count
     turn = np.pi * (1.0 + np.sqrt(5.0)) * k
@@ -45,15 +45,15 @@ def coarse_hull(points: NDArray[np.float64]) -> Hull:
 
 
 def decomposed(surface: Surface) -> list[NDArray[np.float64]] | None:
-    """Corners of convex pieces of a closed surface; None where the extra is not installed.
+    """Corners of convex pieces of a closed surface; None if the optional package is missing.
 
-    V-HACD, in one thread: the same pieces every time.
+    V-HACD in one thread, for reproducible pieces.
     """
     try:
         import vhacdx
     except ImportError:
         return None
-    # each face is led by the number of its corners
+    # each face begins with the number of its corners
     counted = np.insert(surface.faces, 0, 3, axis=1).astype(np.uint32)
     found = vhacdx.compute_vhacd(
         surface.vertices,
@@ -67,7 +67,7 @@ def decomposed(surface: Surface) -> list[NDArray[np.float64]] | None:
 
 
 def convex_pieces(shape: Any, pointer: str, faults: Faults) -> list[Hull]:
-    """Hulls that together stand for a closed mesh; notes a fault where they cannot be had."""
+    """Hulls whose union approximates a closed mesh; adds a fault if there are none."""
     surface = surface_of_mesh(shape)
     hull = convex_hull(surface.vertices)
     whole = volume_of(hull)

@@ -1,4 +1,4 @@
-"""What of a scene is not computed in reduced coordinates."""
+"""Faults of scenes that reduced coordinates or smooth integrators do not support."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cardan.engine.world.model import (
 from cardan.engine.world.tree import Tree
 from cardan.schemas import Scene
 
-# solvers that know that bodies of a tree move together
+# solvers that support kinematic trees
 METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")
 
 
 def check_reduced(scene: Scene, faults: Faults) -> None:
-    """Note every choice of a scene that needs the other formulation."""
+    """Add a fault for every option that requires maximal coordinates."""
     simulation, contact = scene.simulation, scene.simulation.contact
     asked: list[tuple[str, str, tuple[str, ...]]] = [
         ("/simulation/gyroscopic", simulation.gyroscopic, ("implicit",)),
@@ -43,7 +43,7 @@ def check_reduced(scene: Scene, faults: Faults) -> None:
 
 
 def check_rotors(scene: Scene, tree: Tree, faults: Faults) -> None:
-    """Note rotors of joints whose rates are no coordinates."""
+    """Add faults for rotors of joints outside trees, which have no generalised velocities."""
     for j, joint in enumerate(scene.joints):
         if joint.armature > 0.0 and tree.inner[j] == 0:
             instead = "the formulation 'reduced', for joints that are part of a tree"
@@ -69,7 +69,7 @@ def may_touch(model: Model) -> tuple[int, int] | None:
 
 
 def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
-    """Note everything that jumps: an integrator of smooth motion does not compute it."""
+    """Add faults for everything discontinuous, which smooth integrators do not support."""
     name = scene.simulation.integrator
     instead = "semi_implicit_euler for scenes with it"
     joints = model.joints

@@ -1,4 +1,4 @@
-"""Room for what a step says about itself."""
+"""Arrays for the report of a step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cardan.engine.world.report import N_PHASES, Report
 
 
 def empty_report() -> Report:
-    """A report of nothing."""
+    """An empty report."""
     return Report(
         status=np.zeros(1, np.int64),
         bad_body=np.full(1, -1, np.int64),

@@ -1,4 +1,4 @@
-"""Rotations where nothing is compiled: the build and the acts of a person, on NumPy arrays."""
+"""Rotations on NumPy arrays, for uncompiled code: the build and commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def turn(q: Array, v: Array) -> Array:
 
 
 def unit(v: Array) -> Array:
-    """v/|v|; components at the ends of the range of numbers are scaled first."""
+    """v/|v|; components are scaled first, against overflow and underflow."""
     largest = np.abs(v).max()
     scaled = np.asarray(v, dtype=float) / largest
     return scaled / np.linalg.norm(scaled)
@@ -48,7 +48,7 @@ def tangents(s: Array) -> tuple[Array, Array]:
 
 
 def z_to(n: Array) -> Array:
-    """A quaternion that turns z into the unit vector n."""
+    """A quaternion that rotates z to the unit vector n."""
     if n[2] < -1.0 + 1e-15:
         return np.array([0.0, 1.0, 0.0, 0.0])
     q = np.array([1.0 + n[2], -n[1], n[0], 0.0])

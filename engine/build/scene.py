@@ -1,4 +1,4 @@
-"""Scene -> (Model, State, StepOptions): names become numbers, physics is checked."""
+"""Build Model, State and StepOptions from a scene: resolve names, check the physics."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build(scene: Scene) -> Built:
     """The whole scene as arrays.
 
     Raises SceneError with every fault: physics (inertia), and parts of the format that this
-    version of the engine does not compute.
+    version of the engine does not support.
     """
     faults = Faults()
     check_options(scene, faults)

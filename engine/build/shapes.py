@@ -43,7 +43,7 @@ KINDS = {
 }
 
 Vector = NDArray[np.float64]
-# body, and which of its shapes in the scene
+# body, and index of the shape on that body in the scene
 Owner = tuple[int, int]
 
 
@@ -61,7 +61,7 @@ def size_of(shape: Any) -> tuple[float, float, float]:
 
 
 def bounding_radius(shape: Any, hull: Hull | None = None) -> float:
-    """Radius of a ball about the shape's origin that holds it [m]."""
+    """Radius of the bounding sphere about the shape's origin [m]."""
     x, y, z = size_of(shape)
     if shape.type == "sphere":
         return x
@@ -105,7 +105,7 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
 
 
 def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
-    """Pair tables and the index of every material; index 0 is that of shapes without one."""
+    """Pair tables and the index of every material; index 0 is for shapes without one."""
     index: dict[str | None, int] = {None: 0}
     index |= {name: i + 1 for i, name in enumerate(scene.materials)}
     materials = [Material(), *scene.materials.values()]
@@ -126,7 +126,7 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
             column("spinning_friction"), column("spinning_friction")
         ),
         "compliance": soft,
-        # what two dampers take when each surface yields by its share of the compliance
+        # two dampers in series, when each surface deforms by its share of the compliance
         "damping": np.add.outer(damping, damping) / np.where(soft > 0.0, soft, 1.0) ** 2,
     }
     for pair in scene.material_pairs:
@@ -151,7 +151,7 @@ class ShapeTable:
     """Collects shapes, body by body."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Start without shapes."""
         self.kind: list[int] = []
         self.body: list[int] = []
         self.number: list[int] = []
@@ -188,7 +188,7 @@ class ShapeTable:
     def add_pieces(
         self, shape: Any, owner: Owner, center: Vector, material: int, pieces: list[Hull]
     ) -> None:
-        """Add the convex pieces of a mesh: shapes of their own with its surface and filter."""
+        """Add the convex pieces of a mesh: one shape each, with its material and filter."""
         place = np.array(shape.position) - center
         for hull in pieces:
             self.append(shape, owner, material, place, hull=hull)
@@ -220,7 +220,7 @@ class ShapeTable:
             self.meshes.append(mesh)
 
     def arrays(self) -> Shapes:
-        """All shapes as arrays; hulls one behind the other."""
+        """All shapes as arrays; hulls are concatenated."""
         m = len(self.kind)
         point_start, point_count = np.zeros(m, np.int64), np.zeros(m, np.int64)
         face_start, face_count = np.zeros(m, np.int64), np.zeros(m, np.int64)

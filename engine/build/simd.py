@@ -1,4 +1,4 @@
-"""Room for contacts that are swept eight at a time."""
+"""Arrays for contacts that SIMD sweeps process in lanes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cardan.engine.world.problem import Lanes
 
 
 def simd_arrays(n_bodies: int, max_contacts: int) -> Lanes:
-    """Room for that many contacts side by side.
+    """Arrays for max_contacts contacts in lanes.
 
-    Every colour may leave a group unfilled, and a layer for each number of points.
+    Every colour may leave one group partly filled, and one layer per number of points.
     """
     groups = min(max_contacts, max_contacts // W + COLOURS)
     layers = min(max_contacts, max_contacts // W + COLOURS * POINTS)

@@ -1,4 +1,4 @@
-"""Room for the kick in pieces."""
+"""Arrays for substeps of the kick."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cardan.engine.world.substeps import Substeps
 
 
 def substep_arrays(problem: Problem, options: StepOptions, lanes: Lanes) -> Substeps:
-    """Room for the rows of a problem in substeps, where they are asked for."""
+    """Arrays for the rows of a problem in substeps; empty with other methods."""
     asked = options.solver.method == SolverMethod.SMALL_STEPS
     n_bodies, n = (len(problem.inverse_mass), len(problem.b)) if asked else (0, 0)
     groups = len(lanes.body_a) // W

@@ -1,4 +1,4 @@
-"""Quantities that may vary in time, as tables."""
+"""Tables of time-dependent quantities."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cardan.engine.world.model import Targets
 
 
 class TargetTable:
-    """Collects targets; each gets an index."""
+    """Collects targets and assigns their indices."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Start without targets."""
         self.start: list[int] = []
         self.count: list[int] = []
         self.is_step: list[int] = []

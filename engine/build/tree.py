@@ -39,7 +39,7 @@ from cardan.engine.world.tree import (
 Array = NDArray[np.float64]
 NO_AXIS = np.array([0.0, 0.0, 1.0])
 
-# joints that may be part of a tree; the others are equations between bodies in any case
+# joints that may be part of a tree; all others are equations between bodies
 TREE_KINDS = (FIXED, HINGE, SLIDER, UNIVERSAL, HINGE2, BALL, CYLINDRICAL, PLANAR, SCREW)
 
 
@@ -91,14 +91,14 @@ def has_drives(joints: Joints) -> NDArray[np.bool_]:
 
 
 def silent_joints(joints: Joints, inner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """1 for inner joints that have no rows whatever happens: no stop, and nothing that drives."""
+    """1 for inner joints that never have rows: they have no stops and no drives."""
     loud = (joints.limit_on != 0).any(axis=1) | has_drives(joints)
     found: NDArray[np.int64] = np.where(loud, 0, inner)
     return found
 
 
 def stopped_nodes(joints: Joints, tree: Tree) -> NDArray[np.int64]:
-    """Nodes of inner joints that have the stops of one coordinate and nothing else; -1: others."""
+    """Nodes of inner joints whose only rows are the stops of one coordinate; -1: others."""
     found = np.full(len(joints.kind), -1)
     for i in range(len(tree.kind)):
         j = int(tree.joint[i])
@@ -110,7 +110,7 @@ def stopped_nodes(joints: Joints, tree: Tree) -> NDArray[np.int64]:
 
 
 def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
-    """Whether a joint may be part of a tree: rigid, unbreakable, between what moves or stands."""
+    """Whether a joint may be part of a tree: rigid, unbreakable, without a kinematic body."""
     kinds = {int(bodies.kind[joints.body_a[j]]), int(bodies.kind[joints.body_b[j]])}
     return (
         int(joints.kind[j]) in TREE_KINDS
@@ -122,10 +122,10 @@ def may_be_inner(bodies: Bodies, joints: Joints, j: int) -> bool:
 
 
 class Forest:
-    """Nodes as they are found."""
+    """Collects the nodes of all trees."""
 
     def __init__(self, bodies: Bodies, joints: Joints, start: Start) -> None:
-        """Without any node."""
+        """Start without nodes."""
         self.bodies, self.joints, self.start = bodies, joints, start
         self.node = np.full(len(bodies.kind), -1)
         self.inner = np.zeros(len(joints.kind), np.int64)
@@ -138,7 +138,7 @@ class Forest:
                     self.at.setdefault(body, []).append(j)
 
     def add_node(self, body: int, parent: int, tree: int, **more: object) -> int:
-        """A node that leads to a body; its place among the nodes."""
+        """Add a node that leads to a body; returns its number."""
         mass, moments = 0.0, np.zeros(6)
         if more.pop("last", True):
             mass, inertia = float(self.bodies.mass[body]), self.bodies.inertia_B[body]
@@ -159,13 +159,13 @@ class Forest:
         return len(self.rows) - 1
 
     def add_root(self, body: int) -> None:
-        """A tree that floats, from a body that is free."""
+        """Add a floating tree whose root is a free body."""
         self.roots.append((len(self.rows), 1))
         self.add_node(body, -1, len(self.roots) - 1, kind=NODE_FREE)
         self.grow(body)
 
     def add_joint(self, j: int, known: int) -> int:
-        """The nodes of joint j from a body that has one (or stands) to its other one."""
+        """Add the nodes of joint j from a body that is known to its other body."""
         joints, p, q = self.joints, self.start.p, self.start.q
         a, b = int(joints.body_a[j]), int(joints.body_b[j])
         child = b if known == a else a
@@ -201,7 +201,7 @@ class Forest:
         return child
 
     def grow(self, body: int) -> None:
-        """All that hangs on a body by joints, depth first in the order of the scene."""
+        """Add all bodies connected to a body by joints, depth first in the order of the scene."""
         stack = [(body, iter(self.at.get(body, [])))]
         while stack:
             known, left = stack[-1]
@@ -217,11 +217,11 @@ class Forest:
             stack.append((child, iter(self.at.get(child, []))))
 
     def is_known(self, body: int) -> bool:
-        """Whether a body stands or has its node already."""
+        """Whether a body is static or already has a node."""
         return bool(self.bodies.kind[body] != DYNAMIC or self.node[body] >= 0)
 
     def plant(self, j: int) -> None:
-        """A tree on the ground, from joint j."""
+        """Add a tree fixed to the ground, from joint j."""
         ends = (int(self.joints.body_a[j]), int(self.joints.body_b[j]))
         standing = ends[0] if self.bodies.kind[ends[0]] != DYNAMIC else ends[1]
         other = ends[0] if standing == ends[1] else ends[1]
@@ -231,9 +231,9 @@ class Forest:
 
 
 def tied_trees(bodies: Bodies, joints: Joints, forest: Forest) -> NDArray[np.int64]:
-    """Of each tree the first that equations tie to it, -1: nothing ties it, or what moves.
+    """For each tree the first tree tied to it by equations; -1: none, or tied to moving bodies.
 
-    Tied are trees on the ground, or one that floats to itself alone.
+    Trees on the ground may be tied to each other, a floating one to itself only.
     """
     n = len(forest.roots)
     floating = np.array([free for _, free in forest.roots], np.int64)
@@ -263,10 +263,10 @@ def tied_trees(bodies: Bodies, joints: Joints, forest: Forest) -> NDArray[np.int
 def build_tree(
     bodies: Bodies, joints: Joints, start: Start, lone: bool = False
 ) -> tuple[Tree, Array]:
-    """Trees of all bodies that hang on one another by joints, and their coordinates at the start.
+    """Trees of all bodies connected by joints, and their initial coordinates.
 
-    What stands on the ground grows from there, in the order of the scene's joints; what floats
-    from its first body. A body without a joint is no tree, unless `lone`.
+    Trees on the ground start there, in the order of the scene's joints; floating ones start at
+    their first body. A body without joints is a tree only if `lone`.
     """
     forest = Forest(bodies, joints, start)
     for j in range(len(joints.kind)):

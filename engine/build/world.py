@@ -1,4 +1,4 @@
-"""The world of a simulation: its parts, and room for what only a step needs."""
+"""The World of a simulation: its parts and the arrays of a step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.engine.world.world import Clock, Spare
 
 
 def with_activity(model: Model, work: Workspace) -> Model:
-    """The model whose bodies' kinds are their activity (in `work`): sleepers have no rows."""
+    """The model with the activity of bodies (in `work`) as kinds: sleeping bodies have no rows."""
     work.motion.activity[:] = model.bodies.kind
     return model._replace(bodies=model.bodies._replace(kind=work.motion.activity))
 
@@ -38,7 +38,7 @@ def copied(arrays: Any) -> Any:
 
 
 def spare_arrays(state: State) -> Spare:
-    """Room for the state before a step."""
+    """Arrays for the copy of the state before a step."""
     return Spare(
         state=copied(state),
         has_motion=np.zeros(1, np.int64),

@@ -1,4 +1,4 @@
-"""Which pairs touch, and which began or ceased to."""
+"""Contact events: pairs of shapes that begin or cease to touch."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from cardan.engine.world.state import State
 
 @kernel
 def is_touching(contacts: Contacts, c: int) -> bool:
-    """True if the surfaces of contact c met in this step: no gap, a push across it, an impact."""
+    """True if contact c was active in this step: no gap, a normal impulse, or an impact."""
     push = dot(load3(contacts.normal_W, c), load3(contacts.impulse_W, c))
     return bool(contacts.gap[c] <= 0.0 or push > 0.0 or contacts.struck[c] == 1)
 
 
 @kernel
 def put_touch(events: Events, kind: int, step: int, time: float, shapes: Shapes, key: int) -> int:
-    """Append an event of a pair of shapes without its place; its row, or -1 without room."""
+    """Append an event of a pair of shapes, without location; its row, or -1 beyond the capacity."""
     n = len(shapes.kind)
     i, j = key // n, key % n
     k = append_event(events, kind, step, time, shapes.body[i], shapes.body[j])
@@ -44,7 +44,7 @@ def put_touch(events: Events, kind: int, step: int, time: float, shapes: Shapes,
 def put_begin(
     events: Events, contacts: Contacts, c: int, state: State, velocity: NDArray, k: int
 ) -> None:
-    """Place and speed of approach of event k: those of contact c before the kick."""
+    """Write location and approach speed of event k: those of contact c before the kick."""
     p, n = load3(contacts.point_W, c), load3(contacts.normal_W, c)
     put_place(events, k, p, n)
     v_a = velocity_at(state, velocity, contacts.body_a[c], p)
@@ -56,10 +56,10 @@ def put_begin(
 def find_events(
     shapes: Shapes, contacts: Contacts, state: State, velocity: NDArray, time: float, events: Events
 ) -> None:
-    """Append what began and what ceased to touch at the kick under way, ascending by pair.
+    """Append the begin and end events of the present kick, ascending by pair.
 
-    A pair touches in a step when one of its contacts has no gap or carries an impulse. A begin is
-    told with its deepest contact, an end with the place where the pair touched last.
+    A pair touches in a step when one of its contacts has no gap or carries an impulse. The location
+    of a begin event is its deepest contact, that of an end event the last contact of the pair.
 
     Reads   contacts with their impulses; state.contacts: those of the step before;
             velocity (n, 6) before the kick, angular first, W; time [s] of the kick

@@ -1,9 +1,9 @@
-"""Where do shapes touch?
+"""Contact detection.
 
-1 pose     shapes follow their bodies; bounds reach as far as the next step may carry them
+1 pose     shapes in world axes; bounds include the motion of the next step
 2 broad    pairs whose bounds overlap
 3 narrow   gap, normal and up to four points of each pair; of a mesh, of each group of normals
-4 match    impulses of the last step for contacts that last
+4 match    impulses of the last step for persistent contacts
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ from cardan.engine.world.state import State
 
 # Up to this many shapes the plain loop over all pairs is as fast as the tree.
 FEW_SHAPES = 24
-# Up to this many, asking whether any two may touch at all costs less than to pose them.
+# Up to this many shapes, testing whether any two may touch costs less than posing them.
 FEW_PAIRS = 4
-# Balls are larger by this: what touches them only by rounding is not lost.
+# Bounding spheres are enlarged by this factor against rounding.
 ROUNDED = 1.0 + 1e-9
 
 
@@ -71,8 +71,8 @@ def pose_all(
 ) -> None:
     """Rows of `solids`, hull vertices and bounds of all shapes.
 
-    In a time h no point of a shape is carried farther than |v| h + min(|w| h, 2) (|p_BS| + bounding
-    radius). The radius of its ball is that, its bounding radius and its share of the margin.
+    In a time h no point of a shape moves farther than |v| h + min(|w| h, 2) (|p_BS| + bounding
+    radius). The radius of its sphere is the sum of that, its bounding radius and half the margin.
     """
     sweep = scratch.sweep
     solids = scratch.solids
@@ -116,7 +116,7 @@ def find_pairs(
 
 @kernel
 def can_any_touch(shapes: Shapes, kind: NDArray, excluded: NDArray) -> bool:
-    """Whether any two shapes may touch; not looked at, and True, where there are more than a few.
+    """Whether any two shapes may touch; True without a test for more than FEW_PAIRS shapes.
 
     Reads   kind (n,) int64   of bodies
     """
@@ -172,7 +172,7 @@ def write_sphere_contact(
     reach: tuple[float, float],
     contacts: Contacts,
 ) -> None:
-    """The contact of two spheres, if there is one: centres and radii are all that counts."""
+    """The contact of two spheres, if there is one, from centres and radii."""
     i, j = ij
     solids = scratch.solids
     c = load3_at(solids, i, POSITION)
@@ -227,8 +227,8 @@ def write_contacts(
 ) -> None:
     """Append the contacts of one pair of shapes i < j; beyond the capacity they are counted.
 
-    A point is kept when its gap may close within the step: gap <= margin + closing speed * h, and
-    shapes farther apart than the margin do come within it.
+    A point is kept when its gap may close within the step: gap <= margin + closing speed * h.
+    Shapes farther apart than the margin must also come within it during the step.
     """
     i, j = ij
     solids = scratch.solids
@@ -244,7 +244,7 @@ def write_contacts(
         return
     before, dropped = contacts.count[0], contacts.dropped[0]
     if solids[first, KIND] == SPHERE:
-        # touches in one point, whatever the other side is
+        # a sphere touches any shape in one point
         n = negate(hit[1]) if swap else hit[1]
         point = (add(origin, hit[2]), n, hit[0], NEAREST_FEATURE)
         is_kept = keep_point(scratch, ij, point, (margin, h), contacts)
@@ -252,7 +252,7 @@ def write_contacts(
     else:
         count, n = find_points(pair, faces, hit, limit, scratch)
         least = keep_patch(scratch, ij, count, (origin, n, swap), (margin, h), contacts)
-    # far, and met only by a plane of its normal: what passes by must not be stopped there
+    # beyond the margin: a contact must not stop bodies that pass each other
     if margin < least < math.inf and not comes_within(shapes, scratch, ij, first, margin, h):
         contacts.count[0] = before
         contacts.dropped[0] = dropped

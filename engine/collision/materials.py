@@ -12,7 +12,7 @@ from cardan.engine.world.state import State
 
 @kernel
 def surface_velocity_of(materials: Materials, state: State, body: int, material: int) -> Vec3:
-    """How fast a surface of a body runs over it, W [m/s]."""
+    """Velocity of a body's surface relative to the body, W [m/s]."""
     surface_velocity = load3(materials.surface_velocity_B, material)
     if surface_velocity == ZERO3:
         return ZERO3
@@ -23,8 +23,7 @@ def surface_velocity_of(materials: Materials, state: State, body: int, material:
 def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts: Contacts) -> None:
     """Bodies and surface properties of every contact, from its shapes and the pair tables.
 
-    The surface velocity is how fast B's surface runs over its body less the same of A, turned into
-    W.
+    The surface velocity is that of B's surface relative to B minus that of A's relative to A, in W.
     Check   tests/references/test_surfaces.py
     """
     i, j, a, b, body_a, body_b = -1, -1, 0, 0, 0, 0

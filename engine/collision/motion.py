@@ -1,4 +1,4 @@
-"""How far and how fast posed shapes move: rows of `solids`."""
+"""Velocities of posed shapes, from rows of `solids`."""
 
 from __future__ import annotations
 

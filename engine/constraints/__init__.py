@@ -1,1 +1,1 @@
-"""Constraint rows: which relative velocities are not allowed."""
+"""Constraint rows: Jacobians, biases and bounds of joints, limits, motors and contacts."""

@@ -1,4 +1,4 @@
-"""Contacts: one normal and two tangent rows each, and three that resist spinning and rolling."""
+"""Contact rows: a normal, two tangents, and three rows of spinning and rolling friction."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from cardan.engine.world.world import World
 
-# A contact that bears a load within this share of the margin stands ...
+# A loaded contact whose gap is within this share of the margin is at rest ...
 STANDING = 0.1
-# ... and where it is swept, this share of its gap is corrected per step (decision 0065).
+# ... and sweeping solvers correct this share of its gap per step (decision 0065).
 GENTLE = 0.001
 
-# A gap is none when it asks for less than this share of the tolerance, however rough that is.
+# A gap counts as zero when closing it takes less than this share of the solver's tolerance, where
+# the tolerance counts as at most FINEST.
 IN_PLACE, FINEST = 0.5, 1e-8
 
 NEWTON = int(RestitutionLaw.NEWTON)
@@ -25,7 +26,7 @@ NEWTON = int(RestitutionLaw.NEWTON)
 def write_direction(
     rows: Rows, kind: int, contacts: Contacts, c: int, arms: tuple[Vec3, Vec3], e: Vec3
 ) -> int:
-    """The row of the relative velocity of the contact point along e: B against A."""
+    """The row of the velocity of B relative to A at the contact point, along e."""
     row = start_row(rows, kind, contacts.body_a[c], contacts.body_b[c])
     rows.slot[row] = c
     set_jacobian(rows, row, negate(cross(arms[0], e)), e, cross(arms[1], e))
@@ -42,11 +43,11 @@ def set_compliant(
         lam = -h k/2 [min(gap-, 0) + gap + h/2 J v+] - h d/2 (J v + J v+) >= 0
         k = 1/compliance,  gap- = gap - h/2 J v
 
-    the mean of its forces where the step begins and where it ends. As a row, with
+    the mean of its forces at the beginning and at the end of the step. As a row, with
     g = h^2 k/4 + h d/2: cfm = 1/g, bias = (h k/2 (min(gap-, 0) + gap) + h d/2 J v)/g. The spring
-    never gives more than it took. The damper acts where the middle of the step finds the surfaces
-    touching; d is at most 2 m/h, with which it stops the mass m in one step: more would turn it
-    round.
+    releases no more energy than it has stored. The damper acts if the surfaces touch in the middle
+    of the step; d is at most 2 m/h, which stops the mass m in one step: a larger d would reverse
+    its velocity.
 
     Reads   speed   J v before the kick [m/s]; inverse_mass [1/kg] of both bodies together
     Check   tests/references/test_surfaces.py
@@ -69,8 +70,8 @@ def set_compliant(
 def set_rigid(world: World, row: int, c: int, speed: float) -> None:
     """Bias of a rigid contact; speed is J v before the kick [m/s].
 
-    A gap that asks for less than the solver is asked to reach is none: what stands then has no
-    velocities left, and the impulses that hold it up stay the same (solvers/warm_start.py).
+    A gap whose closing speed is below the solver's tolerance counts as zero: resting bodies then
+    have zero velocity, and their contact impulses stay constant (solvers/warm_start.py).
     """
     rows, contacts, options = world.work.rows, world.work.contacts, world.options
     h, gap = world.clock.h[0], contacts.gap[c]
@@ -82,10 +83,10 @@ def set_rigid(world: World, row: int, c: int, speed: float) -> None:
     if abs(rows.bias[row]) <= IN_PLACE * min(options.solver.tolerance, FINEST):
         rows.bias[row] = 0.0
     if speed < -options.restitution_threshold:
-        # without restitution the surfaces still meet: e = 0 must not stop them where they are
+        # without restitution the gap may still close: e = 0 must not stop the bodies before impact
         bounces = options.restitution_law == NEWTON and contacts.restitution[c] > 0.0
         if world.clock.exact[0] == 1:
-            # the drift ends where they meet: until then nothing holds them up
+            # the drift ends at the impact: until then the contact passes no impulse
             rows.bias[row] -= 2.0 * speed
         elif bounces and gap + h * speed < 0.0:
             rows.rebound[row] = -contacts.restitution[c] * speed
@@ -94,16 +95,17 @@ def set_rigid(world: World, row: int, c: int, speed: float) -> None:
 
 @kernel
 def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
-    """What a solver that sweeps may add to b, so that what stands comes to rest.
+    """The change of b that a sweeping solver may apply, so that stacks come to rest.
 
-        stands, within band   GENTLE gap/h instead of gap/h or erp gap/h
-        stands, deeper        erp (gap + band)/h - GENTLE band/h, continuous
-        moves, penetrating    erp gap/h, also where poses would be corrected after the step
+        at rest, within band  GENTLE gap/h instead of gap/h or erp gap/h
+        at rest, deeper       erp (gap + band)/h - GENTLE band/h, continuous
+        moving, penetrating   erp gap/h, also if poses would be corrected after the step
 
-    Sweeps converge slowly where load goes through many bodies. With impulses that are kept from
-    step to step such a mode is a controller that integrates: corrected faster than it converges, it
-    swings, and ever more. Exact solvers do not need it. What is swept is corrected here and nowhere
-    else: poses that are moved after the step would cost a heap a second solve.
+    Sweeps converge slowly when many bodies transmit a load. With warm-started impulses such a slow
+    mode behaves like an integral controller: if the error is corrected faster than the sweeps
+    converge, the mode oscillates with growing amplitude. Exact solvers do not need this change.
+    Swept contacts are corrected by velocities only: correcting poses after the step would require
+    a second solve.
 
     Writes  rows.sweep_bias_delta[row]
     Check   tests/laws/test_stacks.py
@@ -132,15 +134,15 @@ def write_contact(world: World, c: int) -> None:
     """Normal and friction rows of contact c.
 
         apart (gap > 0)    w = J v + gap/h            may close the gap, not cross it
-        penetrating        w = J v + erp gap/h        a share of the depth goes per step
-        bouncing           w = J v + e J u-           Newton's law, if it touches within this step
+        penetrating        w = J v + erp gap/h        a share of the depth is removed per step
+        bouncing           w = J v + e J u-           Newton's law, if it closes within this step
                                                       and approaches faster than the threshold;
                                                       other laws act before (impacts/resolve.py)
 
-    The most demanding of them counts. A compliant contact is a compliant contact instead; how it
-    bounces is
-    up to its damping. Tangents depend on the normal only, so that a standing contact keeps its
-    impulses; they ask for the speed of the surfaces, which run over their bodies: w = J v + belt.
+    The case with the largest w - J v applies. A compliant contact is a spring-damper instead (see
+    set_compliant), whose damping determines the rebound. The tangents depend on the normal only, so
+    that the friction impulses of a resting contact remain valid. Tangent rows include the surface
+    velocities: w = J v + e . surface_velocity.
 
     Source  Constraint Notes n.d., contacts; Newton's hypothesis of restitution
     Check   tests/references/test_contacts.py, tests/references/test_impacts.py
@@ -176,12 +178,13 @@ def write_contact(world: World, c: int) -> None:
 
 @kernel
 def write_rolling(rows: Rows, contacts: Contacts, c: int) -> None:
-    """What resists turning at contact c: a torque about the normal, then two about the tangents.
+    """Spinning and rolling friction of contact c: torques about the normal and both tangents.
 
         |lam_spin| <= spinning lam_n,   |(lam_roll1, lam_roll2)| <= rolling lam_n
 
     with lever arms spinning and rolling [m]; w is the angular velocity of B less that of A along
-    the axis. normal_row is the number of the contact until write_contacts knows its row.
+    the axis. normal_row is the number of the contact until write_contacts sets it to the row
+    of the normal.
 
     Check   tests/references/test_surfaces.py
     """
@@ -203,7 +206,7 @@ def write_rolling(rows: Rows, contacts: Contacts, c: int) -> None:
 
 @kernel
 def write_contacts(world: World) -> None:
-    """All rows of all contacts: those that resist turning close the boxes, three more each follow.
+    """All contact rows: spinning and rolling friction as the last box rows, then three per contact.
 
     Writes  work.rows; rows.count[1], the number of box rows
     Check   tests/engine/constraints/test_rows.py

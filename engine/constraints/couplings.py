@@ -1,10 +1,10 @@
-"""Turns of single bodies in W, and what couples them: gears and racks.
+"""Rotation angles of single bodies in W, and the gears and racks that couple them.
 
-A turn is the twist of a body, since the start, about its axis where that stood at the start. With
-the axis held by a hinge on something that does not turn it is simply the angle of the wheel. On a
-carrier that moves it is the angle against W, not against the carrier.
+The angle of a body is its twist since the start about the initial direction of its axis. If a hinge
+holds the axis on a body that does not rotate, this is the angle of the wheel. On a moving carrier
+it is the angle relative to W, not relative to the carrier.
 
-The rows push each body against W: what holds the axes takes the difference of the torques.
+The rows exert torques relative to W: the bearings of the axes carry the difference of the torques.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rotation_of_child(joints: Joints, state: State, j: int) -> float:
 
 @kernel
 def travel_of_child(joints: Joints, state: State, j: int) -> float:
-    """Way of B's centre of mass along a direction of W since the start [m]."""
+    """Displacement of B's centre of mass along a fixed direction of W since the start [m]."""
     return dot(load3(joints.axis_B, j), load3(state.p_WB, joints.body_b[j])) - joints.angle0[j]
 
 

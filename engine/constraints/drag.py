@@ -1,4 +1,4 @@
-"""Drag as compliant rows: it knows the velocity after the step, so it is of second order."""
+"""Drag as compliant rows: implicit in the velocity after the step, of second order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
         lam = -h (c v + k theta (v+ - v))      theta = 1/2: the rule of the midpoint
         0   = v+ + (c/(k theta) - 1) v + lam/(h k theta)
 
-    Where the rule would turn the velocity round (h k/m > 2) theta is larger (`implicit_share`).
+        If this rule would reverse the velocity (h k/m > 2), theta is larger (`implicit_share`).
 
     Check   tests/references/test_drag.py
     """
@@ -39,7 +39,7 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
     v = load3(state.v_WB_W, i)
     s = norm(v)
     c = forces.coefficient[f, 0] + forces.coefficient[f, 1] * s
-    # at rest quadratic drag is none: what the step adds to the speed is felt in the next one
+    # at rest quadratic drag vanishes: it acts on the speed gained here from the next step on
     if not h * c > 0.0:
         return
     along = scale(1.0 / s, v) if s > 0.0 else (1.0, 0.0, 0.0)
@@ -58,7 +58,7 @@ def write_drag(rows: Rows, state: State, bodies: Bodies, forces: Forces, f: int,
 
 @kernel
 def write_drags(rows: Rows, state: State, bodies: Bodies, forces: Forces, h: float) -> None:
-    """The rows of all drags on bodies that do not sleep."""
+    """The drag rows of all awake bodies."""
     for f in range(forces.kind.shape[0]):
         if forces.kind[f] == FORCE_DRAG and not is_asleep(
             bodies.kind, forces.body_a[f], forces.body_b[f]

@@ -1,4 +1,4 @@
-"""Force elements that are damped or too stiff for a force: springs as compliant rows."""
+"""Springs that are damped or too stiff for explicit integration, as compliant rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cardan.engine.world.state import State
 def bias_acceleration_of_point(
     state: State, bias_acceleration: NDArray, body: int, arm: Vec3
 ) -> Vec3:
-    """Acceleration of a point of a body that flies."""
+    """Acceleration of a body-fixed point without constraint impulses, W [m/s^2]."""
     w = load3(state.w_WB_W, body)
     turn = (bias_acceleration[body, 0], bias_acceleration[body, 1], bias_acceleration[body, 2])
     a = (bias_acceleration[body, 3], bias_acceleration[body, 4], bias_acceleration[body, 5])
@@ -70,10 +70,11 @@ def write_elements(
 ) -> None:
     """A row for every spring and torsion spring that `is_row`, unless its bodies sleep.
 
-    A strong damper (theta > 1/2, drive.set_spring) holds a length as a rod does, so it asks for its
-    speed where the step ends, which is (2 theta - 1) h/2 of its second derivative away.
+    A strong damper (theta > 1/2, motors.set_spring) holds the length almost as a rod does. Its row
+    therefore uses the rate of the length at the end of the step, which differs by
+    (2 theta - 1) h/2 times the second derivative.
 
-    Source  decision 0003; the rule of springs of joints (drive.set_spring)
+    Source  decision 0003; the same rule as for springs of joints (motors.set_spring)
     Check   tests/references/test_springs.py
     """
     for f in range(forces.kind.shape[0]):

@@ -1,4 +1,4 @@
-"""A hand that pulls a point of a body: a critically damped spring with a capped force."""
+"""The grab force on a point of a body: a critically damped spring of bounded force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of an impact without duration: joints hold, contacts push; nothing that needs time acts."""
+"""Rows of an instantaneous impact: equations of joints and contacts, without finite forces."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cardan.engine.world.world import World
 def write_impact_rows(world: World) -> None:
     """Equations of all joints outside trees as J v+ = 0, then the contacts as in every step.
 
-    Motors, springs, friction of joints and soft stops are left out: without duration they pass no
-    impulse. A hard stop that an impact runs a joint against stops it in the kick that follows.
+    Motors, springs, joint friction and soft stops are left out: in an instant they transmit no
+    impulse. A hard stop that a joint reaches because of an impact acts in the next kick.
 
     Writes  work.rows
     """

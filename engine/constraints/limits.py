@@ -27,7 +27,7 @@ from cardan.engine.world.model import Joints
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, SLOT_LOWER, SLOT_UPPER, Rows
 from cardan.engine.world.state import State
 
-# [m/s or rad/s] a stop is not bounced off below this speed: it would never come to rest
+# [m/s or rad/s] below this speed a stop has no restitution, so that the joint comes to rest
 BOUNCE_SPEED = 0.01
 # sin(swing) below which two axes count as being in line
 IN_LINE = 1e-9
@@ -35,7 +35,7 @@ IN_LINE = 1e-9
 
 @kernel
 def one_sided_bias(error: float, h: float, erp: float) -> float:
-    """Bias that keeps C >= 0: a violation shrinks by erp, a gap may close but not be crossed."""
+    """Bias that keeps C >= 0: a violation shrinks by erp per step, a gap closes at most to zero."""
     if error < 0.0:
         return erp * error / h
     return error / h
@@ -45,11 +45,11 @@ def one_sided_bias(error: float, h: float, erp: float) -> float:
 def set_compliant(
     rows: Rows, row: int, stiffness: NDArray, axis: int, damping: float, x: float, h: float
 ) -> None:
-    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f where x is.
+    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f at x.
 
         bias = f/(h f' + d),  cfm = 1/(h (h f' + d))
 
-    Where neither slope nor damper resists, the force itself; within the bounds of the row.
+    If slope and damping are both zero, the row applies the force itself within its bounds.
 
     Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
     Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
@@ -68,7 +68,7 @@ def set_compliant(
 
 @kernel
 def reach_of(h: float, speed: float) -> float:
-    """What a step may bring near: four times the present speed, plus the width of a hair."""
+    """Distance within which a limit has a row: four times the motion per step, plus a constant."""
     return 1e-3 + 4.0 * h * abs(speed)
 
 
@@ -80,9 +80,10 @@ def keep_positive(
 
     A hard limit within reach of this step becomes C/h (not yet touching) or erp C/h (violated) and
     bounces with its restitution. A soft one is a spring-damper that only pushes, and only while it
-    is violated; damping alone slows what goes deeper. Out of reach the row is dropped.
+    is violated; damping without stiffness only slows an increasing violation. Out of reach the row
+    is dropped.
 
-    Reads   error C [m or rad]; slot (joint, impulse slot): stops of one coordinate share their law
+    Reads   error C [m or rad]; slot (joint, impulse slot): both stops of a coordinate have one law
     Source  Constraint Notes n.d., joint limits and their generalisation
     Check   tests/references/test_limits.py, tests/references/test_ball_limits.py
     """
@@ -105,7 +106,7 @@ def keep_positive(
         return
     rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     restitution = joints.limit_restitution[j, axis]
-    # without any rebound what is left of the gap may close: it stops where the stop is
+    # without restitution the remaining gap may close: the motion ends at the stop
     if restitution > 0.0 and speed < -BOUNCE_SPEED and error + h * speed < 0.0:
         rows.rebound[row] = -restitution * speed
         rows.bias[row] = min(rows.bias[row], -rows.rebound[row])
@@ -143,7 +144,7 @@ def write_limits(
     h: float,
     bias_acceleration: NDArray,
 ) -> None:
-    """Both stops of a coordinate, which = (joint, axis); equal ones lock it."""
+    """Both stops of a coordinate, which = (joint, axis); equal limits lock it."""
     j, axis = which
     if joints.limit_on[j, axis] == 0:
         return
@@ -169,8 +170,9 @@ def write_swing_limit(
     """The cone of a ball joint: C = limit - swing, swing = acos(s . s_b), s in A and s_b in B.
 
     The general limit with x = s . s_b (the part `perpendicular`) and dC/dx = 1/sin(swing). With
-    the axes in line (swing 0 or pi) there is no direction to swing in; any across s is taken,
-    always the same: at 0 only a cone of a hair's width asks for it, from pi it leads back.
+    the axes in line (swing 0 or pi) the direction of the swing is undefined; a fixed direction
+    perpendicular to s is used: at 0 it matters only for a cone of nearly zero width, at pi it leads
+    back into the cone.
     """
     c = dot(frame.s, frame.s_b)
     sine = norm(cross(frame.s, frame.s_b))
@@ -190,10 +192,10 @@ def write_swing_limit(
 def write_twist_limit(
     rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
 ) -> None:
-    """The twist of a ball joint either way: C = limit - twist and C = limit + twist.
+    """Both twist limits of a ball joint: C = limit - twist and C = limit + twist.
 
-    The general limit with x = twist (the part `twist`), dC/dx = -1 and 1. The twist is counted
-    across pi. With the axis turned over (swing = pi, to TURNED_OVER) it means nothing: no rows.
+    The general limit with x = twist (the part `twist`), dC/dx = -1 and 1. The twist is
+    continuous across pi. At swing = pi (within TURNED_OVER) it is undefined: no rows are written.
     """
     if 1.0 + dot(frame.s, frame.s_b) < TURNED_OVER:
         return
@@ -214,7 +216,7 @@ def write_twist_limit(
 def write_ball_limits(
     rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
 ) -> None:
-    """Swing and twist limits of a ball joint, as far as it has them.
+    """The rows of a ball joint's swing and twist limits, if it has any.
 
     Writes  rows, state.joint_q[j] (swing, twist)
     Check   tests/references/test_ball_limits.py, tests/engine/constraints/test_rows.py

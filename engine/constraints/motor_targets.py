@@ -1,4 +1,4 @@
-"""What the target of a motor is at a time, and how fast it moves."""
+"""Targets of motors: value and rate at a given time, and the servo's position error."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def is_moving(state: State, model: Model, j: int, axis: int) -> bool:
 def target_at(state: State, model: Model, j: int, axis: int, time: float, width: float) -> float:
     """The target of a motor: commanded, or the scene's at this time.
 
-    Between two kicks velocity is constant, so the place at the end of a step is the mean of the
-    places in the middle of this step and of the next. With the step as `width` the result is where
-    to be in a middle so that these means are the targets, with an error of (omega width)^6/64 for a
-    target of angular frequency omega. Steps and commands are taken as they are.
+    Between two kicks the velocity is constant, so the position at the end of a step is the mean of
+    the positions in the middle of this step and of the next. With the step as `width`, the result
+    is the mid-step position for which these means equal the targets, with an error of
+    (omega width)^6/64 for a target of angular frequency omega. Step functions and commands are
+    returned unchanged.
 
     Source  decision 0128
     """
@@ -52,7 +53,7 @@ def target_at(state: State, model: Model, j: int, axis: int, time: float, width:
 def rate_at(state: State, model: Model, j: int, axis: int, time: float, width: float) -> float:
     """The rate of target_at [m/s or rad/s]: over the step that begins, or at this time (width 0).
 
-    0 of steps and commands.
+    0 for step functions and commands.
     """
     if not is_moving(state, model, j, axis):
         return 0.0
@@ -64,7 +65,7 @@ def rate_at(state: State, model: Model, j: int, axis: int, time: float, width: f
 
 @kernel
 def along_axes(joints: Joints, j: int, components: Vec3) -> Vec3:
-    """A vector in A's axes, from its components along the three axes of a ball."""
+    """A vector in A's axes, from its components along the three axes of a ball joint."""
     t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
     vector = add_scaled(scale(components[0], t1), components[1], t2)
     return add_scaled(vector, components[2], cross(t1, t2))
@@ -72,7 +73,7 @@ def along_axes(joints: Joints, j: int, components: Vec3) -> Vec3:
 
 @kernel
 def aim_at(state: State, model: Model, j: int, time: float, width: float) -> Vec3:
-    """Rotation vector of a ball's target, in A's axes [rad]."""
+    """Rotation vector of the target of a ball joint, in A's axes [rad]."""
     x = target_at(state, model, j, 0, time, width)
     y = target_at(state, model, j, 1, time, width)
     z = target_at(state, model, j, 2, time, width)
@@ -81,7 +82,7 @@ def aim_at(state: State, model: Model, j: int, time: float, width: float) -> Vec
 
 @kernel
 def turning_of(phi: Vec3, rate: Vec3) -> Vec3:
-    """Angular velocity of the rotation exp(phi) where phi moves at a rate, in the fixed axes.
+    """Angular velocity of the rotation exp(phi) for a given rate of phi, in the fixed axes [rad/s].
 
     phi' + (1 - cos a)/a^2 phi x phi' + (a - sin a)/a^3 phi x (phi x phi'),  a = |phi|
 
@@ -109,8 +110,8 @@ def position_error(
 ) -> float:
     """How far a coordinate is from the target of its position motor [m or rad].
 
-    A ball's three targets are one rotation vector: its error is the rotation vector from where B
-    should be to where it is, along the ball's axes.
+    The three targets of a ball joint form one rotation vector: the error is the rotation vector
+    from the target orientation of B to its present one, along the axes of the joint.
     """
     joints = model.joints
     if joints.kind[j] != BALL:

@@ -46,7 +46,7 @@ from cardan.engine.world.rows import (
 )
 from cardan.engine.world.state import State
 
-# [m/s or rad/s] below this speed the friction of several axes holds instead of opposing the motion
+# [m/s or rad/s] below this speed each axis has its own friction row, above it they share one
 SLIDING = 1e-3
 
 
@@ -54,7 +54,7 @@ SLIDING = 1e-3
 def write_motor(
     rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
 ) -> None:
-    """A motor on one coordinate; its target is the scene's at this moment unless one is commanded.
+    """A motor on one coordinate; its target is the commanded one, or the scene's at this time.
 
         velocity   bias = -target                                     |lam| <= max_force h
         position   a servo: the lock lower = upper = target with a bounded force,
@@ -64,7 +64,7 @@ def write_motor(
                                                                       |lam| <= max_force h
         force      lam  = target h
 
-    Source  Constraint Notes n.d., motors, with one sense for all: B relative to A
+    Source  Constraint Notes n.d., motors, with one sign convention: B relative to A
     Check   tests/references/test_motors.py, tests/references/test_servo.py,
             tests/references/test_following.py
     """
@@ -109,7 +109,7 @@ def write_motor(
 def is_free(joints: Joints, j: int) -> bool:
     """Whether the coordinates of a joint are motions that friction and damping can act on.
 
-    Not those of gears and racks, which are turns against W, nor of a rod that keeps its length.
+    False for gears and racks, whose coordinates are rotations in W, and for rods of fixed length.
     """
     kind = joints.kind[j]
     if kind == DISTANCE:
@@ -121,7 +121,7 @@ def is_free(joints: Joints, j: int) -> bool:
 def write_friction(
     rows: Rows, state: State, joints: Joints, j: int, axis: int, frame: JointFrame, h: float
 ) -> None:
-    """Dry friction of a free axis: opposes its motion with at most joints.friction."""
+    """Dry friction of a free axis: opposes the motion, bounded by joints.friction."""
     row = start_row(rows, ROW_FRICTION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, SLOT_FRICTION + axis, state)
     rows.axis[row] = axis
@@ -136,17 +136,17 @@ Damper = tuple[float, float]
 
 @kernel
 def spring_part(joints: Joints, j: int) -> int:
-    """Column of joints.inverse_mass that the joint's own spring works on."""
+    """Column of joints.inverse_mass for the coordinate of the joint's own spring."""
     return 0 if joints.kind[j] == HINGE2 or is_length(joints.kind[j], 0) else 1
 
 
 @kernel
 def join_friction(rows: Rows, state: State, first: int) -> None:
-    """Make one row of the friction of several axes while they slide: against the motion.
+    """Combine the friction rows of several sliding axes into one row against the motion.
 
-    Sliding faster than SLIDING the axes (from `first` to the last row) have one friction among
-    them, along -x_dot/|x_dot|. Slower each keeps its own, so that they hold still in every
-    direction; the largest friction is then a box around the sphere.
+    Above the speed SLIDING the axes (rows `first` to the last one) share one friction force along
+    -x_dot/|x_dot|. Below it each axis keeps its own row, so that friction resists motion in every
+    direction; the set of friction forces is then a box that contains the sphere.
     """
     last = rows.count[0]
     square = 0.0
@@ -169,8 +169,10 @@ def join_friction(rows: Rows, state: State, first: int) -> None:
 def write_joint_friction(
     rows: Rows, state: State, joints: Joints, j: int, frame: JointFrame, h: float
 ) -> None:
-    """Dry friction of all free motions of a joint: of each axis, but of a ball's three rotations
-    together, and of a planar joint's two displacements together (isotropic).
+    """Dry friction of all free motions of a joint, one bound per axis.
+
+    The three rotations of a ball joint share one isotropic bound, and so do the two displacements
+    of a planar joint.
 
     Check   tests/references/test_joint_friction.py
     """
@@ -189,14 +191,14 @@ def write_joint_friction(
 def set_spring(
     rows: Rows, row: int, state: State, force: float, stiffness: float, damper: Damper, h: float
 ) -> None:
-    """A spring-damper by the trapezoidal rule: its force is that of the mean of both ends.
+    """A spring-damper by the trapezoidal rule: its force is the mean of those at both ends.
 
         lam = -h [force + stiffness h/4 (J v+ - J v)] - h d ((1 - theta) J v + theta J v+)
 
     as a row:  g = h^2 k/4 + h d theta,  cfm = 1/g,
                bias = (h force + (h d (1 - theta) - h^2 k/4) J v)/g
-    Second order, stable for any stiffness, keeps the energy of a linear spring; theta is 1/2 unless
-    the damper is so strong that the velocity would change its sign (implicit_share).
+    Second order, stable for any stiffness; conserves the energy of a linear spring. theta is 1/2
+    unless the damper is so strong that the velocity would change its sign (implicit_share).
 
     Reads   force [N or N m] in the middle of the step; stiffness its derivative there;
             damper = (d, inverse mass of the coordinate)
@@ -214,10 +216,10 @@ def set_spring(
 
 @kernel
 def spring_coordinate(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
-    """What the spring of a joint is stretched or twisted by, but for its rest [m or rad].
+    """The coordinate of the spring of a joint, without subtracting its rest value [m or rad].
 
-    The first coordinate; of a hinge2 the way along the first axis, of a distance joint the
-    distance less the first one.
+    The first coordinate; for a hinge2 the displacement along the first axis, for a distance joint
+    the distance minus its initial value.
     """
     if joints.kind[j] == HINGE2:
         return dot(frame.s, frame.gap)
@@ -244,7 +246,7 @@ def write_joint_spring(
     force = elastic_force(joints.spring_k, j, x)
     stiffness = elastic_slope(joints.spring_k, j, x)
     if stiffness <= 0.0 and joints.spring_damping[j] == 0.0:
-        # a flat or falling characteristic has no implicit form: the force itself, explicitly
+        # a flat or falling characteristic has no implicit form: the force is applied explicitly
         rows.lo[row] = -force * h
         rows.hi[row] = -force * h
         return

@@ -1,4 +1,4 @@
-"""Filling one row."""
+"""Writing one constraint row: its bodies, Jacobian, bias and slot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cardan.engine.world.state import State
 
 @kernel
 def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
-    """Claim the next row; free of bounds, bias, compliance and guess until something is set."""
+    """Append a row with neither bounds, bias, compliance nor initial guess; return its number."""
     row = rows.count[0]
     rows.count[0] = row + 1
     rows.kind[row] = kind
@@ -38,7 +38,7 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
 
 @kernel
 def belong_to_joint(rows: Rows, row: int, joint: int, slot: int, state: State) -> None:
-    """Name the joint and the impulse slot of a row; the slot's last impulse is its guess."""
+    """Assign a row to a joint and an impulse slot; the slot's last impulse is its warm start."""
     rows.joint[row] = joint
     rows.slot[row] = slot
     rows.lam_warm[row] = state.joint_lam[joint, slot]
@@ -46,7 +46,7 @@ def belong_to_joint(rows: Rows, row: int, joint: int, slot: int, state: State) -
 
 @kernel
 def set_jacobian(rows: Rows, row: int, angular_a: Vec3, linear: Vec3, angular_b: Vec3) -> None:
-    """J = [angular_a, -linear, angular_b, linear]: what moves A one way moves B the other."""
+    """J = [angular_a, -linear, angular_b, linear]: opposite unit motions of A and B."""
     minus = negate(linear)
     for k in range(3):
         rows.J_a[row, k] = angular_a[k]
@@ -72,17 +72,18 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
 def set_equation(
     rows: Rows, row: int, error: float, curvature: float, k: Vec3, bias_acceleration: NDArray
 ) -> None:
-    """Bias of an equation C = 0 whose error stands in the middle of the step.
+    """Bias of an equation C = 0 whose error is measured in the middle of the step.
 
-    A point that moves on a curve leaves it by h^2/8 d2C/dt2 in the half step before the middle and
-    as much in the half step after it. What is wrong is therefore C - h^2/8 d2C/dt2; of that a share
-    erp goes per step. The velocity must be tangent where the step ends: h/2 d2C/dt2 ahead.
+    A point that moves straight instead of along a curve leaves it by h^2/8 d2C/dt2 in the half step
+    before the middle, and by as much in the half step after it. The error to correct is therefore
+    C - h^2/8 d2C/dt2, of which a share erp is removed per step. The velocity has to be tangent at
+    the end of the step, hence the term h/2 d2C/dt2.
 
         bias = h/2 curvature + erp/h (C - h^2/8 curvature)
 
     Reads   error C [m or rad]; curvature d2C/dt2 at constant velocities [m/s^2 or rad/s^2];
-            k = (h, erp, cfm); bias_acceleration (n, 6) rad/s^2, m/s^2: how
-            velocities change on the way by themselves
+            k = (h, erp, cfm); bias_acceleration (n, 6) rad/s^2, m/s^2: accelerations of
+                    free flight
     Source  decision 0003
     Check   tests/engine/constraints/test_rows.py, tests/laws/test_energy.py
     """

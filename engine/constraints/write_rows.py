@@ -1,4 +1,4 @@
-"""Which relative velocities are not allowed."""
+"""Write the constraint rows of a step: joints, stiff springs, drag, the grab force, contacts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
-    """Take the share of the error out of equations: loops of trees are closed by coordinates.
+    """Remove the position correction from equations: joint coordinates close the loops of trees.
 
     bias = h/2 curvature + erp/h (C - h^2/8 curvature) becomes h/2 curvature: see
     stabilisation/loop_closure.py, and set_equation.
@@ -44,9 +44,9 @@ def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
 def write_joint(
     model: Model, state: State, j: int, rows: Rows, h: float, bias_acceleration: NDArray
 ) -> None:
-    """The rows of one joint: equations, then limits, motor and damper of each axis, then the rest.
+    """The rows of one joint: equations; limits, motor, damper of each axis; friction and spring.
 
-    A joint inside a tree has no equations.
+    A joint of a tree has no equations.
 
     Writes  rows, state.joint_q[j] (of joints in trees: trees/body_sync.py)
     """
@@ -77,7 +77,7 @@ def write_joint(
 
 @kernel
 def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
-    """Whether a joint of a tree has no row: it never has, or its stops are out of reach."""
+    """Whether a joint of a tree has no row in this step: no drives, and no stop within reach."""
     tree = model.tree
     if tree.silent[j] == 1:
         return True
@@ -91,9 +91,9 @@ def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
 
 @kernel
 def write_rows(world: World) -> None:
-    """All rows of this step: joints, stiff springs, drag, the hand, then contacts.
+    """All rows of this step: joints, stiff springs, drag, the grab force, then contacts.
 
-    Joints and springs of bodies that sleep have no rows; their coordinates stay.
+    Joints and springs of sleeping bodies have no rows; their coordinates keep their values.
 
     Reads   poses and velocities in the middle of the step, work.contacts, motion.bias_acceleration
     Writes  work.rows, state.joint_q

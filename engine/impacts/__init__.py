@@ -1,1 +1,1 @@
-"""Impacts: velocities that jump in an instant, by a law of restitution."""
+"""Impacts: instantaneous changes of velocity under a law of restitution."""

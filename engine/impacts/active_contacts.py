@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from cardan.engine.world.problem import Problem
     from cardan.engine.world.rows import Rows
 
-# contacts whose speeds of approach differ by less than this share are struck at once, so that
-# symmetry is kept
+# contacts whose approach speeds differ by less than this share are struck together, which
+# preserves symmetry
 TIE = 1e-6
 
 
 @bundle
 class ImpactWindow(NamedTuple):
-    """Which contacts are near enough to take part in an impact, and fast enough to cause one."""
+    """Thresholds of gap, approach speed and time for contacts that take part in an impact."""
 
-    horizon: float  # s     within this time at its present speed; 0: now
+    horizon: float  # s     contacts that close within this time take part; 0: now
     closed: float  # m      a gap below this is closed: an impact is due
-    touching: float  # m    gaps below this take part in it, and pass it on
-    threshold: float  # m/s approach speed below which nothing rebounds
+    touching: float  # m    contacts with gaps below this transmit an impact
+    threshold: float  # m/s approach speed below which there is no rebound
     before: float  # -      share of the kick that acts before the impact
 
 
@@ -49,9 +49,9 @@ def speed_along(problem: Problem, i: int, v: NDArray) -> float:
 def is_struck(
     problem: Problem, contacts: Contacts, c: int, speed: float, window: ImpactWindow
 ) -> bool:
-    """Whether contact c is rigid and touches within the window, faster than the threshold.
+    """Whether contact c is rigid and closes within the window, faster than the threshold.
 
-    Without restitution it must not be stopped where it is: until it is closed the kick has it.
+    A contact without restitution is excluded until its gap is closed: the kick handles it.
     """
     i = problem.count[1] + 3 * c
     return (
@@ -66,7 +66,7 @@ def is_struck(
 def fastest_approach(
     problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow
 ) -> float:
-    """Largest speed of approach among contacts that strike [m/s]; 0: none does."""
+    """Largest approach speed of the struck contacts [m/s]; 0 if there are none."""
     fastest = 0.0
     for c in range(contacts.count[0]):
         speed = speed_along(problem, problem.count[1] + 3 * c, impacts.seen)
@@ -79,7 +79,7 @@ def fastest_approach(
 def mark_struck(
     problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow, slowest: float
 ) -> None:
-    """Contacts that strike at least as fast as `slowest`; all others are open.
+    """Mark contacts with an approach speed of at least `slowest` as struck, all others as open.
 
     Writes  impacts.role; impacts.reached: their bodies
     """
@@ -98,7 +98,7 @@ def mark_struck(
 def mark_closed(
     problem: Problem, contacts: Contacts, impacts: Impacts, window: ImpactWindow, fastest: float
 ) -> None:
-    """Open contacts that a body moving at `fastest` would close within the window become closed."""
+    """Mark open contacts as closed that would close within the window at the speed `fastest`."""
     for c in range(contacts.count[0]):
         near = contacts.gap[c] - window.horizon * fastest < window.touching
         rigid = problem.cfm[problem.count[1] + 3 * c] == 0.0
@@ -108,7 +108,7 @@ def mark_closed(
 
 @kernel
 def propagate_between(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
-    """Let an impact go from one of two dynamic bodies to the other; whether it did."""
+    """Propagate an impact between two dynamic bodies; True if it reaches a further body."""
     if bodies.kind[a] != DYNAMIC or bodies.kind[b] != DYNAMIC or reached[a] == reached[b]:
         return False
     reached[a] = 1
@@ -118,7 +118,7 @@ def propagate_between(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
 
 @kernel
 def propagate(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) -> None:
-    """Bodies that an impact reaches through equations of joints and through closed contacts.
+    """Mark the bodies that an impact reaches through joint equations and closed contacts.
 
     Writes  impacts.reached
     """
@@ -138,7 +138,7 @@ def propagate(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) 
 
 @kernel
 def is_reached(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
-    """Whether a row between two bodies belongs to the impact: it may move one of them."""
+    """Whether a row belongs to the impact: the impact reaches one of its two bodies."""
     return (bodies.kind[a] == DYNAMIC and reached[a] == 1) or (
         bodies.kind[b] == DYNAMIC and reached[b] == 1
     )

@@ -1,4 +1,4 @@
-"""The rows of one impact: a small Problem cut out of the step's."""
+"""The rows of one impact: a subproblem of the step's Problem."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
-    """Row i of one problem becomes row k of another: geometry, masses, bounds; lam = 0."""
+    """Copy row i of one problem to row k of another: geometry, masses, bounds; lam = 0."""
     copy_geometry(source, i, target, k)
     target.cfm[k] = source.cfm[i]
     target.lo[k] = source.lo[i]
@@ -34,9 +34,9 @@ def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
 def gather(
     bodies: Bodies, rows: Rows, contacts: Contacts, problem: Problem, impacts: Impacts
 ) -> None:
-    """Equations of the bodies in reach, then contacts that are not open; speeds before the impact.
+    """Gather equations of reached bodies, then contacts that are not open; speeds before impact.
 
-    An equation requires that its speed stay what it was before the first impact of this moment.
+    An equation keeps the row velocity that it had before the first impact of this instant.
 
     Writes  impacts.problem (but b), source, speed
     """

@@ -1,4 +1,4 @@
-"""Impulses of the parts of one step, by contact: contacts come and go from part to part."""
+"""Contact impulses accumulated over the parts of a step, whose contacts may differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @kernel
 def clear_totals(impacts: Impacts) -> None:
-    """Totals of a step to zero.
+    """Set the totals of a step to zero.
 
     Writes  impacts.contact_lam, joint_lam, accumulator, record
     """
@@ -27,9 +27,9 @@ def clear_totals(impacts: Impacts) -> None:
 
 @kernel
 def recall_impulses(world: World) -> None:
-    """impacts.contact_lam of the present contacts from the accumulator; 0 for new ones.
+    """Read impacts.contact_lam of the present contacts from the accumulator; 0 for new ones.
 
-    Both lists ascend by pair: one walk through each.
+    Both lists are sorted by pair and merged in one pass.
     """
     contacts, n_shapes = world.work.contacts, world.model.shapes.kind.shape[0]
     stored, lam = world.work.impacts.accumulator, world.work.impacts.contact_lam
@@ -51,7 +51,7 @@ def recall_impulses(world: World) -> None:
 
 @kernel
 def store_impulses(world: World) -> None:
-    """The accumulator from impacts.contact_lam of the present contacts."""
+    """Write the accumulator from impacts.contact_lam of the present contacts."""
     contacts, n_shapes = world.work.contacts, world.model.shapes.kind.shape[0]
     stored, lam = world.work.impacts.accumulator, world.work.impacts.contact_lam
     for c in range(contacts.count[0]):
@@ -77,9 +77,9 @@ def accumulate_kick(world: World) -> None:
 
 @kernel
 def report_totals(world: World) -> None:
-    """problem.lam and the report of the last kick become those of all parts and impacts of a step.
+    """Replace problem.lam and the report of the last kick by the totals of parts and impacts.
 
-    What tables show. Nothing where impacts are part of the kick.
+    Tables show these values. Does nothing if impacts are part of the kick.
     """
     if not has_impact_law(world.options):
         return

@@ -1,10 +1,10 @@
 """Laws of restitution.
 
-All laws see w = A lam + speed, the speeds of the rows after the impact: equations require w = 0,
-contacts w_n >= 0 with friction on its disk.
+In all laws w = A lam + speed is the row velocity after the impact: equations require w = 0,
+contacts w_n >= 0 with Coulomb friction.
 
-    newton       w_n = -e speed_n where the contact approached
-    poisson      lam_c ends the approach (e = 0); then restitution: lam_n >= e lam_c_n
+newton       w_n = -e speed_n of approaching contacts
+poisson      compression lam_c (e = 0), then restitution: lam_n >= e lam_c_n
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 AUTO = int(SolverMethod.AUTO)
 NEWTON, EXACT = int(RestitutionLaw.NEWTON), int(ImpactTime.EXACT)
-# an impact happens once: it is solved to rounding where that can be had
+# later steps cannot correct an impact: it is solved to rounding if the method allows
 TOLERANCE = 1e-11
 SWEEPS = 1000
-# energy that counts as gained, as a share of what impulses and speeds are worth
+# energy gain above rounding, as a share of |lam| |speed|
 GAIN = 1e-13
 
 
 @kernel
 def has_impact_law(options: StepOptions) -> bool:
-    """Whether impacts act apart from the kick: another law than Newton's, or at their own time."""
+    """Whether impacts are separate from the kick: a law other than Newton's, or exact times."""
     return options.restitution_law != NEWTON or options.impact_time == EXACT
 
 
@@ -81,9 +81,9 @@ def contact_of(work: Workspace, k: int) -> int:
 
 @kernel
 def write_speeds(work: Workspace) -> None:
-    """impacts.speed of contacts: with half of the kick where they are struck, else without it.
+    """Write impacts.speed: with half of the kick for struck contacts, without it for others.
 
-    A contact at rest bears its half of the kick by itself. Surfaces that move count.
+    The kick itself balances the forces on a resting contact. Surface velocities are included.
     """
     impacts = work.impacts
     problem = impacts.problem
@@ -98,7 +98,7 @@ def write_speeds(work: Workspace) -> None:
 
 @kernel
 def room(work: Workspace, k: int, horizon: float) -> float:
-    """Speed at which a contact that is not struck may still close [m/s]."""
+    """Approach speed allowed to a contact that is not struck: gap/horizon [m/s]."""
     c = contact_of(work, k)
     if work.impacts.role[c] == ROLE_STRUCK or horizon <= 0.0:
         return 0.0
@@ -107,7 +107,7 @@ def room(work: Workspace, k: int, horizon: float) -> float:
 
 @kernel
 def aim(work: Workspace, share: float, horizon: float) -> None:
-    """b of the problem: struck contacts must part with `share` times e of their approach.
+    """Write b of the problem: struck contacts separate at share * e * approach speed.
 
     Writes  impacts.problem.b
     """
@@ -151,9 +151,10 @@ def gains(impacts: Impacts, v: NDArray) -> bool:
 
 @kernel
 def keep_energy(impacts: Impacts, v: NDArray) -> None:
-    """Shorten impacts.lam towards `first`, which creates no energy, until it creates none.
+    """Move impacts.lam towards `first`, which creates no energy, until it creates none either.
 
-    The gain is a parabola of the share; contacts that part in both answers part in between.
+    The gain is a quadratic function of the share; contacts that separate in both solutions separate
+    in between.
     """
     at_0, _ = gain_at(impacts, 0.0, v)
     at_half, _ = gain_at(impacts, 0.5, v)
@@ -171,17 +172,17 @@ def keep_energy(impacts: Impacts, v: NDArray) -> None:
 
 @kernel
 def keep_answer(problem: Problem, lam: NDArray) -> None:
-    """lam = problem.lam."""
+    """Copy problem.lam to lam."""
     for k in range(problem.count[0]):
         lam[k] = problem.lam[k]
 
 
 @kernel
 def newton_impact(world: World, horizon: float, bounded: bool) -> None:
-    """Newton: what approaches parts with e times its speed, all contacts of the problem at once.
+    """Newton's law: approaching contacts separate at e times their approach speed, all at once.
 
-    With friction that can create energy (Kane's paradox); `bounded`: then e is lowered, for all
-    contacts of the problem, to what leaves the energy as it was.
+    With friction this can create energy (Kane's paradox); if `bounded`, e is then reduced for all
+    contacts of the problem so that no energy is created.
 
     Writes  impacts.lam
     Check   tests/references/test_impacts.py
@@ -201,7 +202,8 @@ def newton_impact(world: World, horizon: float, bounded: bool) -> None:
 def append_given(problem: Problem, k: int, x: int, given: float) -> None:
     """Rows x .. x + 2: friction of the contact with normal row k under a normal impulse `given`.
 
-    Its normal row moves nothing and is solved by lam = given; the given impulse is in b.
+    The normal row has a zero Jacobian and the solution lam = given; the effect of the given impulse
+    is in b.
     """
     for i in range(3):
         copy_row(problem, k + i, problem, x + i)
@@ -219,9 +221,9 @@ def append_given(problem: Problem, k: int, x: int, given: float) -> None:
 
 @kernel
 def write_restitution(work: Workspace, horizon: float) -> None:
-    """The problem of the second phase: e lam_c is given, more may be needed where bodies meet.
+    """The problem of the restitution phase: e lam_c is given, further impulses prevent penetration.
 
-    Writes  impacts.problem: b; rows of what is given appended, count[0] with them
+    Writes  impacts.problem: b; friction rows of the given impulses are appended, count[0] = all
     """
     impacts, v = work.impacts, work.motion.scratch
     problem, first = impacts.problem, impacts.first
@@ -245,14 +247,14 @@ def write_restitution(work: Workspace, horizon: float) -> None:
 
 @kernel
 def poisson_impact(world: World, horizon: float) -> None:
-    """Poisson: a phase that ends all approach, then one of restitution with e times its impulses.
+    """Poisson's law: a compression phase, then a restitution phase with e times its impulses.
 
         1  w = A lam_c + speed,            lam_c_n >= 0 _|_ w_n >= 0
         2  w = A (lam_c + lam_r) + speed,  lam_r_n >= e lam_c_n _|_ w_n >= 0
 
     each with Coulomb's law for its own impulses. Never creates energy: phase 1 is dissipative, and
-    lam_r = e lam_c would return e^2 of the energy its impulses took; should several contacts with
-    friction and unlike e do worse, phase 2 is shortened to what leaves the energy as it was.
+    lam_r = e lam_c would return e^2 of the energy its impulses took; if several contacts with
+    friction and different e would gain energy, phase 2 is reduced until they gain none.
 
     Writes  impacts.first lam_c, impacts.lam lam_c + lam_r
     Source  Glocker 1995; Anitescu and Potra 1997, with friction bound by all of lam_r_n

@@ -1,4 +1,4 @@
-"""Resolve impacts: velocities jump where bodies meet, in the kick or at the time of impact."""
+"""Resolve impacts: velocity jumps under a law of restitution, at the kick or the time of impact."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 POISSON = int(RestitutionLaw.POISSON)
 PROPAGATING = int(RestitutionLaw.PROPAGATING)
 
-# impacts of one moment under the propagating law: equal balls in a row need one per ball and more
-# where several come in; light balls between heavy ones many, and what is left then does not rebound
+# successive impacts of one instant under the propagating law: a row of equal balls needs one per
+# ball, light balls between heavy ones need many; approaches left after the last do not rebound
 ROUNDS, ROUNDS_PER_CONTACT = 100, 20
-# approaches below this share of the first are rounding, also where no threshold is set
+# approach speeds below this share of the first one are rounding, even with a zero threshold
 NOTHING = 1e-9
 
 
 @kernel
 def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
-    """impacts.velocity += a share of what the kick will do, as far as it is known beforehand.
+    """Add a share of the predicted kick to impacts.velocity.
 
-    Forces of this step; joints and springs as in the last step. Energy is then kept by e = 1:
-    the impact acts between two halves of the kick.
+    Prediction: forces of this step; impulses of joints and springs of the last step. The impact
+    then acts between two halves of the kick, and e = 1 conserves energy.
     """
     motion, rows, problem = work.motion, work.rows, work.problem
     velocity = work.impacts.velocity
@@ -65,7 +65,7 @@ def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
 
 @kernel
 def move_bodies(work: Workspace) -> None:
-    """Add M^-1 J^T lam of one impact to all velocities that are kept."""
+    """Add M^-1 J^T lam of one impact to the velocities of impacts and to motion.jump."""
     impacts, jump = work.impacts, work.motion.jump
     problem = impacts.problem
     for k in range(problem.count[0]):
@@ -98,7 +98,7 @@ def keep_sums(work: Workspace, k: int) -> None:
 
 @kernel
 def book_outside(world: World, k: int, lam: float) -> None:
-    """Impulse and work of row k that come from bodies whose motion is given."""
+    """Book the impulse and work of row k on bodies of prescribed (kinematic) motion."""
     model, state, work = world.model, world.state, world.work
     bodies, problem = model.bodies, work.impacts.problem
     a, b = problem.body_a[k], problem.body_b[k]
@@ -116,10 +116,10 @@ def book_outside(world: World, k: int, lam: float) -> None:
 
 @kernel
 def apply_impact(world: World) -> None:
-    """Let one impact act, and book it: each row's work is lam times its mean speed.
+    """Apply one impact and book its energy: the work of a row is lam times its mean velocity.
 
-    What all normals took together is the impact's loss, what all tangents took is friction; one
-    of them may give what the other takes, but what both give together is a correction.
+    The energy lost at normals is impact loss, that lost at tangents is friction loss. A gain of one
+    is deducted from the loss of the other; a net gain is booked as a correction.
 
     Writes  velocities of impacts, motion.jump; state.ledger, momentum_in; sums of impacts
     Check   tests/references/test_impacts.py
@@ -139,7 +139,7 @@ def apply_impact(world: World) -> None:
         if kind == ROW_NORMAL:
             pushed += lam * mean
         elif kind == ROW_TANGENT:
-            # the bias is how fast surfaces run over their bodies
+            # the bias of a tangent is its surface velocity
             surface_velocity = work.rows.bias[impacts.source[k]]
             rubbed += lam * (mean + surface_velocity)
             ledger[LEDGER_WORK_IN] -= lam * surface_velocity
@@ -160,7 +160,7 @@ def apply_impact(world: World) -> None:
 
 @kernel
 def resolve_once(world: World, window: ImpactWindow, fastest: float) -> None:
-    """One impact under the law of the options; under the propagating one of the fastest only."""
+    """Resolve one impact by the law of the options; the propagating law takes the fastest only."""
     work, bodies, law = world.work, world.model.bodies, world.options.restitution_law
     problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
     if law == PROPAGATING:
@@ -180,7 +180,7 @@ def resolve_once(world: World, window: ImpactWindow, fastest: float) -> None:
 
 @kernel
 def apply_jump(world: World) -> None:
-    """Velocities after the last impact become those of the step.
+    """Set the velocities of the step to those after the last impact.
 
     Writes  state.v_WB_W, w_WB_W; motion.velocity_free
     """
@@ -196,9 +196,9 @@ def apply_jump(world: World) -> None:
 
 @kernel
 def resolve(world: World, window: ImpactWindow) -> bool:
-    """Resolve all impacts within the window; whether there were any.
+    """Resolve all impacts within the window; True if there were any.
 
-    newton, poisson   all contacts within reach of a struck one at once
+    newton, poisson   all contacts that a struck one reaches, simultaneously
     propagating       the fastest approach alone (ties together), then the next, until none is left
                       above the threshold or ROUNDS are over
 

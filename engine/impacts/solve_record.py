@@ -1,4 +1,4 @@
-"""How well the solves of a step went, and what they add up to."""
+"""Residuals and iterations of all solves of a step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @kernel
 def record_solve(impacts: Impacts, report: Report) -> None:
-    """Count a solve in: the largest residuals, the sum of iterations.
+    """Add a solve to the record: largest residuals, sum of iterations.
 
     Writes  impacts.record
     """
@@ -26,7 +26,7 @@ def record_solve(impacts: Impacts, report: Report) -> None:
 
 @kernel
 def report_solves(impacts: Impacts, report: Report) -> None:
-    """The step's report from the record."""
+    """Write the report of the step from the record."""
     record = impacts.record
     report.residual[0] = record[RECORD_RESIDUAL]
     report.coulomb_error[0] = record[RECORD_COULOMB]

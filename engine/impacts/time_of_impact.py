@@ -1,4 +1,4 @@
-"""Time of impact: when the first two bodies meet that are to rebound."""
+"""Time of impact: the first time at which a rigid contact closes fast enough to rebound."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def is_due(world: World, window: ImpactWindow) -> bool:
 
 @kernel
 def time_of_impact(world: World, window: ImpactWindow) -> float:
-    """Time until the first rigid contact closes faster than the threshold [s]; clock.h: none does.
+    """Time until a rigid contact closes faster than the threshold [s]; clock.h if none does.
 
-    Exact where both bodies fly freely and keep the points they meet with (spheres, and what does
-    not turn); else right to second order, and the rest of the gap is a part of its own.
+    Exact for free flight with fixed contact points on the bodies (spheres, bodies that do not
+    rotate); otherwise of second order, and the remaining gap takes another part of the step.
 
-    Reads   motion.velocity_old, velocity_free (what forces alone do in clock.h)
+    Reads   motion.velocity_old, velocity_free (velocities without constraints after clock.h)
     Check   tests/references/test_exact_impacts.py
     """
     contacts, state, motion = world.work.contacts, world.state, world.work.motion

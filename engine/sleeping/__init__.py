@@ -1,1 +1,1 @@
-"""Bodies that have come to rest are left alone until something happens to them."""
+"""Sleeping: islands at rest are excluded from the dynamics until they are disturbed."""

@@ -1,4 +1,4 @@
-"""What each body does in this step: the kinds of the model, as they are now."""
+"""Activity of each body in this step: its kind, or ASLEEP."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NOT_AT_ALL = (0.0, 0.0, 0.0)
 
 @kernel
 def write_activity(world: World) -> None:
-    """STATIC, KINEMATIC or DYNAMIC as in the scene, but bodies that sleep are ASLEEP.
+    """STATIC, KINEMATIC or DYNAMIC as in the scene; ASLEEP for sleeping bodies.
 
-    Where bodies may sleep, a kinematic body at rest counts as static: it wakes nothing.
+    If sleeping is enabled, a kinematic body at rest counts as static: it wakes no body.
 
     Writes  work.motion.activity (n,), which is model.bodies.kind of the world
     """
@@ -32,7 +32,7 @@ def write_activity(world: World) -> None:
 
 @kernel
 def update_activity(world: World) -> None:
-    """Take back the contacts of bodies that woke; write what every body does in this step."""
+    """Restore the cached contacts of woken bodies, and write the activity of every body."""
     if world.options.sleep.enabled == 1:
         return_contacts(world.model.shapes, world.state)
     write_activity(world)

@@ -1,4 +1,4 @@
-"""Islands of bodies that have been slow for long enough fall asleep."""
+"""Put islands of bodies to sleep that have been slow for a given number of steps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def _join_pair(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) -> None:
-    """Bodies a and b act on each other: they rest together, and not on what is carried along."""
+    """Unite the sets of two interacting bodies; a kinematic one prevents the other from resting."""
     kind_a, kind_b = bodies.kind[a], bodies.kind[b]
     if kind_a == DYNAMIC and kind_b == DYNAMIC:
         union(parent, a, b)
@@ -40,7 +40,7 @@ def _join_pair(bodies: Bodies, state: State, parent: NDArray, a: int, b: int) ->
 
 @kernel
 def _join_all(bodies: Bodies, parent: NDArray) -> None:
-    """Every body acts on every other: they rest all together or not at all."""
+    """Unite all bodies: with forces between every two of them, they all sleep or none does."""
     last = -1
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:
@@ -51,7 +51,7 @@ def _join_all(bodies: Bodies, parent: NDArray) -> None:
 
 @kernel
 def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
-    """Count the steps in a row each awake body has been slow; True if one has for long enough."""
+    """Count the successive slow steps of each awake body; True if any count reaches sleep.steps."""
     someone = False
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] != DYNAMIC:
@@ -68,9 +68,10 @@ def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
 
 @kernel
 def find_resting_islands(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
-    """Sets of awake bodies that act on each other by contacts, joints or force elements.
+    """Sets of awake bodies that interact by contacts, joints or force elements.
 
-    Writes  parent; state.still_steps is 0 for what touches or hangs on a body that is carried along
+    Writes  parent; state.still_steps = 0 of bodies in contact with or joined to a moving kinematic
+            body
     """
     bodies, joints, forces = model.bodies, model.joints, model.forces
     make_sets(parent)
@@ -91,10 +92,10 @@ def find_resting_islands(model: Model, state: State, contacts: Contacts, parent:
 def update_sleep(world: World) -> None:
     """Put islands to sleep whose bodies have all been slow for sleep.steps steps in a row.
 
-    What is left of their motion is taken from them and booked as damping, its momentum as given to
-    the outside. Their contacts wait in state.resting.
+    Their velocities are set to zero. The kinetic energy lost is booked as damping, the momentum
+    lost as external. Their contacts are moved to state.resting.
 
-    Reads   model.bodies.kind: what bodies do now; contacts of this step
+    Reads   model.bodies.kind: activity of bodies; contacts of this step
     Writes  state: velocities, asleep_with, still_steps, contacts, resting, ledger, momentum_in;
             model.bodies.kind; work.islands.parent, number
     Source  decision 0041

@@ -1,4 +1,4 @@
-"""What wakes bodies: contact with what is awake, and whatever varies in time."""
+"""Wake sleeping bodies: by contact with awake bodies, and by forces that vary in time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cardan.engine.world.world import World
 
 @kernel
 def wake(state: State, i: int) -> None:
-    """Wake body i with all that fell asleep together with it."""
+    """Wake body i and all bodies that fell asleep with it."""
     first = state.asleep_with[i]
     if first < 0:
         return
@@ -28,14 +28,14 @@ def wake(state: State, i: int) -> None:
 
 @kernel
 def disturb(state: State, i: int) -> None:
-    """Something acts on body i: it wakes, and its rest begins anew."""
+    """Wake body i and reset its count of slow steps."""
     wake(state, i)
     state.still_steps[i] = 0
 
 
 @kernel
 def varies(targets: Targets, table: int, time: float, h: float) -> bool:
-    """Whether a target is another one than in the step before."""
+    """Whether the value of a target differs from that of the previous step."""
     if targets.count[table] == 1:
         return False
     return value_at(targets, table, time) != value_at(targets, table, time - h)
@@ -43,7 +43,7 @@ def varies(targets: Targets, table: int, time: float, h: float) -> bool:
 
 @kernel
 def wake_by_time(world: World) -> None:
-    """Wake the bodies on which something acts that varies in time, or that a user pushes.
+    """Wake the bodies on which a time-varying motor or wrench, or a commanded force, acts.
 
     Reads   targets of motors and wrenches in the middle of the step
     Writes  state.asleep_with, still_steps
@@ -75,9 +75,11 @@ def wake_by_time(world: World) -> None:
 
 @kernel
 def wake_touched(bodies: Bodies, contacts: Contacts, state: State) -> bool:
-    """Wake every sleeping body with a contact: what it touches is awake or moves.
+    """Wake every sleeping body that has a contact: the other body is awake or moves.
 
-    Reads   bodies.kind: what bodies do now; True if any body woke
+    Returns True if any body was woken.
+
+    Reads   bodies.kind: activity of bodies
     Check   tests/laws/test_sleeping.py
     """
     for c in range(contacts.count[0]):
@@ -90,7 +92,7 @@ def wake_touched(bodies: Bodies, contacts: Contacts, state: State) -> bool:
 
 @kernel
 def return_contacts(shapes: Shapes, state: State) -> None:
-    """Hand the contacts of bodies that woke back to the cache, with the impulses they rested on."""
+    """Move the contacts of woken bodies from state.resting to the cache, with their impulses."""
     if state.woken[0] == 1:
         move_cached(state.resting, shapes, state.asleep_with, False, state.contacts)
         state.woken[0] = 0

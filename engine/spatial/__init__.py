@@ -1,1 +1,1 @@
-"""Mathematics without bodies: small tuples of floats that live in registers, nothing allocated."""
+"""Vectors, quaternions and spatial algebra on tuples of floats, without memory allocation."""

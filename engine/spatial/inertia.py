@@ -1,4 +1,4 @@
-"""Inertia of rigid bodies and of what hangs on them: maps from motion to force vectors.
+"""Rigid-body and articulated-body inertia: maps from motion to force vectors.
 
 A symmetric 3 x 3 matrix is six numbers (xx, yy, zz, xy, xz, yz). The inertia of a rigid body is
 (m, h, I): mass, mass times the centre of mass seen from the origin, moments about the origin.
@@ -69,7 +69,7 @@ def sym_inverse(S: Sym3) -> Sym3:
 
 @kernel
 def steiner(m: float, c: Vec3) -> Sym3:
-    """m (c.c 1 - c c^T): what the moments of a mass m grow by when the origin moves by c."""
+    """m (c.c 1 - c c^T): increase of the moments of a mass m when the origin moves by c."""
     x, y, z = c
     return (
         m * (y * y + z * z),
@@ -83,7 +83,7 @@ def steiner(m: float, c: Vec3) -> Sym3:
 
 @kernel
 def rigid_inertia(m: float, c: Vec3, I_c: Sym3) -> RigidInertia:
-    """Of a mass m with its centre at c and moments I_c about it.
+    """Inertia of a mass m with its centre at c and moments I_c about it.
 
     Source  Featherstone 2022, rigid-body inertia
     Check   tests/engine/spatial/test_inertia.py
@@ -110,13 +110,13 @@ def rigid_energy(inertia: RigidInertia, v: Spatial) -> float:
 
 @kernel
 def rigid_sum(a: RigidInertia, b: RigidInertia) -> RigidInertia:
-    """Of two bodies that move as one."""
+    """Inertia of two bodies that are rigidly connected."""
     return a[0] + b[0], add(a[1], b[1]), sym_add(a[2], b[2])
 
 
 @kernel
 def rigid_shifted(inertia: RigidInertia, r: Vec3) -> RigidInertia:
-    """The same, felt at an origin from which the old one lies at r: axes stay.
+    """The same about another origin, with the old one at r from it; same axes.
 
     m stays, h' = h + m r, and the moments by Steiner's theorem twice, from the old origin to the
     centre and from there to the new one, without dividing by the mass:
@@ -138,7 +138,7 @@ def rigid_shifted(inertia: RigidInertia, r: Vec3) -> RigidInertia:
 
 @kernel
 def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
-    """X^T I X: the inertia of a body from frame B to frame A."""
+    """X^T I X: a rigid-body inertia from frame B to frame A."""
     E, r = X
     m, h, moments = inertia
     T = transposed(E)
@@ -147,7 +147,7 @@ def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
 
 @kernel
 def as_articulated(inertia: RigidInertia) -> ArticulatedInertia:
-    """A body nothing hangs on: A = I, B = [h x], C = m 1."""
+    """The articulated inertia of a single body: A = I, B = [h x], C = m 1."""
     m, h, moments = inertia
     B = ((0.0, -h[2], h[1]), (h[2], 0.0, -h[0]), (-h[1], h[0], 0.0))
     return moments, B, (m, m, m, 0.0, 0.0, 0.0)
@@ -170,7 +170,7 @@ def force_of(inertia: ArticulatedInertia, v: Spatial) -> Spatial:
 
 @kernel
 def without(inertia: ArticulatedInertia, U: Spatial, inverse: float) -> ArticulatedInertia:
-    """I - U U^T/D for U = I S, D = S . U: what is felt beyond a joint that is free along S.
+    """I - U U^T/D for U = I S, D = S . U: the inertia transmitted by a joint free along S.
 
     inverse = 1/D.
 
@@ -186,7 +186,7 @@ def without(inertia: ArticulatedInertia, U: Spatial, inverse: float) -> Articula
 
 @kernel
 def shifted_back(inertia: ArticulatedInertia, r: Vec3) -> ArticulatedInertia:
-    """The same, felt at an origin from which the old one lies at r: axes stay.
+    """The same about another origin, with the old one at r from it; same axes.
 
     C' = C,  B' = B + [r x] C,  A' = A - B' [r x] - (B [r x])^T
     """

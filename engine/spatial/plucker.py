@@ -1,7 +1,7 @@
-"""Spatial vectors: motion (w, v) and force (n, f), angular part first, at an origin they share.
+"""Spatial vectors: motion (w, v) and force (n, f), angular part first, at a common origin.
 
-X_BA = (E, r) goes from frame A to frame B: E turns components of A into those of B, r is B's
-origin seen from A's, in A's axes. Angular velocity w and the velocity v of the origin are one
+X_BA = (E, r) transforms from frame A to frame B: E rotates components in A to those in B, r is B's
+origin relative to A's, in A's axes. Angular velocity w and the velocity v of the origin are one
 motion vector; the moment n about the origin and the force f are one force vector. Their product
 n . w + f . v is a power and does not depend on the frame.
 """
@@ -87,13 +87,13 @@ def inverted(X: Transform) -> Transform:
 
 @kernel
 def cross_motion(v: Spatial, m: Spatial) -> Spatial:
-    """v x m: the rate of a motion vector m that is fixed in what moves with v."""
+    """v x m: the rate of a motion vector m that is fixed in a frame of velocity v."""
     return cross(v[0], m[0]), add(cross(v[0], m[1]), cross(v[1], m[0]))
 
 
 @kernel
 def cross_force(v: Spatial, f: Spatial) -> Spatial:
-    """v x* f: the rate of a force vector f that is fixed in what moves with v."""
+    """v x* f: the rate of a force vector f that is fixed in a frame of velocity v."""
     return add(cross(v[0], f[0]), cross(v[1], f[1])), cross(v[0], f[1])
 
 

@@ -1,4 +1,4 @@
-"""Unit quaternions as tuples (w, x, y, z): Hamilton product, active, q_WB turns B into W."""
+"""Unit quaternions as tuples (w, x, y, z): Hamilton product, active, q_WB maps B to W."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cardan.engine.spatial.vec3 import Vec3
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
-# squares of norms within this of 1 are normalised by a line, 3/8 of its square off
+# squared norms within this of 1 are normalised to first order, with an error of 3/8 of its square
 NEARLY = 1e-8
 
 
@@ -63,10 +63,10 @@ def unit(q: Quaternion) -> Quaternion:
 
 @kernel
 def nearly_unit(q: Quaternion) -> Quaternion:
-    """q / |q| of a product of unit quaternions: 1/sqrt(x) = (3 - x)/2 for |x - 1| of some rounding.
+    """q / |q| of a product of unit quaternions: 1/sqrt(x) = (3 - x)/2 for |x - 1| near rounding.
 
-    What is left is 3/8 (x - 1)^2, nothing for a product of any number of factors; no root, no
-    division to wait for.
+    The error is 3/8 (x - 1)^2, below rounding for any number of factors; without the latency of a
+    root and a division.
     """
     s = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3]))
     return (s * q[0], s * q[1], s * q[2], s * q[3])
@@ -74,7 +74,7 @@ def nearly_unit(q: Quaternion) -> Quaternion:
 
 @kernel
 def unit_again(q: Quaternion) -> Quaternion:
-    """As `unit`; of what is nearly a unit quaternion without a root or a division to wait for."""
+    """As `unit`; for nearly unit quaternions without a root or a division."""
     n = q[0] * q[0] + q[1] * q[1] + (q[2] * q[2] + q[3] * q[3])
     return nearly_unit(q) if abs(n - 1.0) < NEARLY else unit(q)
 

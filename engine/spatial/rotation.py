@@ -10,7 +10,7 @@ from cardan.engine.spatial.vec3 import Vec3
 
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
-# [rad] angles whose sine and cosine are short series
+# [rad] angles of rotation below which sine and cosine are computed by series
 SMALL = 0.5
 
 
@@ -23,7 +23,7 @@ MANY_TURNS = 1e5
 
 @kernel
 def sine_cosine(x: float) -> tuple[float, float]:
-    """sin x and cos x together, within 2e-16: no call in the middle of a walk.
+    """sin x and cos x together, within 2e-16, without a library call.
 
     x = k pi/2 + r, |r| <= pi/4, then the minimax polynomials of both for r.
 
@@ -56,7 +56,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
 def exponential(phi: Vec3) -> Quaternion:
     """The quaternion of the rotation vector phi [rad]: (cos |phi|/2, sin(|phi|/2) phi/|phi|).
 
-    Below half a radian by series in z = (|phi|/2)^2, a third of the time (next terms < 1e-16):
+    Below half a radian by series in z = (|phi|/2)^2, three times as fast (next terms < 1e-16):
 
         sin(x)/x = 1 - z/6 (1 - z/20 (1 - z/42 (1 - z/72 (1 - z/110))))
         cos(x)   = 1 - z/2 (1 - z/12 (1 - z/30 (1 - z/56 (1 - z/90 (1 - z/132)))))

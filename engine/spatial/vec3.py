@@ -75,7 +75,7 @@ def normalised(a: Vec3) -> Vec3:
 
 @kernel
 def perpendicular(n: Vec3) -> Vec3:
-    """A unit vector perpendicular to the unit vector n; the same n gives the same answer."""
+    """A unit vector perpendicular to the unit vector n, a function of n alone."""
     if abs(n[0]) < 0.57735026918962573:
         return normalised((0.0, n[2], -n[1]))
     return normalised((n[1], -n[0], 0.0))

@@ -1,5 +1,5 @@
-"""Nouns: every array that exists, with its shape, unit, frame and who writes it.
+"""Data structures of the engine: every array with its shape, unit and frame.
 
-Arrays over bodies have n_bodies + 1 elements. The last one is the world: it has no mass that
-could move, sits at the origin and never turns, so that no kernel has to ask for it.
+Arrays over bodies have n_bodies + 1 elements. The last one is the world: a static body of zero
+inverse mass at the origin, so that kernels need no special case for it.
 """

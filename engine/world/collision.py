@@ -1,6 +1,6 @@
-"""What contact detection works on: garbage between steps, but for the tree and its pairs.
+"""Scratch of contact detection; invalid between steps, except for the tree and its pairs.
 
-These are a cache: boxes kept from step to step, whose content never changes a result.
+These are a cache between steps, whose content does not affect results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cardan.engine.compiler.structs import bundle
 from cardan.engine.world.model import Shapes
 
-# Columns of `solids`: one posed shape in one row, so that a pair travels as one small array.
+# Columns of `solids`: one posed shape per row, so that a pair is one small array.
 KIND = 0  # SPHERE ... MESH
 SIZE = 1  # 1:4 m, as Shapes.size
 POSITION = 4  # 4:7 m, origin of S; from the world origin, in a Pair from the origin of side 0
@@ -24,28 +24,28 @@ FACE_START = 18  # convex: first face
 FACE_COUNT = 19
 RADIUS = 20  # m, sphere and capsule are a core (point, segment) with this thickness; others 0
 BOUND = 21  # m, radius of a sphere about the origin of S
-N_FIXED = 22  # columns that a pair needs; what follows tells how the shape moves
+N_FIXED = 22  # columns of a pair's pose and size; the motion of the shape follows
 VELOCITY = 22  # 22:25 m/s, of the body's centre of mass
 TURNING = 25  # 25:28 rad/s, of the body
 CENTRE = 28  # 28:31 m, the body's centre of mass
-REACH = 31  # m, how far any point of the shape can be carried in the step
+REACH = 31  # m, largest displacement of any point of the shape in the step
 N_COLUMNS = 32
 
-# Vertices of the polygon that stands for a round cap.
+# Vertices of the polygon that represents a round cap.
 CAP_CORNERS = 8
 
 MAX_POLYTOPE_POINTS = 256
 
-# Groups of contacts of like normals with one mesh, and contacts each can hold before it is thinned.
+# Groups of contacts of similar normals with one mesh, and contacts of each before its reduction.
 MAX_GROUPS = 12
 CLUSTER_POINTS = 48
-# Nodes that wait while a tree is walked: a tree of 2^60 triangles is not deeper.
+# Pending nodes of a tree traversal: enough for 2^60 triangles.
 TREE_DEPTH = 64
 
 
 @bundle
 class Pair(NamedTuple):
-    """Two shapes as the narrow phase sees them: world axes, origin at side 0's own origin."""
+    """Two shapes as input of the narrow phase: world axes, relative to the origin of side 0."""
 
     solids: NDArray  # (3, N_COLUMNS)  a triangle of a mesh is side 1, the mesh itself row 2
     points: NDArray  # (k, 3) m   hull vertices of all shapes from their own origin, world axes
@@ -64,21 +64,21 @@ class Faces(NamedTuple):
 
 @bundle
 class Polytope(NamedTuple):
-    """Inner hull of the difference A - B that grows until its nearest face is the surface."""
+    """Inner polytope of the difference A - B, expanded until its nearest face is on the surface."""
 
     vertex: NDArray  # (v, 9) m    a - b, a, b
     face: NDArray  # (f, 3) int64  vertex numbers, counter-clockwise from outside
     plane: NDArray  # (f, 4)       outward unit normal, offset [m]
-    edge: NDArray  # (e, 2) int64  horizon seen from the newest vertex
+    edge: NDArray  # (e, 2) int64  horizon of the newest vertex
 
 
 @bundle
 class Patch(NamedTuple):
-    """Where two features overlap, seen along the normal; candidates for contacts."""
+    """Overlap of two features, projected along the normal; candidates for contacts."""
 
     polygon: NDArray  # (2, c, 3) m    corners of each side's feature
     flat: NDArray  # (2, c, 3) m       subject while it is clipped: x, y, height along the normal
-    edge: NDArray  # (2, c) int64      label of the edge that leaves the corner
+    edge: NDArray  # (2, c) int64      label of the edge that starts at the corner
     outline: NDArray  # (c, 2) m       x, y of the side that clips
     candidate: NDArray  # (c, 4) m     x, y, middle height, gap
     feature: NDArray  # (c,) int64
@@ -87,13 +87,13 @@ class Patch(NamedTuple):
 
 @bundle
 class Reduction(NamedTuple):
-    """Contacts of one solid with one mesh, in groups whose normals are alike."""
+    """Contacts of one solid with one mesh, in groups of similar normals."""
 
-    stack: NDArray  # (d,) int64         nodes of the tree that wait
+    stack: NDArray  # (d,) int64         pending nodes of the tree
     used: NDArray  # (1,) int64          groups
     axis: NDArray  # (g, 3) -            normal of the first contact of each
     size: NDArray  # (g,) int64          contacts in each; contact i of group g is row g p + i
-    point: NDArray  # (g p, 3) m         half way between the surfaces, from the solid's origin, W
+    point: NDArray  # (g p, 3) m         midpoint between the surfaces, from the solid's origin, W
     normal: NDArray  # (g p, 3)          from the mesh to the solid, W
     gap: NDArray  # (g p,) m
     feature: NDArray  # (g p,) int64
@@ -108,12 +108,12 @@ class Sweep(NamedTuple):
 
     lower: NDArray  # (m, 3) m
     upper: NDArray  # (m, 3) m
-    ball: NDArray  # (m, 4) m           centre, radius of a sphere around all the shape may reach
+    ball: NDArray  # (m, 4) m           centre, radius of the bounding sphere of the shape and its motion
     motion: NDArray  # (m, 3) m         of the body's centre of mass in the step
     pair_count: NDArray  # (2,) int64   pairs kept, pairs found
     pair_a: NDArray  # (max_pairs,) int64
     pair_b: NDArray  # (max_pairs,) int64
-    fresh_a: NDArray  # (max_pairs,) int64  pairs found anew, before they join the others
+    fresh_a: NDArray  # (max_pairs,) int64  new pairs, before they are merged with the others
     fresh_b: NDArray  # (max_pairs,) int64
     sort_start: NDArray  # (m + 1,) int64
 
@@ -122,20 +122,20 @@ class Sweep(NamedTuple):
 class Tree(NamedTuple):
     """Boxes kept from step to step, see collision/broad/aabb_tree.py; leaves are shapes, then come inner nodes."""
 
-    box: NDArray  # (2 m, 8) m, m^2     lower corner, upper corner, half the surface, nothing
+    box: NDArray  # (2 m, 8) m, m^2     lower corner, upper corner, half the surface, unused
     left: NDArray  # (2 m,) int64       child, -1: a leaf
     right: NDArray  # (2 m,) int64
     parent: NDArray  # (2 m,) int64     -1: the root
     moved: NDArray  # (m,) int64        1: has left its box in this step
     stack: NDArray  # (2 m + 2,) int64
-    meta: NDArray  # (4,) int64         root, stamp, pairs cached, pairs without room
-    near_a: NDArray  # (max_pairs,) int64  a < b: shapes whose boxes share a point, ascending
+    meta: NDArray  # (4,) int64         root, stamp, pairs cached, pairs beyond the capacity
+    near_a: NDArray  # (max_pairs,) int64  a < b: shapes whose boxes intersect, ascending
     near_b: NDArray  # (max_pairs,) int64
 
 
 @bundle
 class CollisionScratch(NamedTuple):
-    """All arrays the room needs."""
+    """All arrays of contact detection."""
 
     solids: NDArray  # (m, N_COLUMNS) m, rad/s ...  posed shapes, by column
     points: NDArray  # (k + 3, 3) m
@@ -146,12 +146,12 @@ class CollisionScratch(NamedTuple):
     tree: Tree
     polytope: Polytope
     patch: Patch
-    spare: Patch  # one group at a time, while it is thinned
+    spare: Patch  # one group at a time, during its reduction
     reduction: Reduction
 
 
 def patch_of(corners: int) -> Patch:
-    """Room for features and candidates of so many corners."""
+    """Arrays for features and candidates of `corners` corners."""
     return Patch(
         polygon=np.zeros((2, corners, 3)),
         flat=np.zeros((2, corners, 3)),
@@ -168,7 +168,7 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
 
     Args:
         shapes: the shapes of the model.
-        max_pairs: pairs the broad phase may report, >= 1.
+        max_pairs: capacity of the broad phase, >= 1.
         max_contacts: capacity of the Contacts; a pair has up to four, so there is room for at
             least a quarter as many pairs.
     """
@@ -179,7 +179,7 @@ def collision_scratch(shapes: Shapes, max_pairs: int, max_contacts: int) -> Coll
     faces = 2 * MAX_POLYTOPE_POINTS + 8
     return CollisionScratch(
         solids=np.zeros((m, N_COLUMNS)),
-        # the last three are the corners of the triangle that is looked at
+        # the last three are the corners of the current triangle
         points=np.zeros((len(shapes.points) + 3, 3)),
         pair=np.zeros((3, N_COLUMNS)),
         cosine=np.zeros((2, 3, 3)),

@@ -19,19 +19,19 @@ class Contacts(NamedTuple):
     body_b: NDArray  # (max,) int64
     shape_a: NDArray  # (max,) int64
     shape_b: NDArray  # (max,) int64
-    feature: NDArray  # (max,) int64        same pair, same features in the next step: same contact
-    point_W: NDArray  # (max, 3) m          half way between the two surfaces
+    feature: NDArray  # (max,) int64        identifies the contact of a pair in the next step
+    point_W: NDArray  # (max, 3) m          midpoint between the two surfaces
     normal_W: NDArray  # (max, 3) -         unit, from A to B
     gap: NDArray  # (max,) m                >= 0 apart, < 0 penetrating
-    struck: NDArray  # (max,) int64         1: pushed by an impact apart from the kick
+    struck: NDArray  # (max,) int64         1: had an impact separate from the kick
     friction: NDArray  # (max,) -           mu
     restitution: NDArray  # (max,) -
     rolling: NDArray  # (max,) m            lever arm of rolling friction
     spinning: NDArray  # (max,) m           lever arm of friction about the normal
     compliance: NDArray  # (max,) m per N       0: rigid
     damping: NDArray  # (max,) N s/m        of a compliant contact
-    surface_velocity_W: (
-        NDArray  # (max, 3) m/s        velocity of B's surface over B minus that of A's over A
+    surface_velocity_W: NDArray  # (max, 3) m/s        velocity of B's surface relative to B minus that of A's relative to A
+    impulse_W: (
+        NDArray  # (max, 3) N s      on B: before the solve the warm start, afterwards the solution
     )
-    impulse_W: NDArray  # (max, 3) N s      on B: before the solve the guess, afterwards the answer
     moment_W: NDArray  # (max, 3) N m s     on B, of spinning and rolling friction: likewise

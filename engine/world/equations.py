@@ -1,4 +1,4 @@
-"""Scratch for the equations of a Problem: bodies and groups of rows as the nodes of a graph."""
+"""Scratch for elimination of a Problem's equations: bodies and groups of rows as nodes of a graph."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cardan.engine.compiler.structs import bundle
 
 # rows of one group of equations, coordinates of one body: the largest node
 NODE_ROWS = 6
-# right sides that are solved at once
+# right-hand sides that are solved simultaneously
 SIDES = 8
 
 
 @bundle
 class Graph(NamedTuple):
-    """Which node couples which, and in which order they are eliminated.
+    """Couplings of the nodes, and their order of elimination.
 
-    Bodies are numbered as equations meet them. A group is up to six equations between the same two
-    bodies; one of its sides may be -1: a body that cannot move.
+    Bodies are numbered in the order of the equations. A group is up to six equations between the
+    same two bodies; one of its sides may be -1: a body that cannot move.
     """
 
     count: NDArray  # (4,) int64           bodies, groups, nodes, blocks
@@ -29,19 +29,19 @@ class Graph(NamedTuple):
     incident: NDArray  # (2 g,) int64      groups at a body
     queue: NDArray  # (b,) int64           bodies, nearest to the fixed ones first
     parent: NDArray  # (b,) int64          body of the spanning forest towards its root, or -1
-    tree: NDArray  # (b,) int64            group that leads there; -1: none, it floats; -2: not seen
-    depth: NDArray  # (b,) int64           how far from the root
+    tree: NDArray  # (b,) int64            group that leads there; -1: none, it floats; -2: not visited
+    depth: NDArray  # (b,) int64           distance from the root
     loops: NDArray  # (b + 1,) int64       first group that closes a loop below this body, last: below none
     body_node: NDArray  # (b,) int64
     member: NDArray  # (g, 6) int64        rows of a group
-    size: NDArray  # (g,) int64            how many they are
+    size: NDArray  # (g,) int64            number of its rows
     side: NDArray  # (g, 2) int64          its bodies, or -1
     next_loop: NDArray  # (g,) int64       next group that closes a loop below the same body, or -1
     group_node: NDArray  # (g,) int64
     node: NDArray  # (k,) int64            body it is, or -1 - group
     start: NDArray  # (k + 1,) int64       first block of each column
     row: NDArray  # (blocks,) int64        node of each block, ascending in its column
-    mark: NDArray  # (k,) int64            last column that met a node
+    mark: NDArray  # (k,) int64            last column that visited a node
     child: NDArray  # (k,) int64           first column whose first block is here, or -1
     sibling: NDArray  # (k,) int64         next such column, or -1
 
@@ -51,8 +51,8 @@ class Factor(NamedTuple):
     """Block factor C of [M J^T; J -cfm] over the nodes of a Graph, padded to six."""
 
     C: NDArray  # (k, 6, 6) unit of M or A   below the diagonal of each node's triangle
-    inverse: NDArray  # (k, 6) unit of 1/C   of the diagonal; 0: an equation that says nothing new
-    scale: NDArray  # (k, 6) unit of A       what a pivot is compared with
+    inverse: NDArray  # (k, 6) unit of 1/C   of the diagonal; 0: a redundant equation
+    scale: NDArray  # (k, 6) unit of A       reference of a pivot's size
     X: NDArray  # (blocks, 6, 6) unit of C   transposed: X[t, column, row]
-    x: NDArray  # (k, 6) N s, m/s ...        a right side, then its solution
+    x: NDArray  # (k, 6) N s, m/s ...        a right-hand side, then its solution
     many: NDArray  # (k, 6, 8) N s, m/s ...  eight at once

@@ -1,4 +1,4 @@
-"""What began and ceased to touch, and which joints broke: left for whoever wants to know."""
+"""Events: pairs that begin or cease to touch, and joints that break."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ N_WHERE = 8
 
 @bundle
 class Events(NamedTuple):
-    """In the order in which they happened; without room (max = 0) nobody asks for them."""
+    """Events in the order of occurrence; with max = 0 they are not recorded."""
 
-    count: NDArray  # (1,) int64        events that wait to be read
+    count: NDArray  # (1,) int64        events not read yet
     who: NDArray  # (max, 7) int64      EVENT_KIND ... EVENT_JOINT; -1: none
     where: (
         NDArray  # (max, 8)          s, m, -, m/s  EVENT_TIME ... EVENT_SPEED: point and normal in W

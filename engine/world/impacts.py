@@ -1,4 +1,4 @@
-"""Scratch of impacts that happen in an instant, apart from the kick."""
+"""Scratch of instantaneous impacts, separate from the kick."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cardan.engine.compiler.structs import bundle
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.state import ContactCache
 
-# impacts.role of a contact: takes no part, may be reached, approaches fast enough to rebound
+# impacts.role of a contact: inactive, closed, approaches fast enough to rebound
 ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2
 
 # impacts.record
@@ -19,7 +19,7 @@ RECORD_RESIDUAL, RECORD_COULOMB, RECORD_ITERATIONS, N_RECORD = range(4)
 
 @bundle
 class Impacts(NamedTuple):
-    """One impact at a time and the sum of those of a step; of no size where no law asks for it."""
+    """One impact at a time and the sums of a step; empty if impacts are part of the kick."""
 
     problem: Problem  # equations of the bodies in reach, contacts, then contacts that restore
     source: NDArray  # (max,) int64             row of the step that a row of `problem` is
@@ -29,8 +29,8 @@ class Impacts(NamedTuple):
     lam: NDArray  # (max,) N s                  impulses of the whole impact
     role: NDArray  # (contacts,) int64          ROLE_...
     reached: NDArray  # (n,) int64              1: the impact may move this body
-    velocity: NDArray  # (n, 6) rad/s, m/s      now, with half of the kick; angular first, W
-    seen: NDArray  # (n, 6) rad/s, m/s          now, without it
+    velocity: NDArray  # (n, 6) rad/s, m/s      present, with half of the kick; angular first, W
+    seen: NDArray  # (n, 6) rad/s, m/s          present, without it
     contact_lam: NDArray  # (contacts, 3) N s   normal and tangents, all impacts of the step
     joint_lam: NDArray  # (j, 18) N s or N m s  by slot, all impacts of the step
     accumulator: ContactCache  # normal and tangent impulses of the parts of a step done so far, in place of impulse_W

@@ -1,4 +1,4 @@
-"""What is constant after the build: bodies, shapes, materials, joints, external forces."""
+"""The model, constant after the build: bodies, shapes, materials, joints, external forces."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cardan.engine.compiler.structs import bundle
 from cardan.engine.world.tree import Tree
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
-# a dynamic body that is left alone; only in Motion.activity
+# a sleeping dynamic body; only in Motion.activity
 ASLEEP = 3
 
 SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE, MESH = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-# meshes.inside: nothing behind the faces, a volume they enclose, or all that lies below them (-z)
+# meshes.inside: no volume, the volume enclosed by the faces, or the region below them (-z)
 INSIDE_NONE, INSIDE_CLOSED, INSIDE_BELOW = 0, 1, 2
-# meshes.edge_kind: no solid touches the edge alone, the surface turns away there, it ends there
+# meshes.edge_kind: flat or concave edge, convex edge, border of the surface
 EDGE_INNER, EDGE_CONVEX, EDGE_BORDER = 0, 1, 2
 
 # triangles in a leaf of a mesh's tree
@@ -43,7 +43,7 @@ class Bodies(NamedTuple):
     )
     inverse_inertia_B: NDArray  # (n, 3, 3) 1/(kg m^2)  0 unless dynamic
     com_B: NDArray  # (n, 3) m                  centre of mass from the body origin, body axes
-    node: NDArray  # (n,) int64                 its node in Tree, -1: it moves by itself
+    node: NDArray  # (n,) int64                 its node in Tree, -1: not part of a tree
 
 
 @bundle
@@ -60,8 +60,8 @@ class Shapes(NamedTuple):
     size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii; mesh half edges of its bounds
     bounding_radius: NDArray  # (m,) m  of a sphere about the origin of S; inf for planes
     material: NDArray  # (m,) int64    index into the tables of Materials
-    group: NDArray  # (m,) int64       bits this shape is
-    mask: NDArray  # (m,) int64        bits this shape touches; a pair needs both ways
+    group: NDArray  # (m,) int64       bits of the groups of this shape
+    mask: NDArray  # (m,) int64        bits of the groups it may touch; a pair needs both masks
     point_start: NDArray  # (m,) int64   convex: first hull vertex in `points`
     point_count: NDArray  # (m,) int64   convex: number of hull vertices, 0 for others
     face_start: NDArray  # (m,) int64    convex: first face
@@ -72,12 +72,12 @@ class Shapes(NamedTuple):
     face_loop_start: NDArray  # (f,) int64  first entry in `face_loop`
     face_loop_count: NDArray  # (f,) int64  vertices of the face
     face_loop: NDArray  # (l,) int64     vertex numbers (from point_start), counter-clockwise seen from outside
-    mesh: NDArray  # (m,) int64          which of Meshes, -1 for other kinds
+    mesh: NDArray  # (m,) int64          index in Meshes, -1 for other kinds
 
 
 @bundle
 class Meshes(NamedTuple):
-    """Surfaces of triangles on bodies that nothing pushes, each with a tree of bounds.
+    """Triangle surfaces on static or kinematic bodies, each with a tree of bounds.
 
     The tree of mesh k is complete: nodes node_start[k] + 0 (the root), children of node i are
     2 i + 1 and 2 i + 2; the nodes from first_leaf[k] on are leaves of TREE_LEAF triangles each.
@@ -97,9 +97,7 @@ class Meshes(NamedTuple):
     normal: NDArray  # (t, 3) -          outward unit normals in S
     neighbour: NDArray  # (t, 3) int64   triangle beyond the edge from corner k to k + 1, -1: none
     edge_kind: NDArray  # (t, 3) int64   EDGE_... of that edge
-    region: (
-        NDArray  # (t,) int64        triangles that join flatly have one number, from 0 in each mesh
-    )
+    region: NDArray  # (t,) int64        number of the flat region, from 0 in each mesh
 
 
 @bundle
@@ -112,12 +110,14 @@ class Materials(NamedTuple):
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
     compliance: NDArray  # (k, k) m per N   0: rigid
     damping: NDArray  # (k, k) N s/m    of a compliant contact
-    surface_velocity_B: NDArray  # (k, 3) m/s      velocity of the surface over its body, body axes
+    surface_velocity_B: (
+        NDArray  # (k, 3) m/s      velocity of the surface relative to its body, body axes
+    )
 
 
 @bundle
 class Joints(NamedTuple):
-    """Joints from parent A to child B; arrays (j, 3) hold what belongs to each coordinate."""
+    """Joints from parent A to child B; arrays (j, 3) have one column per coordinate."""
 
     kind: NDArray  # (j,) int64         BALL ... RACK
     body_a: NDArray  # (j,) int64       parent
@@ -131,10 +131,12 @@ class Joints(NamedTuple):
     tangent2_A: NDArray  # (j, 3) -
     axis_B: NDArray  # (j, 3) -         the first axis in B; hinge2, universal, gear: the second axis s_j in B; rack: in W
     q_AB0: NDArray  # (j, 4) -          orientation of B in A where the coordinates are zero
-    q_WA0: NDArray  # (j, 4) -          gear, rack: orientation of A where its turn is zero
-    q_WB0: NDArray  # (j, 4) -          gear: orientation of B where its turn is zero
+    q_WA0: NDArray  # (j, 4) -          gear, rack: orientation of A where its rotation is zero
+    q_WB0: NDArray  # (j, 4) -          gear: orientation of B where its rotation is zero
     angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]; rack: travel of B at the start [m]
-    ratio: NDArray  # (j,) -            gear: turn of B per turn of A; rack, screw: m per rad
+    ratio: (
+        NDArray  # (j,) -            gear: rotation of B per rotation of A; rack, screw: m per rad
+    )
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
     zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
     excluded: (
@@ -142,9 +144,7 @@ class Joints(NamedTuple):
     )
     erp: NDArray  # (j,) -              share of the position error removed per step
     cfm: NDArray  # (j,) 1/kg or 1/(kg m^2)  compliance on the diagonal of equality rows
-    inverse_mass: (
-        NDArray  # (j, 2) 1/kg, 1/(kg m^2)  J M^-1 J^T of a shift of the anchor, of a turn: at most
-    )
+    inverse_mass: NDArray  # (j, 2) 1/kg, 1/(kg m^2)  upper bounds of J M^-1 J^T for a displacement of the anchor, for a rotation
     limit_on: NDArray  # (j, 3) int64   1 if limited; ball: swing, twist
     limit_lower: NDArray  # (j, 3) m or rad
     limit_upper: NDArray  # (j, 3) m or rad
@@ -159,7 +159,7 @@ class Joints(NamedTuple):
         NDArray  # (j, 3, 3) N/m ... or N m/rad ...: k1 k2 k3; 0: removes erp of the error per step
     )
     motor_damping: NDArray  # (j, 3) N s/m or N m s/rad
-    friction: NDArray  # (j,) N or N m  largest friction of each free motion
+    friction: NDArray  # (j,) N or N m  friction bound of each free motion
     damping: NDArray  # (j,) N s/m or N m s/rad
     armature: NDArray  # (j,) kg or kg m^2  of rotors, each free motion
     spring_on: NDArray  # (j,) int64
@@ -173,7 +173,7 @@ class Joints(NamedTuple):
 
 @bundle
 class Targets(NamedTuple):
-    """Quantities that may vary in time: table i is points start[i] ... start[i] + count[i]."""
+    """Time-dependent quantities: table i is the points start[i] ... start[i] + count[i] - 1."""
 
     start: NDArray  # (t,) int64
     count: NDArray  # (t,) int64        1: constant
@@ -194,7 +194,7 @@ class Forces(NamedTuple):
     stiffness: NDArray  # (f, 3) N/m ... or N m/rad ...: k1 k2 k3
     damping: NDArray  # (f,) N s/m or N m s/rad
     rest: NDArray  # (f,) m or rad
-    inverse_mass: NDArray  # (f,) 1/kg or 1/(kg m^2)  springs: J M^-1 J^T at most, in any pose
+    inverse_mass: NDArray  # (f,) 1/kg or 1/(kg m^2)  springs: upper bound of J M^-1 J^T in any pose
     q_AB0: NDArray  # (f, 4) -          torsion: orientation of B in A at angle zero
     table: NDArray  # (f, 6) int64      wrench: targets of force xyz and torque xyz
     body_axes: NDArray  # (f,) int64    wrench: 1 if force and torque are given in body axes
@@ -203,7 +203,7 @@ class Forces(NamedTuple):
 
 @bundle
 class Model(NamedTuple):
-    """All that is constant."""
+    """All constant data."""
 
     bodies: Bodies
     shapes: Shapes

@@ -1,4 +1,4 @@
-"""Plain numbers that choose how a step is done; the enums give the numbers their names."""
+"""Options of a step as numbers, and the enums that name their values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cardan.engine.compiler.structs import bundle
 
 
 class SolverMethod(IntEnum):
-    """How constraints are solved."""
+    """Method of the constraint solver."""
 
     AUTO = 0
     PGS = 1
@@ -27,7 +27,7 @@ class SolverMethod(IntEnum):
 
 
 class Gyroscopic(IntEnum):
-    """What becomes of w x I w."""
+    """Treatment of the gyroscopic torque w x I w."""
 
     OFF = 0
     EXPLICIT = 1
@@ -35,14 +35,14 @@ class Gyroscopic(IntEnum):
 
 
 class OrientationUpdate(IntEnum):
-    """How orientations follow angular velocities."""
+    """Update of orientations from angular velocities."""
 
     FINITE = 0
     INFINITESIMAL = 1
 
 
 class Stabilisation(IntEnum):
-    """What becomes of position errors."""
+    """Correction of position errors."""
 
     BAUMGARTE = 0
     SPLIT_IMPULSE = 1
@@ -50,7 +50,7 @@ class Stabilisation(IntEnum):
 
 
 class Integrator(IntEnum):
-    """How time is stepped."""
+    """Time integration."""
 
     SEMI_IMPLICIT_EULER = 0
     IMPLICIT_MIDPOINT = 1
@@ -60,7 +60,7 @@ class Integrator(IntEnum):
 
 
 class RestitutionLaw(IntEnum):
-    """What bodies do when they meet."""
+    """Law of restitution."""
 
     NEWTON = 0
     POISSON = 1
@@ -68,7 +68,7 @@ class RestitutionLaw(IntEnum):
 
 
 class ImpactTime(IntEnum):
-    """When in a step an impact happens."""
+    """Time of an impact within a step."""
 
     STEP = 0
     EXACT = 1
@@ -76,10 +76,10 @@ class ImpactTime(IntEnum):
 
 @bundle
 class SolverOptions(NamedTuple):
-    """How a Problem is solved."""
+    """Options of the constraint solver."""
 
     method: int  # SolverMethod
-    max_iterations: int  # sweeps of iterative methods; 0: the method's own
+    max_iterations: int  # sweeps of iterative methods; 0: the method's default
     tolerance: float  # m/s or rad/s: residual at which iterations stop
     relaxation: float  # omega of SOR, 0 < omega < 2
     warm_start: int  # 1: start from the last step's impulses
@@ -90,7 +90,7 @@ class SolverOptions(NamedTuple):
 
 @bundle
 class SleepOptions(NamedTuple):
-    """When bodies are left alone."""
+    """Thresholds of sleeping."""
 
     enabled: int  # 1: bodies may fall asleep
     linear_speed: float  # m/s     of the centre of mass, at most
@@ -100,7 +100,7 @@ class SleepOptions(NamedTuple):
 
 @bundle
 class StepOptions(NamedTuple):
-    """How a step is done."""
+    """Options of a step."""
 
     time_step: float  # s
     integrator: int  # Integrator
@@ -110,12 +110,12 @@ class StepOptions(NamedTuple):
     stabilisation: int  # Stabilisation
     energy_return: int  # 1: joints get the energy back that their equations take
     contact_erp: float  # -      share of penetration removed per step by velocities
-    position_erp: float  # -     the same by moving poses
-    restitution_threshold: float  # m/s   slower approaches do not bounce
+    position_erp: float  # -     the same by corrections of poses
+    restitution_threshold: float  # m/s   slower approaches have no restitution
     restitution_law: int  # RestitutionLaw
     impact_time: int  # ImpactTime
-    max_correction_speed: float  # m/s    fastest push-out of penetrating bodies
-    margin: float  # m           contacts are made up to this gap
+    max_correction_speed: float  # m/s    largest separation speed of penetrating bodies
+    margin: float  # m           gap up to which contacts are created
     friction_kind: int  # FRICTION_BOX, FRICTION_CONE or FRICTION_POLYGON
     directions: int  # vertices of the friction polygon
     solver: SolverOptions

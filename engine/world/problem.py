@@ -1,4 +1,4 @@
-"""The waist: all physics above produces one Problem; all solvers below know only that."""
+"""The constraint problem: the only interface between physics and solvers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cardan.engine.world.equations import Factor, Graph
 from cardan.engine.world.tree import Mobility
 
 FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
-# problem.sweep_bias_delta of contacts that were swept: whatever there was is in b
+# problem.sweep_bias_delta of swept contacts: it has been added to b
 BIAS_APPLIED = math.inf
 
 
@@ -21,7 +21,7 @@ class Problem(NamedTuple):
     """Find lam with  w = A lam + b,  lam in its set,  w complementary to it.
 
     A = J M^-1 J^T + diag(cfm); row i reads [J_a w_a v_a J_b w_b v_b] (angular part first).
-    Rows 0 .. n_box are boxes lo <= lam <= hi (lo = -inf, hi = inf: an equation; lo = hi: given).
+    Rows 0 .. n_box are boxes lo <= lam <= hi (lo = -inf, hi = inf: an equation; lo = hi: prescribed).
     The last of them may be dependent rows, three rows each, whose bounds follow a contact's normal impulse
     lam_n: spin about its normal, |lam| <= mu lam_n, and roll about both tangents, within mu lam_n.
     Rows n_box .. n_rows are contacts, three rows each: normal, tangent 1, tangent 2, with
@@ -46,18 +46,20 @@ class Problem(NamedTuple):
     inverse_mass: NDArray  # (n_bodies + 1,) 1/kg  0 for bodies that impulses do not move
     inverse_inertia: NDArray  # (n_bodies + 1, 3, 3) 1/(kg m^2)  W, about each centre of mass
     velocity_old: NDArray  # (n_bodies + 1, 6) rad/s, m/s  before the kick; angular first, W
-    velocity_free: NDArray  # (n_bodies + 1, 6) rad/s, m/s  where forces alone would lead
+    velocity_free: (
+        NDArray  # (n_bodies + 1, 6) rad/s, m/s  after the kick of forces, without constraints
+    )
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
-    sweep_bias_delta: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contacts.py; out: EASED where they did
+    sweep_bias_delta: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contacts.py; out: BIAS_APPLIED if they did
     lo: NDArray  # (max,) N s or N m s       of tangent and dependent rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s
     normal_row: NDArray  # (max,) int64
     mu: NDArray  # (max,) - or m             of tangent and dependent rows
     friction_kind: NDArray  # (2,) int64     FRICTION_BOX ...; vertices of the polygon
-    lam: NDArray  # (max,)                   N s or N m s  in: guess; out: answer
+    lam: NDArray  # (max,)                   N s or N m s  in: warm start; out: solution
     w: NDArray  # (max,)                     m/s or rad/s  out, written by problem/residual.py: A lam + b
-    mobility: Mobility  # M^-1 of bodies of trees, which share their rates
+    mobility: Mobility  # M^-1 of bodies of trees, which share generalised velocities
 
 
 @bundle
@@ -66,40 +68,40 @@ class Lanes(NamedTuple):
 
     count: NDArray  # (2,) int64         groups, contacts without a colour
     data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/sweeps/simd/layout.py
-    begin: NDArray  # (groups + 1,) int64  where each group begins in data, then the end
-    layer: NDArray  # (groups,) int64    where its first layer begins
-    width: NDArray  # (groups,) int64    how many of its lanes are in use, 8 or 16
-    body_a: NDArray  # (lanes,) int64    bodies of the pair of a lane; the world: of none
+    begin: NDArray  # (groups + 1,) int64  first index of each group in data, then the end
+    layer: NDArray  # (groups,) int64    first layer of the group
+    width: NDArray  # (groups,) int64    number of lanes in use, 8 or 16
+    body_a: NDArray  # (lanes,) int64    bodies of the pair of a lane; the world: unused lane
     body_b: NDArray  # (lanes,) int64
     listed: NDArray  # (contacts,) int64 normal rows of the contacts that are swept
-    first: NDArray  # (contacts + 1,) int64  place in listed of the first contact of each pair, then the end
+    first: NDArray  # (contacts + 1,) int64  index in listed of the first contact of each pair, then the end
     key: NDArray  # (contacts,) int64    colour and number of points of each pair
     row: NDArray  # (4 lanes,) int64     normal rows of the points of a lane, then -1
     start: NDArray  # (496,) int64       first free lane of each key
     taken: NDArray  # (n,) int64         bits of the colours at each body
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
-    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group, and more of one, see solvers/sweeps/simd/sweep.py
-    kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the sweep before, see solvers/sweeps/simd/anderson.py
+    sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group and scratch, see solvers/sweeps/simd/sweep.py
+    kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the previous sweep, see solvers/sweeps/simd/anderson.py
     moving: NDArray  # (n,) int64        bodies of the contacts that are swept
-    speeds: NDArray  # (n, 6) rad/s, m/s  theirs after the sweep before
+    speeds: NDArray  # (n, 6) rad/s, m/s  their velocities after the previous sweep
 
 
 @bundle
 class Dense(NamedTuple):
-    """Scratch of the solvers; what needs A itself holds up to `cap` rows (cap may be smaller than max)."""
+    """Scratch of the solvers; arrays that need A itself hold up to `cap` rows (cap may be below max)."""
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
     vectors: NDArray  # (16, cap) -  scratch of any unit
     indices: NDArray  # (9, cap) int64
-    tableau: NDArray  # (t, t + 2) unit of the rows  Lemke's; t = 0 where it is never asked
+    tableau: NDArray  # (t, t + 2) unit of the rows  of Lemke's method; t = 0 if it is not used
     basis: NDArray  # (4, t + 1) int64
-    path: NDArray  # (cap, 2, v) unit of the row  what it does to the rates of both trees it touches
+    path: NDArray  # (cap, 2, v) unit of the row  its effect on the generalised velocities of its two trees
     path_tree: NDArray  # (cap, 2) int64  which trees, -1: none
     owner: (
         NDArray  # (t + n,) int64  last row so far on each tree and body, as 2 row + side; -1: none
     )
-    iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) where none is asked for
+    iterates: NDArray  # (8, max) any unit   of iterations on bodies; (8, 0) if there are none
     lanes: Lanes
-    graph: Graph  # of the equations, which count against no cap
+    graph: Graph  # of the equations, whose number is not limited by cap
     equations: Factor

@@ -1,4 +1,4 @@
-"""What a step says about itself; cleared by the step that writes it."""
+"""Report of a step: status, solver and timing; cleared by the next step."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPP
 
 @bundle
 class Report(NamedTuple):
-    """One step's account."""
+    """Status, solver results and timing of one step."""
 
     status: NDArray  # (1,) int64            bits of report.py
     bad_body: NDArray  # (1,) int64          first body with a value that is not finite, else -1
-    islands: NDArray  # (1,) int64           independent problems that were solved
+    islands: NDArray  # (1,) int64           number of independent problems solved
     method: NDArray  # (1,) int64            SolverMethod that was used, on the largest island
     methods: NDArray  # (1,) int64           bits 1 << SolverMethod of all islands and steps so far
     solver_status: NDArray  # (1,) int64     STOPPED_..., the worst
     iterations: NDArray  # (1,) int64        of all islands
     residual: NDArray  # (1,) m/s            natural map of the Coulomb law, see problem/residual.py
     coulomb_error: NDArray  # (1,) m/s       natural map on the cone with De Saxce's correction
-    phase_ns: NDArray  # (8,) int64 ns       cumulative over the steps that are timed, by PHASE_...
-    timed_steps: NDArray  # (1,) int64       how many these are
-    watched: NDArray  # (1,) int64           1: this step is one of them
+    phase_ns: NDArray  # (8,) int64 ns       cumulative over timed steps, by PHASE_...
+    timed_steps: NDArray  # (1,) int64       number of timed steps
+    watched: NDArray  # (1,) int64           1: this step is timed

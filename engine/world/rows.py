@@ -1,4 +1,4 @@
-"""Constraint rows before they become a Problem, and what each of them is for."""
+"""Constraint rows before assembly of the Problem, with their kinds and slots."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.structs import bundle
 
-# what a row is for: decides where its work is booked and to which joint force it counts
+# kind of a row: determines the account of its work and the joint force it contributes to
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9, 10
 ROW_DRAG = 11
 
-# slots of a joint's impulses (state.joint_lam); 0-5 are the equations, of the others there is one
-# per coordinate (one spring in all)
+# slots of a joint's impulses (state.joint_lam): 0-5 are the equations, the others have one per
+# coordinate (one spring in all)
 SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION = 6, 9, 12, 15
 SLOT_SPRING, SLOT_DAMPING, N_SLOTS = 18, 19, 22
 
@@ -34,14 +34,12 @@ class Rows(NamedTuple):
     J_a: NDArray  # (max, 6) m, -             W, about A's centre of mass
     J_b: NDArray  # (max, 6) m, -
     bias: NDArray  # (max,) m/s or rad/s
-    sweep_bias_delta: (
-        NDArray  # (max,) m/s               by how much a standing contact's bias may be milder
-    )
-    rebound: NDArray  # (max,) m/s, rad/s     at which a struck contact or stop is to part, in bias as well; 0: none
+    sweep_bias_delta: NDArray  # (max,) m/s               change of a contact's bias that sweeping solvers may apply
+    rebound: NDArray  # (max,) m/s, rad/s     separation speed of a struck contact or stop, included in bias; 0: none
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s
-    error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated); of a force element m/s: how much faster its damper sees it go
+    error: NDArray  # (max,) m or rad         C of equations and limits (negative: violated); of a force element m/s: correction of its damper's rate
     normal_row: NDArray  # (max,) int64       row of the normal for tangents, spinning and rolling, -1 otherwise
     mu: NDArray  # (max,) - or m              share of the normal impulse that bounds such a row
     lam_warm: NDArray  # (max,) N s or N m s  guess

@@ -1,4 +1,4 @@
-"""All that is saved: restore a State and the future is the same, bit for bit."""
+"""The saved state: a restored State reproduces all later steps bit for bit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class ContactCache(NamedTuple):
 
     count: NDArray  # (1,) int64
     key: NDArray  # (max,) int64          shape_a * n_shapes + shape_b
-    feature: NDArray  # (max,) int64      which features met
+    feature: NDArray  # (max,) int64      features of the contact
     impulse_W: NDArray  # (max, 3) N s    on body B
     moment_W: NDArray  # (max, 3) N m s   on body B, of spinning and rolling friction
-    touching: NDArray  # (max,) int64     1: no gap, or a push across it
-    point_W: NDArray  # (max, 3) m        where it was
+    touching: NDArray  # (max,) int64     1: no gap, or a normal impulse
+    point_W: NDArray  # (max, 3) m        contact point
     normal_W: NDArray  # (max, 3) -       from A to B
 
 
-# state.excluded: a key that no pair has, where the joint of a pair broke
+# state.excluded: replaces the key of a pair whose joint broke; no pair has it
 FREED = 2**62
 
-# rows of state.tree_bend: expected before the next kick; by how much a kick changes it; as it was
-# behind and before the last kick
+# rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
+# before the last kick
 BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, N_BIAS = 0, 1, 2, 3, 4
 
 # state.ledger
@@ -69,16 +69,18 @@ class State(NamedTuple):
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
     w_WB_W: NDArray  # (n, 3) rad/s
     L_conserved: NDArray  # (n, 3) N m s      angular momentum about the centre of mass, conserved by the last drift
-    w_drifted: NDArray  # (n, 3) rad/s      angular velocity that drift ended with; another one now: kicked since
-    joint_q: NDArray  # (j, 3) m or rad   joint coordinates, angles counted across turns; ball: swing and twist
+    w_drifted: NDArray  # (n, 3) rad/s      angular velocity at the end of that drift; if w_WB_W differs, a kick followed
+    joint_q: (
+        NDArray  # (j, 3) m or rad   joint coordinates, continuous angles; ball: swing and twist
+    )
     joint_lam: NDArray  # (j, 22) N s or N m s  impulses of the joint's row slots in the last step
-    broken: NDArray  # (j, 2) s, N        when the joint broke, and at which force (gear: N m); nan: whole
-    twist: NDArray  # (f,) rad            of torsion springs, counted across turns
+    broken: NDArray  # (j, 2) s, N        time and force (gear: N m) of breaking; nan: not broken
+    twist: NDArray  # (f,) rad            of torsion springs, continuous angles
     excluded: NDArray  # (e,) int64       ascending keys a * n_bodies + b, a < b: bodies that must not touch, once for each joint that says so
-    motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: the scene's own
-    motor_max_force: NDArray  # (j, 3)    N or N m  commanded largest force; nan: the scene's own
+    motor_target: NDArray  # (j, 3)       m, rad or per s  commanded target; nan: that of the scene
+    motor_max_force: NDArray  # (j, 3)    N or N m  commanded force bound; nan: that of the scene
     applied: NDArray  # (n, 7)            commanded wrench: force N, torque N m about the centre of mass, until time s
-    grab_body: NDArray  # (1,) int64      -1: nothing is held
+    grab_body: NDArray  # (1,) int64      -1: no body is grabbed
     grab_point_B: NDArray  # (3,) m       from the centre of mass, body axes
     grab_target_W: NDArray  # (3,) m
     ledger: NDArray  # (8,) J             cumulative work by account, LEDGER_...
@@ -86,18 +88,16 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     elastic: NDArray  # (1,) J            stored in compliant contacts at the end of the last step
-    extremes: NDArray  # (48 + j + n,)   J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were left: accounting/crossings.py
+    extremes: NDArray  # (48 + j + n,)   J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were exceeded: accounting/crossings.py
     still_steps: (
-        NDArray  # (n,) int64 -     steps in a row in which the body was slow and left alone
+        NDArray  # (n,) int64 -     successive steps in which the body was slow and undisturbed
     )
     asleep_with: (
         NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
     )
-    woken: (
-        NDArray  # (1,) int64 -           1: bodies were woken whose contacts still are in `resting`
-    )
+    woken: NDArray  # (1,) int64 -           1: `resting` still holds contacts of woken bodies
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
-    tree_qd: NDArray  # (v,) m/s or rad/s their rates
+    tree_qd: NDArray  # (v,) m/s or rad/s generalised velocities
     tree_bias_acceleration: NDArray  # (4, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
     contacts: ContactCache
-    resting: ContactCache  # of bodies that sleep, handed back when they wake
+    resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake

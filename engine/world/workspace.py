@@ -1,4 +1,4 @@
-"""Garbage between steps: filling it with NaN before a step must not change the result."""
+"""The workspace, invalid between steps: filling it with NaN before a step must not change the result."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ from cardan.engine.world.tree import TreeWork
 
 @bundle
 class Motion(NamedTuple):
-    """Velocities and inertia of one step, taken at its middle."""
+    """Velocities and inertia in the middle of one step."""
 
     velocity_old: NDArray  # (n, 6)          in the middle, before the kick; angular first, W
-    velocity_free: NDArray  # (n, 6)         rad/s, m/s  where forces alone would lead
-    jump: NDArray  # (n, 6)                  rad/s, m/s  what impacts did before the kick
+    velocity_free: (
+        NDArray  # (n, 6)         rad/s, m/s  after the kick of forces, without constraints
+    )
+    jump: NDArray  # (n, 6)                  rad/s, m/s  change by impacts before the kick
     inverse_inertia_W: NDArray  # (n, 3, 3)  1/(kg m^2) about the centre of mass
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
-    bias_acceleration: NDArray  # (n, 6)               rad/s^2, m/s^2  accelerations of free flight: gyroscopic, and by the joints of trees
-    scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; behind the kick the mean of before and after
-    activity: NDArray  # (n,) int64 -        what bodies do in this step: STATIC, KINEMATIC, DYNAMIC or ASLEEP
+    bias_acceleration: NDArray  # (n, 6)               rad/s^2, m/s^2  accelerations of free flight: gyroscopic and of joints of trees
+    scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; after the kick the mean of before and after
+    activity: NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC or ASLEEP in this step
 
 
 @bundle
 class Workspace(NamedTuple):
-    """Everything a step needs that is not worth saving."""
+    """All arrays of a step that are not part of the state."""
 
     contacts: Contacts
-    ahead: Contacts  # contacts ahead of a drift that the step's own did not foresee: step/continuous.py
+    ahead: Contacts  # additional contacts found before a drift: step/continuous.py
     rows: Rows
     problem: Problem
     islands: Islands
@@ -47,5 +49,5 @@ class Workspace(NamedTuple):
     motion: Motion
     impacts: Impacts
     tree: TreeWork
-    loop_rows: Rows  # equations of the loops of trees where a step ends
+    loop_rows: Rows  # loop equations of trees at the end of a step
     loops: Problem

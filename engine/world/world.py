@@ -1,4 +1,4 @@
-"""The one argument of every verb of a step."""
+"""The World: model, state, workspace and options, the argument of every phase of a step."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from cardan.engine.world.workspace import Workspace
 
 @bundle
 class Clock(NamedTuple):
-    """The step under way, or the part of it that ends at an impact."""
+    """The present step, or the part of it that ends at an impact."""
 
-    h: NDArray  # (1,) s              length of the part: what verbs integrate over
+    h: NDArray  # (1,) s              length of the part, the interval of integration
     share: NDArray  # (1,) -          of the scene's step: 1, or less for a part of it
     exact: NDArray  # (1,) int64      1: the part ends at an impact, which no row may anticipate
-    left: NDArray  # (1,) s           of the step, where it is done in parts
-    impacts: NDArray  # (2,) int64    searches for the next impact so far, and at most
+    left: NDArray  # (1,) s           remaining time of a step in parts
+    impacts: NDArray  # (2,) int64    searches for the next impact so far, and their limit
     free_from: (
-        NDArray  # (1,) s      time from which nothing constrains any body in this run; inf: never
+        NDArray  # (1,) s      time from which no body has constraints in this run; inf: never
     )
 
 
 @bundle
 class Spare(NamedTuple):
-    """The state before the step, as far as the step has changed it; see step/transaction.py."""
+    """Copy of the state before the step, of the parts the step changes; see step/transaction.py."""
 
     state: State
-    has_motion: NDArray  # (1,) int64    1: the small part of `state` is what it was before the step
-    has_impulses: NDArray  # (1,) int64  1: contact caches and impulses of joints are so as well
-    events: NDArray  # (1,) int64        events before the step
+    has_motion: NDArray  # (1,) int64    1: the motion in `state` is a copy from before the step
+    has_impulses: NDArray  # (1,) int64  1: so are contact caches and joint impulses
+    events: NDArray  # (1,) int64        number of events before the step
 
 
 @bundle
@@ -45,11 +45,11 @@ class World(NamedTuple):
     """Everything that a step reads and writes.
 
     Four lifetimes: model, kind and options are constant; state is saved; of collision the tree and
-    its pairs are a cache, which never changes a result; all else is garbage between steps.
+    its pairs are a cache, which does not affect results; all else is invalid between steps.
     """
 
-    model: Model  # with what bodies do in this step (work.motion.activity) as bodies.kind
-    kind: NDArray  # (n,) int64  what bodies are: STATIC, KINEMATIC or DYNAMIC
+    model: Model  # with the activity of this step (work.motion.activity) as bodies.kind
+    kind: NDArray  # (n,) int64  STATIC, KINEMATIC or DYNAMIC, as in the scene
     state: State
     spare: Spare
     work: Workspace

@@ -41,7 +41,7 @@ def pose_shape(
 ) -> None:
     """Write shape i, carried by a body at p_WB, q_WB, into row i of `solids` and into `points`."""
     q_BS, p_BS = load4(shapes.q_BS, i), load3(shapes.p_BS, i)
-    # most shapes stand in the middle of their bodies
+    # most shapes are centred on their bodies
     R = matrix(q_WB if q_BS == IDENTITY else multiply(q_WB, q_BS))
     p_WS = p_WB if p_BS == ZERO3 else add(p_WB, rotate(q_WB, p_BS))
     kind = shapes.kind[i]
@@ -117,13 +117,13 @@ def write_bounds(solids: NDArray, points: NDArray, i: int, lower: NDArray, upper
 def sweep_bounds(
     i: int, p_WB: Vec3, motion: Vec3, turn: float, reach: float, lower: NDArray, upper: NDArray
 ) -> None:
-    """Extend the bounds of shape i to where its body may carry it in one step.
+    """Extend the bounds of shape i by the motion of its body in one step.
 
     Reads   p_WB   [m]    centre of mass
             motion [m]    v h of the centre of mass
             turn   [rad]  |w| h
-            reach  [m]    no point of the shape is farther from the centre of mass
-    A turn moves a point by at most turn * reach, and never out of the sphere of that radius.
+            reach  [m]    largest distance of a point of the shape from the centre of mass
+            A rotation moves a point by at most turn * reach, and within the sphere of that radius.
     """
     for k in range(3):
         lower[i, k] = max(lower[i, k] - turn * reach, min(lower[i, k], p_WB[k] - reach))

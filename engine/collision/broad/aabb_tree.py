@@ -1,9 +1,9 @@
-"""A tree of fat boxes and the pairs of boxes that share a point, both kept from step to step.
+"""A tree of fat boxes and the pairs of intersecting boxes, both cached between steps.
 
-Each bounded shape is a leaf whose box is a little larger than its bounds. While the bounds stay
-inside, the leaf is left alone; who has left its box gets a new one, and its pairs are sought anew.
-The pairs of a step are those of the cache whose exact bounds overlap: what the tree looks like has
-no influence on them, only on how long it takes to find them.
+Each bounded shape is a leaf whose box is slightly larger than its bounds. While the bounds stay
+inside the box, the leaf is unchanged; a shape that has left its box gets a new box and new pairs.
+The pairs of a step are the cached ones whose exact bounds overlap: the structure of the tree
+affects only the time to find them, not the result.
 
 Source  Catto 2019, insertion by surface area
 """
@@ -21,11 +21,11 @@ from cardan.engine.world.model import PLANE, Bodies, Shapes
 
 # Boxes are wider than bounds by this share of their mean width on every side ...
 FAT = 0.1
-# ... and reach ahead as far as the body goes in so many steps, but by no more than their width; ...
+# ... and extend ahead by the motion of this many steps, but by no more than their width; ...
 AHEAD = 15.0
-# ... they are made anew when they are wider by so many times FAT: who was fast has slowed down.
+# ... they are rebuilt when wider than SLACK times FAT allows, after a fast body has slowed down.
 SLACK = 8.0
-# What a tree that belongs to m shapes carries: stamp + m. Anything else is garbage.
+# Mark of a valid tree of m shapes: STAMP + m.
 STAMP = 7_215_349_871
 
 # columns of tree.meta
@@ -59,7 +59,7 @@ def nodes_meet(box: NDArray, a: int, b: int) -> bool:
 
 @kernel
 def enclose(tree: Tree, node: int) -> bool:
-    """The box of an inner node around those of its children; whether that changes it."""
+    """Set the box of an inner node to that around its children; True if it changes."""
     box = tree.box
     a, b = tree.left[node], tree.right[node]
     same = True
@@ -74,14 +74,14 @@ def enclose(tree: Tree, node: int) -> bool:
 
 @kernel
 def refit(tree: Tree, node: int) -> None:
-    """Boxes from `node` upwards hold those of their children, as far as that changes them."""
+    """Update the boxes from `node` upwards until one does not change."""
     while node >= 0 and enclose(tree, node):
         node = tree.parent[node]
 
 
 @kernel
 def best_sibling(tree: Tree, leaf: int) -> int:
-    """Go down as long as it costs less surface to be below a child than beside the node."""
+    """Descend while a place below a child costs less surface than a place beside the node."""
     box = tree.box
     node = tree.meta[ROOT]
     here = joint_surface(box, node, leaf)
@@ -104,7 +104,7 @@ def best_sibling(tree: Tree, leaf: int) -> int:
 
 @kernel
 def replace_child(tree: Tree, parent: int, old: int, new: int) -> None:
-    """`new` takes the place of `old` below its parent, or becomes the root."""
+    """Replace `old` by `new` below its parent, or as the root."""
     tree.parent[new] = parent
     if parent < 0:
         tree.meta[ROOT] = new
@@ -116,7 +116,7 @@ def replace_child(tree: Tree, parent: int, old: int, new: int) -> None:
 
 @kernel
 def insert_leaf(tree: Tree, leaf: int, node: int) -> None:
-    """Hang the leaf beside its best sibling, below the free inner node `node`."""
+    """Insert the leaf beside its best sibling, below the unused inner node `node`."""
     tree.left[leaf] = -1
     if tree.meta[ROOT] < 0:
         tree.meta[ROOT] = leaf
@@ -134,7 +134,7 @@ def insert_leaf(tree: Tree, leaf: int, node: int) -> None:
 
 @kernel
 def remove_leaf(tree: Tree, leaf: int) -> int:
-    """Take the leaf out of a tree of two or more; returns the inner node that is free now."""
+    """Remove the leaf from a tree of two or more; returns the inner node that becomes unused."""
     node = tree.parent[leaf]
     sibling = tree.right[node] if tree.left[node] == leaf else tree.left[node]
     above = tree.parent[node]
@@ -145,7 +145,7 @@ def remove_leaf(tree: Tree, leaf: int) -> int:
 
 @kernel
 def fatten(sweep: Sweep, tree: Tree, i: int) -> None:
-    """The box of leaf i around the bounds of now and where they go."""
+    """Set the box of leaf i to its present bounds, enlarged and extended along its motion."""
     width = 0.0
     way = 0.0
     for k in range(3):
@@ -160,7 +160,7 @@ def fatten(sweep: Sweep, tree: Tree, i: int) -> None:
 
 @kernel
 def fits(sweep: Sweep, tree: Tree, i: int) -> bool:
-    """True if the bounds of shape i are inside of its box and the box is not far too large."""
+    """True if the bounds of shape i are inside its box and the box is not much too large."""
     bounds = 0.0
     box = 0.0
     for k in range(3):
@@ -173,9 +173,9 @@ def fits(sweep: Sweep, tree: Tree, i: int) -> bool:
 
 @kernel
 def build_tree(shapes: Shapes, sweep: Sweep, tree: Tree) -> None:
-    """A tree of all bounded shapes, inserted in a scattered order: rows of shapes make no chains.
+    """Build a tree of all bounded shapes, inserted in scattered order so that rows form no chains.
 
-    Writes  tree; every leaf counts as moved, so that its pairs are sought
+    Writes  tree; every leaf is marked as moved, so that its pairs are found
     """
     m = len(shapes.kind)
     tree.meta[ROOT] = -1
@@ -196,7 +196,7 @@ def build_tree(shapes: Shapes, sweep: Sweep, tree: Tree) -> None:
 
 @kernel
 def greatest_common(a: int, b: int) -> int:
-    """Divisor, by Euclid."""
+    """Greatest common divisor, by Euclid's algorithm."""
     while b != 0:
         a, b = b, a % b
     return a
@@ -204,7 +204,7 @@ def greatest_common(a: int, b: int) -> int:
 
 @kernel
 def move_leaves(shapes: Shapes, sweep: Sweep, tree: Tree) -> None:
-    """New boxes and places for the leaves whose bounds have left theirs; notes who has moved."""
+    """Reinsert the leaves whose bounds have left their boxes, and mark them as moved."""
     for i in range(len(shapes.kind)):
         tree.moved[i] = 0
         if shapes.kind[i] != PLANE and not fits(sweep, tree, i):
@@ -219,7 +219,7 @@ def move_leaves(shapes: Shapes, sweep: Sweep, tree: Tree) -> None:
 
 @kernel
 def drop_moved(tree: Tree) -> None:
-    """Forget the cached pairs of shapes that have moved."""
+    """Remove the cached pairs of moved shapes."""
     kept = 0
     for c in range(tree.meta[NEAR]):
         a, b = tree.near_a[c], tree.near_b[c]
@@ -231,7 +231,7 @@ def drop_moved(tree: Tree) -> None:
 
 @kernel
 def may_ever_touch(shapes: Shapes, bodies: Bodies, i: int, j: int) -> bool:
-    """What does not change in a run: two bodies, one of them with a mass, masks that agree."""
+    """The constant conditions of contact: two bodies, one of them dynamic, masks that agree."""
     a, b = shapes.body[i], shapes.body[j]
     if a == b or (bodies.inverse_mass[a] == 0.0 and bodies.inverse_mass[b] == 0.0):
         return False
@@ -240,9 +240,9 @@ def may_ever_touch(shapes: Shapes, bodies: Bodies, i: int, j: int) -> bool:
 
 @kernel
 def seek_pairs(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree, i: int, found: int) -> int:
-    """Append the pairs of leaf i, which has moved, to `found` fresh ones; how many there are then.
+    """Append the pairs of the moved leaf i to `found` fresh ones; returns the new number.
 
-    Of two that have moved, the smaller number seeks. Beyond the capacity they are counted.
+    The pair of two moved leaves is found by the smaller one. Pairs beyond the capacity are counted.
     """
     stack = tree.stack
     stack[0] = tree.meta[ROOT]
@@ -268,7 +268,7 @@ def seek_pairs(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree, i: int,
 
 @kernel
 def update_near(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree) -> None:
-    """The cached pairs without those of who has moved, and with those they have now."""
+    """Replace the cached pairs of moved shapes by their present ones."""
     tree.meta[MISSED] = 0
     found = 0
     movers = 0
@@ -288,12 +288,12 @@ def update_near(shapes: Shapes, bodies: Bodies, sweep: Sweep, tree: Tree) -> Non
 def take_near(
     shapes: Shapes, body_kind: NDArray, excluded: NDArray, sweep: Sweep, near: Tree
 ) -> int:
-    """Those cached pairs whose bounds overlap now and that may touch now; returns how many.
+    """Select the cached pairs whose bounds overlap and that may touch now; returns how many.
 
     Writes  pair_a, pair_b
     """
     pair_a, pair_b = sweep.pair_a, sweep.pair_b
-    # every pair is written, and the next one over it unless it stays: nothing to foretell
+    # every pair is written, and overwritten by the next unless it is kept: no branch to predict
     round_ones = 0
     for c in range(near.meta[NEAR]):
         i, j = near.near_a[c], near.near_b[c]
@@ -319,7 +319,7 @@ def find_pairs_tree(
 ) -> None:
     """Every pair of bounded shapes with overlapping bounds, ascending.
 
-    Where the cache has no room the pairs count as found but not kept, as any that do not fit.
+    Pairs beyond the capacity of the cache are counted as found but not kept.
 
     Check   tests/engine/collision/broad/test_broad.py: the same list as find_pairs_all, step by
     step

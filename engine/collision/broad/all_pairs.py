@@ -1,4 +1,4 @@
-"""The specification of the broad phase: every pair whose bounds overlap."""
+"""Reference broad phase by exhaustive search: every pair whose bounds overlap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cardan.engine.world.model import PLANE, Shapes
 
 @kernel
 def balls_meet(sweep: Sweep, i: int, j: int) -> bool:
-    """True if the spheres around shapes i and j share a point, or are not numbers."""
+    """True if the spheres around shapes i and j intersect, or are not finite."""
     ball = sweep.ball
     x, y, z = ball[j, 0] - ball[i, 0], ball[j, 1] - ball[i, 1], ball[j, 2] - ball[i, 2]
     reach = ball[i, 3] + ball[j, 3]
@@ -22,7 +22,7 @@ def balls_meet(sweep: Sweep, i: int, j: int) -> bool:
 
 @kernel
 def boxes_meet(sweep: Sweep, i: int, j: int) -> bool:
-    """True if the boxes around shapes i and j share a point."""
+    """True if the boxes around shapes i and j intersect."""
     lower, upper = sweep.lower, sweep.upper
     apart = (
         (lower[i, 0] > upper[j, 0])
@@ -62,7 +62,7 @@ def find_plane_pairs(
 ) -> None:
     """Every plane against every bounded shape; `reach` is the plane's own share of the margin.
 
-    They join the pairs that are there, all ascending; beyond the capacity they are only counted.
+    They are merged into the ascending list of pairs; beyond the capacity they are only counted.
     """
     for plane in range(len(shapes.kind)):
         if shapes.kind[plane] == PLANE:

@@ -24,19 +24,19 @@ def is_listed(keys: NDArray, key: int) -> bool:
 
 @kernel
 def masks_agree(shapes: Shapes, i: int, j: int) -> bool:
-    """True if each of the two shapes has a group that the other's mask lets touch."""
+    """True if the mask of each shape admits a group of the other."""
     return bool((shapes.group[i] & shapes.mask[j]) != 0 and (shapes.group[j] & shapes.mask[i]) != 0)
 
 
 @kernel
 def is_live(kind_a: int, kind_b: int) -> bool:
-    """True if something may come of it: one is dynamic, or kinematic and the other asleep."""
+    """True if a contact has an effect: one body is dynamic, or kinematic and the other asleep."""
     return (kind_a == DYNAMIC) | (kind_b == DYNAMIC) | (kind_a + kind_b == KINEMATIC + ASLEEP)
 
 
 @kernel
 def is_excluded(excluded: NDArray, n_bodies: int, a: int, b: int) -> bool:
-    """True if bodies a and b are kept apart by a joint."""
+    """True if a joint excludes contacts between bodies a and b."""
     return len(excluded) > 0 and is_listed(excluded, min(a, b) * n_bodies + max(a, b))
 
 

@@ -1,4 +1,4 @@
-"""The pairs of the broad phase in an order that depends on nothing but which they are."""
+"""Sort the pairs of the broad phase by (a, b), whatever the order in which they are found."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def put_in_order(start: NDArray, key: NDArray, n: int, source: Columns, to: Colu
 
 @kernel
 def sort_fresh(sweep: Sweep, n: int) -> None:
-    """The first n pairs of fresh_a, fresh_b ascending by (a, b): by b and then by a.
+    """Sort the first n pairs of fresh_a, fresh_b by (a, b): by b and then by a.
 
-    Writes  fresh_a, fresh_b; pair_a, pair_b as room
+    Writes  fresh_a, fresh_b; pair_a, pair_b as scratch
     """
     fresh = (sweep.fresh_a, sweep.fresh_b)
     pair = (sweep.pair_a, sweep.pair_b)
@@ -43,7 +43,7 @@ def sort_fresh(sweep: Sweep, n: int) -> None:
 def merge_fresh(sweep: Sweep, n: int, a: NDArray, b: NDArray, count: int) -> int:
     """Merge the first n fresh pairs into `count` pairs a, b, both ascending, as far as they fit.
 
-    Returns how many there are then.
+    Returns the new number.
     """
     n = min(n, len(a) - count)
     last, take, free = count - 1, n - 1, count + n - 1

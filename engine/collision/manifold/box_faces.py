@@ -1,8 +1,8 @@
-"""Two boxes face to face: the manifold that contact_points.py would find, in the axes of one face.
+"""Manifold of two boxes in face contact: that of contact_points.py, in the axes of one face.
 
 Boxes mostly rest on faces. In the axes of a face its outline is a rectangle, so that clipping needs
-no slanted lines; and a plane across the normal has one height. Faces, labels and tolerances are
-those of feature.py and clip.py; what is no such case is left to them.
+no oblique lines; and a plane normal to the contact normal has constant height. Faces, labels and
+tolerances are those of feature.py and clip.py, which handle all other cases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, scale, sub
 from cardan.engine.world.collision import SIZE, Pair, Patch
 
-# a face this much steeper than the other is the one cut
+# a face steeper than the other by this is the one that is clipped
 STEEPER = 0.05
 
 # (axis of the box, +1 or -1: which of its two faces, which side of the pair)
@@ -53,10 +53,10 @@ def gap_along(pair: Pair, f: Face, t: Vec3) -> float:
 
 @kernel
 def resting_face(pair: Pair, hit: Hit, f0: Face, f1: Face) -> tuple[float, int, int]:
-    """Gap along the face that gives the normal, its side, and the side that cuts the other.
+    """Gap along the face that defines the normal, its side, and the side that clips the other.
 
-    Of two faces that lie upon each other side 0 cuts, whichever gives the normal: labels must not
-    change with it. Side -1: neither gives the normal.
+    Of two parallel faces side 0 clips, whichever defines the normal, so that labels do not change.
+    Side -1: neither defines the normal.
     """
     gap, n, _ = hit
     t = sub(position_of(pair, 1), position_of(pair, 0))
@@ -76,7 +76,7 @@ def resting_face(pair: Pair, hit: Hit, f0: Face, f1: Face) -> tuple[float, int, 
 
 @kernel
 def lean_of(pair: Pair, face: Face, up: float, n: Vec3) -> Vec3:
-    """How n leans from the normal of the face: its x and y over z in axes of the face, and z."""
+    """Slope of n in the axes of the face: x/z, y/z and z."""
     k, _, s = face
     z = up * dot(axis_of(pair, s, k), n)
     x, y = dot(axis_of(pair, s, (k + 1) % 3), n), dot(axis_of(pair, s, (k + 2) % 3), n)
@@ -85,9 +85,9 @@ def lean_of(pair: Pair, face: Face, up: float, n: Vec3) -> Vec3:
 
 @kernel
 def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float, lean: Vec3) -> None:
-    """Corners of the face `cut` in the axes of `face`: x, y from its middle, height upwards.
+    """Corners of the face `cut` in the axes of `face`: x, y from its middle, and height.
 
-    Seen along a normal that leans, they are where that meets `face`.
+    They are projected onto `face` along the contact normal.
 
     Reads   up   sign of n along the axis of `face`
     Writes  row 0 of patch.flat and patch.edge, in the order of clip.corner
@@ -105,7 +105,7 @@ def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float, le
         centre = by * (dot(axis_of(pair, s, axis), d) + h * cosine_of(pair, s, axis, m))
         u = by * sign * h_u * cosine_of(pair, s, axis, u_axis)
         v = by * h_v * cosine_of(pair, s, axis, v_axis)
-        # counter-clockwise about n: side 1 is read backwards
+        # counter-clockwise about n: side 1 is traversed in reverse
         v = v if other == 0 else -v
         patch.flat[0, 0, c] = centre + u + v
         patch.flat[0, 1, c] = centre - u + v
@@ -123,9 +123,9 @@ def write_corners(pair: Pair, patch: Patch, face: Face, cut: Face, up: float, le
 def cut_off(
     patch: Patch, row: int, count: int, line: tuple[int, float, float], label: int
 ) -> tuple[int, int]:
-    """Keep what has sign * (coordinate c) <= limit, line = (c, sign, limit): its row, its corners.
+    """Keep the part sign * (coordinate c) <= limit, line = (c, sign, limit): its row, corners.
 
-    Nothing is moved where nothing is cut.
+    Corners are copied only if any is cut off.
     """
     c, sign, limit = line
     most = sign * patch.flat[row, 0, c]
@@ -140,7 +140,7 @@ def cut_off(
 
 @kernel
 def side_of(face: Face, k: int) -> tuple[int, float]:
-    """The line of edge k of a face's outline: which coordinate, +1 or -1."""
+    """The line of edge k of a face's outline: its coordinate, and +1 or -1."""
     _, sign, s = face
     if k % 2 == 1:
         return (0, -sign if k == 1 else sign)
@@ -156,13 +156,13 @@ def put_faces(
     cut: tuple[int, int],
     gaps: Vec3,
 ) -> int:
-    """Candidates from what clipping left, cut = (row, corners); returns how many.
+    """Contact candidates from the clipped polygon, cut = (row, corners); returns how many.
 
-    Reads   faces   that cuts, that was cut
-            normal  n and how it leans
-            gaps    of the pair, largest asked for, height of the face over its middle upwards [m]
-    Of a corner (x, y, z) on one face the other one has (x, y, h) + (z - h)/cos n, seen from its
-    middle, cos the cosine between n and its own normal: n and it meet in (x, y, h).
+    Reads   faces   (clipping, clipped)
+            normal  n and its slope
+            gaps    of the pair, largest required, height of the face over its middle [m]
+    For a corner (x, y, z) on one face the point on the other one is (x, y, h) + (z - h)/cos n,
+    relative to its middle, with cos the cosine between n and its own normal.
     """
     face, other = faces
     n, lean = normal
@@ -186,7 +186,7 @@ def put_faces(
         x, y, z = patch.flat[row, i, 0], patch.flat[row, i, 1], patch.flat[row, i, 2]
         label_in, label_out = patch.edge[row, i - 1 if i > 0 else count - 1], patch.edge[row, i]
         if label_in // SIDE == s and label_out // SIDE == s:
-            # a corner of the face, exactly, and not of its outline moved outwards
+            # an exact corner of the face, not of its outline moved outwards
             edge = label_out % SIDE
             right = edge == 0 or edge == 3
             x = (sign if right else -sign) * pair.solids[s, SIZE + (k + 1) % 3]
@@ -194,12 +194,12 @@ def put_faces(
             y *= pair.solids[s, SIZE + (k + 2) % 3]
         gap = z - gaps[2] if s == 0 else gaps[2] - z
         gap *= longer
-        # n . (x, y, h) and half of the gap; without a lean (z + h)/2
+        # n . (x, y, h) and half of the gap; without a slope (z + h)/2
         middle = z0 + 0.5 * (z + gaps[2]) + lean[2] * (x * lean[0] + y * lean[1])
         middle += (lean[2] - 1.0) * gaps[2] + 0.5 * (z - gaps[2]) * (longer - 1.0)
         x -= gaps[2] * lean[0]
         y -= gaps[2] * lean[1]
-        # outlines that overlap a little must not make the contact deeper than it is
+        # slightly overlapping outlines must not increase the depth of the contact
         gap = max(gap, gaps[0])
         if gap <= gaps[1]:
             patch.candidate[kept, 0] = x0 + x * xx + y * yx
@@ -214,7 +214,7 @@ def put_faces(
 
 @kernel
 def box_faces(pair: Pair, hit: Hit, limit: float, patch: Patch) -> tuple[Hit, int]:
-    """Candidates of two boxes that meet with a face, the hit with its normal; -1: another case.
+    """Candidates of two boxes in face contact, and the hit with its normal; -1: another case.
 
     Reads   pair.cosine
     Check   tests/engine/collision/manifold/test_box_faces.py

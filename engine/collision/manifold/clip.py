@@ -1,8 +1,8 @@
-"""Two convex features seen along the contact normal: where their outlines overlap.
+"""Clip the outlines of two convex features, projected along the contact normal.
 
-Everything happens in the plane across the normal: x along t1, y along t2, height along n, with
-t1 x t2 = n. A corner of the overlap carries the labels of the two edges that meet in it; these
-labels belong to the shapes, so that a contact is known again in the next step.
+Coordinates in the plane of contact: x along t1, y along t2, height along n, with t1 x t2 = n. A
+corner of the overlap has the labels of the two edges that meet in it; the labels belong to the
+shapes, so that a contact can be matched in the next step.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from cardan.engine.world.collision import Patch
 
 # label of edge k of side s: s * SIDE + k
 SIDE = 4096
-# Outlines overlap a little, as a share of the size: corners upon edges, as in a stack of equal
-# boxes, are then inside whatever the rounding.
+# Outlines are enlarged by this share of the size: corners on edges, as in a stack of equal boxes,
+# are then inside for any rounding.
 OVERLAP = 1e-5
 
 # (n, t1, t2)
@@ -23,7 +23,7 @@ Frame = tuple[Vec3, Vec3, Vec3]
 
 @kernel
 def corner(patch: Patch, s: int, count: int, k: int, frame: Frame) -> Vec3:
-    """x, y, height of corner k, counter-clockwise about n: side 1 is read backwards."""
+    """x, y, height of corner k, counter-clockwise about n: side 1 is traversed in reverse."""
     i = count - 1 - k if s == 1 and count > 2 else k
     p = (patch.polygon[s, i, 0], patch.polygon[s, i, 1], patch.polygon[s, i, 2])
     return (dot(frame[1], p), dot(frame[2], p), dot(frame[0], p))
@@ -33,9 +33,9 @@ def corner(patch: Patch, s: int, count: int, k: int, frame: Frame) -> Vec3:
 def clip_line(
     patch: Patch, row: int, count: int, cut: tuple[float, float, float, float], label: int
 ) -> int:
-    """Keep what is left of the line through (x, y) with left normal (l, m); returns the corners.
+    """Keep the part left of the line through (x, y) with left normal (l, m); returns the corners.
 
-    Sutherland-Hodgman; reads row `row` of flat and edge, writes the other one.
+    One step of Sutherland and Hodgman's algorithm, from row `row` of flat and edge to the other.
     """
     x0, y0, l, m = cut
     out = 1 - row
@@ -55,7 +55,7 @@ def clip_line(
                 patch.flat[out, kept, i] = patch.flat[row, k, i] + share * (
                     patch.flat[row, j, i] - patch.flat[row, k, i]
                 )
-            # going out, the corner is left along the cut; coming in, along the edge itself
+            # where the outline leaves, the next edge is the cut; where it enters, the edge itself
             patch.edge[out, kept] = label if before >= 0.0 else patch.edge[row, k]
             kept += 1
         before = after
@@ -68,7 +68,7 @@ def outline_cut(
 ) -> tuple[float, float, float, float]:
     """Edge k of the clipping outline moved outwards by slack: point and unit left normal.
 
-    The outline of a line is its two ends, cut across.
+    The outline of a line segment is clipped at its two ends, perpendicular to it.
     """
     j = k + 1 if k + 1 < count else 0
     x, y = patch.outline[k, 0], patch.outline[k, 1]
@@ -84,9 +84,9 @@ def outline_cut(
 
 @kernel
 def clip_polygon(patch: Patch, count: int, cutter: int, cutter_count: int, slack: float) -> int:
-    """Cut the subject in row 0 of flat by all edges of the outline of side `cutter`.
+    """Clip the subject in row 0 of flat by all edges of the outline of side `cutter`.
 
-    The result is in row cutter_count % 2. Returns its corners.
+    The result is in row cutter_count % 2. Returns the number of its corners.
     """
     for k in range(cutter_count):
         cut = outline_cut(patch, cutter_count, k, slack)
@@ -98,9 +98,9 @@ def clip_polygon(patch: Patch, count: int, cutter: int, cutter_count: int, slack
 
 @kernel
 def clip_segment(patch: Patch, cutter: int, cutter_count: int, slack: float) -> int:
-    """Cut the line from corner 0 to corner 1 of row 0 by the outline; 2, or 0 if nothing is left.
+    """Clip the segment of corners 0 and 1 of row 0 by the outline; 2, or 0 if nothing is left.
 
-    The ends stay in row 0; edge[0, k] becomes what made end k: its own label or that of the cut.
+    The ends stay in row 0; edge[0, k] becomes the label of end k, or that of the edge that cut it.
     """
     low = 0.0
     high = 1.0

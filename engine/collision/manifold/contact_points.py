@@ -1,4 +1,4 @@
-"""From a normal to at most four contact points that keep the deepest one and the area."""
+"""At most four contact points for a given normal: the deepest one and the largest area."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, 
 from cardan.engine.world.collision import Faces, Pair, Patch
 from cardan.engine.world.model import BOX, PLANE
 
-# A face seen edge-on (cosine to the normal) carries no area to rest on.
+# A face with a smaller cosine to the normal is edge-on and has no contact area.
 EDGE_ON = 0.02
-# Lines farther from parallel than this sine touch in one point.
+# Lines whose angle has a larger sine touch in one point.
 PARALLEL = 0.03
-# Corner number of the nearest points themselves.
+# Corner number of the pair of nearest points.
 NEAREST = SIDE - 1
 NEAREST_FEATURE = (NEAREST << 13) | NEAREST
 
@@ -46,7 +46,7 @@ def frame_of(n: Vec3) -> Frame:
 
 @kernel
 def snap_to_face(pair: Pair, hit: Hit, f0: Feature, f1: Feature) -> Hit:
-    """Use a face's own normal when the gap along it is the same: no noise in resting contacts.
+    """Use the normal of a face if the gap along it is the same: no noise in resting contacts.
 
     gap(n) = n . (support_1(-n) - support_0(n)) - r0 - r1
     """
@@ -98,7 +98,7 @@ def plane_candidates(pair: Pair, patch: Patch, frame: Frame, f: Feature, limit: 
 
 @kernel
 def is_parallel(patch: Patch, frame: Frame) -> bool:
-    """True if both lines run the same way, seen along the normal."""
+    """True if both lines are parallel, projected along the normal."""
     a = corner(patch, 0, 2, 0, frame)
     b = corner(patch, 0, 2, 1, frame)
     c = corner(patch, 1, 2, 0, frame)
@@ -116,8 +116,8 @@ def height_on(
     """Height of side's feature above (x, y).
 
     Face:  m . (x t1 + y t2 + z n) = m . corner, solved for z.
-    Line:  linear between its ends; a side-step e from the line costs e^2 / 2 (1/r0 + 1/r1)^-1,
-           for round sides fall away from their lines: z moves by e^2 / (2 (r0 + r1)), second order.
+    Line:  linear between its ends; at a lateral offset e from the line of round sides z changes
+           by e^2 / (2 (r0 + r1)), of second order.
     """
     c = corner(patch, side, f[0], 0, frame)
     if f[0] > 2:
@@ -136,7 +136,7 @@ def height_on(
 
 @kernel
 def write_outlines(patch: Patch, subject: int, f0: Feature, f1: Feature, frame: Frame) -> None:
-    """Subject into row 0 of flat with its edge labels, the other side into the outline."""
+    """Write the subject with its edge labels to row 0 of flat, the other side to the outline."""
     count = f0[0] if subject == 0 else f1[0]
     for k in range(count):
         x, y, z = corner(patch, subject, count, k, frame)
@@ -158,8 +158,8 @@ def face_candidates(
 ) -> int:
     """Corners of the overlap of two features with gaps of limits[0] (the pair's) to limits[1].
 
-    The side that is steeper to the normal (or a line) is cut and keeps its own heights; the
-    height of the other side comes from its plane, which is then well conditioned.
+    The side that is steeper to the normal (or a line) is clipped and keeps its own heights; the
+    height of the other side is computed from its plane, which is then well conditioned.
     """
     flat_0 = abs(dot(f0[2], frame[0]))
     flat_1 = abs(dot(f1[2], frame[0]))
@@ -190,12 +190,12 @@ def face_candidates(
         label_in = patch.edge[row, k - 1 if k > 0 else count - 1]
         label_out = patch.edge[row, k]
         if count > 2 and label_in // SIDE == other and label_out // SIDE == other:
-            # a corner of the other side, exactly, and not of its outline moved outwards
+            # an exact corner of the other side, not of its outline moved outwards
             x, y = patch.outline[label_out % SIDE, 0], patch.outline[label_out % SIDE, 1]
         w = height_on(pair, patch, other, f_other, frame, x, y)
         low = (z if subject == 0 else w) + radii[0]
         high = (w if subject == 0 else z) - radii[1]
-        # outlines that overlap a little must not make the contact deeper than it is
+        # slightly overlapping outlines must not increase the depth of the contact
         excess = max(0.0, limits[0] - (high - low))
         low -= 0.5 * excess
         high += 0.5 * excess
@@ -236,7 +236,7 @@ def area_score(patch: Patch, a: int, b: int, k: int, softness: float) -> float:
 
 @kernel
 def choose_four(patch: Patch, count: int, scale: float, limit: float) -> int:
-    """The deepest candidate, the farthest from it, and the widest to either side.
+    """The deepest candidate, the farthest from it, and the one of largest area to either side.
 
     Writes  patch.chosen, ascending by feature. Returns how many (count, if at most four).
     """
@@ -252,7 +252,7 @@ def choose_four(patch: Patch, count: int, scale: float, limit: float) -> int:
         for k in range(count - 1, -1, -1):
             if patch.candidate[k, 3] <= least + slack:
                 chosen[0] = k
-        # of equals within rounding, the first
+        # the first of those that are equal within rounding
         best = -1.0
         for k in range(count):
             score = area_score(patch, chosen[0], chosen[0], k, softness)
@@ -275,7 +275,7 @@ def choose_four(patch: Patch, count: int, scale: float, limit: float) -> int:
 
 @kernel
 def drop_repeated(patch: Patch) -> int:
-    """Leave each of the four chosen once; returns how many remain."""
+    """Remove duplicates from the four chosen; returns how many remain."""
     kept = 0
     for k in range(4):
         c = patch.chosen[k]

@@ -1,8 +1,8 @@
-"""Contacts of a solid with many triangles, reduced to a few good ones.
+"""Contact reduction: few representative contacts of a solid with many triangles.
 
-Contacts whose normals are alike form a group. A group keeps four of its contacts as any pair of
-solids does: the deepest one and the area. Groups whose depth another group's way out already
-removes are dropped.
+Contacts with similar normals form a group. A group keeps four contacts, as any pair of solids does:
+the deepest one and the largest area. A group is dropped if the separating motion of another group
+also resolves its penetration.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from cardan.engine.spatial.vec3 import Vec3, dot, load3, store3, sub
 from cardan.engine.world.collision import CLUSTER_POINTS, MAX_GROUPS, Pair, Patch, Reduction
 from cardan.engine.world.model import Meshes
 
-# Normals nearer (cosine) than this are alike: 5 degrees.
+# Normals with a larger cosine are similar: 5 degrees.
 ALIKE = 0.996
-# Contacts nearer than this share of the size are one.
+# Contacts closer than this share of the size are identical.
 SAME_POINT = 2e-5
-# Gaps nearer than this share of the size are equal.
+# Gaps that differ by less than this share of the size are equal.
 SAME_GAP = 1e-6
 
-# (half way point [m], normal from the mesh to the solid, gap [m])
+# (midpoint [m], normal from the mesh to the solid, gap [m])
 Touch = tuple[Vec3, Vec3, float]
 
 
 @kernel
 def group_of(reduction: Reduction, n: Vec3) -> int:
-    """The group whose axis is nearest to n; a new one if none is alike and there is room."""
+    """The group whose axis is nearest to n; a new one if none is similar and there is room."""
     best = -1
     nearest = -math.inf
     used = reduction.used[0]
@@ -72,10 +72,10 @@ def add_touch(
     scales: tuple[float, float],
     spare: Patch,
 ) -> None:
-    """Put a contact into its group, once; of two at one place the deeper, then the lower feature.
+    """Add a contact to its group; of two at one place keep the deeper, then the lower feature.
 
     Reads   ids     feature and triangle
-            scales  [m] size of the solid, largest gap asked for
+            scales  [m] size of the solid, largest gap required
     """
     p, n, gap = touch
     feature, triangle = ids
@@ -98,9 +98,10 @@ def add_touch(
 
 @kernel
 def outermost_of(reduction: Reduction, g: int, t1: Vec3, t2: Vec3, size: float) -> int:
-    """Number of the contact to start with: of the deepest ones that which lies out on one side.
+    """The contact to start with: of the deepest ones, the outermost in one direction.
 
-    One in the middle of a flat piece would waste a place; it could also hide the end of a line.
+    A contact in the middle of a flat region would waste one of the four; it could also displace the
+    end of a line.
     """
     slack = SAME_GAP * size
     first = g * CLUSTER_POINTS
@@ -109,7 +110,7 @@ def outermost_of(reduction: Reduction, g: int, t1: Vec3, t2: Vec3, size: float) 
     farthest = -math.inf
     for i in range(reduction.size[g]):
         p = load3(reduction.point, first + i)
-        # a side that no grid runs along
+        # a direction that is not aligned with any regular grid
         out = dot(t1, p) + 0.3819660112501051 * dot(t2, p)
         if reduction.gap[first + i] <= least + slack and out > farthest + slack:
             farthest = out
@@ -123,7 +124,7 @@ def thin_out(reduction: Reduction, g: int, size: float, limit: float, spare: Pat
     first = g * CLUSTER_POINTS
     count = reduction.size[g]
     _, t1, t2 = frame_of(load3(reduction.axis, g))
-    # choose_four takes the first of the deepest: contact `start` stands at 0, and 0 in its place
+    # choose_four takes the first of the deepest: contact `start` is exchanged with contact 0
     start = outermost_of(reduction, g, t1, t2, size)
     for i in range(count):
         row = first + (start if i == 0 else 0 if i == start else i)
@@ -136,7 +137,7 @@ def thin_out(reduction: Reduction, g: int, size: float, limit: float, spare: Pat
     for k in range(kept):
         i = spare.chosen[k]
         spare.chosen[k] = start if i == 0 else 0 if i == start else i
-    # to the front: by number first, so that no place is overwritten before it has moved
+    # move to the front in ascending order, so that no contact is overwritten before it is moved
     for k in range(kept):
         for j in range(k + 1, kept):
             if spare.chosen[j] < spare.chosen[k]:
@@ -150,7 +151,7 @@ def thin_out(reduction: Reduction, g: int, size: float, limit: float, spare: Pat
 
 @kernel
 def deepest_of(reduction: Reduction, g: int) -> int:
-    """Row of the contact of least gap of group g, or -1 if it has none."""
+    """Row of the contact of least gap in group g, or -1 if it has none."""
     first = g * CLUSTER_POINTS
     best = -1
     for row in range(first, first + reduction.size[g]):
@@ -161,7 +162,7 @@ def deepest_of(reduction: Reduction, g: int) -> int:
 
 @kernel
 def sort_groups(reduction: Reduction) -> None:
-    """reduction.order: groups by their least gap, the largest first; equal ones as they came."""
+    """Sort groups by their least gap into reduction.order, the largest first; a stable sort."""
     for g in range(reduction.used[0]):
         gap = reduction.gap[deepest_of(reduction, g)]
         j = g
@@ -173,12 +174,12 @@ def sort_groups(reduction: Reduction) -> None:
 
 @kernel
 def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes, size: float) -> None:
-    """Drop contacts with triangles that the way out of a less deep group frees as well.
+    """Drop contacts with triangles that the motion out of a less deep group resolves as well.
 
-    Group a asks for a move of depth_a = max(-gap_a, 0) along d_a. A triangle T is free after it if
-    min_solid d_a . x - max_T d_a . x >= -depth_a. Where a box hangs over the rim of a mesh it
-    touches the top by a hair, and all of it lies behind the side: the top comes first and frees
-    the side.
+    Group a requires a motion of depth_a = max(-gap_a, 0) along d_a. A triangle T is clear after it
+    if min_solid d_a . x - max_T d_a . x >= -depth_a. Example: a box that overhangs the rim of a
+    mesh penetrates the top slightly and lies entirely behind the side face: the top is less deep
+    and resolves the side.
     """
     slack = SAME_GAP * size
     sort_groups(reduction)
@@ -207,7 +208,7 @@ def drop_resolved(reduction: Reduction, pair: Pair, meshes: Meshes, size: float)
 
 @kernel
 def choose_contacts(reduction: Reduction, size: float, limit: float, spare: Patch) -> int:
-    """Rows that become contacts into reduction.chosen, ascending by feature; returns how many."""
+    """Write the rows that become contacts to reduction.chosen, by feature; returns how many."""
     total = 0
     for g in range(reduction.used[0]):
         if reduction.size[g] > 4:

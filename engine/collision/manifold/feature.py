@@ -1,4 +1,4 @@
-"""The flat or straight part of a surface that faces a direction: what a manifold is cut from."""
+"""Supporting features of shapes: the face, line or point that faces a direction."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cardan.engine.spatial.vec3 import Vec3, add, add_scaled
 from cardan.engine.world.collision import FACE_COUNT, FACE_START, POINT_START, Faces, Pair, Patch
 from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
 
-# (corners: 1 nothing flat, 2 a line, more a face; number of the face; its outward unit normal)
+# (corners: 1 a point, 2 a line, more a face; number of the face; its outward unit normal)
 Feature = tuple[int, int, Vec3]
 
-# Steeper than this a capsule touches with one end only: cosine of axis and normal.
+# With a larger cosine of axis and normal a capsule touches with one end only.
 CAPSULE_UPRIGHT = 0.9
-# A cylinder turns its cap, not its side, towards directions within 45 degrees of its axis.
+# The feature of a cylinder is its cap for directions within 45 degrees of its axis, else its side.
 CAP_FACES = math.sqrt(0.5)
-# Of faces that face a direction equally within this, the first is taken.
+# Faces whose cosines to the direction differ by less are equal: the first is taken.
 SAME_FACING = 1e-6
 # A normal this close (cosine) to a face's is replaced by it when the gap stays the same.
 NEARLY_FACE = 0.999
@@ -92,7 +92,7 @@ def cylinder_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
 
 @kernel
 def cone_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
-    """The base, or the line from rim to apex that faces e: whose normal is nearer.
+    """The base, or the line from rim to apex that faces e, whichever normal is nearer.
 
     Outward normal of the side in the half plane of e: (2 h, r) / sqrt(4 h^2 + r^2).
     """

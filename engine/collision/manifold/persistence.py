@@ -1,4 +1,4 @@
-"""Contacts that last: hand the impulse of the last step to the same contact of this step."""
+"""Persistent contacts: warm-start impulses of the last step for matching contacts of this step."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cardan.engine.world.model import Shapes
 from cardan.engine.world.state import ContactCache, State
 from cardan.engine.world.workspace import Motion
 
-# contacts of a pair that are told apart when their features change
+# contacts of a pair that can be matched when their features change
 BITS = 62
 
 
 @kernel
 def hand_over(cache: ContactCache, j: int, contacts: Contacts, i: int) -> None:
-    """The impulse of cached contact j to contact i."""
+    """Copy the impulse of cached contact j to contact i."""
     for k in range(3):
         contacts.impulse_W[i, k] = cache.impulse_W[j, k]
         contacts.moment_W[i, k] = cache.moment_W[j, k]
@@ -42,11 +42,11 @@ def nearest_left(cache: ContactCache, start: int, end: int, given: int, p: Vec3)
 def match_pair(
     contacts: Contacts, first: int, last: int, cache: ContactCache, start: int, end: int
 ) -> None:
-    """Impulses for the contacts [first, last) of one pair from the cached ones [start, end).
+    """Match the contacts [first, last) of one pair with the cached ones [start, end).
 
-    Those of equal feature first, in order. A contact that finds none takes over from the nearest
-    cached one that is left: as a face tilts by a rounding its corner is cut by another edge, and
-    bears the load of the corner that it was. Each is given away once.
+    Contacts of equal feature are matched first, in order. An unmatched contact takes the impulse of
+    the nearest cached one that is left: when a face tilts slightly, another edge clips its corner
+    and the feature changes, but the load remains. Each cached contact is used once.
     """
     at, given, without = start, 0, 0
     for i in range(first, last):
@@ -70,9 +70,9 @@ def match_pair(
 
 @kernel
 def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
-    """contacts.impulse_W = what the same contact of the last step bore, or 0 where there was none.
+    """Write contacts.impulse_W: the impulse of the same contact in the last step, 0 if it is new.
 
-    Both lists ascend by pair: one walk through each.
+    Both lists are sorted by pair and merged in one pass.
 
     Check   tests/engine/collision/manifold/test_persistence.py
     """
@@ -96,7 +96,7 @@ def match_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> No
 
 @kernel
 def store_contacts(contacts: Contacts, n_shapes: int, cache: ContactCache) -> None:
-    """Keep what the next step wants of every contact, in order, as far as the cache goes."""
+    """Store every contact for the next step, in order, up to the capacity of the cache."""
     n = min(contacts.count[0], len(cache.key))
     for i in range(n):
         cache.key[i] = contacts.shape_a[i] * n_shapes + contacts.shape_b[i]
@@ -134,9 +134,9 @@ def is_resting(cache: ContactCache, i: int, shapes: Shapes, asleep_with: NDArray
 def move_cached(
     source: ContactCache, shapes: Shapes, asleep_with: NDArray, resting: bool, target: ContactCache
 ) -> None:
-    """Move the entries whose bodies rest (or do not) from one cache to another; both stay ordered.
+    """Move the entries of sleeping (or awake) bodies from one cache to another; both stay sorted.
 
-    A pair stands in one of the caches only. The caller knows that all fits.
+    A pair is in one of the caches only. The caller guarantees that the capacity suffices.
 
     Check   tests/engine/collision/manifold/test_persistence.py
     """
@@ -168,7 +168,7 @@ def move_cached(
 def settle_contacts(
     shapes: Shapes, contacts: Contacts, state: State, motion: Motion, time: float, events: Events
 ) -> None:
-    """After a kick at `time` [s]: tell what began and ended to touch, and keep the contacts."""
+    """Record the contact events of a kick at `time` [s], and store the contacts in the cache."""
     if len(events.who) > 0:
         find_events(shapes, contacts, state, motion.velocity_old, time, events)
     store_contacts(contacts, len(shapes.kind), state.contacts)

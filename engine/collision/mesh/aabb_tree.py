@@ -1,4 +1,4 @@
-"""Which triangles of a mesh may a solid meet: walks through its tree of bounds."""
+"""Traversals of a mesh's tree of bounds: triangles near a box, nearest triangle, triangle below."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Box = tuple[Vec3, Vec3]
 
 @kernel
 def start_walk(stack: NDArray) -> None:
-    """The root is to be looked at; stack[0] is how many nodes wait in stack[1:]."""
+    """Start a traversal at the root; stack[0] is the number of pending nodes in stack[1:]."""
     stack[0] = 1
     stack[1] = 0
 
 
 @kernel
 def meets(node: NDArray, i: int, box: Box) -> bool:
-    """True if node i's bounds share a point with the box; an empty node (inf, -inf) does not."""
+    """True if node i's bounds intersect the box; an empty node (inf, -inf) does not."""
     low, high = box
     found = True
     for k in range(3):
@@ -36,8 +36,8 @@ def meets(node: NDArray, i: int, box: Box) -> bool:
 def next_leaf(meshes: Meshes, m: int, box: Box, stack: NDArray) -> int:
     """First entry in meshes.leaf of the next leaf of mesh m that meets the box, or -1.
 
-    A pop leaves at most one node per level waiting: the stack holds as many as the tree is deep.
-    Check   tests/engine/collision/mesh/test_aabb_tree.py: all of them, and no other
+    At most one node per level is pending: the stack needs the depth of the tree.
+    Check   tests/engine/collision/mesh/test_aabb_tree.py: exactly the leaves that meet the box
     """
     while stack[0] > 0:
         i = stack[stack[0]]
@@ -53,7 +53,7 @@ def next_leaf(meshes: Meshes, m: int, box: Box, stack: NDArray) -> int:
 
 @kernel
 def triangle_meets(meshes: Meshes, t: int, box: Box) -> bool:
-    """True if the bounds of triangle t share a point with the box."""
+    """True if the bounds of triangle t intersect the box."""
     low, high = box
     a = load3(meshes.vertex, meshes.corner[t, 0])
     b = load3(meshes.vertex, meshes.corner[t, 1])
@@ -88,7 +88,7 @@ def nearest_on_triangle(meshes: Meshes, t: int, p: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def nearest_triangle(meshes: Meshes, m: int, p: Vec3, stack: NDArray) -> int:
-    """The triangle of mesh m nearest to p (in S); of equals the first one met."""
+    """The triangle of mesh m nearest to p (in S); of equals the first one visited."""
     start = meshes.node_start[m]
     start_walk(stack)
     best = -1
@@ -118,9 +118,9 @@ def nearest_triangle(meshes: Meshes, m: int, p: Vec3, stack: NDArray) -> int:
 
 @kernel
 def pseudo_normal(meshes: Meshes, t: int, weights: Vec3) -> Vec3:
-    """Direction that tells outside from inside at a point of triangle t; not a unit vector.
+    """Pseudonormal at a point of triangle t, which distinguishes outside from inside; not unit.
 
-    In the face its normal, on an edge the sum of both, at a vertex that of all around by angle.
+    On the face its normal, on an edge the sum of both normals, at a vertex the angle-weighted sum.
     Source  Baerentzen and Aanaes 2005, Signed distance computation using the angle weighted
             pseudonormal
     """
@@ -143,9 +143,9 @@ def pseudo_normal(meshes: Meshes, t: int, weights: Vec3) -> Vec3:
 
 @kernel
 def triangle_above(meshes: Meshes, m: int, p: Vec3, stack: NDArray) -> int:
-    """The triangle of a heightfield that stands over or under p along z of S, or -1 beside it.
+    """The triangle of a heightfield above or below p along z of S, or -1 beside it.
 
-    Seen along z a triangle holds (x, y) if it is left of none of its edges.
+    Projected along z a triangle contains (x, y) if no edge has the point on its outer side.
     """
     start_walk(stack)
     column = ((p[0], p[1], -math.inf), (p[0], p[1], math.inf))

@@ -1,11 +1,11 @@
-"""A convex solid against a mesh: every triangle near it, then the few contacts that matter.
+"""Contacts of a convex solid with a mesh: all triangles near it, then contact reduction.
 
 1 walk      triangles whose bounds the solid may reach within the step
 2 faces     where the solid lies over a triangle: gap along the triangle's normal
-3 edges     where it does not: gap to an edge or a corner that stands out
-4 groups    contacts of like normals thinned to four, those that others resolve dropped
+3 edges     where it does not: gap to a convex edge or corner
+4 groups    contacts of similar normals reduced to four, those that others resolve dropped
 
-Triangles push to their outer side only. Nothing depends on how a flat surface is cut.
+Triangles push to their outer side only. The triangulation of a flat surface has no effect.
 Check   tests/engine/collision/mesh/test_contacts.py, tests/engine/test_meshes.py
 """
 
@@ -84,7 +84,7 @@ from cardan.engine.world.model import (
     Meshes,
 )
 
-# A contact deeper than this share of the size must lie in a triangle that the solid really meets.
+# A contact deeper than this share of the size must lie in a triangle that intersects the solid.
 DEEP = 1e-3
 
 
@@ -96,10 +96,10 @@ def take_candidates(
     ids: tuple[int, int],
     reach: ImpactWindow,
 ) -> None:
-    """Turn candidates in the frame of the normal into contacts.
+    """Convert candidates in the frame of the normal to contacts.
 
-    Reads   found   how many, and the normal from the solid to the mesh
-            ids     number that marks the place in features, triangle
+    Reads   found   their number, and the normal from the solid to the mesh
+            ids     number of the location in the feature, triangle
     """
     count, n = found
     place, t = ids
@@ -110,7 +110,7 @@ def take_candidates(
         z, gap = patch.candidate[k, 2], patch.candidate[k, 3]
         p = add_scaled(add_scaled(scale(x, t1), y, t2), z, n)
         feature = patch.feature[k]
-        # corners of the solid are known by the flat piece they are over; cuts by the triangle
+        # the flat region below identifies corners of the solid, the triangle clipped points
         is_cut = ((feature >> 13) & (2 * SIDE - 1)) >= SIDE or (feature & (2 * SIDE - 1)) >= SIDE
         number = len(scratch.reduction.triangle) + t if is_cut else place
         take(scratch, sides, (p, negate(n), gap), (feature + (number << 26), t), reach)
@@ -146,7 +146,7 @@ def face_points(
 
 @kernel
 def yields_sideways(pair: Pair, meshes: Meshes, t: int, corners: Triangle, depth: float) -> bool:
-    """True if a face beyond a convex edge lets the solid out by a shorter way than `depth`."""
+    """True if a face beyond a convex edge separates the solid by a motion shorter than `depth`."""
     slack = SAME_DEPTH * scale_of(pair)
     for k in range(3):
         if meshes.edge_kind[t, k] == EDGE_CONVEX:
@@ -191,7 +191,7 @@ def take_triangle(
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
         return
     hit, feature = edge_hit(scratch, pair, meshes, t, corners, reach[1])
-    # of two ways out the shorter; apart, both count
+    # in penetration the shorter of two separating motions; without it both contacts
     is_edge = hit[0] <= reach[1] and (hit[0] >= 0.0 or hit[0] > gap)
     if not (is_edge and hit[0] < 0.0 and depth > 0.0):
         take_candidates(scratch, sides, (count, negate(n)), (meshes.region[t], t), reach)
@@ -228,7 +228,7 @@ def write_mesh_contacts(
     h: float,
     contacts: Contacts,
 ) -> None:
-    """Append the contacts of shapes i < j, one of them a mesh; beyond the capacity they count."""
+    """Append the contacts of shapes i < j, one a mesh; beyond the capacity they are counted."""
     i, j = ij
     solids = scratch.solids
     is_first = solids[i, KIND] == MESH

@@ -1,4 +1,4 @@
-"""How far a convex solid is from a mesh, however far: branch and bound over its tree."""
+"""Distance of a convex solid from a mesh, by branch and bound over the mesh's tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cardan.engine.world.model import TREE_LEAF, Meshes
 
 @kernel
 def distance_to_node(pair: Pair, node: NDArray, i: int) -> float:
-    """At least this far [m] is the solid from all in node i, seen along the mesh's axes."""
+    """Lower bound of the solid's distance from node i, along the mesh's axes [m]."""
     if node[i, 0] > node[i, 3]:
         return math.inf
     total = 0.0
@@ -43,10 +43,10 @@ def distance_to_node(pair: Pair, node: NDArray, i: int) -> float:
 
 @kernel
 def solid_mesh(scratch: CollisionScratch, meshes: Meshes, m: int, solid: int, mesh: int) -> Hit:
-    """Gap, normal from the solid to the mesh, half way point from the solid's origin, W.
+    """Gap, normal from the solid to the mesh, midpoint relative to the solid's origin, W.
 
-    Apart: the distance. Where they meet gap is negative, but what it takes to separate them is a
-    matter of all triangles: contacts tell it.
+    Without penetration the gap is the distance. In penetration it is negative, but the separating
+    motion depends on all triangles: use the contacts.
     """
     write_rows(scratch, solid, mesh)
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)

@@ -1,4 +1,4 @@
-"""A convex solid against the edges and corners of a triangle that stand out of the surface."""
+"""A convex solid against the convex edges and corners of a triangle of a mesh."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def nearest_corner_point(corners: Triangle, p: Vec3) -> Vec3:
 
 @kernel
 def is_met(pair: Pair, corners: Triangle, simplex: NDArray) -> bool:
-    """True if the solid and the triangle share a point."""
+    """True if the solid and the triangle intersect."""
     r = radius_of(pair, 0)
     if kind_of(pair, 0) == SPHERE:
         c = position_of(pair, 0)
@@ -44,7 +44,7 @@ def is_met(pair: Pair, corners: Triangle, simplex: NDArray) -> bool:
 def nearest_to_triangle(
     scratch: CollisionScratch, pair: Pair, corners: Triangle, limit: float
 ) -> Hit:
-    """Gap, normal from the solid to the triangle and half way point; a sphere in closed form."""
+    """Gap, normal from the solid to the triangle and midpoint; a sphere in closed form."""
     r = radius_of(pair, 0)
     if kind_of(pair, 0) == SPHERE:
         c = position_of(pair, 0)
@@ -76,9 +76,9 @@ def edge_hit(
     corners: Triangle,
     limit: float,
 ) -> tuple[Hit, tuple[int, int]]:
-    """The hit with an edge or corner of triangle t that may push that way, else MISS.
+    """The hit with an edge or corner of triangle t if the normal is in its cone, else MISS.
 
-    The second says which: 2, k edge k -> k + 1; 1, k corner k. Faces are looked at elsewhere.
+    The second value is the feature: 2, k edge k -> k + 1; 1, k corner k. Faces are excluded.
     """
     hit = nearest_to_triangle(scratch, pair, corners, limit)
     if not hit[0] <= limit:
@@ -87,7 +87,7 @@ def edge_hit(
     feature = feature_towards(corners, d)
     count, k = feature
     if count == 2:
-        # an edge apart from the solid is the business of the triangle with the lower number
+        # without penetration an edge belongs to the triangle with the lower number
         other = meshes.neighbour[t, k]
         if hit[0] >= 0.0 and 0 <= other < t:
             return (MISS, feature)

@@ -1,4 +1,4 @@
-"""A solid that meets no triangle and may be wholly inside of a mesh."""
+"""Contacts of a solid that intersects no triangle and may lie entirely inside a mesh."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cardan.engine.world.model import INSIDE_BELOW, Meshes
 
 @kernel
 def middle_in_mesh(pair: Pair) -> Vec3:
-    """Middle of the solid's extents along the mesh's axes, in them [m]."""
+    """Centre of the solid's bounds in the mesh's axes [m]."""
     x = (0.0, 0.0, 0.0)
     for k in range(3):
         e = axis_of(pair, MESH_ROW, k)
@@ -36,9 +36,9 @@ def middle_in_mesh(pair: Pair) -> Vec3:
 
 @kernel
 def triangle_out(meshes: Meshes, m: int, x: Vec3, stack: NDArray) -> int:
-    """The triangle through which a point x of the mesh's inside gets out, or -1 if it is outside.
+    """The triangle through which an inner point x leaves the mesh, or -1 if x is outside.
 
-    Of an enclosed volume the nearest one; of a heightfield the one over x.
+    For a closed surface the nearest triangle; for a heightfield the one above x.
     """
     root = meshes.node_start[m]
     is_field = meshes.inside[m] == INSIDE_BELOW
@@ -65,7 +65,7 @@ def triangle_out(meshes: Meshes, m: int, x: Vec3, stack: NDArray) -> int:
 def take_inside(
     scratch: CollisionScratch, meshes: Meshes, m: int, sides: tuple[int, int], reach: ImpactWindow
 ) -> None:
-    """A solid that meets no triangle may be wholly inside: out along the normal of a face."""
+    """Contact of a solid that is entirely inside, along the normal of a face."""
     pair = Pair(scratch.pair, scratch.points, scratch.cosine)
     t = triangle_out(meshes, m, middle_in_mesh(pair), scratch.reduction.stack)
     if t < 0:

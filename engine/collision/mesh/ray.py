@@ -1,4 +1,4 @@
-"""A ray against a mesh: the first face it meets from the outer side."""
+"""Ray cast against a mesh: the first face hit from its outer side."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, sub
 from cardan.engine.world.model import INSIDE_NONE, TREE_LEAF, Meshes
 
-# A ray this share of an edge beside a triangle still meets it: no leaks between neighbours.
+# A ray within this share of an edge beside a triangle hits it: no gaps between neighbours.
 BESIDE = 1e-12
 
 
 @kernel
 def enters_node(node: NDArray, i: int, o: Vec3, d: Vec3, most: float) -> bool:
-    """True if o + t d, 0 <= t <= most, meets the bounds of node i."""
+    """True if o + t d, 0 <= t <= most, intersects the bounds of node i."""
     first = 0.0
     last = most
     for k in range(3):
@@ -35,7 +35,7 @@ def enters_node(node: NDArray, i: int, o: Vec3, d: Vec3, most: float) -> bool:
 
 @kernel
 def meets_triangle(meshes: Meshes, t: int, o: Vec3, d: Vec3) -> float:
-    """Distance [m] at which a ray from the front meets triangle t, or inf.
+    """Distance [m] at which a ray from the front hits triangle t, or inf.
 
     Source  Moeller and Trumbore 1997, without division until the end
     """
@@ -61,9 +61,9 @@ def meets_triangle(meshes: Meshes, t: int, o: Vec3, d: Vec3) -> float:
 def ray_mesh(
     meshes: Meshes, m: int, o: Vec3, d: Vec3, most: float, stack: NDArray
 ) -> tuple[float, Vec3]:
-    """(distance [m], normal) of the first face of mesh m that the ray meets; inf: none.
+    """(distance [m], normal) of the first face of mesh m that the ray hits; inf: none.
 
-    All in the axes of the mesh. A ray that starts inside of a solid hits at once.
+    All in the axes of the mesh. A ray that starts inside a solid has distance 0.
     Check   tests/engine/collision/mesh/test_ray.py
     """
     if meshes.inside[m] != INSIDE_NONE and triangle_out(meshes, m, o, stack) >= 0:

@@ -1,4 +1,4 @@
-"""A solid and a mesh as a pair that moves: what may be met within the step, what is kept."""
+"""A moving pair of a solid and a mesh: bounds of the region reached within the step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ImpactWindow = tuple[float, float, float]
 
 @kernel
 def write_rows(scratch: CollisionScratch, solid: int, mesh: int) -> Vec3:
-    """The solid becomes side 0 and the mesh row 2 of the pair; returns their origin in W."""
+    """Write the solid as side 0 and the mesh as row 2 of the pair; returns their origin in W."""
     origin = load3_at(scratch.solids, solid, POSITION)
     for k in range(N_COLUMNS):
         scratch.pair[0, k] = scratch.solids[solid, k]
@@ -38,7 +38,7 @@ def write_rows(scratch: CollisionScratch, solid: int, mesh: int) -> Vec3:
 
 @kernel
 def relative_velocity(scratch: CollisionScratch, sides: tuple[int, int], p_W: Vec3) -> Vec3:
-    """Velocity of the solid's point at p_W against the mesh's [m/s]."""
+    """Velocity of the solid's point at p_W relative to the mesh's [m/s]."""
     solid, mesh = sides
     v = point_velocity(scratch.solids, solid, p_W)
     return sub(v, point_velocity(scratch.solids, mesh, p_W))
@@ -48,10 +48,10 @@ def relative_velocity(scratch: CollisionScratch, sides: tuple[int, int], p_W: Ve
 def reach_box(
     scratch: CollisionScratch, pair: Pair, sides: tuple[int, int], reach: ImpactWindow
 ) -> Box:
-    """Bounds in the mesh's axes of all that the solid may come near within the step.
+    """Bounds, in the mesh's axes, of the region that the solid may reach within the step.
 
-    Its extent along each axis of the mesh, carried on by the motion of its middle against the
-    mesh, and widened by the margin and by what both turns add.
+    Its extent along each axis of the mesh, extended by the motion of its centre relative to the
+    mesh, the margin and the rotations of both bodies.
     """
     margin, _, h = reach
     solid, mesh = sides
@@ -92,9 +92,9 @@ def drift_of(
     gap: float,
     reach: ImpactWindow,
 ) -> Vec3:
-    """How far the solid's point x moves along the face until it meets its plane [m].
+    """Displacement of the solid's point x along the face until it reaches the plane [m].
 
-    Zero within the margin, so that contacts at rest do not know of it.
+    Zero within the margin, so that it has no effect on resting contacts.
     """
     margin, _, h = reach
     v = relative_velocity(scratch, sides, add(load3_at(scratch.solids, sides[0], POSITION), x))

@@ -1,8 +1,8 @@
-"""One triangle of a mesh as a side of a pair, and the directions in which it may push.
+"""One triangle of a mesh as a side of a pair, and its normal cones.
 
-A triangle pushes along its normal where the solid lies over its face. Over an edge or a vertex it
-may push along any direction that leaves all faces around behind: their normal cone. Flat and hollow
-edges have no such direction but the face normals, so nothing catches on them.
+Contacts over the face of a triangle have its normal. At an edge or a vertex the normal is in the
+normal cone of the adjacent faces. For flat and concave edges this cone contains the face normals
+only, so that a solid does not catch on them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from cardan.engine.world.model import CONVEX, EDGE_BORDER, EDGE_CONVEX, EDGE_INN
 # Corners, counter-clockwise from outside [m]
 Triangle = tuple[Vec3, Vec3, Vec3]
 
-# Directions nearer (cosine) to a face's normal than this push along the face: 4.5e-5 rad.
+# Directions with a larger cosine to a face's normal count as that normal: 4.5e-5 rad.
 ALONG_FACE = 1.0 - 1e-9
-# A direction may lean over a neighbouring face by this sine: rounding.
+# A direction may be outside the normal cone by this sine: rounding.
 LEAN = 1e-6
 
 MESH_ROW = 2
@@ -39,7 +39,7 @@ MESH_ROW = 2
 
 @kernel
 def mesh_point(pair: Pair, x: Vec3) -> Vec3:
-    """A point of the mesh, from its own axes to those of the pair."""
+    """A point given in the mesh's axes, in those of the pair."""
     return add(position_of(pair, MESH_ROW), to_world(pair, MESH_ROW, x))
 
 
@@ -55,7 +55,7 @@ def triangle_of(pair: Pair, meshes: Meshes, t: int) -> Triangle:
 
 @kernel
 def clear_triangle(pair: Pair) -> None:
-    """Side 1 becomes a hull of three vertices without a thickness, axes as the world's."""
+    """Make side 1 a hull of three vertices of zero thickness, in world axes."""
     solids = pair.solids
     for k in range(N_COLUMNS):
         solids[1, k] = 0.0
@@ -70,7 +70,7 @@ def clear_triangle(pair: Pair) -> None:
 
 @kernel
 def write_triangle(pair: Pair, corners: Triangle) -> None:
-    """The triangle becomes side 1, with its middle as origin."""
+    """Write the triangle as side 1, with its centroid as origin."""
     a, b, c = corners
     middle = scale(1.0 / 3.0, add(add(a, b), c))
     first = len(pair.points) - 3
@@ -87,7 +87,7 @@ def write_triangle(pair: Pair, corners: Triangle) -> None:
 
 @kernel
 def put_corners(patch: Patch, corners: Triangle) -> None:
-    """The triangle as the feature of side 1."""
+    """Write the triangle as the feature of side 1."""
     for k in range(3):
         x = corners[k]
         for i in range(3):
@@ -96,7 +96,7 @@ def put_corners(patch: Patch, corners: Triangle) -> None:
 
 @kernel
 def is_over(corners: Triangle, n: Vec3, p: Vec3, slack: float) -> bool:
-    """True if p, seen along the normal n, is within the triangle or at most `slack` [m] beside."""
+    """True if p, projected along the normal n, is at most `slack` [m] outside the triangle."""
     for k in range(3):
         a = corners[k]
         b = corners[(k + 1) % 3]
@@ -130,7 +130,7 @@ def has_edges(meshes: Meshes, t: int) -> bool:
 
 @kernel
 def feature_towards(corners: Triangle, d: Vec3) -> tuple[int, int]:
-    """(number of corners farthest along d, which): 2, k is edge k -> k + 1; 1, k is corner k."""
+    """The feature of the triangle farthest along d: 2, k is edge k -> k + 1; 1, k is corner k."""
     most = top_of(corners, d)
     count = 0
     last = 0
@@ -152,7 +152,7 @@ def feature_towards(corners: Triangle, d: Vec3) -> tuple[int, int]:
 
 @kernel
 def falls_away(pair: Pair, meshes: Meshes, v: int, other: int, d: Vec3) -> bool:
-    """True if vertex `other` is not before vertex v along d (axes of the pair)."""
+    """True if vertex `other` is not farther than vertex v along d (axes of the pair)."""
     x = to_world(pair, MESH_ROW, sub(load3(meshes.vertex, other), load3(meshes.vertex, v)))
     return bool(dot(d, x) <= LEAN * norm(x))
 
@@ -167,7 +167,7 @@ def world_normal(pair: Pair, meshes: Meshes, t: int) -> Vec3:
 def edge_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool:
     """True if d lies strictly between the normals of the two faces at edge k of triangle t.
 
-    At the border of the surface: on the outer side of the one face there is.
+    At the border of the surface: on the outer side of its only face.
     """
     n = world_normal(pair, meshes, t)
     if meshes.edge_kind[t, k] == EDGE_INNER or dot(d, n) > ALONG_FACE:
@@ -181,7 +181,7 @@ def edge_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool:
     m = world_normal(pair, meshes, other)
     if dot(d, m) > ALONG_FACE or dot(d, add(n, m)) <= 0.0:
         return False
-    # all corners of the neighbour; those on the edge do not fall
+    # all corners of the neighbour; those on the edge have the same height
     falls = True
     for c in range(3):
         falls = falls and falls_away(pair, meshes, v, meshes.corner[other, c], d)
@@ -190,7 +190,7 @@ def edge_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool:
 
 @kernel
 def corner_may_push(pair: Pair, meshes: Meshes, t: int, k: int, d: Vec3) -> bool:
-    """True if all edges that leave corner k of triangle t fall away from d, on the outer side."""
+    """True if no edge at corner k of triangle t rises along d, and d is on the outer side."""
     before = (k + 2) % 3
     if meshes.edge_kind[t, k] == EDGE_INNER and meshes.edge_kind[t, before] == EDGE_INNER:
         return False

@@ -1,4 +1,4 @@
-"""A box and a capsule: which point of the core is nearest to the box. The box is side 0."""
+"""A box and a capsule: the point of the core segment nearest to the box. The box is side 0."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def into_box(h: Vec3, x: Vec3) -> Vec3:
 
 @kernel
 def slope_at(h: Vec3, c: Vec3, u: Vec3, s: float) -> float:
-    """u . (x - nearest point of the box), x = c + s u: half of what |.|^2 grows with s [m]."""
+    """u . (x - nearest point of the box), x = c + s u: half the derivative of |.|^2 by s [m]."""
     x = add_scaled(c, s, u)
     return dot(u, sub(x, into_box(h, x)))
 
@@ -42,8 +42,8 @@ def slope_at(h: Vec3, c: Vec3, u: Vec3, s: float) -> float:
 def nearest_on_core(h: Vec3, c: Vec3, u: Vec3, half: float) -> float:
     """The s in [-half, half] for which c + s u is nearest to the box; of equals the middle [m].
 
-    The squared distance is convex in s, and its slope is straight between the places where the line
-    passes a plane of a face: those shut it in until only one such piece is left.
+    The squared distance is convex in s, and its slope is linear between the crossings of the line
+    with the planes of faces: the crossings bracket the minimum until one such interval is left.
     """
     low, high = -half, half
     slope_low, slope_high = slope_at(h, c, u, low), slope_at(h, c, u, high)
@@ -51,7 +51,7 @@ def nearest_on_core(h: Vec3, c: Vec3, u: Vec3, half: float) -> float:
         return low
     if slope_high < 0.0:
         return high
-    # where the slope is nothing: least and greatest found
+    # bracket of the zero of the slope
     flat_low = low if slope_low == 0.0 else half
     flat_high = high if slope_high == 0.0 else -half
     for k in range(3):
@@ -74,7 +74,7 @@ def nearest_on_core(h: Vec3, c: Vec3, u: Vec3, half: float) -> float:
 
 @kernel
 def box_capsule(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
-    """Nearest points of box and core; where these meet, the expanding polytope finds the way out.
+    """Nearest points of box and core; if these intersect, the depth by the expanding polytope.
 
     Source  Eberly 2003, 3D Game Engine Design, distance of a line segment and a box
     Check   tests/engine/collision/narrow/test_gap.py

@@ -1,4 +1,4 @@
-"""What the narrow phase finds for one pair."""
+"""Result of the narrow phase for one pair: gap, normal and point."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import math
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3
 
-# (gap [m], unit normal from side 0 to side 1, point half way between the surfaces [m])
+# (gap [m], unit normal from side 0 to side 1, midpoint between the surfaces [m])
 Hit = tuple[float, Vec3, Vec3]
 
-# farther apart than asked for
+# farther apart than the limit
 MISS: Hit = (math.inf, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 @kernel
 def hit_of_points(a: Vec3, b: Vec3, radius_a: float, radius_b: float, n0: Vec3) -> Hit:
-    """Nearest core points a, b with thickness around each; n0 is the normal if they coincide.
+    """The hit of nearest core points a, b with a radius each; n0 is the normal if they coincide.
 
     n = (b - a) / |b - a|,   gap = |b - a| - radius_a - radius_b
     point = half way between a + radius_a n and b - radius_b n
     """
     d = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-    # |d| by the largest component: squares of tiny numbers would vanish
+    # |d| scaled by the largest component: squares of tiny numbers would underflow
     most = max(abs(d[0]), abs(d[1]), abs(d[2]))
     n = n0
     distance = 0.0

@@ -1,7 +1,7 @@
-"""Do two shapes come near each other on the way they are going?
+"""Conservative advancement: whether two moving shapes come within the margin during a step.
 
-A gap seen from where a drift begins says along one normal how far there is to go. A body that
-passes beside that point would still be stopped by it: so what is far is followed along its way.
+A gap at the beginning of a drift holds along one normal only. A body that passes beside the contact
+point would still be stopped by it; distant pairs are therefore followed along their motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cardan.engine.world.collision import (
 )
 from cardan.engine.world.model import CONVEX, Shapes
 
-# Looks at the way; who is not through by then counts as near.
+# Iterations at most; a pair undecided by then counts as near.
 MAX_LOOKS = 32
 # Nearer than the margin and this share of it counts as within the margin.
 NEAR_ENOUGH = 1.01
@@ -64,9 +64,9 @@ def turned_row(a: Vec3, R: Mat3) -> Vec3:
 def move_side(
     shapes: Shapes, scratch: CollisionScratch, side: int, i: int, t: float, origin: Vec3
 ) -> None:
-    """Side `side` of the pair becomes shape i as its body carries it for a time t.
+    """Write shape i as side `side` of the pair, moved with its body for a time t.
 
-    p(t) = c + t v + exp(t w) (p - c),  R(t) = exp(t w) R; the hull's vertices turn in place.
+    p(t) = c + t v + exp(t w) (p - c),  R(t) = exp(t w) R; hull vertices are rotated in place.
     """
     solids = scratch.solids
     c = load3_at(solids, i, CENTRE)
@@ -86,7 +86,7 @@ def move_side(
 
 @kernel
 def farthest_speed(scratch: CollisionScratch, i: int, n: Vec3) -> float:
-    """No point of shape i moves faster along n: n . v + |w| (|p - c| + bounding radius) [m/s]."""
+    """Upper bound of point velocities along n: n . v + |w| (|p - c| + bounding radius) [m/s]."""
     solids = scratch.solids
     w = norm(load3_at(solids, i, TURNING))
     speed = dot(n, load3_at(solids, i, VELOCITY))
@@ -105,11 +105,11 @@ def comes_within(
     margin: float,
     h: float,
 ) -> bool:
-    """True if shapes i < j come nearer than the margin within a time h; also when in doubt.
+    """True if shapes i < j come within the margin during a time h; also if undecided.
 
-    Conservative advancement: the plane across the nearest points separates both, and no point
-    crosses the gap along its normal faster than `farthest_speed` of both sides, so there is time
-    to wait (gap - margin)/speed before looking again.
+    The plane normal to the line of nearest points separates both shapes, and no point crosses the
+    gap along its normal faster than the sum of `farthest_speed` of both sides: a time of
+    (gap - margin)/speed is free of contact.
 
     Reads   posed shapes with the velocities of their bodies; `first`: side 0 of the pair
     Source  Mirtich 1996, Impulse-based Dynamic Simulation, 2.3

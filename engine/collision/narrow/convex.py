@@ -14,7 +14,7 @@ from cardan.engine.world.collision import Pair, Polytope
 
 @kernel
 def convex_convex(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> Hit:
-    """Distance where the cores are apart, least depth where they meet; then the thicknesses."""
+    """Distance of separate cores, least depth of intersecting ones; then minus the radii."""
     r0 = radius_of(pair, 0)
     r1 = radius_of(pair, 1)
     status, count, a, b = gjk(pair, limit + r0 + r1, simplex)

@@ -1,4 +1,4 @@
-"""One pair: which routine, then its contact points."""
+"""Choice of the narrow-phase routine for one pair, and its contact points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from cardan.engine.spatial.vec3 import Vec3
 from cardan.engine.world.collision import CollisionScratch, Faces, Pair, Polytope
 from cardan.engine.world.model import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
-# Separating axes tell the distance of boxes to this share of the size, or another method must.
+# If contact points differ from the separating-axis gap by more than this share of the size, GJK is
+# used instead.
 CERTAIN = 1e-6
 
 
@@ -51,9 +52,9 @@ def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> H
 def find_points(
     pair: Pair, faces: Faces, hit: Hit, limit: float, scratch: CollisionScratch
 ) -> tuple[int, Vec3]:
-    """Contacts of a pair that was hit, with gaps up to `limit`: how many; their normal from 0 to 1.
+    """Number of contacts of a hit pair with gaps up to `limit`, and their normal from 0 to 1.
 
-    Side 0 is no sphere: that touches in its nearest point only.
+    Side 0 is not a sphere, which touches in its nearest point only.
 
     Writes  patch.chosen: rows of patch.candidate and patch.feature
     """
@@ -66,7 +67,7 @@ def find_points(
         and hit[0] > 0.0
         and least_gap(patch, count) > hit[0] + CERTAIN * size
     ):
-        # apart, and no points are as near as the axis says: corners or edges face each other
+        # separate, and no points are as near as the axis gap: corners or edges are nearest
         hit = convex_convex(pair, limit, scratch.simplex, scratch.polytope)
         if not hit[0] <= limit:
             return (0, hit[1])

@@ -28,15 +28,15 @@ from cardan.engine.spatial.vec3 import (
 )
 from cardan.engine.world.collision import MAX_POLYTOPE_POINTS, Pair, Polytope
 
-# The nearest face is the surface when no point lies farther out than this share of the size.
+# The nearest face is on the surface when no point is farther out than this share of the size.
 TOLERANCE = 1e-10
 # With so many vertices the surface is about equally near all around (a ball in a cylinder): from
-# here on only the newest faces are refined, to reach the nearest point of their neighbourhood; what
-# is left is for refine_normal.py.
+# here on only the newest faces are refined, to a local minimum; refine_normal.py continues from
+# there.
 GLOBAL_POINTS = 192
-# A first figure thinner than this share of the size is filled up with wider points ...
+# An initial simplex thinner than this share of the size is extended by wider points ...
 THIN = 1e-6
-# ... and if none are wider than this, the difference has no volume.
+# ... and if there are none wider than this, the difference has no volume.
 FLAT = 1e-13
 # A point sees a face when it is this share of the size in front of it.
 VISIBLE = 1e-13
@@ -97,7 +97,7 @@ def farthest_from_line(pair: Pair, polytope: Polytope) -> None:
 
 @kernel
 def spread_vertices(polytope: Polytope, count: int, thin: float) -> int:
-    """How many of the first `count` vertices span a figure thicker than `thin` [m]: 1 to 4."""
+    """How many of the first `count` vertices span a simplex thicker than `thin` [m]: 1 to 4."""
     a = load3(polytope.vertex, 0)
     u = sub(load3(polytope.vertex, 1), a)
     if count < 2 or norm(u) <= thin:
@@ -202,7 +202,7 @@ def replace_visible(
                 edges = toggle_edge(
                     polytope, edges, polytope.face[f, k], polytope.face[f, (k + 1) % 3]
                 )
-            # the last face moves into the gap; it has been looked at already
+            # the last face moves into the gap; it has been tested already
             faces -= 1
             for k in range(3):
                 polytope.face[f, k] = polytope.face[faces, k]
@@ -252,7 +252,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
         f = nearest_face(polytope, first_new if vertices > GLOBAL_POINTS else 0, faces)
         n = load3(polytope.plane, f)
         offset = polytope.plane[f, 3]
-        # also when every face that may hold the nearest point has been looked at
+        # also when every face that may hold the nearest point has been tested
         if offset == math.inf or offset > least + slack:
             break
         w = write_support(pair, n, polytope.vertex, vertices)
@@ -261,7 +261,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
         if overlap < least - slack or (is_under and overlap < least + slack):
             least = overlap
             normal = n
-            # the face lies a little below the surfaces where these are round: up to them along n
+            # the face lies slightly below round surfaces: project onto them along n
             a = lifted(p, n, polytope, vertices, 3)
             b = lifted(q, n, polytope, vertices, 6)
         if overlap - offset > slack:
@@ -270,7 +270,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
         elif is_under:
             break
         else:
-            # on the surface, but the nearest point lies in another face of the same flat side
+            # on the surface, but the nearest point lies in another face of the same plane
             polytope.plane[f, 3] = math.inf
     if least == math.inf:
         return flat_overlap(pair, polytope)
@@ -283,7 +283,7 @@ def epa(pair: Pair, count: int, polytope: Polytope) -> tuple[float, Vec3, Vec3, 
 def face_points(polytope: Polytope, f: int) -> tuple[Vec3, Vec3, bool]:
     """Points of A and of B whose difference is the face's point nearest to the origin.
 
-    The third tells whether that point lies inside of the face.
+    The third value: whether that point lies inside the face.
     """
     i, j, k = polytope.face[f, 0], polytope.face[f, 1], polytope.face[f, 2]
     p = polytope.vertex
@@ -305,7 +305,7 @@ def face_points(polytope: Polytope, f: int) -> tuple[Vec3, Vec3, bool]:
 
 @kernel
 def flat_overlap(pair: Pair, polytope: Polytope) -> tuple[float, Vec3, Vec3, Vec3]:
-    """A - B has no volume: the world axis along which it reaches least."""
+    """Overlap of an A - B without volume: the world axis of least extent."""
     least = math.inf
     normal = (0.0, 0.0, 1.0)
     for k in range(6):

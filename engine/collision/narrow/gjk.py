@@ -16,15 +16,15 @@ from cardan.engine.world.collision import Pair
 FAR, APART, MEET = 0, 1, 2
 
 MAX_STEPS = 64
-# Squared distance is right to this share: v.v - v.w bounds the error (Gilbert et al., theorem 3).
+# Relative accuracy of the squared distance: v.v - v.w bounds the error (Gilbert et al., theorem 3).
 TOLERANCE = 1e-11
-# Cores nearer than this share of the size count as meeting: their difference is all rounding.
+# Cores nearer than this share of the size intersect: their distance is rounding.
 TOUCHING = 1e-7
 
 
 @kernel
 def write_support(pair: Pair, d: Vec3, array: NDArray, i: int) -> Vec3:
-    """Row i = (a - b, a, b), a farthest in A along d, b farthest in B against it; returns a - b."""
+    """Row i = (a - b, a, b), a farthest in A along d, b farthest in B along -d; returns a - b."""
     a = support(pair, 0, d)
     b = support(pair, 1, negate(d))
     w = sub(a, b)
@@ -85,8 +85,8 @@ def is_known(simplex: NDArray, count: int, w: Vec3) -> bool:
 def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Vec3, Vec3]:
     """(FAR | APART | MEET, corners, a, b): nearest points of the two cores where they are apart.
 
-    FAR: the cores are more than `limit` apart, a and b mean nothing. MEET: neither do they, but
-    the simplex touches or holds the origin.
+    FAR: the cores are more than `limit` apart, a and b are undefined. MEET: a and b are undefined,
+    the simplex contains the origin.
     Each step takes the corner w farthest against v, the nearest point so far; v . w / |v| is a
     lower bound of the distance, |v| an upper one.
 
@@ -118,7 +118,7 @@ def gjk(pair: Pair, limit: float, simplex: NDArray) -> tuple[int, int, Vec3, Vec
         v2 = dot(v, v)
         if v2 <= touching * touching:
             return (MEET, count, a, b)
-        # a step that does not come nearer is rounding: the one before was the last
+        # a step without progress is rounding: the previous one was the last
         if v2 >= last:
             break
         last = v2

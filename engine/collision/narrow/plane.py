@@ -19,5 +19,5 @@ def solid_plane(pair: Pair) -> Hit:
     r = radius_of(pair, 0)
     height = dot(up, sub(x, position_of(pair, 1)))
     gap = height - r
-    # half way: from the core point down by the radius and half the gap
+    # midpoint: from the core point down by the radius and half the gap
     return (gap, down, add_scaled(x, -(r + 0.5 * gap), up))

@@ -1,4 +1,4 @@
-"""Two posed shapes as the narrow phase takes them."""
+"""Two posed shapes as input of the narrow phase."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cardan.engine.world.collision import N_FIXED, POSITION, CollisionScratch
 
 @kernel
 def write_pair(scratch: CollisionScratch, i: int, j: int, first: int, origin: Vec3) -> None:
-    """Shapes i, j become the sides of the pair, `first` as side 0, measured from `origin`.
+    """Write shapes i, j as the sides of the pair, `first` as side 0, relative to `origin`.
 
-    Columns of the pair that tell how shapes move are left alone.
+    The velocity columns of the pair are not written.
     """
     for side in range(2):
         shape = first if side == 0 else i + j - first

@@ -1,9 +1,9 @@
-"""The normal of a deep overlap where the surface of A - B is about equally near all around.
+"""The normal of a deep overlap when the surface of A - B is nearly equidistant from the origin.
 
-Of such a pair (a ball in a tube, a box in a barrel) the expanding polytope looks at one place among
-many alike. The overlap h(n) = n . w(n), w the support of A - B, is mostly least where h has an
-edge: along an axis of a shape, or across the axis of a round one. Those are tried, then h is
-followed downhill.
+For such a pair (a ball in a tube, a box in a barrel) the expanding polytope finds one of many local
+minima. The overlap h(n) = n . w(n), w the support of A - B, is usually least where h has a
+kink: along an axis of a shape, or perpendicular to the axis of a round one. These directions are
+tried first, then h is minimised by descent.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from cardan.engine.world.model import CAPSULE, CYLINDER
 # (overlap, normal from A to B, point on A, point on B)
 Overlap = tuple[float, Vec3, Vec3, Vec3]
 
-# steps downhill at most
+# descent steps at most
 STEPS = 100
-# directions across an axis that are looked at first; halvings by the golden ratio after them
+# directions across an axis that are sampled first; golden-section steps after them
 AROUND, NARROWINGS = 48, 60
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @kernel
 def lifted(p: Vec3, n: Vec3, polytope: Polytope, i: int, column: int) -> Vec3:
-    """P moved along n to the plane across n through the point in columns `column` of vertex i."""
+    """The point p moved along n to the height of the point in columns `column` of vertex i."""
     v = polytope.vertex
     x = (v[i, column], v[i, column + 1], v[i, column + 2])
     return add_scaled(p, dot(n, sub(x, p)), n)
@@ -57,9 +57,9 @@ def overlap_along(pair: Pair, n: Vec3, polytope: Polytope) -> float:
 
 @kernel
 def try_normal(pair: Pair, n: Vec3, polytope: Polytope, found: Overlap) -> Overlap:
-    """What overlaps less: what was found, or along n.
+    """The smaller overlap: `found`, or that along n.
 
-    Along n the point of the smaller solid that lies deepest in the other one is taken.
+    Along n the contact point is that of the smaller solid deepest in the other one.
     """
     overlap = overlap_along(pair, n, polytope)
     if overlap >= found[0]:
@@ -74,7 +74,7 @@ def try_normal(pair: Pair, n: Vec3, polytope: Polytope, found: Overlap) -> Overl
 
 @kernel
 def try_axes(pair: Pair, polytope: Polytope, found: Overlap) -> Overlap:
-    """The same along the axes of both shapes, both ways."""
+    """The smallest of `found` and the overlaps along the axes of both shapes, either way."""
     for side in range(2):
         for k in range(3):
             n = axis_of(pair, side, k)
@@ -91,7 +91,7 @@ def direction_around(u: Vec3, v: Vec3, angle: float) -> Vec3:
 
 @kernel
 def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Overlap:
-    """The same for the best direction across an axis, by golden sections about the best of some."""
+    """The smaller of `found` and the least overlap across an axis, by golden section."""
     u = perpendicular(axis)
     v = cross(axis, u)
     step = 2.0 * math.pi / AROUND
@@ -115,10 +115,10 @@ def try_around(pair: Pair, axis: Vec3, polytope: Polytope, found: Overlap) -> Ov
 
 @kernel
 def refined_normal(pair: Pair, polytope: Polytope, found: Overlap) -> Overlap:
-    """The least overlap: along axes, around axes, then downhill on the unit sphere.
+    """The least overlap: along axes, around axes, then by descent on the unit sphere.
 
-    The slope of h is the part of w across n. A step that does not go down is tried shorter; in a
-    valley with an edge that halves what is missing.
+    The gradient of h is the component of w perpendicular to n. A step that does not descend is
+    shortened; at a kink this halves the error.
 
     Writes  vertex 0 of the polytope
     Check   tests/engine/collision/narrow/test_gap.py

@@ -1,4 +1,4 @@
-"""Spheres and capsules against each other: points and segments with a thickness."""
+"""Spheres and capsules against each other: points and segments with a radius."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, normalised,
 from cardan.engine.world.collision import Pair
 from cardan.engine.world.model import CAPSULE
 
-# Crossing cores nearer than this share of their radii are as good as touching.
+# Core segments nearer than this share of their radii intersect.
 NEARLY_MEET = 1e-5
 
 
@@ -26,7 +26,7 @@ def nearest_on_segments(
     """Parameters s, t of the nearest points p + s u, q + t v; |s| <= half_u, |t| <= half_v.
 
     Lines:  s = (c (v.w) - u.w) / (c^2 - 1) with w = q - p, c = u.v; then clamp and project back.
-    Parallel segments: the middle of the overlap, so that the answer does not jump.
+    Parallel segments: the middle of the overlap, so that the result is continuous.
     Source  Ericson 2005, Real-Time Collision Detection, 5.1.9, centred form
     """
     w = sub(q, p)
@@ -65,7 +65,7 @@ def segment_segment(pair: Pair) -> Hit:
     radius_u, radius_v = radius_of(pair, 0), radius_of(pair, 1)
     a = add_scaled(p, s, u)
     b = add_scaled(q, t, v)
-    # cores that meet are pushed apart across both; a sphere upon a core, across that core
+    # intersecting cores separate perpendicular to both; a sphere on a core, perpendicular to it
     n0 = (0.0, 0.0, 1.0)
     if half_u > 0.0 or half_v > 0.0:
         n0 = perpendicular(u if half_u > 0.0 else v)
@@ -75,6 +75,6 @@ def segment_segment(pair: Pair) -> Hit:
         d = sub(b, a)
         is_crossing = abs(s) < half_u and abs(t) < half_v
         if is_crossing and dot(d, d) < (NEARLY_MEET * (radius_u + radius_v)) ** 2:
-            # the direction of so short a distance is rounding: only what lies across counts
+            # the direction of so short a distance is rounding: only its perpendicular part is used
             b = add_scaled(a, dot(n0, d), n0)
     return hit_of_points(a, b, radius_u, radius_v, n0)

@@ -25,7 +25,7 @@ def line_weights(a: Vec3, b: Vec3) -> tuple[float, float]:
 
 @kernel
 def share_of(x: float, y: float, dx: float, dy: float) -> float:
-    """0 ... 1 along the line from the plane's origin to (dx, dy): the point nearest to (x, y)."""
+    """Parameter 0 ... 1 of the point nearest to (x, y) on the segment from 0 to (dx, dy)."""
     length2 = dx * dx + dy * dy
     t = x * dx + y * dy
     if t <= 0.0 or length2 <= 0.0:
@@ -51,11 +51,11 @@ def nearest_edge(x: float, y: float, b: float, c: float, d: float) -> Vec3:
 
 @kernel
 def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Weights of a, b, c, zero for corners that do not carry the nearest point.
+    """Weights of a, b, c, zero for corners that do not support the nearest point.
 
-    In the plane of the triangle, with a as origin and x along a -> b: coordinates there are right
-    to rounding of |a| however small the triangle is. Products of 3D lengths, as in the usual
-    region tests, would lose the small triangles at the end of the search on round shapes.
+    Computed in the plane of the triangle, with a as origin and x along a -> b: coordinates are
+    accurate to the rounding of |a| for any size of the triangle. Products of 3D lengths, as in the
+    usual region tests, lose the small triangles at the end of the search on round shapes.
     """
     ab, ac = sub(b, a), sub(c, a)
     b_x = norm(ab)
@@ -82,7 +82,7 @@ def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 def is_outside(a: Vec3, b: Vec3, c: Vec3, d: Vec3, thin: float) -> bool:
     """True unless the origin and d are on the same side of triangle a, b, c.
 
-    A tetrahedron no higher than `thin` [m] has no inside: its signs would be rounding.
+    A tetrahedron no higher than `thin` [m] has no interior: its signs would be rounding.
     """
     n = cross(sub(b, a), sub(c, a))
     height = dot(sub(d, a), n)
@@ -102,7 +102,7 @@ def blend(weights: Weights, a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
 
 @kernel
 def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3, thin: float) -> Weights:
-    """The nearest of the faces that have the origin outside; all four positive if it is inside."""
+    """Weights on the nearest face with the origin outside; all four positive if it is inside."""
     best = (0.25, 0.25, 0.25, 0.25)
     least = -1.0
     for f in range(4):
@@ -135,7 +135,7 @@ def tetrahedron_weights(a: Vec3, b: Vec3, c: Vec3, d: Vec3, thin: float) -> Weig
 def simplex_weights(simplex: NDArray, count: int, thin: float) -> Weights:
     """Weights of the first `count` corners (columns 0:3 of each row); the rest are zero.
 
-    All four are positive only if the origin is inside of a tetrahedron higher than `thin` [m].
+    All four are positive only if the origin is inside a tetrahedron higher than `thin` [m].
     """
     a = load3(simplex, 0)
     if count == 1:

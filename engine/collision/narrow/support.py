@@ -36,7 +36,7 @@ def round_support(kind: int, size: Vec3, d: Vec3) -> Vec3:
         return (k * size[0] * e[0], k * size[1] * e[1], k * size[2] * e[2])
     r, h = size[0], size[1]
     rho = math.sqrt(d[0] * d[0] + d[1] * d[1])
-    # along the axis every rim point is as far as the next: the centre of the cap stands for them
+    # along the axis all rim points are equally far: the centre of the cap represents them
     k = r / rho if rho > 1e-14 * abs(d[2]) else 0.0
     if kind == CONE:
         if 2.0 * h * d[2] >= r * rho:

@@ -1,4 +1,4 @@
-"""Questions about the posed world between two steps: rays, and the nearest points of two bodies."""
+"""Queries between two steps: ray casts, and the nearest points of two bodies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from cardan.engine.world.state import State
 
 @kernel
 def pose_shapes(shapes: Shapes, state: State, scratch: CollisionScratch) -> None:
-    """Rows of `solids` and hull vertices of all shapes, as their bodies are now."""
+    """Write rows of `solids` and hull vertices of all shapes at the present poses."""
     for i in range(len(shapes.kind)):
         body = shapes.body[i]
         p_WB, q_WB = load3(state.p_WB, body), load4(state.q_WB, body)
@@ -60,12 +60,13 @@ def hit_shape(
 ) -> tuple[float, Vec3]:
     """Distance [m] along the ray to shape i and the normal there, W; inf: missed.
 
-    A ray that starts inside hits at once, against its direction. `pair` holds all posed shapes.
+    A ray that starts inside has distance 0 and the normal opposite to its direction. `pair` holds
+    all posed shapes.
     """
     shapes = model.shapes
     o, d, most = ray
     arm = sub(o, position_of(pair, i))
-    # the line must come within the bounding sphere
+    # the line must intersect the bounding sphere
     away = norm(cross(d, arm))
     if away > shapes.bounding_radius[i] * (1.0 + 1e-9) + 1e-12 * norm(arm):
         return (math.inf, d)
@@ -105,9 +106,11 @@ def cast_rays(
     who: NDArray,
     where: NDArray,
 ) -> int:
-    """How many hits there are; those that fit are written: all of each ray, or the nearest.
+    """Cast rays: all hits of each ray, or the nearest; returns their number.
 
-    Reads   rays (r, 7): origin [m], unit direction, largest distance [m], W; mask: groups to see
+    Hits beyond the capacity of `who` and `where` are counted, not written.
+
+    Reads   rays (r, 7): origin [m], unit direction, largest distance [m], W; mask: groups to hit
     Writes  who (k, 2): ray, shape; where (k, 7): distance [m], point [m], normal, W
     Of equally near shapes the first counts.
     """
@@ -144,9 +147,9 @@ def cast_rays(
 def nearest_to_mesh(
     model: Model, scratch: CollisionScratch, contacts: Contacts, solid: int, mesh: int
 ) -> Hit:
-    """Gap, normal from the solid to the mesh and the point half way, W.
+    """Gap, normal from the solid to the mesh and the midpoint, W.
 
-    Where they overlap, the deepest contact; a solid that is wholly inside has one as well.
+    In penetration, those of the deepest contact; a solid entirely inside has one as well.
     """
     origin = load3_at(scratch.solids, solid, POSITION)
     m = model.shapes.mesh[mesh]
@@ -179,7 +182,7 @@ def nearest_to_mesh(
 def nearest_shapes(
     model: Model, scratch: CollisionScratch, contacts: Contacts, i: int, j: int
 ) -> Hit:
-    """Gap, normal from shape i to shape j and the point half way, W, however far apart."""
+    """Gap, normal from shape i to shape j and the midpoint, W, at any distance."""
     solids = scratch.solids
     if solids[i, KIND] == MESH or solids[j, KIND] == MESH:
         is_first = solids[i, KIND] == MESH
@@ -197,7 +200,7 @@ def nearest_shapes(
         return MISS
     gap, n, point = nearest(pair, math.inf, scratch.simplex, scratch.polytope)
     if kind_of(pair, 0) == BOX and kind_of(pair, 1) == BOX and gap > 0.0:
-        # the widest separating axis is no distance where corners or edges face each other
+        # the largest axis gap is not the distance when corners or edges are nearest
         gap, n, point = convex_convex(pair, math.inf, scratch.simplex, scratch.polytope)
     return (gap, negate(n) if swap else n, add(point, origin))
 
@@ -215,8 +218,8 @@ def closest_shapes(
     """The nearest pair of a shape of body a and a shape of body b; False if there is none.
 
     Writes  who (2,): shapes; where (3, 3): point on a, point on b [m], normal from a to b, W
-    Apart, the points are those nearest; overlapping, moving b by |b - a| along the normal
-    separates this pair of shapes.
+    Without penetration these are the nearest points; in penetration, moving b by |b - a| along the
+    normal separates this pair of shapes.
     """
     shapes = model.shapes
     a, b = ab

@@ -1,7 +1,7 @@
-"""Where a ray runs inside of a convex solid: from where, to where, and the normal where it enters.
+"""Intersection of a ray with a convex solid: entry, exit, and the normal at the entry.
 
-All in the solid's own axes; the ray is o + t d with a unit vector d, t in m from -inf to inf. Each
-solid is solved about the point of the ray nearest to its origin, so that far rays lose no digits.
+All in the solid's own axes; the ray is o + t d with a unit vector d, t in m from -inf to inf. The
+equations use the point of the ray nearest to the solid's origin, so that far rays lose no digits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cardan.engine.world.model import (
     Shapes,
 )
 
-# (enter [m], leave [m], outward unit normal where it enters); enter > leave: misses
+# (entry [m], exit [m], outward unit normal at the entry); entry > exit: no hit
 Span = tuple[float, float, Vec3]
 
 NOWHERE: Span = (math.inf, -math.inf, (0.0, 0.0, 1.0))
@@ -31,14 +31,14 @@ EVERYWHERE: Span = (-math.inf, math.inf, (0.0, 0.0, 1.0))
 
 @kernel
 def both(p: Span, q: Span) -> Span:
-    """The part of the ray inside of two solids."""
+    """The part of the ray inside both of two solids."""
     n = p[2] if p[0] >= q[0] else q[2]
     return (max(p[0], q[0]), min(p[1], q[1]), n)
 
 
 @kernel
 def either(p: Span, q: Span) -> Span:
-    """The ray inside of the convex union of two solids."""
+    """The part of the ray inside the union of two solids, where that is convex."""
     if p[0] > p[1]:
         return q
     if q[0] > q[1]:
@@ -119,16 +119,16 @@ def capsule_span(o: Vec3, d: Vec3, r: float, h: float) -> Span:
 
 @kernel
 def cone_sides(a: float, b: float, c: float, rises: bool) -> tuple[float, float]:
-    """From where to where a t^2 + 2 b t + c <= 0 in a cone that opens downwards, or inf, -inf.
+    """The interval of a t^2 + 2 b t + c <= 0 in a cone that opens downwards, or inf, -inf.
 
-    The inequality holds in a double cone: between the roots where a > 0, else outside of them. A
-    ray that rises is in the lower cone first. Roots as -q/a and -c/q: no cancellation.
+    The inequality holds in a double cone: between the roots if a > 0, else outside of them. A
+    rising ray is in the lower cone first. Roots as -q/a and -c/q: no cancellation.
     """
     if a == 0.0 and b == 0.0:
         return (-math.inf, math.inf) if c <= 0.0 else (math.inf, -math.inf)
     room = b * b - a * c
     if room < 0.0:
-        # a double cone is left on no way that is steeper than its sides
+        # a ray steeper than the sides does not leave the double cone
         return (math.inf, -math.inf) if a > 0.0 else (-math.inf, math.inf)
     q = -(b + math.copysign(math.sqrt(room), b))
     s = c / q if q != 0.0 else 0.0

@@ -1,1 +1,1 @@
-"""Joints as sums of parts; each states its free motions."""
+"""Joints as sums of elementary constraints (parts), with their free motions."""

@@ -2,14 +2,14 @@
 
 joint                coordinates
 hinge, screw         angle about s
-slider               way along s
+slider               displacement along s
 hinge2, universal    angle about s_i, angle about s_j
-cylindrical          way along s, angle about s
-planar               ways along t1 and t2, angle about s
+cylindrical          displacement along s, angle about s
+planar               displacements along t1 and t2, angle about s
 distance             distance of the anchors
-ball                 rotation vector of B against A since the start, along t1, t2, t1 x t2
-gear                 turn of A, turn of B
-rack                 turn of A, travel of B
+ball                 rotation vector of B relative to A since the start, along t1, t2, t1 x t2
+gear                 rotation of A, rotation of B
+rack                 rotation of A, travel of B
 fixed                none
 """
 
@@ -65,7 +65,7 @@ def n_coordinates(kind: int) -> int:
 
 @kernel
 def is_translation(kind: int, axis: int) -> bool:
-    """Whether a coordinate is a way along an axis of A (else an angle, or a distance)."""
+    """Whether a coordinate is a displacement along an axis of A (else an angle or a distance)."""
     return kind == SLIDER or (kind == CYLINDRICAL and axis == 0) or (kind == PLANAR and axis < 2)
 
 
@@ -77,7 +77,7 @@ def is_length(kind: int, axis: int) -> bool:
 
 @kernel
 def axis_of(kind: int, axis: int, frame: JointFrame) -> Vec3:
-    """The direction, fixed in A, that a coordinate of a ball, planar or one-axis joint is along."""
+    """The axis, fixed in A, of a coordinate of a ball, planar or one-axis joint."""
     if kind in (BALL, PLANAR):
         if axis == 0:
             return frame.t1
@@ -89,7 +89,7 @@ def axis_of(kind: int, axis: int, frame: JointFrame) -> Vec3:
 
 @kernel
 def turned_in_A(joints: Joints, state: State, j: int) -> Quaternion:
-    """The rotation, in A's axes, from where B would be at coordinates zero to where it is."""
+    """The rotation of B relative to A since coordinates zero, in A's axes."""
     q_a = load4(state.q_WB, joints.body_a[j])
     q_AB = multiply(conjugate(q_a), load4(state.q_WB, joints.body_b[j]))
     return multiply(q_AB, conjugate(load4(joints.q_AB0, j)))
@@ -97,7 +97,7 @@ def turned_in_A(joints: Joints, state: State, j: int) -> Quaternion:
 
 @kernel
 def along_ball_axis(joints: Joints, j: int, axis: int, vector_A: Vec3) -> float:
-    """Component of a vector in A's axes along the first, second or third axis of a ball."""
+    """Component of a vector in A's axes along the first, second or third axis of a ball joint."""
     t1, t2 = load3(joints.tangent1_A, j), load3(joints.tangent2_A, j)
     if axis == 0:
         return dot(t1, vector_A)
@@ -108,7 +108,7 @@ def along_ball_axis(joints: Joints, j: int, axis: int, vector_A: Vec3) -> float:
 
 @kernel
 def angle_about(axis: Vec3, start: Vec3, end: Vec3) -> float:
-    """The angle from `start` to `end` about a unit axis [rad], from their parts across it."""
+    """The angle from `start` to `end` about a unit axis, in the plane normal to it [rad]."""
     return math.atan2(
         dot(axis, cross(start, end)), dot(start, end) - dot(axis, start) * dot(axis, end)
     )
@@ -118,8 +118,8 @@ def angle_about(axis: Vec3, start: Vec3, end: Vec3) -> float:
 def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFrame) -> float:
     """Value of a joint coordinate [m or rad]: motion of B relative to A along or about its axis.
 
-    Angles are continued from the last value, across whole turns (not those of a ball, whose
-    rotation vector is at most pi long).
+    Angles continue from the last value across whole turns (except for a ball joint, whose rotation
+    vector has at most length pi).
     Check   tests/engine/constraints/test_rows.py
     """
     kind = joints.kind[j]
@@ -165,7 +165,7 @@ def write_coordinate(
         gear, rack             see constraints/couplings.py
 
     Returns the coordinate's second derivative at constant velocities (for hinge2 and universal
-    without the turning of d, of second order in the rates across both axes)
+    without the rotation of d, of second order in the rates across both axes)
     Check   tests/engine/constraints/test_rows.py
     """
     kind = joints.kind[j]

@@ -9,10 +9,10 @@ slider       1 translation along s        2 along, 3 perpendicular
 cylindrical  1 rotation, 1 translation    2 along, 2 perpendicular
 planar       2 translations, 1 rotation   1 along, 2 perpendicular
 fixed        none                         3 along, 3 perpendicular
-distance     all but one translation      1 apart, unless limits, a spring or a motor set it free
-screw        1 rotation with its thrust   2 along, 2 perpendicular, 1 way - lead * angle
-gear         all but the ratio of turns   1 turn of B - ratio * turn of A
-rack         all but the ratio            1 travel of B - ratio * turn of A
+distance     all but one translation      1 apart, unless it has limits, a spring or a motor
+screw        1 rotation with its advance  2 along, 2 perpendicular, 1 displacement - lead * angle
+gear         all but the ratio of angles  1 rotation of B - ratio * rotation of A
+rack         all but the ratio            1 travel of B - ratio * rotation of A
 """
 
 from __future__ import annotations
@@ -146,12 +146,12 @@ def add_screw(
     k: Vec3,
     bias_acceleration: NDArray,
 ) -> None:
-    """Equation: C = way along s - lead * angle about s [m], lead = pitch/(2 pi)."""
+    """Equation: C = displacement along s - lead * angle about s [m], lead = pitch/(2 pi)."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 2, state)
     lead = joints.ratio[j]
     curvature = write_along(rows, row, frame, frame.s)
-    # the row after this one is free: it holds the angle for a moment
+    # the next row is unused: it holds the angle temporarily
     curvature -= lead * write_twist(rows, row + 1, frame)
     add_row(rows, row, -lead, row + 1)
     error = dot(frame.s, frame.gap) - lead * coordinate(joints, state, j, 0, frame)
@@ -168,7 +168,7 @@ def add_turns(
     k: Vec3,
     bias_acceleration: NDArray,
 ) -> None:
-    """Equation: C = turn (or travel) of B - ratio * turn of A [rad or m], counted across turns."""
+    """Equation: C = rotation (or travel) of B - ratio * rotation of A [rad or m], unwrapped."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 0, state)
     ratio = joints.ratio[j]
@@ -224,7 +224,7 @@ def write_equations(
     if kind in (GEAR, RACK):
         add_turns(rows, state, joints, j, frame, k, bias_acceleration)
         return
-    # position: which of t1, t2, s are forbidden to B's anchor
+    # position: directions among t1, t2, s in which B's anchor must not move
     if kind != PLANAR:
         add_along(rows, state, (j, 0), frame, frame.t1, k, bias_acceleration)
         add_along(rows, state, (j, 1), frame, frame.t2, k, bias_acceleration)

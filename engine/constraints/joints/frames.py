@@ -1,4 +1,4 @@
-"""What a joint's rows are made of: its axes, anchors and lever arms in the world."""
+"""Axes, anchors, lever arms and velocities of a joint in the world frame."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Parts of which joints are sums: each writes one row and states its exact time derivative."""
+"""Elementary constraints: each writes one row and returns its second derivative."""

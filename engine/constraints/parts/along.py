@@ -17,8 +17,9 @@ def write_along(rows: Rows, row: int, frame: JointFrame, e: Vec3) -> float:
         dx/dt = e . (v_B + w_B x r_B - v_A - w_A x r_A),   r_A to the anchor of B   [m/s]
         J_a   = -[r_A x e, e],   J_b = [r_B x e, e]
 
-    Exact for any gap, because e turns with A; both bodies are pushed at the same point, so angular
-    momentum is kept for any gap as well. Three directions of A make a ball joint, two a line.
+    Exact for any gap, because e rotates with A; the impulses act on both bodies at one point, so
+    that angular momentum is conserved for any gap. Three directions of A constrain a point, two
+    constrain it to a line.
 
     Returns d2x/dt2 at constant velocities [m/s^2]:
             e.(w_B x (w_B x r_B)) + 2 (w_A x e).slip + (w_A x (w_A x e)).r_A

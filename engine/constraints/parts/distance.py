@@ -17,11 +17,12 @@ def write_distance(rows: Rows, row: int, frame: JointFrame) -> float:
         dx/dt = n . (velocity of B's anchor - velocity of A's anchor)          [m/s]
         J_a   = -[r_A x n, n],  J_b = [r_B x n, n],  r_A to A's anchor
 
-    Where the anchors coincide there is no n. It is then the direction in which they part, and s
-    (the line at the start) if they do not.
+    For coincident anchors n is the direction of their relative velocity, or s (the initial line) if
+    that is zero.
 
     Returns d2x/dt2 at constant velocities [m/s^2]:
-            n . (bend_B - bend_A) + (|rate|^2 - (n . rate)^2)/|gap|, the last term 0 without a gap
+            n . (a_B - a_A) + (|rate|^2 - (n . rate)^2)/|gap|, the last term 0 without a gap;
+            rate: relative velocity of the anchors, a_A and a_B: their centripetal accelerations
     Source  derived: gradient of |p_b - p_a|
     Check   tests/engine/constraints/test_rows.py, tests/references/test_distance.py
     """

@@ -1,4 +1,4 @@
-"""How far B has turned about an axis of A, whatever else it has done."""
+"""Twist of B relative to A about an axis of A, for any swing of the axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cardan.engine.spatial.quaternion import Quaternion
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, scale, sub
 from cardan.engine.world.rows import Rows
 
-# 1 + cos(swing) below which a twist means nothing: the axis has been turned over, to 1.4e-3 rad
+# 1 + cos(swing) below which the twist is undefined: swing = pi, within 1.4e-3 rad
 TURNED_OVER = 1e-6
 
 
@@ -19,7 +19,8 @@ TURNED_OVER = 1e-6
 def twist_angle(turned: Quaternion, axis: Vec3) -> float:
     """The twist of a rotation about an axis [rad], in (-2 pi, 2 pi]: turned = swing * twist.
 
-    The swing takes the axis to where it is now by the shortest way; the twist is about the axis:
+    The swing is the shortest rotation of the axis to its present direction; the twist is about the
+    axis:
     tan(twist/2) = (vector part . axis)/(scalar part).
     """
     sine = turned[1] * axis[0] + turned[2] * axis[1] + turned[3] * axis[2]
@@ -32,8 +33,9 @@ def twist_direction(start: Vec3, end: Vec3) -> Vec3:
 
         d = (start + end)/(1 + start . end)
 
-    A shortest swing turns across start + end, so only the twist has a share along it. Without swing
-    d is the axis itself. Where the axis is turned over (see TURNED_OVER) d is `end`.
+    The angular velocity of a shortest swing is perpendicular to start + end, so only the twist
+    contributes along it. Without swing d is the axis itself. At swing = pi (see TURNED_OVER) d is
+    `end`.
     """
     c = 1.0 + dot(start, end)
     if c < TURNED_OVER:
@@ -54,11 +56,11 @@ def twist_bias_acceleration(start: Vec3, end: Vec3, start_rate: Vec3, end_rate: 
 
 @kernel
 def write_twist(rows: Rows, row: int, frame: JointFrame) -> float:
-    """One row: the twist of B against A about s, exact for any swing of the axis.
+    """One row: the twist of B relative to A about s, exact for any swing of the axis.
 
         dx/dt = d . (w_B - w_A),   d = (s + s_b)/(1 + s . s_b)                 [rad/s]
 
-    with s fixed in A and s_b, that coincided with it at the start, in B.
+    with s fixed in A and s_b fixed in B, which coincided at the start.
 
     Returns d2x/dt2 at constant velocities [rad/s^2]
     Source  derived: see twist_direction
