@@ -21,7 +21,8 @@ class Package(NamedTuple):
     folder: Path
 
 
-ENGINE = Package(__name__.rpartition(".")[0], Path(__file__).parent)
+# this module is cardan.engine.compiler.source_hash
+ENGINE = Package(__name__.rsplit(".", 2)[0], Path(__file__).parents[1])
 
 
 def source_hash(root: Path = ENGINE.folder) -> str:
