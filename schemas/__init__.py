@@ -1,4 +1,4 @@
-"""The words of the project as data: scenes, requests, frames, errors. Knows no engine, no HTTP."""
+"""Data models of the project: scenes, requests, frames, errors. Independent of engine and HTTP."""
 
 if __name__ != "cardan.schemas":
     raise ImportError("import cardan.schemas: `schemas` would be a second copy of it")

@@ -41,7 +41,7 @@ Overrides = dict[str, Any]
 
 
 class SimulationRequest(Base):
-    """Asks for one run of a scene."""
+    """Request for one run of a scene."""
 
     scene: SceneSource
     """A scene document, or the name of an example."""
@@ -54,7 +54,7 @@ class SimulationRequest(Base):
 
 
 class SimulationInfo(Base):
-    """A simulation, as it stands."""
+    """The current state of a simulation."""
 
     id: str
     """Identity."""
@@ -101,7 +101,7 @@ Variations = Annotated[
 
 
 class BatchRequest(Base):
-    """Asks for runs of one scene with variations."""
+    """Request for runs of one scene with variations."""
 
     scene: SceneSource
     """A scene document, or the name of an example."""
@@ -125,7 +125,7 @@ class BatchRequest(Base):
     """Wall-clock time after which a run is stopped [s]."""
 
     def variation_list(self) -> list[Variation]:
-        """Return the variations as a list, however they were written."""
+        """Return the variations as a list, whichever form they were written in."""
         if isinstance(self.variations, list):
             return self.variations
         return [
@@ -134,7 +134,7 @@ class BatchRequest(Base):
 
 
 class BatchInfo(Base):
-    """A batch, as it stands."""
+    """The current state of a batch."""
 
     id: str
     """Identity."""
@@ -161,7 +161,7 @@ class BatchInfo(Base):
 
 
 class SessionRequest(Base):
-    """Asks for a live run."""
+    """Request for a live run."""
 
     scene: SceneSource
     """A scene document, or the name of an example."""
@@ -174,7 +174,7 @@ class SessionRequest(Base):
 
 
 class SessionInfo(Base):
-    """A session, as it stands."""
+    """The current state of a session."""
 
     id: str
     """Identity."""
@@ -197,18 +197,18 @@ class SessionInfo(Base):
 
 
 class ValidationReport(Base):
-    """What is to be said about a scene before it runs."""
+    """Report on a scene before it runs."""
 
     valid: bool
-    """Whether it would be accepted."""
+    """Whether the scene would be accepted."""
     errors: list[Fault] = Field(default_factory=list)
     """Every fault."""
     warnings: list[Fault] = Field(default_factory=list)
-    """What is allowed and probably not meant."""
+    """Warnings: allowed, but probably not intended."""
     counts: SceneCounts | None = None
-    """How large it is."""
+    """Size of the scene."""
     estimate: dict[str, float] | None = None
-    """What a run will cost: seconds."""
+    """Estimated cost of a run: seconds."""
     scene_hash: str | None = None
     """Identity of the scene."""
 

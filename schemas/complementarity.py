@@ -1,4 +1,4 @@
-"""Complementarity problems apart from any scene: what is asked, and what is answered.
+"""Complementarity problems without a scene: request and answer.
 
 With w = A x + b, a row is solved when x lies within its bounds, w = 0 where x is strictly inside,
 w >= 0 on a lower bound, w <= 0 on an upper one. Units are the user's own.
@@ -231,7 +231,7 @@ AnyProblem = Annotated[
 
 
 class ComplementaritySolver(Base):
-    """How a problem is solved."""
+    """Options of the solver."""
 
     method: ComplementarityMethod = "auto"
     """Method; `auto` picks by the problem and says what it picked."""
@@ -248,7 +248,7 @@ class ComplementaritySolver(Base):
 
 
 class ComplementarityRequest(Base):
-    """Asks for the solution of one problem."""
+    """Request for the solution of one problem."""
 
     problem: AnyProblem
     """linear, lcp, mixed_lcp, box_lcp, coulomb, ccp, cone, lp or qp."""
@@ -257,7 +257,7 @@ class ComplementarityRequest(Base):
 
 
 class ProgramAnswer(Base):
-    """What an LP or QP came to."""
+    """Result of an LP or QP."""
 
     verdict: Literal["optimal", "infeasible", "unbounded", "not_converged"]
     """Whether x is an optimum, or why there is none."""

@@ -1,4 +1,4 @@
-"""Questions to the trees of a scene in joint coordinates: arrays of states in, arrays out."""
+"""Joint-space algorithms on the trees of a scene: arrays of states in, arrays out."""
 
 from typing import Annotated, Literal
 
@@ -16,42 +16,42 @@ States = Annotated[list[list[Number]], Field(min_length=1, max_length=MAX_STATES
 
 
 class DynamicsModelRequest(Base):
-    """Asks how the coordinates of a scene are laid out."""
+    """Request for the layout of the coordinates of a scene."""
 
     scene: SceneSource
     """A scene document, or the name of an example."""
 
 
 class ConfigurationRequest(DynamicsModelRequest):
-    """Asks for what depends on places alone."""
+    """Request for quantities that depend on coordinates alone."""
 
     q: States | None = None
     """Coordinates of at most 10000 states; default: one state, the scene's start."""
 
 
 class MotionRequest(ConfigurationRequest):
-    """Asks for what depends on places and velocities."""
+    """Request for quantities that depend on coordinates and velocities."""
 
     qd: States | None = None
     """Rates of as many states, or of one for all; default: at rest."""
 
 
 class InverseDynamicsRequest(MotionRequest):
-    """Asks which forces give accelerations."""
+    """Request for the forces that cause given accelerations."""
 
     qdd: States | None = None
     """Accelerations of the rates, as `qd`; default: none."""
 
 
 class ForwardDynamicsRequest(MotionRequest):
-    """Asks which accelerations forces give."""
+    """Request for the accelerations that given forces cause."""
 
     tau: States | None = None
     """Forces of the rates [N, N m], as `qd`; default: none."""
 
 
 class JacobianRequest(MotionRequest):
-    """Asks how rates move a point of a body; with `qd` also how that changes."""
+    """Request for the Jacobian of a point of a body; with `qd` also its time derivative."""
 
     body: Name
     """Name of the body."""
@@ -60,7 +60,7 @@ class JacobianRequest(MotionRequest):
 
 
 class CoordinateInfo(Base):
-    """One elementary motion of a tree and its places in the arrays."""
+    """One elementary motion of a tree and its indices in the arrays."""
 
     joint: str | None
     """Name of the joint; none: a body that is free."""
@@ -81,7 +81,7 @@ class CoordinateInfo(Base):
 
 
 class DynamicsModelAnswer(Base):
-    """How the coordinates of a scene are laid out."""
+    """Layout of the coordinates of a scene."""
 
     nq: Index
     """Coordinates of a state."""
@@ -138,7 +138,7 @@ class JacobianAnswer(Base):
 
 
 class KinematicsAnswer(Base):
-    """Where bodies are and how they move, in W; lists by state, then by body."""
+    """Poses and velocities of bodies in W; lists by state, then by body."""
 
     position: list[Rows]
     """Of the origins [m]."""

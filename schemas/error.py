@@ -1,4 +1,4 @@
-"""What is wrong with an input: faults, the exception that carries them, and problem details."""
+"""Errors of an input: faults, the exception that carries them, and problem details."""
 
 import json
 import math
@@ -21,7 +21,7 @@ Printable = Annotated[str, AfterValidator(printable)]
 
 
 class Fault(Base):
-    """One thing that is wrong, at one place of the document."""
+    """One fault at one place of the document."""
 
     pointer: Printable
     """RFC 6901 JSON Pointer into the user's document; empty: the whole document."""
@@ -108,7 +108,7 @@ def _container(value: Any) -> str:
 
 
 def found(value: Any) -> str:
-    """Say in words what was found, for a message."""
+    """Describe a value in words, for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):

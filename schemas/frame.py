@@ -24,14 +24,14 @@ Floats = npt.NDArray[np.float64]
 
 
 class FrameKind(IntEnum):
-    """What a frame is for."""
+    """Purpose of a frame."""
 
     STATE = 1
     KEY = 2
 
 
 class FrameFlags(IntFlag):
-    """What a reader should know before the blocks."""
+    """Flags of a frame, for the reader."""
 
     NONE = 0
     PAUSED = 1

@@ -1,4 +1,4 @@
-"""JSON text to a document, with the faults JSON readers usually pass over in silence."""
+"""JSON text to a document, with faults that JSON readers usually ignore."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ Repeated = dict[int, tuple[dict[str, Any], list[str]]]
 
 
 def parse_json(data: str | bytes) -> Any:
-    """Read JSON text; raises SceneInvalid on a syntax error and on keys that stand twice."""
+    """Read JSON text; raises SceneInvalid on a syntax error and on duplicate keys."""
     document, repeated = _read(data)
     if repeated:
         raise SceneInvalid(_repeated_keys(document, repeated))
@@ -23,7 +23,7 @@ def parse_json(data: str | bytes) -> Any:
 
 
 def read_json(data: str | bytes) -> Any:
-    """Read JSON text, keeping the last of keys that stand twice.
+    """Read JSON text, keeping the last of duplicate keys.
 
     NaN and numbers beyond double precision become floats that are not finite, so that the models
     report them at their place. Raises SceneInvalid with line and column of a syntax error.
@@ -32,12 +32,12 @@ def read_json(data: str | bytes) -> Any:
 
 
 def duplicate_keys(data: str | bytes) -> list[Fault]:
-    """Return one fault for every key that stands twice in one object of valid JSON text."""
+    """Return one fault for every duplicate key in one object of valid JSON text."""
     return _repeated_keys(*_read(data))
 
 
 def _read(data: str | bytes) -> tuple[Any, Repeated]:
-    """Read JSON text once: the document, and what stands twice in it."""
+    """Read JSON text once: the document, and its duplicate keys."""
     repeated: Repeated = {}
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _read(data: str | bytes) -> tuple[Any, Repeated]:
 
 
 def _repeated_keys(document: Any, repeated: Repeated) -> list[Fault]:
-    """One fault for every key that stands twice."""
+    """Return one fault for every duplicate key."""
     if not repeated:
         return []
     return [

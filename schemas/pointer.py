@@ -36,7 +36,7 @@ def parse_pointer(pointer: str) -> list[str]:
 
 
 def apply_overrides(document: Any, overrides: Mapping[str, Any]) -> Any:
-    """Return the document with values set at JSON Pointers; the given one is left alone.
+    """Return the document with values set at JSON Pointers; the given one is not changed.
 
     Every object and list on the way must exist, except the sections of a scene that have
     defaults (`/simulation`, its `solver` and `contact`, `/record`). Raises SceneInvalid with one
@@ -55,7 +55,7 @@ def apply_overrides(document: Any, overrides: Mapping[str, Any]) -> Any:
 
 
 def _set(node: Any, parts: list[str], depth: int, value: Any) -> Any:
-    """Return a copy of `node` in which the value stands at parts[depth:]."""
+    """Return a copy of `node` with the value at parts[depth:]."""
     if depth == len(parts):
         return value
     part = parts[depth]

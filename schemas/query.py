@@ -1,4 +1,4 @@
-"""Questions to a live session that change nothing: rays and distances."""
+"""Queries of a live session that change nothing: rays and distances."""
 
 from typing import Annotated, Literal
 
@@ -32,7 +32,7 @@ class Ray(Base):
 
 
 class RaycastRequest(Base):
-    """Asks what rays meet, between two steps."""
+    """Request to cast rays between two steps."""
 
     rays: Annotated[tuple[Ray, ...], Field(min_length=1, max_length=MAX_RAYS)]
     """At most 10000."""
@@ -43,7 +43,7 @@ class RaycastRequest(Base):
 
 
 class RayHit(Base):
-    """Where a ray meets a shape."""
+    """The point where a ray meets a shape."""
 
     body: str
     """Name of the body."""
@@ -58,14 +58,14 @@ class RayHit(Base):
 
 
 class RayHits(Base):
-    """What one ray meets."""
+    """The hits of one ray."""
 
     hits: list[RayHit]
     """Nearest first; empty: nothing."""
 
 
 class RaycastAnswer(Base):
-    """What the rays meet."""
+    """The hits of all rays."""
 
     step: Index
     """Steps since the start."""
@@ -76,7 +76,7 @@ class RaycastAnswer(Base):
 
 
 class ClosestPointsRequest(Base):
-    """Asks how near two bodies are."""
+    """Request for the distance of two bodies."""
 
     body_a: Name
     """Name of the first body."""

@@ -8,7 +8,7 @@ from cardan.schemas.quantities import Count, Name, Positive
 Channel = Literal[
     "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"
 ]
-# all but the events: how many there will be, nobody knows before
+# all but the events, whose number is not known in advance
 CHANNELS: tuple[Channel, ...] = (
     "pose",
     "velocity",

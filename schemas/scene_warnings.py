@@ -1,4 +1,4 @@
-"""What a scene is allowed to say, and probably does not mean."""
+"""Warnings about scenes that are valid, but probably not intended."""
 
 import math
 from collections.abc import Iterator

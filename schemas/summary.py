@@ -1,4 +1,4 @@
-"""What a run says about itself when it is over: stable keys, SI units."""
+"""The summary of a run: stable keys, SI units."""
 
 from typing import Any, Literal
 
@@ -59,7 +59,7 @@ class MomentumSummary(Open):
 
 
 class BrokenJoint(Open):
-    """A joint that gave way."""
+    """A joint that broke."""
 
     joint: str
     """Its name."""
@@ -90,7 +90,7 @@ class ContactSummary(Open):
 
 
 class SolverSummary(Open):
-    """How the solvers did."""
+    """Methods, residuals and iterations of the solvers."""
 
     methods: list[str]
     """Methods that were used."""
@@ -103,7 +103,7 @@ class SolverSummary(Open):
 
 
 class TimingSummary(Open):
-    """Where the time went."""
+    """Processing time by phase."""
 
     total_s: float
     """Wall clock [s]."""

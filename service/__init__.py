@@ -1,4 +1,4 @@
-"""The service: HTTP, WebSocket, the command line, and the processes that do the work."""
+"""The service: HTTP, WebSocket, the command line, and the worker processes."""
 
 if __name__ != "cardan.service":
     raise ImportError("import cardan.service: `service` would be a second copy of it")

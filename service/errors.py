@@ -9,7 +9,7 @@ RETRYABLE = frozenset({408, 429, 503, 507})
 
 
 class ProblemError(Exception):
-    """An answer that is not 2xx. `errors` are faults {pointer, code, message, got, hint}."""
+    """A response that is not 2xx. `errors` are faults {pointer, code, message, got, hint}."""
 
     def __init__(
         self,
@@ -22,7 +22,7 @@ class ProblemError(Exception):
         headers: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
-        """Keep what the answer will say; `extra` becomes further members of the object."""
+        """Store the fields of the response; `extra` becomes further members of the object."""
         super().__init__(detail)
         self.status = status
         self.code = code

@@ -78,7 +78,7 @@ def _complete(operation: dict[str, Any]) -> None:
         }
     problem = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE + "Problem"}}}
     responses = operation["responses"]
-    # the framework's own error shape is never sent
+    # the framework's own error object is never sent
     responses.pop("422", None)
     for status in ("4XX", "5XX"):
         responses[status] = {"description": "A problem (RFC 9457)", "content": problem}

@@ -93,7 +93,7 @@ def takes_gzip(accepted: str) -> bool:
 
 
 def policy(html: bytes) -> str:
-    """What the page may do: load from here, and run exactly the inline scripts it has."""
+    """Return the content security policy: resources of this host, and the inline scripts."""
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
         for script in INLINE_SCRIPT.findall(html)

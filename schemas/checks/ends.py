@@ -75,7 +75,7 @@ class Ends:
         return (x, y, z)
 
     def far_faults(self, path: Path, point: Vector | None, names: list[str]) -> Iterator[Fault]:
-        """Yield a fault when an anchor (in W) is absurdly far from one of its bodies."""
+        """Yield a fault when an anchor (in W) is implausibly far from one of its bodies."""
         if point is None:
             return
         for name in names:

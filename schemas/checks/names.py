@@ -11,7 +11,7 @@ Path = list[str | int]
 
 
 def name_faults(parts: Parts) -> Iterator[Fault]:
-    """Yield names that stand twice, and bodies called `world`."""
+    """Yield duplicate names, and bodies called `world`."""
     for field in ("bodies", "joints", "forces"):
         first: dict[str, int] = {}
         for i, name in enumerate(parts.names(field)):

@@ -29,7 +29,7 @@ _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 @dataclass(frozen=True)
 class Parts:
-    """Valid parts by index in the document, and the names that stand there, valid part or not."""
+    """Valid parts by index in the document, and the names of all parts, valid or not."""
 
     document: dict[str, Any]
     simulation: SimulationOptions | None
@@ -50,7 +50,7 @@ class Parts:
 
     @property
     def bodies_by_name(self) -> dict[str, Body]:
-        """Return the valid bodies by name; a name that stands twice means the first body."""
+        """Return the valid bodies by name; a duplicate name means the first body."""
         first: dict[str | None, int] = {}
         for i, name in enumerate(self.names("bodies")):
             first.setdefault(name, i)

@@ -1,4 +1,4 @@
-"""A batch before it is queued: every fault at once, what it will cost, its admission."""
+"""A batch before it is queued: all faults at once, its estimated cost, its admission."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ from cardan.service.simulations import variations
 from cardan.service.simulations.admission import NewBatch, NewRun, QueueFullError
 from cardan.service.simulations.services import Services
 
-# variants checked before a batch is admitted; further ones are checked when they start
+# variants validated before a batch is admitted; the others are validated when they start
 MOST_CHECKED = 500
 PROBE_SECONDS = 0.2
 METRICS = (
@@ -37,7 +37,7 @@ METRIC_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 class BatchEstimate(Base):
-    """What a batch will cost, measured on the first steps of its first run."""
+    """Estimated cost of a batch, measured on the first steps of its first run."""
 
     runs: int
     """Runs."""
@@ -50,7 +50,7 @@ class BatchEstimate(Base):
 
 
 def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
-    """Check the base scene and, as far as it is quick, the variants. Raises ProblemError 422."""
+    """Validate the base scene and a sample of the variants. Raises ProblemError 422."""
     _check_count(ask, settings)
     _check_metrics(ask)
     limits = settings.limits
@@ -69,7 +69,7 @@ def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
 
 
 def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str | None) -> str:
-    """Queue the runs of a checked batch; its id. Raises ProblemError 429 or 507."""
+    """Queue the runs of a validated batch; return its id. Raises ProblemError 429 or 507."""
     refuse_when_full(services)
     batch = NewBatch(
         name=ask.name or intake.scene.name,
@@ -90,7 +90,7 @@ def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str 
 
 
 async def estimate_batch(ask: BatchRequest, intake: Intake, services: Services) -> BatchEstimate:
-    """Count the runs and measure some of them, spread over the batch."""
+    """Count the runs and measure a sample of them, spread over the batch."""
     count = variations.count_runs(ask)
     picked = {0, count // 2, count - 1}
     chosen = [run for number, run in enumerate(variations.runs(ask)) if number in picked]
@@ -155,7 +155,7 @@ def _check_metrics(ask: BatchRequest) -> None:
 def _at_variation(
     fault: dict[str, Any], ask: BatchRequest, number: int | None, overrides: variations.Overrides
 ) -> dict[str, Any]:
-    """The fault of a variant, with its pointer at the value in the request."""
+    """Return the fault of a variant with its pointer to the value in the request."""
     pointer = str(fault["pointer"])
     for place, variation in enumerate(overrides):
         prefix = f"/overrides/{escaped(variation)}"

@@ -104,7 +104,7 @@ def listing(services: TheServices, page: ThePage) -> BatchPage:
 
 @router.get("/{batch_id}", response_model=BatchInfo)
 def read(batch_id: str, services: TheServices) -> BatchInfo:
-    """One batch: `partially_succeeded` when it is over and some runs were not successful."""
+    """One batch: `partially_succeeded` when it has ended and some runs were not successful."""
     return _info(services, batch_id)
 
 
@@ -134,7 +134,7 @@ def results(
         str | None, Query(alias="format", description="parquet (default), csv, json")
     ] = None,
 ) -> Response:
-    """One row per run: parameters, status, metrics, error code, link. Also while it runs."""
+    """One row per run: parameters, status, metrics, error code, link. Available while it runs."""
     batch = _known(services, batch_id)
     form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
     rows, columns = result_rows(batch, services)
@@ -148,7 +148,7 @@ def results(
         "metrics": batch["metrics"],
     }
     data = encode_rows(rows, columns, metadata, form)
-    # it changes while runs end: the number of ended runs and attempts identifies it
+    # the table changes as runs end: the numbers of ended runs and attempts identify it
     ended = sum(1 for row in rows if row["finished_at"] is not None)
     etag = f'"{batch_id}-{ended}-{sum(int(row["attempt"]) for row in rows)}-{form.name}"'
     return answer(
@@ -162,7 +162,7 @@ def results(
 
 @router.post("/{batch_id}:cancel", response_model=BatchInfo, status_code=202)
 def cancel(batch_id: str, services: TheServices) -> BatchInfo:
-    """Start no further run and stop those that run; `cancelling` until they have stopped."""
+    """Start no further run and stop the running ones; `cancelling` until they have stopped."""
     _known(services, batch_id)
     services.queue.cancel_batch(batch_id, "Cancelled on request.")
     for row in services.catalog.runs_of(batch_id, status=RunState.CANCELLING):
@@ -181,7 +181,7 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 
 @router.delete("/{batch_id}", status_code=204)
 def delete(batch_id: str, services: TheServices) -> None:
-    """Forget an ended batch, its runs and their recordings; 409 while it is not over."""
+    """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
     _known(services, batch_id)
     stored = [row["result"] for row in services.catalog.runs_of(batch_id)]
     if not services.catalog.remove_batch(batch_id):

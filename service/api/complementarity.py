@@ -23,7 +23,7 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# problems under way at one time; the rest waits outside of the thread pool
+# problems in progress at one time; others wait outside of the thread pool
 _turns = anyio.CapacityLimiter(2)
 
 
@@ -35,11 +35,11 @@ _turns = anyio.CapacityLimiter(2)
 async def solve(request: Request, services: TheServices) -> dict[str, Any]:
     """Solve a linear system, LCP, mixed or box LCP, contacts (Coulomb or relaxed), LP or QP.
 
-    What has no solution is an answer too: `status` is `no_solution`, with a proof in `certificate`,
-    or `not_found` where nothing is proved. `problem` may be left out, its fields then stand at the
-    top beside `solver`.
+    A problem without a solution is answered with `status` `no_solution` and a proof in
+    `certificate`, or `not_found` without a proof. The fields of `problem` may also be given at the
+    top level beside `solver`.
     """
-    # matrices are long: other requests are served meanwhile
+    # serialising large matrices takes time: keep the event loop free
     asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
     ask = functools.partial(services.solver.solve, asked, within_s=TIME_LIMIT_S)
     try:
@@ -58,7 +58,7 @@ async def solve(request: Request, services: TheServices) -> dict[str, Any]:
 
 
 def _checked(document: Any) -> str:
-    """The request as JSON. Raises ProblemError 422 with every fault."""
+    """Return the validated request as JSON. Raises ProblemError 422 with every fault."""
     try:
         read_problem(document, MAX_UNKNOWNS)
     except SceneInvalid as error:

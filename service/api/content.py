@@ -14,7 +14,7 @@ CHUNK = 256 * 1024
 
 
 def not_modified(request: Request, headers: Mapping[str, str]) -> Response | None:
-    """304 when the client has this already, else `None`.
+    """Return 304 when the client has this content already, else `None`.
 
     `headers` are those of the 200, `ETag` among them: a client overwrites the headers it has
     stored with those of the 304 (RFC 9111, 4.3.4), so a different policy would apply to the body.
@@ -37,7 +37,7 @@ def answer(
     file_name: str,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """The content, or the range of it that was asked for. Raises ProblemError 416."""
+    """Return the content or its requested range. Raises ProblemError 416."""
     size = content.stat().st_size if isinstance(content, Path) else len(content)
     common = caching(etag) | {
         "Accept-Ranges": "bytes",
@@ -58,9 +58,9 @@ def answer(
 
 
 def _range(request: Request, size: int, etag: str) -> tuple[int, int] | None:
-    """First and last byte asked for; `None` means all.
+    """Return the first and last requested byte; `None` means all.
 
-    Several ranges at once are answered with everything, which HTTP allows.
+    A request for several ranges gets the complete content, which HTTP allows.
     """
     header = request.headers.get("range")
     condition = request.headers.get("if-range")
@@ -102,5 +102,5 @@ def _pieces(content: bytes | Path, begin: int, end: int) -> Iterator[bytes]:
 
 
 def caching(etag: str) -> dict[str, str]:
-    """Headers of content that is asked for again each time, and sent only when it changed."""
+    """Headers of content that clients revalidate each time, and that is sent only if changed."""
     return {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept"}

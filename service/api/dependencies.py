@@ -1,4 +1,4 @@
-"""What a route may ask for: the parts of the service, the page of a list, how long to wait."""
+"""Dependencies of routes: parts of the service, page of a list, time to wait."""
 
 import base64
 import binascii
@@ -17,7 +17,7 @@ from cardan.service.simulations.services import Services
 MAX_WAIT_SECONDS = 30.0
 MAX_PAGE = 1000
 
-# every route documents that its other answers are problems
+# every route documents its error responses as problems
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "The request cannot be served", "content": {MEDIA_TYPE: {}}},
     "5XX": {"description": "The service cannot serve now", "content": {MEDIA_TYPE: {}}},
@@ -27,13 +27,13 @@ for _answer in PROBLEMS.values():
 
 
 def settings_of(request: Request) -> Settings:
-    """The configuration."""
+    """Return the configuration."""
     found: Settings = request.app.state.settings
     return found
 
 
 def services_of(request: Request) -> Services:
-    """The queue with everything around it."""
+    """Return the queue with its database, dispatcher and results."""
     found: Services = request.app.state.services
     return found
 
@@ -66,7 +66,7 @@ def refuse_unknown_query(request: Request) -> None:
 
 
 def wait_seconds(request: Request) -> float:
-    """The n of `Prefer: wait=n` [s], at most 30; 0 without."""
+    """Return the n of `Prefer: wait=n` [s], at most 30; 0 without the header."""
     for header in request.headers.getlist("prefer"):
         found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", header, re.IGNORECASE)
         if found:
@@ -82,7 +82,7 @@ class Page:
     after: int | None
 
     def token(self, last: int | None) -> str:
-        """The token of the next page; empty when there is none."""
+        """Return the token of the next page; empty on the last one."""
         if last is None:
             return ""
         return base64.urlsafe_b64encode(f"row:{last}".encode()).decode().rstrip("=")
@@ -92,7 +92,7 @@ def page(
     page_size: Annotated[int, Query(ge=0, description="0: the default; at most 1000")] = 0,
     page_token: Annotated[str, Query(description="`next_page_token` of the page before")] = "",
 ) -> Page:
-    """The page a list was asked for (AIP-158): too large sizes are lowered, not refused."""
+    """Return the requested page of a list (AIP-158): too large sizes are lowered, not refused."""
     return Page(min(page_size or 50, MAX_PAGE), _row_of(page_token))
 
 

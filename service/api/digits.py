@@ -1,14 +1,14 @@
-"""Whole numbers in headers, however long somebody made them."""
+"""Whole numbers in headers, of any length."""
 
 MOST_DIGITS = 18
-"""Of a number that a database and a file offset hold."""
+"""Decimal digits that fit into a database integer and a file offset."""
 HUGE = 10**MOST_DIGITS
 
 
 def whole_number(digits: str) -> int:
-    """The number of decimal digits; one of more than 18 counts as 10^18.
+    """Return the value of decimal digits; more than 18 digits count as 10^18.
 
-    Python itself refuses to read more than some thousand digits.
+    Python itself refuses to convert more than some thousand digits.
     """
     significant = digits.lstrip("0")
     return int(significant or "0") if len(significant) <= MOST_DIGITS else HUGE

@@ -1,4 +1,4 @@
-"""`/docs`: the OpenAPI document as one plain page, without scripts and without other sites."""
+"""`/docs`: the OpenAPI document as one plain page, without scripts and external resources."""
 
 import html
 from typing import Any

@@ -25,10 +25,10 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# requests under way at one time; the rest waits outside of the thread pool
+# requests in progress at one time; others wait outside of the thread pool
 _turns = anyio.CapacityLimiter(4)
 
-# what each address takes and answers
+# request and response of each address
 OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
     "model": (
         d.DynamicsModelRequest,
@@ -67,7 +67,7 @@ OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
 
 
 async def answer(operation: str, request: Request, services: Services) -> Response:
-    """Read the request, let the engine compute, write the answer."""
+    """Read the request, compute in a worker, write the response."""
     model, _, _ = OPERATIONS[operation]
     asked = read_request(model, await read_body(request))
     intake = await run_sync(

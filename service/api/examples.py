@@ -31,13 +31,13 @@ class ExampleList(Base):
 
 @router.get("", response_model=ExampleList)
 def listing() -> ExampleList:
-    """What examples there are."""
+    """List the examples."""
     return _examples()
 
 
 @router.get("/{name}", response_model=dict[str, Any])
 def read(name: str) -> Response:
-    """The scene of an example, as it can be posted."""
+    """The scene of an example, ready to be posted."""
     try:
         return Response(example_text(name), media_type="application/json")
     except KeyError:

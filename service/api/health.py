@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, what are its limits and versions."""
+"""Liveness, readiness, limits and versions of the service."""
 
 import functools
 from importlib import metadata
@@ -23,7 +23,7 @@ PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "pyarrow", "sqlalc
 
 @probes.get("/healthz")
 async def healthz(services: TheServices) -> dict[str, str]:
-    """200 while the service works; 503 when only a restart mends it."""
+    """200 while the service works; 503 when it needs a restart."""
     dead = services.dispatcher.dead_slots
     if dead:
         raise ProblemError(
@@ -36,7 +36,7 @@ async def healthz(services: TheServices) -> dict[str, str]:
 
 @probes.get("/readyz")
 def readyz(request: Request, services: TheServices) -> dict[str, Any]:
-    """200 when work can be done: all workers and what they are forked from, queue, room."""
+    """200 when runs can start: workers, fork server, queue and disk space are available."""
     checks = {
         "workers": services.dispatcher.ready,
         "fork_server": services.dispatcher.fork_server,
@@ -58,7 +58,7 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
 
 @router.get("/limits")
 def limits(settings: TheSettings) -> dict[str, Any]:
-    """How large scenes, requests, the queue and batches may be."""
+    """Limits of scenes, requests, the queue and batches."""
     return {
         "scene": settings.limits.model_dump(),
         "body_bytes": settings.max_body_bytes,
@@ -91,7 +91,7 @@ def formats() -> dict[str, Any]:
 
 @router.get("/version")
 def version() -> dict[str, Any]:
-    """Versions of the service and of what it stands on."""
+    """Versions of the service and of its dependencies."""
     return versions()
 
 

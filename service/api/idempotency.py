@@ -1,4 +1,4 @@
-"""Idempotency-Key on POSTs that create: a repeated request gives the first one's resource."""
+"""Idempotency-Key on POSTs that create: a repeated request returns the resource of the first."""
 
 import functools
 import hashlib
@@ -18,7 +18,7 @@ MAX_KEY_LENGTH = 255
 
 @dataclass
 class Ticket:
-    """The key of one request: `replayed` is what an earlier request with it has created."""
+    """The key of one request: `replayed` is the resource an earlier request with it created."""
 
     key: str | None
     replayed: str | None = None
@@ -27,9 +27,9 @@ class Ticket:
 
 @asynccontextmanager
 async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
-    """Reserve the request's key; it is given back unless the body has used it.
+    """Reserve the request's key; release it unless the request created a resource.
 
-    Raises ProblemError: 409 while the first request is being answered, 422 for another payload.
+    Raises ProblemError: 409 while the first request is in progress, 422 for another payload.
     """
     header = request.headers.get("idempotency-key")
     if header is None:

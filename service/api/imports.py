@@ -1,6 +1,6 @@
-"""`/v1/scenes:import`: a URDF or MJCF model as a scene, with a report of what is not the same.
+"""`/v1/scenes:import`: a URDF or MJCF model as a scene, with a report of the differences.
 
-The model is a stranger's: a process of its own reads it, with limits, in a temporary folder.
+The model is untrusted: a separate process with limits reads it in a temporary folder.
 """
 
 import email.parser
@@ -33,10 +33,10 @@ router = APIRouter(
 )
 
 SECONDS = 60.0
-"""How long one import may take [s]."""
+"""Time limit of one import [s]."""
 MAX_PARTS = 1_000
 MAX_PROCESSES = 3
-"""Of one import, where they are killed from outside."""
+"""Attempts at one import whose processes are killed from outside."""
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 PLAIN = (
     "application/zip",
@@ -62,7 +62,7 @@ UPLOADS = {
     }
 }
 
-# compilers at one time
+# import processes at one time
 _turns = anyio.CapacityLimiter(2)
 
 
@@ -82,7 +82,7 @@ def options_of(
         str | None, Query(max_length=1000, description="path of the model among several")
     ] = None,
 ) -> ImportOptions:
-    """The options of an import, from the query."""
+    """Return the options of an import from the query."""
     return ImportOptions(
         root=root,
         links=links,
@@ -101,8 +101,8 @@ async def import_scene(
 ) -> ImportAnswer:
     """Make a scene of a model: the body is a .urdf, an MJCF .xml or a .zip with its meshes.
 
-    Or several files as `multipart/form-data`, each under its path. The scene validates and can be
-    posted as it is; the report says what was dropped, approximated and guessed.
+    Alternatively several files as `multipart/form-data`, each under its path. The scene is valid
+    and can be posted unchanged; the report lists what was dropped, approximated and guessed.
     """
     if importlib.util.find_spec("mujoco") is None:
         raise ProblemError(
@@ -118,7 +118,7 @@ async def import_scene(
 
 
 def _files(kind: str, body: bytes) -> dict[str, bytes]:
-    """The files of a body by path. Raises ProblemError."""
+    """Return the files of a body by path. Raises ProblemError."""
     plain = kind.partition(";")[0].strip().lower()
     if plain in PLAIN:
         if not body:
@@ -149,7 +149,7 @@ def _files(kind: str, body: bytes) -> dict[str, bytes]:
 
 
 def _safe(name: str) -> str:
-    """The path of an uploaded file, if it stays below its folder. Raises ProblemError."""
+    """Return the path of an uploaded file below the folder. Raises ProblemError if it leaves it."""
     path = PurePosixPath(name.replace("\\", "/"))
     bad = path.is_absolute() or ".." in path.parts or ":" in name or "\0" in name
     if bad or not path.parts:
@@ -160,7 +160,7 @@ def _safe(name: str) -> str:
 async def _import(
     files: dict[str, bytes], options: ImportOptions, settings: Settings
 ) -> dict[str, Any]:
-    """Let a process of its own import; its answer. Raises ProblemError."""
+    """Import in a separate process; return its answer. Raises ProblemError."""
     with tempfile.TemporaryDirectory(prefix="cardan-import-") as name:
         folder = Path(name)
         order = {
@@ -169,7 +169,7 @@ async def _import(
             "options": options.model_dump(),
         }
         await run_sync(_write, folder, files, order)
-        # the process reads strangers' files: no secrets of the service are with it
+        # the process reads untrusted files: it gets none of the service's secrets
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CARDAN_API_KEY")}
         ended = await _survivor(name, environment)
         answer = folder / "answer.json"
@@ -190,9 +190,9 @@ async def _import(
 
 
 async def _survivor(folder: str, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
-    """How the process ended; one that was killed from outside is followed by another.
+    """Return how the process ended; after one that was killed from outside, start another.
 
-    Its own limits end it by other signals. Raises ProblemError.
+    Its own limits cause other signals. Raises ProblemError.
     """
     for _ in range(MAX_PROCESSES):
         try:

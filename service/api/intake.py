@@ -1,4 +1,4 @@
-"""From a request's body to a checked scene: every fault at once, at its place in the body."""
+"""From a request's body to a validated scene: all faults at once, with pointers into the body."""
 
 import functools
 import json
@@ -35,10 +35,10 @@ from cardan.service.simulations.services import Services
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# faults of the text itself, before it is a document
+# faults of the text, found before it is a document
 SYNTAX = frozenset({"syntax", "not_utf8", "too_deep"})
 
-# scenes in check at one time; the rest waits outside of the thread pool
+# scenes in validation at one time; others wait outside of the thread pool
 _checks = anyio.CapacityLimiter(4)
 
 
@@ -52,7 +52,7 @@ class Intake:
 
 
 async def read_body(request: Request) -> Any:
-    """The JSON document of the body. Raises ProblemError: 400, 415 or 422."""
+    """Return the JSON document of the body. Raises ProblemError: 400, 415 or 422."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (
         kind.startswith("application/") and kind.endswith("+json")
@@ -75,7 +75,7 @@ def _parse(data: bytes) -> Any:
 
 
 def read_request(model: type[Model], document: Any) -> Model:
-    """A request object; faults in it become one 422."""
+    """Read a request object; its faults become one 422."""
     try:
         return model.model_validate(document)
     except ValidationError as error:
@@ -88,9 +88,9 @@ def take_scene(
     overrides: Mapping[str, Any] | None = None,
     place: str = "",
 ) -> Intake:
-    """Check a scene given as a document or an example's name, with overrides set in it.
+    """Validate a scene given as a document or an example's name, after applying overrides.
 
-    `place` is where the scene stands in the body. Raises ProblemError 422 with every fault.
+    `place` is the path of the scene in the body. Raises ProblemError 422 with every fault.
     """
     changes = dict(overrides or {})
     try:
@@ -103,7 +103,7 @@ def take_scene(
 
 
 async def ask_engine(services: Services, document: str, *, probe_s: float = 0.0) -> Checked:
-    """What the engine says about a scene. Raises ProblemError 503 while it cannot be asked."""
+    """Return the engine's report on a scene. Raises ProblemError 503 without a free worker."""
     check = functools.partial(services.compute.check, document, probe_s=probe_s)
     try:
         return await anyio.to_thread.run_sync(check, limiter=_checks)
@@ -127,7 +127,7 @@ async def refuse_physics_faults(
 
 
 def located(faults: Iterable[Fault], changes: Mapping[str, Any], place: str) -> list[Fault]:
-    """Faults of a scene with pointers into the body: at the override that put the value there."""
+    """Return faults of a scene with pointers into the body, to the override that set the value."""
     moved = []
     for fault in faults:
         pointer = place + fault.pointer
@@ -140,12 +140,12 @@ def located(faults: Iterable[Fault], changes: Mapping[str, Any], place: str) -> 
 
 
 def escaped(text: str) -> str:
-    """A key as one part of a JSON Pointer."""
+    """Return a key escaped as one part of a JSON Pointer."""
     return text.replace("~", "~0").replace("/", "~1")
 
 
 def invalid(faults: Iterable[Fault], what: str = "scene") -> ProblemError:
-    """The problem of an input with faults."""
+    """Return the problem of an input with faults."""
     listed = list(faults)
     first = listed[0]
     if first.code in SYNTAX:

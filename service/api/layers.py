@@ -1,6 +1,6 @@
-"""What happens to every request before its route: id, headers, who may ask, how much it may send.
+"""Layers around every route: request id, headers, access control, size of the body.
 
-Plain ASGI, so that streams and sockets pass through untouched.
+Plain ASGI, so that streams and sockets pass through unchanged.
 """
 
 import hmac
@@ -25,7 +25,7 @@ log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-# answers are data: nothing may frame, sniff or run them; the page brings its own policy
+# responses are data: browsers must not frame, sniff or run them; the page has its own policy
 DATA_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -33,16 +33,16 @@ DATA_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-# a browser puts the headers of a 304 on the answer it has stored, which has its own already
+# browsers copy the headers of a 304 to the stored response, which has these already
 NOT_MODIFIED = 304
 
 
-# the page's way to send a key: fetch and WebSocket carry it, other sites cannot
+# the page sends its key as a cookie: with fetch and WebSocket, but not from other sites
 KEY_COOKIE = "cardan_key"
 
 
 class RequestLayer:
-    """Gives every request an id and every answer the headers of its safety."""
+    """Adds an id to every request and security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the app."""
@@ -57,7 +57,7 @@ class RequestLayer:
         request_id = given if re.fullmatch(r"[\w.-]{1,64}", given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         if scope["type"] == "http" and scope["method"] == "HEAD" and may_be_head(scope["path"]):
-            # the server keeps the body of the answer to itself
+            # the server drops the body of a response to HEAD
             scope = {**scope, "method": "GET"}
         began = clock.monotonic()
         answered = False
@@ -90,12 +90,12 @@ class RequestLayer:
 
 
 def may_be_head(path: str) -> bool:
-    """Whether a GET of this path ends by itself, so that HEAD can be answered by it."""
+    """Return whether a GET of this path terminates, so that it can also answer HEAD."""
     return not path.endswith(("/events", "/stream"))
 
 
 class GuardLayer:
-    """Refuses foreign hosts and origins, and with keys everybody without one."""
+    """Refuses foreign hosts and origins and, if keys are set, requests without one."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         """Wrap the app."""
@@ -117,7 +117,7 @@ class GuardLayer:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and host_name(host) not in self._hosts:
-            # a page elsewhere whose name resolves to this machine (DNS rebinding)
+            # a foreign page whose host name resolves to this machine (DNS rebinding)
             return ProblemError(
                 403,
                 "unknown_host",
@@ -149,13 +149,13 @@ class GuardLayer:
 
 
 def is_key(given: str, keys: Iterable[bytes]) -> bool:
-    """Whether a text is one of the keys; all are compared, so that the time tells nothing."""
+    """Return whether a text is one of the keys; always compare all, in constant time."""
     matches = [hmac.compare_digest(given.encode(), key) for key in keys]
     return any(matches)
 
 
 class BodyLayer:
-    """Refuses bodies beyond the limit, announced or not."""
+    """Refuses bodies beyond the limit, with or without Content-Length."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         """Wrap the app; `limit` in bytes."""
@@ -196,7 +196,7 @@ class BodyLayer:
 
 
 async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a problem; sockets are closed before they open (HTTP 403 on the wire)."""
+    """Respond with a problem; refuse the handshake of a socket (HTTP 403 on the wire)."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:120]})
         return
@@ -206,7 +206,7 @@ async def refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Se
 
 
 def netloc(origin: str) -> str | None:
-    """Host and port of an Origin; None where it is no URL."""
+    """Return host and port of an Origin; None if it is no URL."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -214,7 +214,7 @@ def netloc(origin: str) -> str | None:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without port and brackets."""
+    """Return the name in a Host header, without port and brackets."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()

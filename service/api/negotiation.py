@@ -1,4 +1,4 @@
-"""Which file format an answer has: `?format=` first, then `Accept`."""
+"""The file format of a response: `?format=` first, then `Accept`."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ ALIASES: Mapping[str, str] = {
 def wanted_format(
     request: Request, name: str | None, default: str = "parquet", among: tuple[str, ...] = ()
 ) -> Format:
-    """The format of the answer. Raises ProblemError 406, which lists what there is."""
+    """Return the format of the response. Raises ProblemError 406, which lists the formats."""
     offered = among or tuple(FORMATS)
     if name is not None:
         if name in offered:
@@ -40,7 +40,7 @@ def wanted_format(
 
 
 def _by_preference(header: str) -> list[str]:
-    """Media types of an Accept header, best first, those with q=0 left out."""
+    """Return the media types of an Accept header, best first, without those with q=0."""
     weighted = []
     for place, item in enumerate(header.split(",")):
         media_type, *parameters = [part.strip().lower() for part in item.split(";")]

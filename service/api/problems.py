@@ -1,7 +1,7 @@
-"""Everything that is not 2xx is one `application/problem+json` object (RFC 9457).
+"""Every response that is not 2xx is one `application/problem+json` object (RFC 9457).
 
-A route raises `ProblemError`; this file turns it, and every error of the framework, into the
-same answer: `type, title, status, detail, code, request_id, retryable, errors`.
+A route raises `ProblemError`; this module converts it, and every error of the framework, to the
+same object: `type, title, status, detail, code, request_id, retryable, errors`.
 """
 
 import http
@@ -23,7 +23,7 @@ log = logging.getLogger("cardan.api")
 
 MEDIA_TYPE = "application/problem+json"
 
-# code of an answer whose route gave none
+# code of a response whose route did not set one
 CODES = {
     400: "malformed_request",
     401: "unauthorized",
@@ -44,7 +44,7 @@ CODES = {
 
 
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
-    """The JSON object of a problem."""
+    """Return the JSON object of a problem."""
     return {
         "type": f"urn:cardan:problem:{problem.code}",
         "title": _title(problem.status),
@@ -59,13 +59,13 @@ def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
 
 
 def problem_response(problem: ProblemError, request_id: str) -> Response:
-    """The HTTP answer of a problem."""
+    """Return the HTTP response of a problem."""
     body = _dump(problem_body(problem, request_id))
     return Response(body, problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id the request-id layer gave this request."""
+    """Return the id that the request-id layer assigned to this request."""
     return str(scope.get("state", {}).get("request_id", ""))
 
 
@@ -95,7 +95,7 @@ def install(app: FastAPI) -> None:
 
 
 def from_http(error: HTTPException, request: Request) -> ProblemError:
-    """A framework error (unknown route, wrong method) as a problem."""
+    """Convert a framework error (unknown route, wrong method) to a problem."""
     details = {
         404: f"There is no {request.scope['path']} here; the routes are listed at /openapi.json.",
         405: f"{request.method} is not possible on {request.scope['path']}.",
@@ -109,7 +109,7 @@ def from_http(error: HTTPException, request: Request) -> ProblemError:
 
 
 def from_validation(error: RequestValidationError) -> ProblemError:
-    """Faults of path, query, headers or body as a problem: 400 for broken JSON, else 422."""
+    """Convert faults of path, query, headers, body to a problem: 400 for broken JSON, else 422."""
     faults = [_fault(item) for item in error.errors()]
     if any(fault["code"] == "json_invalid" for fault in faults):
         return ProblemError(400, "malformed_json", "The body is not JSON.", errors=faults)
@@ -118,7 +118,7 @@ def from_validation(error: RequestValidationError) -> ProblemError:
 
 
 def from_crash(error: Exception, scope: Scope) -> ProblemError:
-    """A fault of the service itself: logged in full, told without internals."""
+    """Convert a fault of the service: log it in full, respond without internals."""
     log.error("request %s failed", request_id_of(scope), exc_info=error)
     return ProblemError(
         500,
@@ -146,7 +146,7 @@ def _dump(body: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(body, default=str)
     except TypeError:
-        # lone surrogates of the input, which UTF-8 cannot hold; escapes can
+        # UTF-8 cannot encode lone surrogates of the input; JSON escapes can
         return json.dumps(body, default=str).encode("ascii")
 
 

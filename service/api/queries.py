@@ -1,4 +1,4 @@
-"""Questions to a live session: what rays meet, how near bodies are. They change nothing."""
+"""Queries of a live session: ray casts and distances between bodies. They change nothing."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ router = APIRouter(
     openapi_extra={"x-body": "RaycastRequest"},
 )
 async def raycast(request: Request, session: TheSession) -> dict[str, Any]:
-    """What rays meet now, between two steps: the nearest shape of each, or all by distance."""
+    """Cast rays between two steps: the nearest hit of each, or all hits by distance."""
     asked = read_request(RaycastRequest, await read_body(request))
     return (await session.command("raycast", asked.model_dump())).value or {}
 
@@ -39,6 +39,6 @@ async def raycast(request: Request, session: TheSession) -> dict[str, Any]:
     openapi_extra={"x-body": "ClosestPointsRequest"},
 )
 async def closest_points(request: Request, session: TheSession) -> dict[str, Any]:
-    """How near two bodies are now: distance (negative: depth), points and normal."""
+    """Compute the distance of two bodies (negative: penetration depth), points and normal."""
     asked = read_request(ClosestPointsRequest, await read_body(request))
     return (await session.command("closest_points", asked.model_dump())).value or {}

@@ -1,4 +1,4 @@
-"""`/v1/scenes:validate`: what is to be said about a scene before it runs; and its schema."""
+"""`/v1/scenes:validate`: validation of a scene before it runs; and the schema of scenes."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PROBE_SECONDS = 0.1
 
 @router.post("/scenes:validate", response_model=ValidationReport, openapi_extra={"x-body": "Scene"})
 async def validate(request: Request, services: TheServices) -> ValidationReport:
-    """Every fault and warning of a scene at once, how large it is, and what a run will cost."""
+    """All faults and warnings of a scene at once, its size, and the estimated cost of a run."""
     document = await read_body(request)
     try:
         intake = await run_sync(_take, document, services)

@@ -1,4 +1,4 @@
-"""Live sessions over HTTP: create, look, steer; the picture itself comes over `stream.py`."""
+"""Live sessions over HTTP: create, inspect, control; frames are sent by `stream.py`."""
 
 from collections.abc import AsyncIterator
 from struct import Struct
@@ -50,7 +50,7 @@ class NamedSessionRequest(SessionRequest):
 
 
 class SessionView(SessionInfo):
-    """A session, as it stands."""
+    """The current state of a session."""
 
     name: str
     """Title."""
@@ -76,7 +76,7 @@ class SessionPage(Base):
 
 
 class SessionPatch(Base):
-    """What can be changed of a session without a command."""
+    """Properties of a session that a PATCH can change."""
 
     name: Text = ""
     """Title."""
@@ -87,13 +87,13 @@ class SessionPatch(Base):
 
 
 def sessions_of(request: Request) -> Sessions:
-    """All live sessions."""
+    """Return all live sessions."""
     found: Sessions = request.app.state.sessions
     return found
 
 
 def session_of(session_id: str, request: Request) -> LiveSession:
-    """The session of the path. Raises ProblemError (404, 410)."""
+    """Return the session of the path. Raises ProblemError (404, 410)."""
     return sessions_of(request).get(session_id)
 
 
@@ -122,7 +122,7 @@ async def create(
 
 @router.get("")
 async def list_sessions(sessions: TheSessions, page: ThePage) -> SessionPage:
-    """The sessions that are alive, oldest first."""
+    """List the live sessions, oldest first."""
     first = 0 if page.after is None else page.after + 1
     everyone = sessions.all()
     chosen = everyone[first : first + page.size]
@@ -134,13 +134,13 @@ async def list_sessions(sessions: TheSessions, page: ThePage) -> SessionPage:
 
 @router.get("/{session_id}")
 async def show(session: TheSession) -> SessionView:
-    """The session as it stands."""
+    """Show the current state of the session."""
     return describe(session)
 
 
 @router.patch("/{session_id}")
 async def change(request: Request, session: TheSession) -> SessionView:
-    """Change name, speed or whether it is paused; what is not given stays."""
+    """Change name, speed or whether it is paused; fields that are not given keep their value."""
     asked = read_request(SessionPatch, await read_body(request))
     given = asked.model_fields_set
     if "name" in given:
@@ -174,21 +174,21 @@ async def pause(session: TheSession) -> SessionView:
 
 @router.post("/{session_id}:resume")
 async def resume(session: TheSession) -> SessionView:
-    """Go on stepping."""
+    """Continue stepping."""
     await session.command("resume")
     return describe(session)
 
 
 @router.post("/{session_id}:reset")
 async def reset(session: TheSession) -> SessionView:
-    """Go back to the start of the scene; the epoch increases. A run that had ended waits paused."""
+    """Go back to the start of the scene; the epoch increases. An ended run becomes paused."""
     await session.command("reset")
     return describe(session)
 
 
 @router.post("/{session_id}:step")
 async def step(request: Request, session: TheSession) -> dict[str, Any]:
-    """Do n steps and pause: {n, sample_every?}; with sample_every the series comes back, too."""
+    """Do n steps and pause: {n, sample_every?}; with sample_every, also return the series."""
     body = await _optional_body(request)
     op, arguments = parse_command({**body, "op": "step"})
     check_series(arguments, len(session.progress.body_names))
@@ -197,12 +197,12 @@ async def step(request: Request, session: TheSession) -> dict[str, Any]:
 
 @router.post("/{session_id}:snapshot", status_code=201)
 async def snapshot(session: TheSession) -> dict[str, Any]:
-    """Keep the state of this moment; the session remembers the newest 16."""
+    """Store the current state; the session keeps the newest 16."""
     return (await session.snapshot()).describe()
 
 
 class RestoreRequest(Base):
-    """Asks for an earlier state."""
+    """Request to restore an earlier state."""
 
     snapshot: Annotated[str, Field(strict=True, min_length=1, max_length=100)]
     """Id of a snapshot of this session."""
@@ -210,7 +210,7 @@ class RestoreRequest(Base):
 
 @router.post("/{session_id}:restore")
 async def restore(request: Request, session: TheSession) -> SessionView:
-    """Go to a kept snapshot, bit for bit: {snapshot}; the epoch increases."""
+    """Restore a stored snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
     data = session.snapshots.get(asked.snapshot).data
     await session.command("restore", {"snapshot": asked.snapshot}, body=data)
@@ -219,13 +219,13 @@ async def restore(request: Request, session: TheSession) -> SessionView:
 
 @router.get("/{session_id}/snapshots")
 async def snapshots(session: TheSession) -> dict[str, Any]:
-    """The snapshots the session keeps, oldest first."""
+    """List the stored snapshots, oldest first."""
     return {"items": [kept.describe() for kept in session.snapshots]}
 
 
 @router.post("/{session_id}/commands")
 async def command(request: Request, session: TheSession) -> dict[str, Any]:
-    """Do any command of the socket that concerns the run: {op, ...}."""
+    """Execute any command of the socket that concerns the run: {op, ...}."""
     document = await read_body(request)
     op, arguments = parse_command(document)
     check_series(arguments, len(session.progress.body_names))
@@ -235,7 +235,7 @@ async def command(request: Request, session: TheSession) -> dict[str, Any]:
 
 @router.get("/{session_id}/commands")
 async def commands(session: TheSession) -> dict[str, Any]:
-    """The log of accepted commands with the step each took effect at."""
+    """The log of accepted commands, each with the step at which it took effect."""
     return session.log.describe()
 
 
@@ -247,7 +247,7 @@ async def scene(session: TheSession) -> Response:
 
 @router.get("/{session_id}/state")
 async def state(session: TheSession) -> dict[str, Any]:
-    """Everything about this moment, in double precision."""
+    """The complete current state, in double precision."""
     result = await session.command("state")
     return {"epoch": session.epoch, "state": str(session.phase), **(result.value or {})}
 
@@ -271,7 +271,7 @@ async def frames(
 ) -> Response:
     """The recent past. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
 
-    `X-History-From` and `X-History-To` name the steps that are kept.
+    `X-History-From` and `X-History-To` are the first and last stored step.
     """
     chosen = session.history.between(first, last, stride)
     kept = session.history.range
@@ -292,7 +292,7 @@ async def frames(
 
 
 def describe(session: LiveSession) -> SessionView:
-    """The session object of the API."""
+    """Return the session object of the API."""
     here = f"/v1/sessions/{session.id}"
     progress = session.progress
     phase = Phase.STARTING if session.phase is Phase.CREATED else session.phase
@@ -324,7 +324,7 @@ def describe(session: LiveSession) -> SessionView:
 
 
 def tell(result: Result) -> dict[str, Any]:
-    """The answer to a command that was applied."""
+    """Return the response to a command that was applied."""
     return {
         "op": "result",
         "applied_step": result.applied_step,

@@ -1,4 +1,4 @@
-"""`/v1/simulations`: post a scene, follow it, stop it, forget it."""
+"""`/v1/simulations`: post a scene, follow its run, cancel it, delete it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -45,7 +45,7 @@ router = APIRouter(
 )
 
 KEEP_ALIVE_SECONDS = 15.0
-# a body with one of these and no `scene` is itself a scene
+# a request body with one of these and without `scene` is itself a scene
 SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
 
 
@@ -68,7 +68,7 @@ class SimulationPage(Base):
 async def create(request: Request, services: TheServices, wait: Wait) -> Response:
     """Simulate a scene: `{"scene": {...} or an example's name}`, or the bare scene document.
 
-    202 with its address, or 200 when it has ended within `Prefer: wait=n` (n up to 30 s).
+    202 with its address, or 200 if it ended within `Prefer: wait=n` (n up to 30 s).
     """
     document = await read_body(request)
     async with ticket(request, services) as granted:
@@ -91,7 +91,7 @@ def listing(
     page: ThePage,
     status: Annotated[RunState | None, Query(description="only those in this state")] = None,
 ) -> SimulationPage:
-    """Simulations, newest first (those of batches are listed with their batch)."""
+    """List simulations, newest first (runs of batches are listed with their batch)."""
     rows = services.catalog.simulations(before=page.after, size=page.size + 1, status=status)
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
@@ -100,7 +100,7 @@ def listing(
 
 @router.get("/{simulation_id}", response_model=SimulationInfo)
 async def read(simulation_id: str, services: TheServices, wait: Wait) -> SimulationInfo:
-    """One simulation; with `Prefer: wait=n` the answer waits for its end, at most n seconds."""
+    """One simulation; with `Prefer: wait=n` the response waits for its end, at most n seconds."""
     await run_sync(known_run, services, simulation_id)
     row = await wait_until_ended(services, simulation_id, wait)
     return await run_sync(simulation_info, services, row)
@@ -108,7 +108,7 @@ async def read(simulation_id: str, services: TheServices, wait: Wait) -> Simulat
 
 @router.get("/{simulation_id}/scene")
 def scene(simulation_id: str, services: TheServices) -> dict[str, Any]:
-    """The scene as it is simulated, overrides included."""
+    """The simulated scene, overrides included."""
     row = known_run(services, simulation_id)
     document = orjson.loads(services.catalog.scene_document(row["scene_hash"]))
     changed: dict[str, Any] = apply_overrides(document, row["overrides"])
@@ -127,7 +127,7 @@ def summary(simulation_id: str, services: TheServices) -> dict[str, Any]:
 
 @router.post("/{simulation_id}:cancel", response_model=SimulationInfo, status_code=202)
 def cancel(simulation_id: str, services: TheServices) -> Response:
-    """Stop it: `cancelling` until it is; 200 when it is over already."""
+    """Cancel the run: `cancelling` until it has stopped; 200 if it has ended already."""
     known_run(services, simulation_id)
     state = services.queue.cancel(simulation_id)
     services.dispatcher.stop_run(simulation_id)
@@ -137,7 +137,7 @@ def cancel(simulation_id: str, services: TheServices) -> Response:
 
 @router.delete("/{simulation_id}", status_code=204)
 def delete(simulation_id: str, services: TheServices) -> None:
-    """Forget an ended simulation and its recording; 409 while it is not over."""
+    """Delete an ended simulation and its recording; 409 before it has ended."""
     row = known_run(services, simulation_id)
     if row["batch_id"]:
         raise ProblemError(
@@ -159,12 +159,12 @@ def delete(simulation_id: str, services: TheServices) -> None:
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def events(simulation_id: str, request: Request, services: TheServices) -> Response:
-    """Server-sent events: `state` (kept, with ids for `Last-Event-ID`) and `progress`."""
+    """Server-sent events: `state` (stored, with ids for `Last-Event-ID`) and `progress`."""
     row = await run_sync(known_run, services, simulation_id)
     after = _last_event_id(request)
     past = await run_sync(_events_after, services, simulation_id, after)
     if row["state"] in TERMINAL and not past:
-        # tells an EventSource not to come back
+        # stops an EventSource from reconnecting
         return Response(status_code=204)
     return StreamingResponse(
         _event_stream(services, simulation_id, after),
@@ -174,7 +174,7 @@ async def events(simulation_id: str, request: Request, services: TheServices) ->
 
 
 def known_run(services: Services, run_id: str) -> Row:
-    """The row of a run. Raises ProblemError 404."""
+    """Return the row of a run. Raises ProblemError 404."""
     row = services.catalog.run(run_id)
     if row is None:
         raise ProblemError(404, "not_found", f"There is no simulation {run_id!r}.")
@@ -182,7 +182,7 @@ def known_run(services: Services, run_id: str) -> Row:
 
 
 def nothing_yet(row: Row, what: str) -> ProblemError:
-    """The problem of asking for a result that is not there (yet)."""
+    """Return the problem of a result that does not exist (yet)."""
     if row["state"] in TERMINAL:
         message = (row["error"] or {}).get("message", "it left nothing")
         return ProblemError(
@@ -198,7 +198,7 @@ def nothing_yet(row: Row, what: str) -> ProblemError:
 
 
 async def wait_until_ended(services: Services, run_id: str, seconds: float) -> Row:
-    """The row of a run, at the latest after some seconds. Raises ProblemError 404."""
+    """Return the row of a run when it has ended or time is up. Raises ProblemError 404."""
     until = clock.monotonic() + seconds
     with services.changes.watch(run_id) as changed:
         while True:
@@ -214,7 +214,7 @@ async def wait_until_ended(services: Services, run_id: str, seconds: float) -> R
 
 
 def refuse_when_full(services: Services) -> None:
-    """507 when there is no room for another recording."""
+    """Raise 507 when there is no disk space for another recording."""
     least = services.settings.min_free_bytes
     if services.free_bytes < least:
         raise ProblemError(
@@ -226,12 +226,12 @@ def refuse_when_full(services: Services) -> None:
 
 
 def queue_full(error: QueueFullError) -> ProblemError:
-    """The problem of a queue without room."""
+    """Return the problem of a full queue."""
     return ProblemError(429, "queue_full", str(error), headers={"Retry-After": "10"})
 
 
 def _asked(document: Any, services: Services) -> tuple[SimulationRequest, str]:
-    """The request, and where in the body its scene stands."""
+    """Return the request and the path of its scene in the body."""
     if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
         return SimulationRequest(scene=document), ""
     return read_request(SimulationRequest, document), "/scene"
@@ -261,7 +261,7 @@ def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -
     headers = {"Location": simulation_url(row["id"]), **more}
     if wait:
         headers["Preference-Applied"] = f"wait={wait:.0f}"
-    # who does not wait is told the same whether or not a short run has ended by now
+    # without `wait` the response is the same whether or not a short run has already ended
     if wait and row["state"] in TERMINAL:
         return _json(info, 200, headers)
     return _json(info, 202, headers | {"Retry-After": "1"})

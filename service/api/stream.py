@@ -1,9 +1,9 @@
 """`GET /v1/sessions/{id}/stream`: the WebSocket protocol `cardan.v1`.
 
-Text is JSON, binary is frames (`cardan.schemas.frame`). The client says `hello`, the server
-`welcome`; then the client subscribes to channels, acknowledges what it has rendered and sends
+Text is JSON, binary is frames (`cardan.schemas.frame`). The client sends `hello`, the server
+`welcome`; then the client subscribes to channels, acknowledges rendered frames and sends
 commands.
-Every viewer may steer: commands of all clients enter one queue in the order they arrive.
+Every viewer may send commands; those of all clients enter one queue in order of arrival.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ClosedError(Exception):
-    """The connection has to end, with a code and a reason."""
+    """The connection must be closed with a code and a reason."""
 
     def __init__(self, code: int, reason: str) -> None:
         """Keep both."""
@@ -52,7 +52,7 @@ class ClosedError(Exception):
 
 @router.websocket("/sessions/{session_id}/stream")
 async def stream(socket: WebSocket, session_id: str) -> None:
-    """Show a session to one viewer and let it steer."""
+    """Stream a session to one viewer and accept its commands."""
     if not origin_allowed(socket.headers.get("origin"), socket.headers.get("host")):
         await socket.close(POLICY_VIOLATION, "this Origin is not allowed")
         return
@@ -75,7 +75,7 @@ async def stream(socket: WebSocket, session_id: str) -> None:
 
 
 def origin_allowed(origin: str | None, host: str | None) -> bool:
-    """Whether a page of this origin may connect: no browser, the same host, or this machine."""
+    """Return whether this origin may connect: no browser, the same host, or this machine."""
     if origin is None:
         return True
     try:
@@ -97,7 +97,7 @@ class _Connection:
         self._in_flight: set[asyncio.Task[None]] = set()
 
     async def run(self, hello: dict[str, Any]) -> None:
-        """Until either side ends it. Raises ClosedError or WebSocketDisconnect."""
+        """Run until either side closes. Raises ClosedError or WebSocketDisconnect."""
         session, viewer = self._session, self._viewer
         self._welcome(hello.get("resume"))
         session.join(viewer)
@@ -151,7 +151,7 @@ class _Connection:
         viewer.gap = bool(message.get("gap"))
 
     def _missed(self, resume: Any) -> tuple[list[dict[str, Any]], bool]:
-        """Events since the frame the client saw last, and whether something of then is gone."""
+        """Return events since the client's last frame, and whether older ones have been dropped."""
         try:
             epoch, sequence = int(resume["epoch"]), int(resume["sequence"])
         except (TypeError, KeyError, ValueError, OverflowError) as error:
@@ -175,7 +175,7 @@ class _Connection:
                 await socket.send_bytes(data)
 
     async def _overflow(self) -> None:
-        """End a viewer whose socket takes nothing any more; its sender waits in vain."""
+        """Close a viewer whose socket accepts no more data, since its sender is blocked."""
         await self._viewer.overflow.wait()
         raise ClosedError(TRY_AGAIN_LATER, f"{MAX_TEXTS} messages were waiting unread")
 
@@ -295,7 +295,7 @@ def _client_id(hello: dict[str, Any]) -> str:
 
 
 def _rates(channels: Any) -> dict[str, float]:
-    """Channels with their rates [Hz]; 60 where none is given. Raises ProblemError (422)."""
+    """Return channels with their rates [Hz]; the default is 60. Raises ProblemError (422)."""
     if not isinstance(channels, dict):
         raise ProblemError(422, "message_invalid", "subscribe needs an object `channels`.")
     rates: dict[str, float] = {}
@@ -319,7 +319,7 @@ def _rates(channels: Any) -> dict[str, float]:
 
 
 async def _receive_json(socket: WebSocket) -> dict[str, Any]:
-    """The next text message, an object. Raises ClosedError, WebSocketDisconnect."""
+    """Return the next text message, an object. Raises ClosedError, WebSocketDisconnect."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1005), message.get("reason"))

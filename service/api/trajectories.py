@@ -24,7 +24,7 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# part of every ETag: raise it when the same recording is written as other bytes
+# part of every ETag: increase it when the encoding of a recording changes
 WRITER = 1
 
 
@@ -42,7 +42,7 @@ def part_of(
         Query(description="pose, velocity, joints, contacts, energy, momentum, solver, events"),
     ] = None,
 ) -> Slice:
-    """The slice a request asks for. Raises ProblemError 422."""
+    """Return the requested slice. Raises ProblemError 422."""
     part = Slice(start, end, stride, _names(bodies), _names(channels))
     try:
         part.check()
@@ -76,9 +76,9 @@ def trajectory(
         Query(description="for parquet and csv: bodies (default), joints, contacts, energy, ..."),
     ] = None,
 ) -> Response:
-    """What was recorded, also of a run that failed or was stopped. Poses are in W, [w, x, y, z].
+    """The recording, also of a failed or cancelled run. Poses are in W, quaternions [w, x, y, z].
 
-    Parquet and CSV hold one table, NPZ and JSON all; every file says units, frames and versions.
+    Parquet and CSV hold one table, NPZ and JSON all; every file has units, frames and versions.
     """
     row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)
@@ -103,7 +103,7 @@ def trajectory(
 
 
 def chosen_table(part: Slice, table: str | None) -> str:
-    """The table of a one-table format: as asked, or the first one the channels name."""
+    """Return the table of a one-table format: the requested one, or the first of the channels."""
     if table is not None:
         if table not in TABLES:
             raise _unknown_table(table, TABLES)
@@ -112,7 +112,7 @@ def chosen_table(part: Slice, table: str | None) -> str:
 
 
 def refused_slice(error: SliceError) -> ProblemError:
-    """The problem of a slice that cannot be."""
+    """Return the problem of an impossible slice."""
     fault = {
         "pointer": f"/query/{error.field}",
         "code": "invalid_slice",
@@ -128,11 +128,11 @@ def _content(folder: Path, form: Format, table: str, part: Slice) -> bytes | Pat
     if not form.whole and not stored.exists():
         raise _unknown_table(table, tuple(sorted(file.stem for file in folder.glob("*.parquet"))))
     if form.name == "parquet" and part.whole:
-        # the file as the run left it
+        # the file that the run wrote, unchanged
         return stored
     wanted = part.tables() if form.whole else (table,)
     if part.stride > 1:
-        # frames are counted over all tables: one alone may lack some
+        # frames are counted over all tables: a single table may lack some
         wanted = TABLES
     try:
         recording = read_folder(folder, wanted)
@@ -156,7 +156,7 @@ def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:
 
 
 def _etag(result: str, form: Format, table: str, part: Slice) -> str:
-    """Strong: result, format and slice decide every byte."""
+    """Return a strong ETag: result, format and slice determine every byte."""
     text = repr((WRITER, result, form.name, table, part))
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 

@@ -1,4 +1,4 @@
-"""`/v1/verification`: what was asked of this engine, what it reached, and plots of it."""
+"""`/v1/verification`: the verification report of this engine, and its plots."""
 
 import functools
 import hashlib
@@ -21,7 +21,7 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# an SVG opened by itself may style itself and nothing else
+# an SVG opened directly may use inline styles and nothing else
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -67,7 +67,7 @@ class VerificationSection(Base):
 
 
 class VerificationReport(Base):
-    """Everything that is verified."""
+    """The verification report."""
 
     engine: str
     """Version of the engine that was measured."""
@@ -77,7 +77,7 @@ class VerificationReport(Base):
 
 @router.get("", response_model=VerificationReport)
 def read() -> VerificationReport:
-    """The report that came with this version, as `make verify` wrote it."""
+    """The report of this version, written by `make verify`."""
     return _report()
 
 
@@ -98,7 +98,7 @@ def plot(name: str, request: Request) -> Response:
 
 
 def _folder() -> Path:
-    """Where the report is. Raises ProblemError 404 when this installation has none."""
+    """Return the folder of the report. Raises ProblemError 404 if it is not installed."""
     folder = Path(str(files("cardan") / "verification"))
     if not (folder / "report.json").is_file():
         raise ProblemError(

@@ -14,28 +14,28 @@ BASE = "/v1"
 
 
 def simulation_url(run_id: str) -> str:
-    """The address of a simulation."""
+    """Return the address of a simulation."""
     return f"{BASE}/simulations/{run_id}"
 
 
 def batch_url(batch_id: str) -> str:
-    """The address of a batch."""
+    """Return the address of a batch."""
     return f"{BASE}/batches/{batch_id}"
 
 
 def simulation_info(services: Services, row: Row) -> SimulationInfo:
-    """A run as the API tells it."""
+    """Return a run as an object of the API."""
     return simulation_infos(services, [row])[0]
 
 
 def simulation_infos(services: Services, rows: Sequence[Row]) -> list[SimulationInfo]:
-    """Runs as the API tells them."""
+    """Return runs as objects of the API."""
     positions = services.catalog.positions(rows)
     return [_simulation_info(services, row, positions.get(row["id"])) for row in rows]
 
 
 def _simulation_info(services: Services, row: Row, position: int | None) -> SimulationInfo:
-    """A run, fresher than its row while it is being computed."""
+    """Return a run, with live progress while it is being computed."""
     live = services.dispatcher.live.get(row["id"])
     step, factor = row["step"], row["real_time_factor"]
     if live is not None and row["state"] in (RunState.RUNNING, RunState.CANCELLING):
@@ -69,7 +69,7 @@ def _simulation_info(services: Services, row: Row, position: int | None) -> Simu
 
 
 def batch_info(services: Services, row: Row) -> BatchInfo:
-    """A batch as the API tells it."""
+    """Return a batch as an object of the API."""
     state = services.catalog.batch_progress(row)
     url = batch_url(row["id"])
     counts = {name: count for name, count in state["counts"].items() if count}
@@ -90,29 +90,29 @@ def batch_info(services: Services, row: Row) -> BatchInfo:
 
 
 def moment(seconds: float) -> datetime:
-    """A time in UTC."""
+    """Return a time in UTC."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def moment_or_none(seconds: float | None) -> datetime | None:
-    """A time in UTC, if there is one."""
+    """Return a time in UTC, or None."""
     return None if seconds is None else moment(seconds)
 
 
 def rfc3339(seconds: float | None) -> str | None:
-    """A time in UTC as text, to the millisecond, if there is one."""
+    """Return a time in UTC as text, to the millisecond, or None."""
     if seconds is None:
         return None
     return moment(seconds).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def finite(value: float | None) -> float | None:
-    """A number JSON can hold."""
+    """Return the number, or None where JSON cannot represent it."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def metric(summary: Mapping[str, Any] | None, key: str) -> Any:
-    """A value of a summary by its dotted key, `None` where there is none."""
+    """Return a value of a summary by its dotted key, or `None`."""
     value: Any = summary
     for part in key.split("."):
         if not isinstance(value, Mapping):

@@ -109,7 +109,7 @@ def _on_server(
 
 
 def _document(source: Path, *, as_json: bool) -> Any:
-    """The batch document; a scene given as a path beside it is put into it."""
+    """Return the batch document; a scene given as a path relative to it is inserted."""
     try:
         document = parse_text(source.read_bytes(), source.name)
         scene = document.get("scene") if isinstance(document, dict) else None

@@ -1,4 +1,4 @@
-"""`cardan compare A B`: how far apart two recordings or scenes are, column by column."""
+"""`cardan compare A B`: differences of two recordings or scenes, column by column."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from cardan.service.recordings.folder import load
 from cardan.service.recordings.formats import FORMATS, FormatError
 from cardan.service.recordings.tables import Tables, to_numpy
 
-# rows of two tables belong together when these agree
+# rows of two tables match when these columns agree
 ROW_KEYS = ("step", "body", "joint", "coordinate", "body_a", "body_b")
 
 
@@ -66,7 +66,7 @@ def compare(a: str, b: str, tolerance: float, *, as_json: bool) -> list[Differen
 def differences(
     left: Tables, right: Tables, tolerance: float = 0.0
 ) -> tuple[list[Difference], list[str]]:
-    """Differences of all numeric columns both have, and notes on what only one has."""
+    """Return differences of all common numeric columns, and notes on columns of only one."""
     found: list[Difference] = []
     notes: list[str] = []
     for name in dict.fromkeys([*left.tables, *right.tables]):

@@ -14,8 +14,8 @@ Tell = Callable[[int, int, str], None]
 def compile_kernels(tell: Tell) -> float:
     """Compile or load every kernel; returns the seconds it took.
 
-    tell(done, total, what) as in `cardan.engine.warmup`. What the second process did not manage is
-    compiled here.
+    tell(done, total, what) as in `cardan.engine.warmup`. Kernels that the second process did not
+    compile are compiled here.
     """
     from cardan import engine
     from cardan.engine.compiler.cache import KEPT, is_complete

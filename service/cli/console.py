@@ -1,4 +1,4 @@
-"""What the command line says, and how it ends: 0 done, 2 invalid input, 3 the simulation failed."""
+"""Output of the command line, and exit status: 0 done, 2 invalid input, 3 the simulation failed."""
 
 import json
 import sys
@@ -64,7 +64,7 @@ def print_faults(faults: Iterable[Fault], kind: str, colour: str) -> None:
 
 
 def print_warnings(texts: Iterable[Any]) -> None:
-    """One line per warning of a run, whether or not anybody watches a terminal."""
+    """Print one line per warning of a run, with or without a terminal."""
     for text in texts:
         err().print(f"[yellow]warning[/]: {_plain(str(text))}")
 

@@ -1,4 +1,4 @@
-"""`cardan doctor`: is everything here that is needed, and does it work."""
+"""`cardan doctor`: checks that all requirements are installed and work."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ PACKAGES = ("numba", "numpy", "scipy", "pydantic", "fastapi", "uvicorn", "sqlalc
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     good: bool
@@ -27,7 +27,7 @@ class Finding:
 
 
 def doctor(*, as_json: bool) -> bool:
-    """Look at everything, print it, and say whether all is well."""
+    """Run all checks, print them, and return whether all succeeded."""
     findings = [look() for look in _LOOKS]
     if as_json:
         console.print_json({"findings": [vars(finding) for finding in findings]})

@@ -1,4 +1,4 @@
-"""`cardan import`: a URDF or MJCF model as a scene, and what became of it."""
+"""`cardan import`: a URDF or MJCF model as a scene, with a report."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def import_model(
     *,
     as_json: bool,
 ) -> None:
-    """Write the scene (to standard output without OUT) and tell the report."""
+    """Write the scene (to standard output without OUT) and print the report."""
     from cardan.service.importing import ImportRefusedError, import_path
 
     wanted: dict[str, Any] = {}

@@ -17,7 +17,7 @@ POLL_SECONDS = 0.2
 
 
 class ServerError(Exception):
-    """The server said no: its problem, with the faults of the input if there are any."""
+    """The server refused: its problem, with the faults of the input if there are any."""
 
     def __init__(self, problem: Mapping[str, Any]) -> None:
         """Keep the problem."""

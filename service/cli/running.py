@@ -23,7 +23,7 @@ from cardan.service.recordings.tables import Tables
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `cardan run` was asked."""
+    """Options of `cardan run`."""
 
     scene: str
     output: Path | None = None
@@ -114,7 +114,7 @@ def _on_server(options: RunOptions, document: Any) -> dict[str, Any]:
 
 
 def _check_output(options: RunOptions) -> None:
-    """An ending nobody can write is found before anything is computed."""
+    """Refuse an unknown file ending before anything is computed."""
     path = options.output
     if path is None or path.suffix == "" or path.is_dir():
         return

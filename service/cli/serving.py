@@ -1,4 +1,4 @@
-"""`cardan serve`: load the kernels with progress, then serve until told to stop."""
+"""`cardan serve`: load the kernels with progress, then serve until a signal."""
 
 import asyncio
 import fcntl
@@ -59,7 +59,7 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
 
 
 class AnnouncingServer(uvicorn.Server):
-    """Says where it is once simulations and sessions can start."""
+    """Prints its address once simulations and sessions can start."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the port, and announce when everything is ready."""

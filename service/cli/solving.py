@@ -1,4 +1,4 @@
-"""`cardan solve`: a complementarity problem of a file, by the code that answers it over HTTP."""
+"""`cardan solve`: a complementarity problem of a file, by the same code as over HTTP."""
 
 import json
 import zipfile
@@ -30,7 +30,7 @@ VECTORS = ("x", "lam", "w", "certificate")
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """What `cardan solve` was asked."""
+    """Options of `cardan solve`."""
 
     problem: Path
     kind: str | None

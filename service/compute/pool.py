@@ -1,7 +1,7 @@
-"""Asks a worker process: is a scene accepted, what does a step cost, what solves a problem, what
-do algorithms in joint coordinates give.
+"""A worker process for requests: validation of scenes, cost of a step, complementarity problems,
+algorithms in joint coordinates.
 
-The service itself loads no physics; faults such as an indefinite inertia are found here.
+The service process loads no engine; faults such as an indefinite inertia are found here.
 """
 
 import logging
@@ -26,10 +26,10 @@ class ComputeBusyError(Exception):
 
 
 class ComputePool:
-    """One process that builds engines and throws them away; callers take turns."""
+    """One process that builds engines and discards them; callers take turns."""
 
     def __init__(self, launcher: WorkerLauncher, limits: m.WorkerLimits) -> None:
-        """Nothing starts before the first question, or `start`."""
+        """The process starts with the first request, or with `start`."""
         self._launcher = launcher
         self._limits = limits
         self._turn = threading.Lock()
@@ -44,20 +44,20 @@ class ComputePool:
         probe_s: float = 0.0,
         within_s: float = 60.0,
     ) -> m.Checked:
-        """What the engine says about a scene. Raises CheckerBusyError."""
+        """Return the engine's report on a scene. Raises ComputeBusyError."""
         order = m.CheckOrder(document, dict(overrides or {}), probe_s)
         return self._in_turn(order, m.Checked, within_s)
 
     def compute(self, order: m.ComputeOrder, *, within_s: float = 60.0) -> m.Computed:
-        """The answer in joint coordinates. Raises CheckerBusyError."""
+        """Compute in joint coordinates. Raises ComputeBusyError."""
         return self._in_turn(order, m.Computed, within_s)
 
     def solve(self, document: str, *, within_s: float = 60.0) -> m.Solved:
-        """The answer to a complementarity problem. Raises CheckerBusyError."""
+        """Solve a complementarity problem. Raises ComputeBusyError."""
         return self._in_turn(m.SolveOrder(document), m.Solved, within_s)
 
     def close(self) -> None:
-        """End the process, also while it is asked."""
+        """End the process, even while it computes."""
         self._closed.set()
         worker = self._worker
         if worker is not None:
@@ -84,7 +84,7 @@ class ComputePool:
                 worker.send(order)
                 answer = worker.hear(max(0.0, until - clock.monotonic()))
             except WorkerLostError:
-                # an idle worker may have died long ago: ask a fresh one
+                # an idle worker may have died long ago: use a fresh one
                 losses += not worker.orphaned
                 self._drop()
                 continue
@@ -95,7 +95,7 @@ class ComputePool:
         raise ComputeBusyError("the worker process was lost on this question")
 
     def _ready_worker(self, until: float) -> Worker:
-        """The process, started where there is none; tried again until it is too late."""
+        """Return the process, started if necessary; try again until the deadline."""
         pause = LEAST_PAUSE_SECONDS
         while not self._closed.is_set():
             if self._worker is not None and self._worker.alive:

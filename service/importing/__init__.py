@@ -3,9 +3,9 @@
     folder or archive -> files       where the model and its meshes are
     model text        -> prepared    one text, all of whose paths are resolved (mjcf.py, urdf.py)
     prepared          -> compiled    MuJoCo's numbers at the initial state
-    compiled          -> scene       bodies, shapes, joints, drives; notes on what is not the same
+    compiled          -> scene       bodies, shapes, joints, drives; notes on the differences
 
-Knows schemas and MuJoCo; no engine, no HTTP.
+Depends on schemas and MuJoCo; independent of engine and HTTP.
 """
 
 from cardan.service.importing.convert import import_archive, import_folder, import_path

@@ -1,4 +1,4 @@
-"""What ties bodies beyond the tree: equality constraints, ropes and springs between two sites."""
+"""Couplings beyond the tree: equality constraints, ropes and springs between two sites."""
 
 import math
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""Who may touch whom: MuJoCo's two bit masks, exclusions and pairs, as groups and masks of a scene.
+"""Collision pairs: MuJoCo's two bit masks, exclusions and pairs, as groups and masks of a scene.
 
 In MuJoCo a and b may touch when contype(a) & conaffinity(b) or the reverse is not zero, and the
 bodies are neither one, nor parent and child, nor excluded; a listed pair touches in any case. A
-URDF says nothing of all this: there links that share a joint, or overlap at the start, stay apart.
+URDF has no such rules: its links that share a joint, or overlap at the start, do not collide.
 A scene asks for both directions, so each class of geoms gets a bit of its own and lists the bits it
 may touch.
 """
@@ -17,7 +17,7 @@ from cardan.service.importing.notes import Notes
 
 BITS = 32
 DEEP = 1e-3
-"""Overlap at the start that is told [m]."""
+"""Overlap at the start above which a note is made [m]."""
 Pair = frozenset[int]
 
 

@@ -33,7 +33,7 @@ class Assets:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the compiler gets, and what it would not tell."""
+    """Input of the compiler, and data of the model that it does not return."""
 
     format: Literal["urdf", "mjcf"]
     text: str

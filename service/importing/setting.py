@@ -1,4 +1,4 @@
-"""What holds for the whole scene: gravity, time, integrator, and a ground if one is asked for."""
+"""Properties of the whole scene: gravity, time, integrator, and a ground if one is asked for."""
 
 from typing import Any
 

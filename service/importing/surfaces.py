@@ -1,4 +1,4 @@
-"""Friction to materials: MuJoCo takes the larger of two surfaces, a scene says so pair by pair."""
+"""Friction to materials: MuJoCo takes the larger of two surfaces, a scene lists such pairs."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ STANDARD = (0.02, 1.0)
 
 @dataclass(frozen=True)
 class Surface:
-    """What a geom brings to a contact."""
+    """Contact parameters of a geom."""
 
     priority: int
     condim: int

@@ -1,4 +1,4 @@
-"""XML of strangers: no document types, so no entities; and the few things done to any tree."""
+"""Untrusted XML: no document types, so no entities; and operations on trees."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator

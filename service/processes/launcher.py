@@ -16,7 +16,7 @@ from cardan.service.processes.protocol import Hello, Message, Stop
 from cardan.service.processes.starting import in_starter, start_process
 
 PRELOAD = "cardan.service.sessions.preload"
-# what a worker runs
+# entry point of a worker
 WORKER = "cardan.service.sessions.worker"
 READ_LIMIT = 4 * 1024 * 1024
 TERMINATE_SECONDS = 0.5
@@ -40,7 +40,7 @@ class WorkerLauncher:
         self._new_process: Callable[..., BaseProcess] = context.Process
 
     def prepare(self) -> None:
-        """Start the fork server; it loads the kernels on its own, this does not wait."""
+        """Start the fork server without waiting for it to load the kernels."""
         if self.start_method == "forkserver":
             in_starter(_start_fork_server)
 

@@ -1,4 +1,4 @@
-"""No process outlives the one it works for, and none leaves a core file."""
+"""Limits of worker processes: they end with their parent, and write no core files."""
 
 import ctypes
 import os

@@ -87,7 +87,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First message of a worker: whether its kernels were loaded before it was born."""
+    """First message of a worker: whether its kernels were loaded before it was forked."""
 
     preloaded: bool
     body: bytes = b""

@@ -1,8 +1,8 @@
 """How processes are started: by one thread, without the program's main module.
 
 The fork server asks the kernel to end it with its parent, and for Linux a parent is a *thread*.
-Whoever starts a worker may have to start the fork server again, and most threads of a service come
-and go: so one thread that lives as long as the program starts them all.
+Starting a worker may restart the fork server, and most threads of a service are short-lived:
+so one thread that lives as long as the program starts all processes.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
-"""Watches one worker: starts it, hears it, notices its silence or end, and ends it.
+"""Supervises one worker: starts it, receives its messages, detects silence or exit, ends it.
 
-Facts go to an `Observer`; what to do about them is decided elsewhere (`sessions.machine`).
+Events go to an `Observer`; `sessions.states` decides how to respond to them.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ class Watch:
 
 
 class Observer(Protocol):
-    """Who hears the facts."""
+    """Receiver of the events."""
 
     def on_message(self, message: Message) -> None:
-        """The worker said something."""
+        """The worker sent a message."""
 
     def on_lost(self, reason: str) -> None:
         """The worker is gone; nothing more comes from it."""
@@ -59,7 +59,7 @@ class Supervisor:
         return self._process.pid if self._process else None
 
     def spawn(self, start: Start) -> None:
-        """Start a worker; the observer hears the rest."""
+        """Start a worker; the observer receives all further events."""
         self._task = asyncio.create_task(self._supervise(start))
 
     def send(self, message: Message) -> bool:
@@ -70,7 +70,7 @@ class Supervisor:
         return True
 
     async def stop(self) -> None:
-        """Ask the worker to leave, then make it; returns when the process is gone."""
+        """Request the worker to exit, then force it; returns when the process has ended."""
         self._stopping = True
         self.send(Stop())
         task = self._task
@@ -102,7 +102,7 @@ class Supervisor:
             self._observer.on_lost(f"{reason}; exit code {code}")
 
     async def _listen(self, process: WorkerProcess) -> tuple[bool, str]:
-        """Hear the worker until it ends; whether that was in order, and why it ended."""
+        """Receive messages until the worker ends; return whether it ended in order, and why."""
         watch, limit, stable_at = self._watch, self._watch.start, None
         clock: Callable[[], float] = time.monotonic
         while True:

@@ -1,4 +1,4 @@
-"""What the columns of a recording mean: unit and words, by table.
+"""Units and meanings of the columns of a recording, by table.
 
 Poses, velocities, forces and points are written in W; poses are those of the body origin;
 quaternions are w, x, y, z and turn body axes into W; the momentum is about the origin of W.

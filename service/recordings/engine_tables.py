@@ -1,4 +1,4 @@
-"""From what the engine recorded to the tables that are kept."""
+"""Conversion of the engine's records to the stored tables."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from cardan.service.recordings.tables import Tables, from_columns, recording_met
 
 
 def finite_values(value: Any) -> Any:
-    """The same plain value with `None` for what JSON cannot say: NaN and infinities."""
+    """The plain value with `None` for values that JSON cannot represent: NaN and infinities."""
     if isinstance(value, Mapping):
         return {key: finite_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

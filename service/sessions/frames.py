@@ -1,4 +1,4 @@
-"""What a simulation looks like now: as a binary frame, and as JSON."""
+"""The current state of a simulation as a binary frame and as JSON."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Shot:
 def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
     """The encoded frame of this moment, sequence 0; contacts and events only when asked for.
 
-    Takes the events that were collected: they are told once.
+    Removes the collected events, so that each is sent once.
     """
     still = shot.phase != "running"
     tables: dict[BlockTag, Table] = {

@@ -1,8 +1,8 @@
-"""One live simulation and what time does to it: commands in, steps done, answers out.
+"""One live simulation in real time: commands in, steps, results out.
 
-No socket and no process here; `worker.py` owns those. Everything that influences the physics is
-either in the engine's snapshot or in the `RunState`, and commands take effect between two steps,
-so a successor that replays the log from a snapshot computes the same numbers.
+Sockets and processes belong to `worker.py`. Everything that influences the physics is
+either in the engine's snapshot or in the `PlaybackState`, and commands take effect between two
+steps, so a successor that replays the log from a snapshot computes the same numbers.
 """
 
 from collections import deque
@@ -74,20 +74,20 @@ class LiveRun:
         return not any(pending.samples for pending in self._pending_steps)
 
     def state(self) -> PlaybackState:
-        """What belongs to a checkpoint beside the engine's snapshot."""
+        """Return the part of a checkpoint that is not in the engine's snapshot."""
         pending_steps = [asdict(pending) for pending in self._pending_steps]
         return PlaybackState(
             paused=self.paused, speed=self.speed, epoch=self.epoch, pending_steps=pending_steps
         )
 
     def watch_events(self, on: bool) -> None:
-        """Collect contact events for the frames, or forget them."""
+        """Collect contact events for the frames, or stop collecting."""
         self.simulation.watch_events(on)
         if not on:
             self.simulation.events()
 
     def failure(self) -> dict[str, Any] | None:
-        """Where and why the state blew up."""
+        """Where and why the simulation failed."""
         failure = self.simulation.failure
         if failure is None:
             return None
@@ -101,7 +101,7 @@ class LiveRun:
     def apply(
         self, number: int, op: str, arguments: dict[str, Any], body: bytes
     ) -> tuple[dict[str, Any] | None, bytes]:
-        """Do a command between two steps; its value and bytes. Raises RefusalError."""
+        """Apply a command between two steps; return its value and bytes. Raises RefusalError."""
         if op in COMMANDS:
             apply_command(self.simulation, op, arguments)
             self.touched += 1
@@ -137,7 +137,7 @@ class LiveRun:
         return value, data
 
     def work(self, now: float) -> tuple[int, bool]:
-        """Do what is due; steps done, and whether more is due already."""
+        """Do the steps that are due; return their number, and whether more are already due."""
         if self.phase not in ("running", "paused"):
             return 0, False
         step = self.simulation.step_count
@@ -151,11 +151,11 @@ class LiveRun:
         return done, self.busy or done >= self._pacer.chunk
 
     def learn(self, steps: int, seconds: float) -> None:
-        """Note what the last steps cost, for the size of the next chunk."""
+        """Record the cost of the last steps, for the size of the next chunk."""
         self._pacer.learn(steps, seconds)
 
     def replay_chunk(self, until: int) -> bool:
-        """Recompute towards the step `until`; whether there is more to do."""
+        """Recompute towards the step `until`; return whether more remains."""
         step = self.simulation.step_count
         if step >= until or self.phase in ("finished", "failed"):
             return False
@@ -164,7 +164,7 @@ class LiveRun:
         return done > 0
 
     def replay(self, entry: LogEntry) -> None:
-        """Apply a logged command again; it was accepted before, so it is accepted now."""
+        """Apply a logged command again; it was accepted before, so it is valid."""
         self.apply(entry.number, entry.op, entry.arguments, b"")
 
     def _advance(self, steps: int) -> int:
@@ -176,7 +176,7 @@ class LiveRun:
         return done
 
     def _settle(self) -> None:
-        """Note a due sample; answer the goals that are reached."""
+        """Record a due sample; send the results of completed `step` commands."""
         step = self.simulation.step_count
         while self._pending_steps:
             pending = self._pending_steps[0]
@@ -223,7 +223,7 @@ class LiveRun:
             ) from error
 
     def _go_back(self, snapshot: bytes) -> None:
-        """Another state of the same scene: a new epoch; a run that had ended waits paused."""
+        """Enter another state of the same scene: a new epoch; an ended run becomes paused."""
         if self.phase in ("finished", "failed"):
             self.paused = True
         self._drop_pending("reset")

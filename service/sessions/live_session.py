@@ -23,11 +23,11 @@ from cardan.service.streams.viewer import Viewer
 
 log = logging.getLogger("cardan.sessions")
 
-# answered with data; they change nothing, so they are neither logged nor announced
+# queries: they change nothing, so they are neither logged nor announced
 QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"})
-# contained in the checkpoint the worker sends before their result
+# included in the checkpoint that the worker sends before their result
 REWINDS = frozenset({"reset", "restore"})
-# 60 a second while a hand moves: logged, but not announced
+# up to 60 a second while a grab moves: logged, but not announced
 UNANNOUNCED = QUERIES | {"grab_move"}
 MAX_PENDING = 1024
 
@@ -63,7 +63,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Progress:
-    """The newest facts the worker told."""
+    """The latest progress reported by the worker."""
 
     step: int = 0
     time: float = 0.0
@@ -142,7 +142,7 @@ class LiveSession:
         return self._supervisor.pid
 
     def touch(self) -> None:
-        """Somebody is interested: the idle time begins anew."""
+        """Restart the idle time."""
         self.last_used = clock.monotonic()
 
     async def start(self) -> None:
@@ -202,7 +202,7 @@ class LiveSession:
         return result
 
     async def snapshot(self) -> Snapshot:
-        """Keep the state of now under an id."""
+        """Store the current state under an id."""
         result = await self.command("snapshot")
         state_hash = str((result.value or {})["state_hash"])
         moment = (self.epoch, result.step, result.time)
@@ -215,7 +215,7 @@ class LiveSession:
         self.fanout.add(viewer)
 
     def leave(self, viewer: Viewer) -> None:
-        """A viewer is gone; what it held in its hand falls."""
+        """A viewer has disconnected; release its grab."""
         self.touch()
         self.fanout.remove(viewer)
         if self._grabbing is viewer:
@@ -224,7 +224,7 @@ class LiveSession:
                 self.submit("release", {})
 
     def on_message(self, message: Message) -> None:
-        """The worker said something."""
+        """The worker sent a message."""
         match message:
             case protocol.Frame(body):
                 self._on_frame(body)

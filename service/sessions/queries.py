@@ -1,4 +1,4 @@
-"""Questions about the moment between two steps: from an op and its arguments to plain values.
+"""Queries of the state between two steps: from an op and its arguments to plain values.
 
 Arguments have passed the models of `cardan.schemas.query`; names of bodies are checked here.
 """

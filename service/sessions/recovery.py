@@ -1,4 +1,4 @@
-"""What a successor needs to go on where a lost worker was: checkpoint, log, last step seen."""
+"""Data for the successor of a lost worker: checkpoint, log, last step seen."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class Recovery:
         self.on_step(self.run.epoch, entry.step)
 
     def on_step(self, epoch: int, step: int) -> None:
-        """The worker has told of this step: a successor gets there before it shows itself."""
+        """The worker has reported this step: a successor first catches up to it."""
         if epoch == self.run.epoch:
             self.last_step = max(self.last_step, step)
 

@@ -1,4 +1,4 @@
-"""Which sessions are alive: creation within limits, look-up, idle expiry, shutdown."""
+"""The live sessions: creation within limits, look-up, idle expiry, shutdown."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ class Sessions:
     ) -> None:
         """Set the limits; `start_method` None takes the best one of the platform.
 
-        A session nobody uses ends after `idle_seconds`; one whose viewers have all left may end
+        An unused session ends after `idle_seconds`; one whose viewers have all left may end
         after `abandoned_seconds` already, when another needs its place.
         """
         self.idle_seconds = idle_seconds

@@ -1,4 +1,4 @@
-"""States of a session that somebody asked to keep."""
+"""Stored states of a session."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,7 +6,7 @@
                   v
                failed, closed
 
-Nothing here knows of processes, sockets or clocks; the live session performs the effects.
+This module is independent of processes, sockets and clocks; the live session performs the effects.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Phase(StrEnum):
-    """Where a session is in its life; the word is the `state` of the API."""
+    """Phase of the life of a session; its value is the `state` of the API."""
 
     CREATED = "created"
     STARTING = "starting"
@@ -27,10 +27,10 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
-# workers that may be lost before the first one has built the scene: it may be what kills them
+# workers that may be lost before one has built the scene: the scene may be the cause
 MAX_STARTS = 3
 
-# ops that make time pass, refused where no step can follow
+# ops that advance time, refused where no step is possible
 MOVING = frozenset({"resume", "step"})
 
 
@@ -48,7 +48,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class StartRequested:
-    """Somebody created the session."""
+    """The session was created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SceneRefused:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker is gone or has been silent for too long."""
+    """The worker has ended or has been silent for too long."""
 
     reason: str
 
@@ -77,7 +77,7 @@ class WorkerStable:
 
 @dataclass(frozen=True, slots=True)
 class PhaseReported:
-    """The worker says what its run does: running, paused, finished or failed."""
+    """The worker reports the phase of its run: running, paused, finished or failed."""
 
     phase: Phase
     epoch: int
@@ -111,12 +111,12 @@ class StopWorker:
 
 @dataclass(frozen=True, slots=True)
 class SendPending:
-    """Commands that came while no worker could take them go to the worker now."""
+    """Send the commands to the worker that arrived while none was ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailPending:
-    """Commands without an answer will not get a better one."""
+    """Fail all commands without a result."""
 
     code: str
     detail: str
@@ -142,7 +142,7 @@ Decision = tuple[Session, tuple[Effect, ...]]
 
 
 def decide(session: Session, event: Event) -> Decision:
-    """The session after the event, and what has to be done about it."""
+    """Return the session after the event, and the effects to perform."""
     if session.phase is Phase.CLOSED:
         return session, ()
     match event:
@@ -163,7 +163,7 @@ def decide(session: Session, event: Event) -> Decision:
 
 
 def refusal(session: Session, op: str) -> tuple[str, str] | None:
-    """Why a command cannot be taken now, as (code, detail); `None` when it can."""
+    """Return why a command is refused now, as (code, detail); `None` if it is accepted."""
     phase = session.phase
     if phase is Phase.CLOSED:
         return "session_closed", "The session is closed."

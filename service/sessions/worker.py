@@ -1,7 +1,7 @@
-"""The worker process: hear commands, advance the simulation in real time, tell what happened.
+"""The worker process: receive commands, advance the simulation in real time, report events.
 
 One thread, one loop. The loop waits on the socket until the next frame is due, so a command is
-heard at once; one call into the engine lasts about 4 ms, so it is heard while time passes, too.
+received at once; one call into the engine takes about 4 ms, so commands are received between.
 """
 
 import logging
@@ -42,13 +42,13 @@ FRAME_SECONDS = 1.0 / 60.0
 RECEIVE_BYTES = 256 * 1024
 SEND_BUFFER_BYTES = 1024 * 1024
 REWINDS = frozenset({"reset", "restore"})
-# they leave the simulation as it is, wherever they stop
+# these do not change the simulation, so they may be interrupted
 QUESTIONS = frozenset({"state", "summary", "snapshot", *QUERIES})
 RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 
 def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
-    """Serve one session until told to stop or until the other side is gone."""
+    """Serve one session until a stop command or until the connection closes."""
     began = time.monotonic()
     preload = sys.modules.get("cardan.service.sessions.preload")
     preloaded = preload is not None and preload.WARM_SECONDS is not None
@@ -97,7 +97,7 @@ def _serve(channel: "Channel", start: Start, began: float) -> None:
 
 
 def _too_large(what: str) -> dict[str, Any]:
-    """The problem of what does not fit into this process."""
+    """Return the problem of a scene that exceeds the memory of this process."""
     detail = f"{what} needs more memory than a worker may use."
     hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
     fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
@@ -115,15 +115,15 @@ class Channel:
         self.open = True
 
     def send(self, message: Message) -> None:
-        """Send; waits while the other side is slow."""
+        """Send; blocks while the receiver is slow."""
         protocol.send(self._sock, message)
 
     def can_send(self) -> bool:
-        """Whether the other side keeps up: a frame is skipped rather than waited for."""
+        """Return whether sending would not block: a frame is skipped rather than delayed."""
         return bool(select.select([], [self._sock], [], 0)[1])
 
     def hear(self, seconds: float) -> Iterator[Message]:
-        """Messages that are there, or come within `seconds`; `open` turns false at EOF."""
+        """Return messages available within `seconds`; `open` becomes false at EOF."""
         early, self._early = self._early, []
         yield from early
         if not early and select.select([self._sock], [], [], seconds)[0]:
@@ -142,7 +142,7 @@ class Channel:
 
 
 class Loop:
-    """What the worker does between messages."""
+    """The loop of the worker between messages."""
 
     def __init__(self, channel: Channel, run: LiveRun, start: Start) -> None:
         """Begin with everything due."""
@@ -170,7 +170,7 @@ class Loop:
         self._recompute(start.until_step)
 
     def serve(self) -> None:
-        """Run until told to stop or until the other side is gone."""
+        """Run until a stop command or until the connection closes."""
         self._run.start_clock(time.monotonic())
         more = False
         self._tell(time.monotonic())
@@ -188,7 +188,7 @@ class Loop:
             self._beat(time.monotonic())
 
     def _idle_seconds(self) -> float:
-        """How long nothing has to be done, if nobody says anything."""
+        """Return the time until the next task, without messages."""
         now = time.monotonic()
         due = self._next_heartbeat
         if self._run.phase == "running" or self._frame_key() != self._told_frame:

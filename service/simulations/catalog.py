@@ -1,4 +1,4 @@
-"""What is in the queue, for readers: runs, batches, events, pages."""
+"""Read access to the queue: runs, batches, events, pages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -126,7 +126,7 @@ class Catalog:
             return found.mappings().all()
 
     def remove_run(self, run_id: str) -> bool:
-        """Forget an ended run; False when it is not ended (or gone)."""
+        """Delete an ended run; return False if it has not ended (or does not exist)."""
         ended = t.runs.c.state.in_(list(TERMINAL))
         with self._engine.execution_options(writes=True).begin() as connection:
             gone = connection.execute(delete(t.runs).where(t.runs.c.id == run_id, ended))
@@ -134,7 +134,7 @@ class Catalog:
         return bool(gone.rowcount)
 
     def remove_batch(self, batch_id: str) -> bool:
-        """Forget a batch and its runs; False while one of them is not ended (or it is gone)."""
+        """Delete a batch and its runs; False while one has not ended (or it is gone)."""
         with self._engine.execution_options(writes=True).begin() as connection:
             counts = count_states(connection, batch_id)
             if any(state not in TERMINAL for state in counts):

@@ -1,7 +1,7 @@
-"""Tells waiting requests that something about a run or a batch has changed.
+"""Signals changes of a run or a batch to waiting requests.
 
-Dispatcher threads publish; coroutines of one event loop wait. Nothing is kept: who waits reads the
-database afterwards, so a missed or doubled signal does no harm.
+Dispatcher threads publish; coroutines of one event loop wait. Signals are not stored: a waiter
+reads the database afterwards, so a missed or repeated signal is harmless.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ class Changes:
     """Signals by id, from any thread to one event loop."""
 
     def __init__(self) -> None:
-        """Start deaf: signals go nowhere until `bind`."""
+        """Signals are ignored until `bind`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
 
@@ -23,7 +23,7 @@ class Changes:
         self._loop = loop
 
     def publish(self, key: str) -> None:
-        """Wake everybody who watches this id; from any thread."""
+        """Wake all watchers of this id; from any thread."""
         loop = self._loop
         if loop is not None:
             # the loop may be closed while the last threads of the dispatcher still finish

@@ -1,8 +1,8 @@
 """Empties the queue: one thread and one worker process per slot.
 
-A slot claims a run, gives it to its process, listens, and commits what came of it. A process
-that dies, or gives no sign of life, is replaced; its run goes back to the queue. The truth is in
-the rows: whatever happens here, a restart of the service finds every run again.
+A slot claims a run, sends it to its process, receives messages, and commits the outcome. A process
+that dies, or sends no heartbeat, is replaced; its run goes back to the queue. The database is
+authoritative: after any failure here, a restart of the service finds every run again.
 """
 
 import logging
@@ -32,7 +32,7 @@ PUBLISH_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class DispatcherOptions:
-    """How the queue is worked on; times in seconds."""
+    """Options of the dispatcher; times in seconds."""
 
     slots: int
     results: Path
@@ -45,7 +45,7 @@ class DispatcherOptions:
 
 @dataclass
 class Live:
-    """What is known of a run between two writes to its row."""
+    """Progress of a run between two writes to its row."""
 
     step: int = 0
     real_time_factor: float | None = None
@@ -53,7 +53,7 @@ class Live:
 
 
 class Dispatcher:
-    """The slots, and what the API may know and ask of them."""
+    """The slots, and their interface for the API."""
 
     def __init__(self, queue: Queue, options: DispatcherOptions, launcher: WorkerLauncher) -> None:
         """Prepare the slots; `start` sets them to work."""
@@ -73,12 +73,12 @@ class Dispatcher:
 
     @property
     def fork_server(self) -> bool:
-        """Whether the process that workers are forked from lives."""
+        """Whether the fork server is alive."""
         return any(slot.rooted for slot in self._slots)
 
     @property
     def dead_slots(self) -> int:
-        """Slots whose thread has ended although nobody stopped it: nothing mends them."""
+        """Slots whose thread ended without being stopped; only a restart replaces them."""
         if self.stopping.is_set():
             return 0
         return sum(not slot.thread.is_alive() for slot in self._slots if slot.thread.ident)
@@ -89,20 +89,20 @@ class Dispatcher:
             slot.thread.start()
 
     def stop(self) -> None:
-        """Give running runs back to the queue and end every process."""
+        """Return running runs to the queue and end every process."""
         self.stopping.set()
         self.queue.wake.set()
-        # a slot whose process is only being started has nothing to give back
+        # a slot whose process is still starting has no run to return
         until = clock.monotonic() + 3.0 * self.options.stop_grace_s
         for slot in self._slots:
             slot.thread.join(max(0.0, until - clock.monotonic()))
 
     def stop_run(self, run_id: str) -> None:
-        """Tell the slot that holds the run to look at its row now."""
+        """Make the slot of this run read its row now."""
         self._wanted.add(run_id)
 
     def take_request(self, run_id: str) -> bool:
-        """Whether somebody asked to look at the row of this run; asked once."""
+        """Return and clear the request to read the row of this run."""
         if run_id in self._wanted:
             self._wanted.discard(run_id)
             return True
@@ -128,7 +128,7 @@ class WorkerSlot:
 
     @property
     def rooted(self) -> bool:
-        """Whether the process that the worker was forked from lives."""
+        """Whether the fork server of the worker is alive."""
         return self._worker is not None and not self._worker.orphaned
 
     def _work(self) -> None:
@@ -138,7 +138,7 @@ class WorkerSlot:
                 self._turn()
                 pause = 0.0
             except Exception as error:
-                # a thread that ends would take its part of the queue with it
+                # the queue would lose this slot if its thread ended
                 pause = min(max(LEAST_PAUSE_SECONDS, 2.0 * pause), MOST_PAUSE_SECONDS)
                 self._report(error, pause)
         if self._worker is not None:
@@ -175,7 +175,7 @@ class Attempt:
     """One claim being worked on by one process."""
 
     def __init__(self, dispatcher: Dispatcher, worker: Worker, claim: Claim) -> None:
-        """Remember who does what."""
+        """Prepare an attempt of a slot at a claim."""
         self._dispatcher = dispatcher
         self._queue = dispatcher.queue
         self._options = dispatcher.options
@@ -190,7 +190,7 @@ class Attempt:
         self._fenced = False
 
     def supervise(self) -> None:
-        """Give the order, listen until it ends, commit."""
+        """Send the order, receive messages until the run ends, commit."""
         self._dispatcher.live[self._claim.run_id] = self._live
         try:
             outcome = self._listen()
@@ -199,7 +199,7 @@ class Attempt:
             log.warning("run %s lost its worker: %s", self._claim.run_id, error)
             outcome = self._loss(str(error))
         except Exception as error:
-            # what the worker does now is not known: another one begins again
+            # the state of the worker is unknown: start another one
             self._worker.kill()
             log.error("run %s could not be supervised", self._claim.run_id, exc_info=error)
             outcome = self._loss(f"{type(error).__name__} while it was supervised")
@@ -234,7 +234,7 @@ class Attempt:
             self._queue.changed(self._claim.run_id)
 
     def _watch(self, now: float) -> None:
-        """Renew the lease; stop what must stop; end a process that does not answer."""
+        """Renew the lease; stop a cancelled or overdue run; end a process that does not respond."""
         if now - self._heard > self._options.silence_s:
             raise WorkerLostError(f"no sign of life for {self._options.silence_s:.0f} s")
         if self._stop is not None:
@@ -275,7 +275,7 @@ class Attempt:
         )
 
     def _loss(self, how: str) -> Outcome:
-        """What a lost process means: what it was told to do, if it was ended for not doing it."""
+        """Return the event of a lost process: the requested stop, if it ignored one."""
         if self._stop == RunEvent.TIMED_OUT:
             error = {
                 "code": "timed_out",
@@ -284,7 +284,7 @@ class Attempt:
             }
             return Outcome(RunEvent.TIMED_OUT, self._live.step, error=error)
         if self._stop == RunEvent.RELEASED or self._worker.orphaned:
-            # the run is not to blame: the service stops, or the fork server took all with it
+            # not caused by the run: the service stops, or the fork server died with all workers
             return Outcome(RunEvent.RELEASED)
         return Outcome(RunEvent.WORKER_LOST, self._live.step, error=worker_lost_error(how))
 

@@ -1,4 +1,4 @@
-"""What the dispatcher and its worker processes tell each other, as frozen dataclasses."""
+"""Messages between the dispatcher and its worker processes, as frozen dataclasses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

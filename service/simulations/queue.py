@@ -1,4 +1,4 @@
-"""The queue: who works on which run, and what came of it. The row decides.
+"""The queue: claims of runs and their outcomes. The row of a run is authoritative.
 
 A claim raises the attempt and sets owner and lease; every later change says
 `WHERE id AND owner AND attempt AND state`. When no row answers, the caller has been fenced out
@@ -152,7 +152,7 @@ class Queue:
         return state
 
     def cancel(self, run_id: str) -> RunState | None:
-        """Ask for the end of a run; its state now, or `None` when there is no such run.
+        """Request the end of a run; return its present state, or `None` if it does not exist.
 
         Ended runs stay as they are.
         """
@@ -167,7 +167,7 @@ class Queue:
         return state
 
     def cancel_batch(self, batch_id: str, reason: str) -> bool:
-        """Start no further run of the batch and cancel what runs; False when unknown."""
+        """Start no further run of the batch and cancel running ones; return False if unknown."""
         with self._writing.begin() as connection:
             known = connection.execute(
                 update(t.batches)
@@ -242,7 +242,7 @@ class Queue:
             return frozenset(found.scalars())
 
     def forget_old_keys(self, older_than_s: float) -> None:
-        """Drop idempotency keys past their time, and those a dead service left in flight."""
+        """Delete expired idempotency keys, and those that a dead service left unfinished."""
         old = t.idempotency.c.created_at < clock.now() - older_than_s
         with self._writing.begin() as connection:
             connection.execute(

@@ -1,4 +1,4 @@
-"""Rows of runs: how they are found, what is written into them, what their errors say."""
+"""Rows of runs: queries, values written at the end, texts of errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:
 def failure_codes(connection: Connection, batch_id: str) -> dict[str, int]:
     """Number of failed and timed out runs of a batch per code of their error.
 
-    Lost workers are left out: they say nothing of the scenes.
+    Lost workers are left out, since they do not indicate a fault of the scenes.
     """
     code = t.runs.c.error["code"].as_string()
     failed = [RunState.FAILED, RunState.TIMED_OUT]

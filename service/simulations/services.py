@@ -1,4 +1,4 @@
-"""The queue with everything around it: database, dispatcher, compute pool, results, signals."""
+"""All parts around the queue: database, dispatcher, compute pool, results, signals."""
 
 import asyncio
 import fcntl
@@ -23,7 +23,7 @@ from cardan.service.simulations.tables import UnknownVersionError, open_database
 
 
 class Services:
-    """Opens the data folder, takes it for itself, and does what waits there."""
+    """Opens and locks the data folder, and runs the queue in it."""
 
     def __init__(self, settings: Settings, launcher: WorkerLauncher) -> None:
         """Open the data folder. Raises SettingsError when it cannot be used."""
@@ -67,7 +67,7 @@ class Services:
         """Take back what an earlier service left, and begin to work."""
         if loop is not None:
             self.changes.bind(loop)
-        # the folder is ours alone: whoever held a run is gone
+        # the folder is locked, so no other process holds a run
         self.queue.recover(everything=True)
         self.queue.forget_old_keys(self.settings.idempotency_s)
         sweep(self.settings.results, self.queue.referenced_results())

@@ -1,4 +1,4 @@
-"""What may happen to a run, and what follows: pure decisions, no clock, no database, no process.
+"""State machine of a run: pure decisions, no clock, no database, no process.
 
     queued --claimed--> starting --started--> running --succeeded--> succeeded
                                                       --failed-----> failed
@@ -62,7 +62,7 @@ _TABLE: Mapping[tuple[RunState, RunEvent], RunState] = {
     (_S.RUNNING, _E.SUCCEEDED): _S.SUCCEEDED,
     (_S.RUNNING, _E.FAILED): _S.FAILED,
     (_S.RUNNING, _E.TIMED_OUT): _S.TIMED_OUT,
-    # the worker was done before it heard of the wish: the truth is what it did
+    # the worker finished before it received the cancellation: its outcome counts
     (_S.CANCELLING, _E.SUCCEEDED): _S.SUCCEEDED,
     (_S.CANCELLING, _E.FAILED): _S.FAILED,
     (_S.CANCELLING, _E.CANCELLED): _S.CANCELLED,

@@ -1,7 +1,7 @@
 """The worker process: receive a scene, simulate, leave the recording on disk, answer.
 
-It knows no database: the dispatcher commits what it reports. It writes only into the folder it is
-told, under a temporary name until everything is on the disk.
+It does not use the database: the dispatcher commits its reports. It writes only into the given
+folder, under a temporary name until everything is on the disk.
 """
 
 import json
@@ -29,7 +29,7 @@ LISTEN_SECONDS = 0.02
 
 
 def main(pipe: Connection, limits: m.WorkerLimits, start_method: str) -> None:
-    """Serve orders until told to leave or until the service is gone."""
+    """Serve orders until a request to exit or until the service has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if start_method == "forkserver":

@@ -1,4 +1,4 @@
-"""One worker process of the queue, seen from the service: start, order, hear, end."""
+"""One worker process of the queue, seen from the service: start, send, receive, end."""
 
 import multiprocessing
 import multiprocessing.connection
@@ -30,7 +30,7 @@ class Worker:
         ready_s: float,
         given_up: Callable[[], bool],
     ) -> None:
-        """Start it and wait until its kernels are loaded, or until nobody wants it any more.
+        """Start it and wait until its kernels are loaded, or until it is no longer needed.
 
         Raises WorkerLostError.
         """
@@ -73,7 +73,7 @@ class Worker:
         return is_gone(self._parent)
 
     def send(self, message: Any) -> None:
-        """Give it a message. Raises WorkerLostError when it is gone."""
+        """Send a message. Raises WorkerLostError if the process has ended."""
         try:
             self._pipe.send(message)
         except OSError as error:
@@ -89,17 +89,17 @@ class Worker:
             raise WorkerLostError(self._how_it_ended()) from error
 
     def interrupt(self) -> None:
-        """End the process from another thread; whoever listens to it hears that it is gone."""
+        """End the process from another thread; a pending receive fails with WorkerLostError."""
         self._process.kill()
 
     def kill(self) -> None:
-        """End it now, whatever it does."""
+        """Kill it now."""
         self._process.kill()
         self._process.join()
         self._pipe.close()
 
     def quit(self, grace_s: float) -> None:
-        """Ask it to leave, then make it."""
+        """Request it to exit, then force it."""
         try:
             self._pipe.send(m.Quit())
         except OSError:

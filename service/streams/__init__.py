@@ -1,1 +1,1 @@
-"""From one producer of frames to many viewers, none of whom can slow another."""
+"""From one producer of frames to many viewers; a slow viewer does not delay others."""

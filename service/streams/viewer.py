@@ -1,4 +1,4 @@
-"""What one viewer is to be sent, and when.
+"""Selection and timing of messages to one viewer.
 
 Two classes of delivery. Frames: the newest wins, per channel not more often than the viewer asked
 for, and at most `window` of them unacknowledged. Texts (results, events): in order, never dropped.
