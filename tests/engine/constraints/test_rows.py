@@ -70,7 +70,7 @@ def equations(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarra
     joints, rows, h = simulation.model.joints, simulation.work.rows, 1.0
     joints.erp[:] = 0.0
     rows.count[:] = 0
-    state, still = simulation.state, np.zeros((3, 3))
+    state, still = simulation.state, np.zeros((3, 6))
     write_equations(rows, state, joints, 0, joint_frame(joints, state, 0), h, still)
     n = int(rows.count[0])
     speed = np.array([row_speed(rows, i, simulation.state) for i in range(n)])
