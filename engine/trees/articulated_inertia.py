@@ -163,7 +163,7 @@ def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
 
 
 @kernel
-def gyroscopic_force(tree: Tree, work: TreeWork, i: int) -> Spatial:
+def gyroscopic_force(work: TreeWork, i: int) -> Spatial:
     """-(w x I w): what a free body would need to keep its angular velocity, the other way round."""
     w = load6(work.V, i)[0]
     return scale(-1.0, cross(w, sym_times(load_sym(work.I_W, i), w))), ZERO3
@@ -180,7 +180,7 @@ def respond_moving(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
     """
     n = tree.kind.shape[0]
     for i in range(n - 1, -1, -1):
-        add_to6(work.F, i, gyroscopic_force(tree, work, i))
+        add_to6(work.F, i, gyroscopic_force(work, i))
         parent = tree.parent[i]
         if parent >= 0:
             # the parent brings about the velocity-product acceleration of this node

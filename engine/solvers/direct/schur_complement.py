@@ -182,7 +182,7 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
-def silence(problem: Problem, dense: Dense, m: int) -> None:
+def silence(dense: Dense, m: int) -> None:
     """What the equations decide alone is left to rounding in S: there it must not push."""
     S = dense.S
     for r in range(m):
@@ -218,7 +218,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             for r in range(m):
                 dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
             _write_complement(problem, dense, m)
-            silence(problem, dense, m)
+            silence(dense, m)
     return DenseProblem(
         dense.S,
         dense.vectors[0],

@@ -6,7 +6,6 @@ non-zeros (csr.py, in public functions); the methods built on this file never as
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -170,12 +169,3 @@ def make_admissible(system: System) -> None:
         if not np.isfinite(problem.lam[i]):
             problem.lam[i] = 0.0
     project_impulses(problem)
-
-
-@kernel
-def scaled_norm(system: System, x: NDArray) -> float:
-    """sqrt(sum D_i x_i^2): the energy norm of an impulse as its own row sees it."""
-    total = 0.0
-    for i in range(system.problem.count[0]):
-        total += system.problem.diagonal[i] * x[i] * x[i]
-    return sqrt(total)
