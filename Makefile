@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run warmup test pytest boundscheck plain check lint types contracts page-types browser \
+.PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
         chart bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
         image-steps image-lint wheel clean
 
@@ -66,9 +66,18 @@ test: setup-test ## checks, then all tests
 	if [ $$status -ne 0 ]; then echo "make test: something above failed" >&2; fi; \
 	exit $$status
 
+# what breaks most often when something breaks: two minutes on two cores with compiled kernels
+FAST := tests/architecture tests/schemas tests/laws/test_determinism.py tests/laws/test_free_body.py \
+        tests/laws/test_momentum.py tests/laws/test_energy.py tests/laws/test_capacity.py \
+        tests/engine/test_simulation.py tests/service/api/test_simulations.py
+
+fast: setup-test ## what matters most, in two minutes
+	@$(BIN)/cardan warmup
+	@$(BIN)/python -m pytest $(PYTEST_WORKERS) -m "not slow" --durations=5 $(FAST) $(PYTEST_ARGS)
+
 pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile")
 	@$(BIN)/cardan warmup
-	@$(BIN)/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST_WORKERS) --durations=20 $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)

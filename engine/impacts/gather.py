@@ -41,6 +41,8 @@ def gather(
     Writes  impacts.problem (but b), source, speed
     """
     target, source = impacts.problem, impacts.source
+    target.friction_kind[0] = problem.friction_kind[0]
+    target.friction_kind[1] = problem.friction_kind[1]
     n_box = rows.count[1]
     k = 0
     for i in range(n_box):

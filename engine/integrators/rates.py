@@ -23,6 +23,7 @@ from cardan.engine.constraints.motor_targets import position_error, position_rat
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.problem.operator import copy_geometry
 from cardan.engine.sleeping.activity import write_activity
 from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
@@ -316,9 +317,7 @@ def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
         state.momentum_in[k] += x[2 * v + MOMENTUM + k]
     state.step[0] += 1
     state.time[0] = state.step[0] * world.options.time_step
-    work.rows.count[:] = 0
-    work.problem.count[:] = 0
-    work.contacts.count[0] = 0
+    clear_report(world)
     record_extremes(model, state, work.contacts, report)
     report.status[0] = 0
     report.bad_body[0] = first_bad_body(model.bodies, state)

@@ -9,9 +9,17 @@ from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.trees.operator import diagonal_in_trees
 from cardan.engine.world.model import Bodies
+from cardan.engine.world.options import StepOptions
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.workspace import Motion
+
+
+@kernel
+def write_friction_law(options: StepOptions, problem: Problem) -> None:
+    """The set of friction impulses that the scene asks for: problem.friction_kind."""
+    problem.friction_kind[0] = options.friction_kind
+    problem.friction_kind[1] = options.directions
 
 
 @kernel

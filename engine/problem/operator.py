@@ -15,7 +15,7 @@ from cardan.engine.trees.operator import tree_velocities
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cardan.engine.world.problem import Dense, Problem
+    from cardan.engine.world.problem import Problem
 
 
 @kernel
@@ -173,13 +173,3 @@ def write_matrix(problem: Problem, order: NDArray, n: int, A: NDArray, movers: N
             A[p, q] = value
             A[q, p] = value
         A[p, p] = problem.diagonal[i]
-
-
-@kernel
-def dense_matrix(problem: Problem, dense: Dense) -> None:
-    """dense.S[0:n_rows, 0:n_rows] = A in the order of the rows, which must fit."""
-    n = problem.count[0]
-    order = dense.indices[0]
-    for i in range(n):
-        order[i] = i
-    write_matrix(problem, order, n, dense.S, dense.indices[1:3])

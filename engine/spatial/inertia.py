@@ -154,13 +154,6 @@ def as_articulated(inertia: RigidInertia) -> ArticulatedInertia:
 
 
 @kernel
-def articulated_sum(a: ArticulatedInertia, b: ArticulatedInertia) -> ArticulatedInertia:
-    """a + b."""
-    B = (add(a[1][0], b[1][0]), add(a[1][1], b[1][1]), add(a[1][2], b[1][2]))
-    return sym_add(a[0], b[0]), B, sym_add(a[2], b[2])
-
-
-@kernel
 def force_of(inertia: ArticulatedInertia, v: Spatial) -> Spatial:
     """(A w + B v, B^T w + C v)."""
     A, B, C = inertia

@@ -13,7 +13,7 @@ from cardan.engine.stabilisation.tangent import is_hard, is_hard_stop
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import ImpactTime, StepOptions
 from cardan.engine.world.positions import Positions
-from cardan.engine.world.problem import BIAS_APPLIED, Problem
+from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_BOX, Problem
 from cardan.engine.world.rows import ROW_NORMAL, Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
@@ -124,6 +124,7 @@ def gather_violations(
         r += 1
     part.count[0] = r
     part.count[1] = r
+    part.friction_kind[0] = FRICTION_BOX
 
 
 @kernel

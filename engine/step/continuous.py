@@ -20,7 +20,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import write_impact_rows
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.integrators.apply_impulses import apply_impulses, keep_impulses
-from cardan.engine.problem.assemble import assemble
+from cardan.engine.problem.assemble import assemble, write_friction_law
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.spatial.vec3 import dot, load3, norm, sub
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
@@ -141,6 +141,7 @@ def solve_impact_without_duration(world: World, time: float) -> None:
     prepare(model.tree, state, work.tree)
     hold_trees(state, work.tree)
     write_impact_rows(world)
+    write_friction_law(world.options, problem)
     assemble(bodies, rows, motion, problem, work.dense)
     solver, scratch = world.options.solver, motion.scratch
     inverse_mass, report = bodies.inverse_mass, world.report

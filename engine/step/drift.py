@@ -20,18 +20,19 @@ from cardan.engine.integrators.advance_poses import (
     advance_orientation,
     advance_poses,
 )
+from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
 from cardan.engine.stabilisation.loop_closure import close_loops
 from cardan.engine.stabilisation.loop_energy import restore_loop_energy
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
 from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
-from cardan.engine.world.options import ImpactTime, RestitutionLaw, SolverMethod, StepOptions
-from cardan.engine.world.report import PHASE_MOVE, STOPPED_EXACT
+from cardan.engine.world.options import ImpactTime, RestitutionLaw, StepOptions
+from cardan.engine.world.report import PHASE_MOVE
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
-NEWTON, STEP, AUTO = int(RestitutionLaw.NEWTON), int(ImpactTime.STEP), int(SolverMethod.AUTO)
+NEWTON, STEP = int(RestitutionLaw.NEWTON), int(ImpactTime.STEP)
 
 
 @kernel
@@ -109,21 +110,6 @@ def throw(bodies: Bodies, state: State, h: float) -> None:
             v = add_scaled(v, h, g)
             store3(state.v_WB_W, i, v)
         store3(state.p_WB, i, add_scaled(p, 0.5 * h, v))
-
-
-@kernel
-def clear_report(world: World) -> None:
-    """No contacts, no rows, nothing to solve."""
-    work, report = world.work, world.report
-    work.contacts.count[0] = 0
-    work.rows.count[0], work.rows.count[1] = 0, 0
-    work.problem.count[0], work.problem.count[1] = 0, 0
-    report.islands[0] = 0
-    report.method[0] = AUTO
-    report.solver_status[0] = STOPPED_EXACT
-    report.iterations[0] = 0
-    report.residual[0] = 0.0
-    report.coulomb_error[0] = 0.0
 
 
 @kernel

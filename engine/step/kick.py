@@ -13,7 +13,7 @@ from cardan.engine.impacts.impulse_accumulator import accumulate_kick, store_imp
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.impacts.solve_record import record_solve
 from cardan.engine.integrators.apply_impulses import apply_impulses, forget_impulses, keep_impulses
-from cardan.engine.problem.assemble import assemble
+from cardan.engine.problem.assemble import assemble, write_friction_law
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
@@ -62,6 +62,7 @@ def assemble_problem(world: World) -> None:
     if options.stabilisation != BAUMGARTE or options.solver.method == SMALL_STEPS:
         write_tangents(work.rows, model.joints, world.clock.h[0])
     now = record_phase(world.report, PHASE_ROWS, now)
+    write_friction_law(options, work.problem)
     assemble(model.bodies, work.rows, work.motion, work.problem, work.dense)
     record_phase(world.report, PHASE_ASSEMBLE, now)
 

@@ -164,8 +164,8 @@ def respond(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
 
 
 @kernel
-def gyroscopic_force(tree: Tree, work: TreeWork, i: int) -> Spatial:
-    """Gyroscopic moment -(w x I w) of node i."""
+def gyroscopic_force(work: TreeWork, i: int) -> Spatial:
+    """-(w x I w): what a free body would need to keep its angular velocity, the other way round."""
     w = load6(work.V, i)[0]
     return scale(-1.0, cross(w, sym_times(load_sym(work.I_W, i), w))), ZERO3
 
@@ -181,7 +181,7 @@ def respond_moving(tree: Tree, work: TreeWork, qdd: NDArray) -> None:
     """
     n = tree.kind.shape[0]
     for i in range(n - 1, -1, -1):
-        add_to6(work.F, i, gyroscopic_force(tree, work, i))
+        add_to6(work.F, i, gyroscopic_force(work, i))
         parent = tree.parent[i]
         if parent >= 0:
             # the force of the parent produces the velocity-product acceleration of this node

@@ -1,8 +1,6 @@
-"""The joint-space inertia H by composite bodies, and its sparse factor L^T L = H."""
+"""The joint-space inertia H by composite bodies."""
 
 from __future__ import annotations
-
-import math
 
 from numpy.typing import NDArray
 
@@ -115,69 +113,3 @@ def joint_inertia(tree: Tree, q: NDArray, work: TreeWork) -> None:
     write_frames(tree, q, work)
     write_inertias(tree, work)
     write_joint_inertia(tree, work)
-
-
-@kernel
-def factorise(above: NDArray, H: NDArray) -> None:
-    """Factorise H = L^T L in place, L lower triangular, from the leaves: without fill-in.
-
-    Reads   above (v,): the rate next towards the root; H (v, v) lower triangle, positive definite
-    Source  Featherstone 2005, "Efficient Factorization of the Joint-Space Inertia Matrix"
-    Check   tests/engine/trees/test_identities.py
-    """
-    for k in range(H.shape[0] - 1, -1, -1):
-        H[k, k] = math.sqrt(H[k, k])
-        i = above[k]
-        while i >= 0:
-            H[k, i] /= H[k, k]
-            i = above[i]
-        i = above[k]
-        while i >= 0:
-            j = i
-            while j >= 0:
-                H[i, j] -= H[k, i] * H[k, j]
-                j = above[j]
-            i = above[i]
-
-
-@kernel
-def solve_upper(above: NDArray, L: NDArray, x: NDArray) -> None:
-    """x <- L^-T x, along the tree."""
-    for k in range(L.shape[0] - 1, -1, -1):
-        x[k] /= L[k, k]
-        i = above[k]
-        while i >= 0:
-            x[i] -= L[k, i] * x[k]
-            i = above[i]
-
-
-@kernel
-def solve_lower(above: NDArray, L: NDArray, x: NDArray) -> None:
-    """x <- L^-1 x, along the tree."""
-    for k in range(L.shape[0]):
-        i = above[k]
-        while i >= 0:
-            x[k] -= L[k, i] * x[i]
-            i = above[i]
-        x[k] /= L[k, k]
-
-
-@kernel
-def solve(above: NDArray, L: NDArray, x: NDArray) -> None:
-    """x <- H^-1 x."""
-    solve_upper(above, L, x)
-    solve_lower(above, L, x)
-
-
-@kernel
-def multiply(above: NDArray, H: NDArray, x: NDArray, y: NDArray) -> None:
-    """y <- H x, of which only the lower triangle is stored."""
-    for k in range(H.shape[0]):
-        y[k] = 0.0
-    for k in range(H.shape[0]):
-        y[k] += H[k, k] * x[k]
-        i = above[k]
-        while i >= 0:
-            y[k] += H[k, i] * x[i]
-            y[i] += H[k, i] * x[k]
-            i = above[i]

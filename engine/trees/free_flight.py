@@ -43,7 +43,7 @@ def move_freely(tree: Tree, qd: NDArray, i: int, work: TreeWork) -> None:
     """
     move_node(tree, qd, i, work)
     store6(work.velocity_product, i, velocity_product_of(tree, qd, i, work))
-    store6(work.F, i, gyroscopic_force(tree, work, i))
+    store6(work.F, i, gyroscopic_force(work, i))
     for k in range(tree.v_start[i], tree.v_start[i + 1]):
         work.u[k] = 0.0
 

@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import Spatial
 from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, sub
-from cardan.engine.trees.kinematics import carried, load_matrix
-from cardan.engine.trees.spatial_arrays import add6, load6, store6
+from cardan.engine.trees.kinematics import load_matrix
+from cardan.engine.trees.spatial_arrays import load6
 from cardan.engine.world.tree import Tree, TreeWork
 
 
@@ -70,27 +69,3 @@ def write_point_jacobian_rate(
                 rate[r, k] = turn[r]
                 rate[3 + r, k] = linear[r]
         i = tree.parent[i]
-
-
-@kernel
-def write_drifts(tree: Tree, work: TreeWork) -> None:
-    """Accelerations of all nodes at constant rates: (dJ/dt) qd at their origins.
-
-    Reads   work.V, velocity_product, arm
-    Writes  work.A
-    """
-    for i in range(tree.kind.shape[0]):
-        store6(work.A, i, add6(carried(tree, work.A, i, work), load6(work.velocity_product, i)))
-
-
-@kernel
-def point_drift(work: TreeWork, node: int, point_B: Vec3) -> Spatial:
-    """(dJ/dt) qd of a point fixed in a node: its acceleration at constant rates, W.
-
-    Reads   work.A from `write_drifts`, V, R
-    Check   tests/engine/trees/test_jacobian.py
-    """
-    arm = times_vector(load_matrix(work.R, node), point_B)
-    w = load6(work.V, node)[0]
-    turn, a = load6(work.A, node)
-    return turn, add(a, add(cross(turn, arm), cross(w, cross(w, arm))))

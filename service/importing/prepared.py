@@ -7,8 +7,6 @@ from typing import Literal
 from cardan.service.importing.files import Folder
 from cardan.service.importing.mesh_formats import as_compiled_format
 
-MAX_MESH_BYTES = 256 * 1024**2
-
 Color = tuple[float, float, float]
 
 

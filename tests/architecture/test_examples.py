@@ -6,11 +6,22 @@ import pytest
 
 from cardan.engine import Simulation
 from cardan.schemas import load_scene
-from cardan.schemas.examples import example_names, example_text
+from cardan.schemas.examples import example_document, example_names, example_text
 
 
-def test_there_are_eight() -> None:
-    assert len(example_names()) >= 8
+def test_examples_show_what_scenes_are_made_of() -> None:
+    """Shapes, joints with motors and limits, forces: some example has each."""
+    documents = [example_document(name) for name in example_names()]
+    bodies = [body for document in documents for body in document["bodies"]]
+    joints = [joint for document in documents for joint in document.get("joints", [])]
+    shapes = {shape["type"] for body in bodies for shape in body.get("shapes", [])}
+    assert {"plane", "box", "sphere", "capsule"} <= shapes
+    assert {"hinge", "ball"} <= {joint["type"] for joint in joints}
+    assert any("motor" in joint for joint in joints)
+    assert any("limits" in joint for joint in joints)
+    assert {"mesh", "heightfield", "cylinder"} <= shapes
+    assert any(document.get("forces") for document in documents)
+    assert all(document.get("description") for document in documents)
 
 
 @pytest.mark.parametrize("name", example_names())

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from cardan.engine.world.world import World
 from tests.architecture.sources import comments_by_line, python_files, tree_of
 
 WORLD = [path for path in python_files("engine") if path.parts[1] == "world"]
@@ -35,8 +36,12 @@ def fields_of(path: Path) -> list[Field]:
     return found
 
 
-def test_the_world_is_found() -> None:
-    assert len([field for path in WORLD for field in fields_of(path)]) > 50
+def test_fields_are_found_with_their_comments() -> None:
+    found = {name: (kind, text) for path in WORLD for name, kind, text in fields_of(path)}
+    assert set(World._fields) == {
+        name.removeprefix("World.") for name in found if name.startswith("World.")
+    }
+    assert found["State.p_WB"] == ("NDArray", "(n, 3) m             centre of mass")
 
 
 def test_every_array_has_shape_and_unit() -> None:

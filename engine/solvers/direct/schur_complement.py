@@ -183,8 +183,8 @@ def _write_complement(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
-def silence(problem: Problem, dense: Dense, m: int) -> None:
-    """Clear the rows of S that the equations determine: only rounding remains in them."""
+def silence(dense: Dense, m: int) -> None:
+    """What the equations decide alone is left to rounding in S: there it must not push."""
     S = dense.S
     for r in range(m):
         if not S[r, r] > DEPENDENT * dense.vectors[4, r]:
@@ -219,7 +219,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             for r in range(m):
                 dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
             _write_complement(problem, dense, m)
-            silence(problem, dense, m)
+            silence(dense, m)
     return DenseProblem(
         dense.S,
         dense.vectors[0],

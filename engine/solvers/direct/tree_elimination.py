@@ -117,7 +117,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     write_tree_matrix(problem, order, n, dense)
     if m < n:
         eliminate_equations(problem, dense, m)
-        silence(problem, dense, m)
+        silence(dense, m)
     return DenseProblem(
         dense.S,
         dense.vectors[0],

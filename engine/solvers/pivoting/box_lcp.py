@@ -14,7 +14,6 @@ from cardan.engine.solvers.direct.dense_problem import (
     project_guess,
     write_velocities,
 )
-from cardan.engine.solvers.newton.proximal_newton import ProximalNewtonScratch
 from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
 from cardan.engine.solvers.pivoting.lemke import lemke, write_z
 from cardan.engine.solvers.pivoting.principal import Pivots, pivot_boxes
@@ -57,11 +56,6 @@ def make_pivots(n: int, kept: int = 0) -> Pivots:
 def make_newton(n: int) -> NewtonScratch:
     """Scratch of Newton for n rows."""
     return NewtonScratch(np.zeros((n, n)), *(np.zeros(n) for _ in range(4)))
-
-
-def make_proximal_newton(n: int) -> ProximalNewtonScratch:
-    """Scratch of solve_proximal_newton for n rows."""
-    return ProximalNewtonScratch(make_newton(n), *(np.zeros(n) for _ in range(4)))
 
 
 def solve_box_lcp(

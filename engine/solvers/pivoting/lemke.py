@@ -52,8 +52,8 @@ def _exchange(T: NDArray, n: int, r: int, s: int) -> None:
 
 
 @kernel
-def _raised(T: NDArray, basis: NDArray, r: int, place: int, column: int) -> float:
-    """Component of row r's eps vector for w_k: basic in row `place` or nonbasic in `column`."""
+def _raised(T: NDArray, r: int, place: int, column: int) -> float:
+    """Component of row r's eps vector: that of w_k, basic in row `place` or other in `column`."""
     if column >= 0:
         return float(-T[r, column])
     return 1.0 if r == place else 0.0
@@ -72,8 +72,8 @@ def _earlier(T: NDArray, basis: NDArray, n: int, s: int, rows: tuple[int, int]) 
             for j in range(n + 1):
                 if basis[1, j] == k:
                     column = j
-        mine = _raised(T, basis, r, place, column) / -T[r, s]
-        other = _raised(T, basis, best, place, column) / -T[best, s]
+        mine = _raised(T, r, place, column) / -T[r, s]
+        other = _raised(T, best, place, column) / -T[best, s]
         if abs(mine - other) > TIE_TOLERANCE * max(abs(mine), abs(other)):
             return mine < other
     return False

@@ -6,7 +6,6 @@ sparse rows (csr.py, in public functions); the iterations do not depend on which
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -170,12 +169,3 @@ def make_admissible(system: System) -> None:
         if not np.isfinite(problem.lam[i]):
             problem.lam[i] = 0.0
     project_impulses(problem)
-
-
-@kernel
-def scaled_norm(system: System, x: NDArray) -> float:
-    """sqrt(sum D_i x_i^2): norm of impulses in the metric of the diagonal."""
-    total = 0.0
-    for i in range(system.problem.count[0]):
-        total += system.problem.diagonal[i] * x[i] * x[i]
-    return sqrt(total)

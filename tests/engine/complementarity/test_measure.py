@@ -5,8 +5,8 @@ import pytest
 
 from cardan.engine.complementarity import problem
 from cardan.engine.complementarity.measure import box_map, coulomb_error, residual
-from cardan.engine.problem.operator import dense_matrix
 from cardan.engine.problem.residual import residual as residual_of_kernels
+from tests.engine.problem.matrix import dense_matrix
 from tests.engine.solvers.problems import chain, dense_scratch, pile, velocity_scratch
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.problem.operator import body_velocities, dense_matrix, row_velocity
+from cardan.engine.problem.operator import body_velocities, row_velocity
+from tests.engine.problem.matrix import dense_matrix
 from tests.engine.solvers.problems import chain, dense_scratch, pile, tower, velocity_scratch
 
 PROBLEMS = {

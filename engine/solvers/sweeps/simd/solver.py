@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.operator import add_impulse, row_velocity
 from cardan.engine.problem.residual import contact_errors, larger
-from cardan.engine.solvers.sweeps.pgs import pgs, sweep_cone
+from cardan.engine.solvers.sweeps.pgs import sweep_cone
 from cardan.engine.solvers.sweeps.simd.layout import W
 from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
 from cardan.engine.solvers.sweeps.simd.residual import measure_lanes
 from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
-from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_CONE
+from cardan.engine.world.problem import BIAS_APPLIED
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
@@ -143,18 +143,3 @@ def measure_listed(problem: Problem, lanes: Lanes, v: NDArray) -> tuple[float, f
         natural, cone = contact_errors(problem, lanes.rest[r])
         worst, coulomb = larger(worst, natural), larger(coulomb, cone)
     return worst, coulomb
-
-
-@kernel
-def sweep_all(problem: Problem, lanes: Lanes, v: NDArray, rules: Rules) -> tuple[int, int]:
-    """As pgs, with contacts in the order of their colours; return STOPPED_..., sweeps.
-
-    Box rows, squares, polygons and contacts with spin or rolling friction are swept by pgs.
-
-    Writes  problem.lam; lanes, v and what pgs writes: scratch
-    """
-    if problem.count[1] == 0 and problem.friction_kind[0] == FRICTION_CONE:
-        found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
-        store_lanes(problem, lanes)
-        return found
-    return pgs(problem, v, rules[0], rules[1], rules[2])

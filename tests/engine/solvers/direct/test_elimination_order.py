@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.problem.operator import dense_matrix
 from cardan.engine.solvers.direct.block_ldlt import solve_one, write_factor
 from cardan.engine.solvers.direct.elimination_order import write_graph
 from cardan.engine.solvers.direct.schur_complement import write_sides
+from tests.engine.problem.matrix import dense_matrix
 from tests.engine.solvers.problems import (
     WORLD,
     Body,

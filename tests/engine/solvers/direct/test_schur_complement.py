@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.problem.operator import dense_matrix
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import solve_dense
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_BOX
+from tests.engine.problem.matrix import dense_matrix
 from tests.engine.scenes import document, simulate
 from tests.engine.solvers.problems import (
     chain,

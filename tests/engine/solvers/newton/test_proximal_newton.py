@@ -13,10 +13,10 @@ from cardan.engine.solvers.direct.dense_problem import (
 )
 from cardan.engine.solvers.newton.proximal_newton import SWEEPS_PER_TURN, solve_proximal_newton
 from cardan.engine.solvers.newton.semismooth import newton
-from cardan.engine.solvers.pivoting.box_lcp import make_proximal_newton
 from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
 from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
+from tests.engine.solvers.newton.scratch import make_proximal_newton
 from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
 
 PROBLEMS = {

@@ -9,11 +9,10 @@ from cardan.engine.build.simd import simd_arrays
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.sweeps.pgs import pgs
 from cardan.engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
-from cardan.engine.solvers.sweeps.simd.packing import load_lanes
+from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
 from cardan.engine.solvers.sweeps.simd.solver import (
     list_contacts,
     measure_listed,
-    sweep_all,
     sweep_listed,
 )
 from cardan.engine.world.report import STOPPED_TOLERANCE
@@ -27,6 +26,14 @@ PILES = {
     "both": lambda: pile(60, 240, sizes=BRICKS),
     "tower": lambda: tower(5, push=0.3),
 }
+
+
+def sweep_all(problem, lanes, v, rules):
+    """All contacts in the order of their colours, impulses back in the problem."""
+    assert problem.count[1] == 0, "boxes are swept beside them"
+    found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+    store_lanes(problem, lanes)
+    return found
 
 
 def garbage_lanes(problem):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.problem.operator import dense_matrix
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.gradient.apgd import apgd, relaxed_error
 from cardan.engine.solvers.gradient.nncg import nncg
@@ -15,6 +14,7 @@ from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
 from cardan.engine.solvers.sweeps.jacobi import jacobi, write_upper_bounds
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from tests.engine.problem.matrix import dense_matrix
 from tests.engine.solvers.problems import chain, dense_scratch, pile, tower, velocity_scratch
 
 PROBLEMS = {
