@@ -280,7 +280,7 @@ MEASURES = {
     "mirror image": mirror_image,
     "units": units,
     "isolated systems": isolated,
-    "energy of chains": functools.partial(chains, SHORT, 1e-2),
+    "energy of chains": functools.partial(chains, SHORT, 0.1),
     "energy of long chains": functools.partial(chains, LONG, 1.0),
     "time turned round": time_turned_round,
     "convergence": convergence,

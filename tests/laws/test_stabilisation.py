@@ -157,14 +157,14 @@ def test_chains_keep_their_energy_for_ten_seconds(n: int, joint: str) -> None:
     assert summary["joints"]["max_position_error"] <= 1e-8
 
 
-STEPS = (2e-3, 1e-3, 5e-4)
+STEPS = (4e-3, 2e-3, 1e-3)
 
 
 @functools.cache
 def double_pendulum(dt: float, returns: bool) -> Simulation:
-    """Two rods of 0.2 m on hinges, one second after their release from the horizontal."""
+    """Two rods of 0.2 m on hinges, 0.2 s after their release from the horizontal."""
     sim = stabilised(limp(2, "hinge"), "projection", dt=dt, energy_return=returns)
-    sim.advance(round(1.0 / dt))
+    sim.advance(round(0.2 / dt))
     return sim
 
 
@@ -202,7 +202,7 @@ def test_the_trajectory_of_a_double_pendulum_is_of_second_order(returns: bool) -
         sim = double_pendulum(dt, returns)
         exact = exact_double_pendulum(sim, sim.time)
         errors.append(float(np.abs(sim.poses()[:2][:, [0, 2]] - exact).max()))
-    assert errors[1] <= 1e-4
+    assert errors[1] <= 2e-5
     assert orders(errors).min() >= 1.9
     assert orders(errors).max() <= 2.1
 
@@ -215,8 +215,8 @@ def test_energy_without_the_return_is_of_second_order() -> None:
         assert energy["returned"]["largest_step"] == energy["returned"]["largest_time"] == 0.0
         lost.append(energy["initial"] - energy["final"])
     assert min(lost) > 0.0
-    assert orders(lost).min() >= 1.8
-    assert orders(lost).max() <= 2.2
+    assert orders(lost).min() >= 1.9
+    assert orders(lost).max() <= 2.1
 
 
 def test_what_joints_get_back_is_what_they_lose_without_it() -> None:
@@ -225,10 +225,10 @@ def test_what_joints_get_back_is_what_they_lose_without_it() -> None:
         lost = double_pendulum(dt, False).summary()["energy"]
         returned, missing = kept["returned"], kept["final"] - lost["final"]
         assert kept["max_relative_drift"] <= 0.01 * lost["max_relative_drift"]
-        assert returned["net"] == pytest.approx(missing, rel=0.05)
+        assert returned["net"] == pytest.approx(missing, rel=1e-3)
         assert returned["sum"] >= abs(returned["net"])
         assert 0.0 < returned["largest_step"] <= returned["sum"]
-        assert 0.0 < returned["largest_time"] <= 1.0
+        assert 0.0 < returned["largest_time"] <= 0.2
         assert returned["share"] == pytest.approx(returned["sum"] / kept["max_kinetic"])
 
 
