@@ -137,7 +137,7 @@ class Recording:
         }
 
     def tables(self) -> dict[str, Table]:
-        """Columns of the recorded tables: bodies, joints, contacts, energy, momentum, solver, events."""
+        """Columns by table: bodies, joints, contacts, energy, momentum, solver, events."""
         simulation, channels = self._simulation, self._channels
         one = np.ones(len(self._when), np.int64)
         tables: dict[str, Table] = {}
