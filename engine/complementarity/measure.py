@@ -68,8 +68,8 @@ def residual(problem: Complementarity, x: Array) -> float:
 
 
 def coulomb_error(problem: Complementarity, x: Array, *, scaled: bool = False) -> float:
-    """|x - P_K(x - u)| / |b| over all contacts, u with De Saxce's correction: also for the
-    relaxationlved.
+    """|x - P_K(x - u)| / |b| over all contacts, u with De Saxce's correction, also where the
+    relaxation was solved.
 
     scaled: |x - P_K(x - rho u)| / |x|, rho = n / trace A, as the published collections also say.
     """
