@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: files with checksums in folders that only their owner may write.
+"""Storage of compiled kernels: files with checksums in folders that only their owner may write.
 
 A process runs what it finds here. So the user's folder is used only while nobody else can write to
 it, and a file only after its checksum is checked. Kernels that were installed with the package are
@@ -67,7 +67,7 @@ class Folder:
     """Files by name; `shipped` with the package ones are as trusted as its code, and only read."""
 
     def __init__(self, base: Path, *, shipped: bool = False) -> None:
-        """Create nothing yet."""
+        """Store the path; nothing is created."""
         self.base = base
         self.shipped = shipped
 
@@ -152,7 +152,7 @@ SHIPPED = Folder(ENGINE.folder.parent / "kernels", shipped=True)
 
 
 def folders() -> list[Folder]:
-    """Where to look, in order."""
+    """Folders to search, in order."""
     return [SHIPPED, KEPT] if COMPILER == ORDINARY else [KEPT]
 
 

@@ -1,8 +1,7 @@
-"""Bundles that wait in memory: a kernel is handed an address, not hundreds of arrays.
+"""Handles: bundles in memory that are passed to kernels by address.
 
-Whenever Python hands over a bundle every array in it is looked at, 100 us for all of a simulation.
-A held bundle was looked at once; its arrays must stay where they are, which arrays do as long as
-somebody holds them.
+Passing a bundle from Python unboxes every array in it, 100 us for those of a simulation. A held
+bundle is unboxed once; its arrays must not move, which NumPy guarantees while they are referenced.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ T = TypeVar("T")
 if TYPE_CHECKING:
 
     def opened(held: T) -> T:
-        """The bundle that is held, in a kernel."""
+        """Return the held bundle, in a kernel."""
         ...
 
     def hold(whole: T) -> T:
-        """A bundle as kernels are handed it, to be `opened` there."""
+        """Handle of a bundle for kernels, which call `opened` on it."""
         ...
 
 elif STRUCTS_ARE_TUPLES:
@@ -60,7 +59,7 @@ else:
     register_model(HeldType)(OpaqueModel)
 
     class Held:
-        """A bundle and the block that kernels see of it."""
+        """A bundle and its memory block for kernels."""
 
         __slots__ = ("_numba_type_", "address", "block", "whole")
 

@@ -1,7 +1,7 @@
-"""`@inlined_kernel`: fast kernels that are written out wherever they are called.
+"""`@inlined_kernel`: fast kernels that are always inlined into their callers.
 
-A loop over lanes becomes vector instructions only if nothing in it is called. What is large and
-called from two places is otherwise left a call.
+LLVM vectorises a loop over lanes only without calls, and does not inline large functions with
+several callers by itself.
 """
 
 from __future__ import annotations

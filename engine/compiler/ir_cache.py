@@ -1,4 +1,4 @@
-"""Compiled code that is kept between processes: what did not change is not compiled again.
+"""Cache of compiled code between processes; unchanged kernels are not compiled again.
 
 A part is the LLVM IR of one kernel with its helpers out of Numba inside, and a list of the kernels
 it calls. Fresh or kept, it is linked from the same bitcode, so machine code does not depend on
@@ -34,7 +34,7 @@ log = logging.getLogger("cardan.kernels")
 
 @cache
 def own_hash(module: str) -> str | None:
-    """Hash of what a module of this process depends on; None: that lies no longer on the disk."""
+    """Hash of what a module of this process depends on; None: its files changed on the disk."""
     found = dependency_hash(module)
     return found if are_as_imported(dependencies(module)) else None
 
@@ -45,7 +45,7 @@ def digest_of(arguments: tuple[Any, ...]) -> str:
 
 
 class _Store:
-    """Keeps what was compiled of one kernel; stands where Numba has its cache."""
+    """Store of the compiled code of one kernel, in place of Numba's cache."""
 
     cache_path = None
 
@@ -58,11 +58,11 @@ class _Store:
         raise NotImplementedError
 
     def rebuild(self, content: Any, target_context: Any) -> Any:
-        """What Numba calls a compile result, from what was kept."""
+        """Numba's compile result from stored content."""
         raise NotImplementedError
 
     def load_overload(self, arguments: tuple[Any, ...], target_context: Any) -> Any:
-        """What was kept for these types of arguments, or None."""
+        """Load the stored result for these argument types, or None."""
         name = self.name(arguments)
         if name is None:
             return None
@@ -72,7 +72,7 @@ class _Store:
             if content is not None:
                 try:
                     return self.rebuild(pickle.loads(content), target_context)
-                except Exception:  # whatever is wrong with it, the kernel can be compiled
+                except Exception:  # whatever the fault of the file, the kernel can be compiled
                     log.warning("%s in %s is compiled again", name, folder.base, exc_info=True)
         return None
 

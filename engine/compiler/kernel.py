@@ -1,7 +1,7 @@
 """`@kernel`: the one place that decides how the engine is compiled (`$CARDAN_COMPILER`).
 
-The cache of Numba does not notice an edited callee in another file, so what is kept is keyed by a
-hash of every source file of the engine: an edited engine never meets code of its past self.
+The cache of Numba does not notice an edited callee in another file, so stored code is keyed by a
+hash of every source file of the engine: an edited engine never loads code of an older version.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 elif INTERPRETED:
 
     def kernel(function):
-        """Leave the function to Python."""
+        """Return the function unchanged, for Python."""
         return function
 
     fast_kernel = kernel

@@ -1,4 +1,4 @@
-"""How kernels become machine code: each is lowered once, what Python calls is optimised once.
+"""Linking of kernels: each is lowered once, and each entry point is optimised once.
 
 Numba on its own makes a library of every function: it optimises all callees again at every level
 of nesting, writes wrappers for calls from Python, emits machine code and pickles both. Here a
@@ -32,7 +32,7 @@ ADDRESS_PREFIX = "numba.dynamic.globals"  # places in the memory of this process
 
 
 class _NoExecutable:
-    """Stands for the code generator of a part, which has no place in memory to write to."""
+    """Code generator stub of a part, which has no executable memory."""
 
     def set_env(self, name: str, environment: Any) -> None:
         """Parts box nothing, so they need no environment."""
@@ -80,7 +80,7 @@ class Part(_Library):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """A part has no machine code; whoever asks is done with it."""
+        """Return a null address: a part has no machine code."""
         self._ensure_finalized()
         return 0
 
@@ -105,7 +105,7 @@ def names_of(module: Any) -> set[str]:
 
 
 def hide_all_but(module: Any, names: set[str]) -> None:
-    """Make functions and environments that were linked in the module's own."""
+    """Make linked functions and environments internal to the module."""
     for function in module.functions:
         if not function.is_declaration and function.name not in names:
             function.linkage = "internal"
@@ -115,7 +115,7 @@ def hide_all_but(module: Any, names: set[str]) -> None:
 
 
 def check_symbols(module: Any) -> None:
-    """Raise RuntimeError where a kernel is called that no part brought: a jump into nothing."""
+    """Raise RuntimeError for a call of a kernel that is not linked."""
     for function in module.functions:
         if function.is_declaration and function.name.startswith(KERNEL_PREFIX):
             raise RuntimeError(f"the kernels kept in the cache call {function.name}: empty it")
@@ -217,7 +217,7 @@ class PartCompiler(_LibraryCompiler):
     library_class = Part
 
     def define_pipelines(self) -> list[Any]:
-        """The part knows what it is."""
+        """Set the origin of the part."""
         pipelines = super().define_pipelines()
         state = self.state
         state.library.origin = (state.func_id.modname, state.func_id.func_qualname, state.args)
@@ -226,7 +226,7 @@ class PartCompiler(_LibraryCompiler):
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Numba makes millions of objects that live on: let the collector look less often."""
+    """Collect garbage less often, as Numba creates millions of long-lived objects."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 20, 100)
     try:

@@ -1,4 +1,4 @@
-"""How far compiling is: counts kernels as Numba reports them."""
+"""Progress of compilation: counts kernels as Numba reports them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Watch(event.Listener):  # type: ignore[misc]
 def watched(progress: Progress) -> Iterator[None]:
     """Report every kernel that is compiled inside the block.
 
-    done stays below total inside the block: whoever opened it knows when it is over.
+    done stays below total inside the block: its caller reports completion.
     """
     watch = _Watch(progress)
     with event.install_listener(COMPILE_EVENT, watch), event.install_listener(LINK_EVENT, watch):

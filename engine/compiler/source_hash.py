@@ -1,4 +1,4 @@
-"""What compiled code depends on: source files, and what reads them."""
+"""Hashes of what compiled code depends on: source files, Numba, llvmlite and Python."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def source_hash(root: Path = ENGINE.folder) -> str:
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """Size and time of change of a file: another stamp, another file."""
+    """Size and modification time of a file, which identify its version."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
-# what a process runs is what it imported: files that changed since then are not its sources
+# a process runs the files it imported: files changed since then are not its sources
 IMPORTED = {path: stamp(path) for path in ENGINE.folder.rglob("*.py")}
 
 
 def are_as_imported(paths: Iterable[Path]) -> bool:
-    """Whether files of the engine are still those that this process runs."""
+    """Whether files of the engine are unchanged since this process imported them."""
     try:
         return all(stamp(path) == IMPORTED.get(path) for path in paths)
     except OSError:
@@ -75,7 +75,7 @@ def file_of(module: str, package: Package) -> Path | None:
 
 
 def is_of_a_module(module: str, qualname: str) -> bool:
-    """Whether a function can be told by its names from all others of the engine."""
+    """Whether module and qualified name identify a function uniquely."""
     return module.startswith(f"{ENGINE.name}.") and "<locals>" not in qualname
 
 

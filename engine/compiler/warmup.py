@@ -46,7 +46,7 @@ def tiny_scene() -> dict[str, Any]:
 
 
 def use_everything(simulation: Simulation) -> None:
-    """Ask for all that is computed by kernels on demand."""
+    """Call every query and report that uses kernels."""
     simulation.joint_table()
     simulation.contact_table()
     simulation.energy()
@@ -58,7 +58,7 @@ def use_everything(simulation: Simulation) -> None:
 
 
 def compute_everything(tree: Dynamics) -> None:
-    """Ask for all that is computed in joint coordinates."""
+    """Call every algorithm in joint coordinates."""
     q, qd = tree.start, tree.start
     tree.inverse_dynamics(q)
     tree.forward_dynamics(q)
@@ -70,7 +70,7 @@ def compute_everything(tree: Dynamics) -> None:
 
 
 def solve_plain_problems() -> None:
-    """Problems apart from any scene, by every method."""
+    """Solve problems without a scene by every method."""
     # it brings SciPy along, which a process that only simulates need not load
     from cardan.engine.complementarity import solve_cone, solve_lcp
 
@@ -83,7 +83,7 @@ def solve_plain_problems() -> None:
 
 
 def move_smoothly() -> None:
-    """What integrators of smooth motion and commands to trees call."""
+    """Run the integrators of smooth motion and commands to trees."""
     scene = tiny_scene()
     del scene["bodies"][0]
     scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4"}
@@ -124,4 +124,4 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
 
 
 def quietly(done: int, total: int, what: str) -> None:
-    """Nobody is watching."""
+    """Ignore progress."""

@@ -3,7 +3,7 @@
 LP and QP are in programs.py. Every function takes the same words after its own arguments: `method`
 (methods.METHODS), `tolerance` (share of the largest |b|), `max_iterations` (0: the method's own),
 `relaxation`, `guess` (warm start), `history` (keep residuals); it raises ProblemError, a ValueError
-that names the argument, and returns a Solution, measured by code that no solver shares.
+that names the argument, and returns a Solution, measured by code independent of the solvers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cardan.engine.complementarity.solution import Rules, Solution
 
 
 class Options(TypedDict, total=False):
-    """How a method is run."""
+    """Keyword options of the public functions."""
 
     method: str
     tolerance: float

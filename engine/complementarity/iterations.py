@@ -17,17 +17,17 @@ from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
 from cardan.engine.world.problem import FRICTION_CONE, Problem
 
-# iterations unless told
+# default number of iterations
 DEFAULT_ITERATIONS = 2000
 
 METHODS = ("jacobi", "gauss_seidel", "sor", "pgs_sm", "nncg", "apgd")
 
 
 class Rows:
-    """Where the unknowns of a problem are among the kernels' rows: three to a contact."""
+    """Map from the unknowns of a problem to the kernels' rows, three per contact."""
 
     def __init__(self, problem: Complementarity) -> None:
-        """In the plane every contact gets a second tangent that nothing moves."""
+        """For plane contacts add a second tangent with zero coupling."""
         n_box, n_contacts = problem.n_box, len(problem.mu)
         self.n = n_box + 3 * n_contacts
         contacts = n_box + 3 * np.arange(n_contacts)[:, None] + np.arange(1 + problem.tangents)

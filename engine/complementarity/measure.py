@@ -1,4 +1,4 @@
-"""How far x is from the law: from the problem and x alone, by code that no solver shares.
+"""Residuals of an answer x, from the problem and x alone, independent of all solvers.
 
     box       | y - clamp(y - w, D lo, D hi) |,   y = D x,  D the row's own diagonal
     contact   | y - P_K(y - u) |,   y = D x,  D the largest diagonal of the contact,
@@ -58,7 +58,7 @@ def box_map(problem: Complementarity, x: Array) -> Array:
 
 
 def residual(problem: Complementarity, x: Array) -> float:
-    """Largest of all maps of the law that was asked for [unit of w]."""
+    """Largest natural map of the problem's law [unit of w]."""
     worst = float(box_map(problem, x).max(initial=0.0))
     if len(problem.mu):
         w = velocities(problem, x)
@@ -68,7 +68,8 @@ def residual(problem: Complementarity, x: Array) -> float:
 
 
 def coulomb_error(problem: Complementarity, x: Array, *, scaled: bool = False) -> float:
-    """|x - P_K(x - u)| / |b| over all contacts, u with De Saxce's correction: whatever was solved.
+    """|x - P_K(x - u)| / |b| over all contacts, u with De Saxce's correction, also where the
+    relaxation was solved.
 
     scaled: |x - P_K(x - rho u)| / |x|, rho = n / trace A, as the published collections also say.
     """

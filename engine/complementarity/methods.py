@@ -1,4 +1,4 @@
-"""Every method by its name, and `auto`: one call from a problem to a measured solution."""
+"""Methods by name, and `auto`: from a problem to a measured solution."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ Method = Callable[[Complementarity, Rules], Answer]
 PIVOTED = 400
 # sweeps of nncg with which `auto` begins on contacts, and after a method that stalled
 FIRST_SWEEPS, MORE_SWEEPS = 300, 20_000
-# steps of proximal points after all exact methods found nothing
+# proximal point steps after all exact methods failed
 LAST_STEPS = 2000
-# methods that solve the convex relaxation too
+# methods that also solve the convex relaxation
 RELAXED = ("auto", "apgd", "gauss_seidel")
-# methods after which a proof is looked for that there is no solution
+# methods after which a certificate of infeasibility is searched for
 PROVED = ("auto", "direct", "lemke", "pivoting")
-# residual, as a share of the largest |b|, beyond which `tolerance` of a method is not believed
+# residual, as a share of the largest |b|, above which a method's `tolerance` status is rejected
 BELIEVED = 1e-3
 # share of the largest eigenvalue that a negative one may have and count as 0
 INDEFINITE = 1e-10
 
 
 def direct(problem: Complementarity, rules: Rules) -> Answer:
-    """Equations by a factor, refined once; of singular ones the shortest answer, if any."""
+    """Solve equations by a factor, refined once; singular ones by least norm, if solvable."""
     refuse_contacts(problem, "direct")
     if np.isfinite(problem.lo).any() or np.isfinite(problem.hi).any():
         raise ProblemError("method", "'direct' solves equations; there are bounds")
     unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
-    # the factor of a nearly singular matrix may be all rounding: then the shortest answer
+    # the factor of a nearly singular matrix may be inaccurate: use the least-norm solution then
     for solved in (_by_factor, _shortest):
         # a guess is a first approximation like any other
         x = np.zeros(problem.n) if rules.guess is None else rules.guess.copy()
@@ -65,7 +65,7 @@ def _by_factor(problem: Complementarity, rhs: Array) -> Array:
 
 
 def _shortest(problem: Complementarity, rhs: Array) -> Array:
-    """The shortest x of least |A x - rhs|."""
+    """Least-norm x that minimises |A x - rhs|."""
     return np.asarray(np.linalg.lstsq(problem.dense, rhs, rcond=None)[0])
 
 
@@ -78,7 +78,7 @@ def _is_convex(problem: Complementarity) -> bool:
 
 
 def auto(problem: Complementarity, rules: Rules) -> Answer:
-    """What suits the problem: exact methods for boxes that fit, else sweeps and proximal points."""
+    """Choose by size and type: exact methods for small boxes, else sweeps and proximal points."""
     if problem.n == 0:
         return Answer(np.zeros(0), Stopped.EXACT, 0, "direct", np.zeros(0))
     if not len(problem.mu):
@@ -92,7 +92,7 @@ def auto(problem: Complementarity, rules: Rules) -> Answer:
 
 
 def _exact(problem: Complementarity, rules: Rules) -> Answer:
-    """Pivoting where A allows it, Lemke where not or where that found nothing, proximal points."""
+    """Pivoting for convex problems, then Lemke's method, then proximal points."""
     if _is_convex(problem):
         answer = pivoting(problem, rules)
         unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
@@ -109,12 +109,12 @@ def _exact(problem: Complementarity, rules: Rules) -> Answer:
 
 
 def _at_most(rules: Rules, count: int) -> Rules:
-    """The rules, with that many iterations unless told."""
+    """The rules, with `count` iterations unless max_iterations is given."""
     return rules if rules.max_iterations else replace(rules, max_iterations=count)
 
 
 def _first_that_ends(problem: Complementarity, rules: Rules) -> Answer:
-    """Sweeps, then proximal points from there, then sweeps and gradients: the best of them."""
+    """Sweeps, then proximal points from their result, then sweeps and gradients; keep the best."""
     best = Answer(np.zeros(problem.n), Stopped.STALLED, 0, "nncg", np.zeros(0))
     least, total, guess = np.inf, 0, rules.guess
     for name, count in (
@@ -159,8 +159,8 @@ METHODS: dict[str, Method] = {
 def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = None) -> Solution:
     """Solve and measure. Raises ProblemError for a method that does not suit the problem.
 
-    `no_solution` comes with its proof (Solution.certificate); where a method found nothing and
-    there is no proof it is `not_found`.
+    `no_solution` comes with its proof (Solution.certificate); without a solution and without a
+    proof it is `not_found`.
 
     Check   tests/engine/complementarity/test_classes.py
     """
@@ -179,13 +179,13 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
     stopped, proof = answer.stopped, None
     unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
     if stopped is Stopped.TOLERANCE and not residual <= max(rules.tolerance, BELIEVED) * unit:
-        # x has run away: beside it the method saw nothing of w
+        # x has diverged: w is below its rounding error
         stopped = Stopped.STALLED
     if stopped in (Stopped.NOT_FOUND, Stopped.STALLED) and method in PROVED:
         proof = infeasibility(problem)
         stopped = stopped if proof is None else Stopped.NO_SOLUTION
     if rules.history and not len(history):
-        # what needs no steps has a first and a last residual, and none between
+        # a method without steps has only a first and a last residual
         start = np.zeros(problem.n) if rules.guess is None else rules.guess
         history = np.array([measure.residual(problem, start), residual])
     return Solution(

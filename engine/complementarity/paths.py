@@ -1,4 +1,4 @@
-"""From boxes to Lemke's form w = M z + q, z >= 0: two ways to take out what has no bounds.
+"""Transformation of boxes to Lemke's form w = M z + q, z >= 0: two ways to remove free variables.
 
 Exchanged: a principal pivot transform exchanges x and w of rows R with a regular block A_RR,
 
@@ -34,7 +34,7 @@ from cardan.engine.solvers.pivoting.box_lcp import solve_lcp
 
 # reciprocal condition below which a block counts as singular
 REGULAR = 1e-13
-# sets of exchanged rows that are looked for
+# number of sets of exchanged rows to search for
 SETS = 200
 
 
@@ -69,7 +69,7 @@ def standard_form(problem: Complementarity, base: Array) -> Standard:
 
 
 def _regular(block: Array) -> bool:
-    """Whether a matrix has an inverse worth the name."""
+    """Whether a matrix is numerically regular."""
     if not len(block):
         return True
     scale = np.abs(block).max(axis=1, initial=0.0)
@@ -81,7 +81,7 @@ def _regular(block: Array) -> bool:
 def exchanges(problem: Complementarity, free: Mask, bounded: Mask) -> Iterator[Places]:
     """Sets R of rows with a regular block: the equations and the fewest of the others.
 
-    The others have one bound: what is exchanged keeps its sign, not a range.
+    The others have one bound: an exchanged variable keeps a sign condition, not a range.
     """
     one_sided = bounded & ~(np.isfinite(problem.lo) & np.isfinite(problem.hi))
     equations, others = np.flatnonzero(free), np.flatnonzero(one_sided)
@@ -91,7 +91,7 @@ def exchanges(problem: Complementarity, free: Mask, bounded: Mask) -> Iterator[P
         return
     E = A[np.ix_(equations, equations)]
     missing = max(len(equations) - int(np.linalg.matrix_rank(E)), 1)
-    # rows that see what the equations miss go first: the others would not make them regular
+    # rows outside the span of the equations go first: the others would not make the block regular
     left, right = scipy.linalg.null_space(E.T), scipy.linalg.null_space(E)
     sees = np.linalg.norm(left.T @ A[np.ix_(equations, others)], axis=0)
     sees = np.minimum(sees, np.linalg.norm(A[np.ix_(others, equations)] @ right, axis=1))
@@ -132,7 +132,7 @@ class Path(ABC):
     """Lemke's path of a problem in one of its standard forms."""
 
     def __init__(self, problem: Complementarity, form: Standard) -> None:
-        """Keep both."""
+        """Store both."""
         self.problem, self.form = problem, form
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Path(ABC):
         """x (n,) of a z of the standard form."""
 
     def follow(self, most: int) -> tuple[Array, int, Stopped]:
-        """Where the path leads in at most so many pivots (0: any); x, pivots, how it ended."""
+        """Follow the path for at most `most` pivots (0: no limit); return x, pivots, status."""
         found = solve_lcp(self.form.M, self.form.q, most)
         return self.unknowns(found.z), found.iterations, STOPPED[found.status]
 
@@ -163,10 +163,10 @@ class Exchanged(Path):
         self.rest = np.flatnonzero(~free & ~given)
         swapped = np.isin(self.rest, R)
         self.T, self.t = exchange(problem.dense, problem.b, R)
-        # known of [w_R, x_rest]: equations and what is given
+        # known parts of [w_R, x_rest]: equations and given values
         self.known = np.where(given, problem.lo, 0.0)
         offset = self.t + self.T @ self.known
-        # a swapped row asks w >= 0 and x - base >= 0, or both turned
+        # an exchanged row requires w >= 0 and x - base >= 0, or both negated
         rest, base = self.rest, self.base
         from_below = low[rest]
         inner = Complementarity(

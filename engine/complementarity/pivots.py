@@ -19,19 +19,19 @@ from cardan.engine.world.problem import FRICTION_BOX
 
 # sets of exchanged rows that are tried on monotone problems before the equations are split
 MONOTONE_SETS = 5
-# up to this many cases of who is on which bound are looked at in the end
+# largest number of active sets to enumerate at the end
 CASES = 2**13
-# of those that leave x undetermined, so many ask a linear program for x within its bounds
+# largest number of linear programs for active sets that leave x undetermined
 PROGRAMS = 500
-# errors, as a share of the largest |b|, of what is an answer
+# tolerance of a solution, as a share of the largest |b|
 ANSWER = 1e-9
 
 
 def lemke(problem: Complementarity, rules: Rules) -> Answer:
     """Lemke's method for boxes of any matrix, symmetric or not; rays only are `not_found`.
 
-    Lemke's path cannot start from a guess: one that is an answer already is returned, others help
-    nothing. Where a history is asked for the path is gone a second time, to look at it.
+    Lemke's path cannot start from a guess: a guess that solves the problem is returned, others are
+    ignored. For a history the path is followed a second time.
 
     Check   tests/engine/complementarity/test_classes.py, test_singular.py
     """
@@ -64,7 +64,7 @@ def lemke(problem: Complementarity, rules: Rules) -> Answer:
 
 
 def _paths(problem: Complementarity, free: Mask, given: Mask, most: int) -> Iterator[Path]:
-    """Exchanged sets of rows, then the split equations, which need no regular block."""
+    """Exchanged forms, then the split form, which needs no regular block."""
     equations, bounded = free & ~given, ~free & ~given
     for rows in islice(exchanges(problem, equations, bounded), most):
         yield Exchanged(problem, rows, free, given)
@@ -79,19 +79,19 @@ def _is_monotone(problem: Complementarity) -> bool:
 
 
 def refuse_contacts(problem: Complementarity, method: str) -> None:
-    """Raise ProblemError for what this method does not solve."""
+    """Raise ProblemError if the problem has contacts."""
     if len(problem.mu):
         raise ProblemError("method", f"'{method}' solves boxes, not friction contacts")
 
 
 def is_answer(problem: Complementarity, x: Array) -> bool:
-    """Whether x obeys the law, but for rounding."""
+    """Whether x obeys the law up to rounding."""
     unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
     return measure.residual(problem, x) <= ANSWER * unit
 
 
 def polish(problem: Complementarity, x: Array) -> Array:
-    """Take rounding off: solve for what is inside its bounds with all others on them."""
+    """Refine x: solve for the variables inside their bounds with all others on their bounds."""
     w = measure.velocities(problem, x)
     D = np.where(np.abs(problem.A.diagonal()) > 0.0, np.abs(problem.A.diagonal()), 1.0)
     at_low = np.abs(D * (x - problem.lo)) <= np.abs(w)
@@ -108,10 +108,10 @@ def polish(problem: Complementarity, x: Array) -> Array:
 
 
 def enumerate_cases(problem: Complementarity, free: Mask, given: Mask) -> Array | None:
-    """The first answer among all cases of who is on which bound; None: too many, or none is found.
+    """First solution among all active sets; None: too many sets, or none solves the problem.
 
-    Where a case leaves x undetermined and its shortest x is no answer, a linear program looks for
-    one within the bounds.
+    If an active set leaves x undetermined and the least-norm x is not a solution, a linear program
+    searches for one within the bounds.
     """
     bounded = np.flatnonzero(~free & ~given)
     bounds = [_bounds_of(problem, int(i)) for i in bounded]

@@ -27,10 +27,10 @@ SYMMETRY = 1e-12
 
 
 class ProblemError(ValueError):
-    """A problem that is none; `where` is the argument at fault ("A", "b", "lo", ...)."""
+    """An invalid problem; `where` is the argument at fault ("A", "b", "lo", ...)."""
 
     def __init__(self, where: str, message: str) -> None:
-        """Keep where and what."""
+        """Store where and the message."""
         self.where = where
         super().__init__(f"{where}: {message}")
 

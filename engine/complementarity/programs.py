@@ -41,7 +41,7 @@ CONTRADICTION = 1e-9
 
 @dataclass(frozen=True)
 class Program:
-    """What a program came to."""
+    """Result of a program."""
 
     x: Array  # (n,)
     objective: float  # x P x / 2 + c x
@@ -168,7 +168,7 @@ def mixed_problem(P: Array, c: Array, given: Constraints) -> Complementarity:
 
 
 def _solve(P: Array, c: Array, given: Constraints, options: Options) -> Program:
-    """Solve the conditions, and say what no answer means."""
+    """Solve the conditions and interpret a missing solution."""
     method, rules = split_options(options)
     conditions = mixed_problem(P, c, given)
     solution = solve(conditions, method, rules)
@@ -192,7 +192,7 @@ def _solve(P: Array, c: Array, given: Constraints, options: Options) -> Program:
 
 
 def _why_not(c: Array, given: Constraints, solution: Solution) -> Verdict:
-    """Ask for any point of the constraints: where there is none they contradict each other."""
+    """Search for a feasible point; without one the constraints are infeasible."""
     if solution.stopped is not Stopped.NO_SOLUTION:
         return "not_converged"
     any_point = solve(mixed_problem(np.eye(len(c)), np.zeros(len(c)), given), "lemke", Rules())

@@ -6,12 +6,13 @@ The law is a root of the natural map of Alart and Curnier, with s = x - rho w(x)
                     G = s_t inside the disk of radius mu G_n, else mu G_n s_t / |s_t|
     dF = (I - dG) + dG rho A,      dG of blocks as large as a contact
 
-In this form A need not be symmetric and sliding is no relaxation.  Redundant contacts leave
-x undetermined and Newton without ground, so the problem is held near the present x_k,
+In this form A need not be symmetric and sliding is no relaxation.  Redundant contacts leave x
+undetermined and the Newton matrix singular, so the problem is regularised around the current x_k,
 
     w + alpha D (x - x_k)   instead of   w,      x_(k+1) its answer,
 
-alpha falling while that succeeds.  Where it fails, sweeps sort out anew who touches and who slides.
+with decreasing alpha while that succeeds. Where it fails, sweeps determine the active and sliding
+contacts again.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from cardan.engine.solvers.direct.cholesky import solve_general
 # sweeps before the first Newton step and after each that failed; doubled with every failure
 SWEEPS, MOST_SWEEPS = 25, 800
 NEWTON_STEPS = 15
-# halvings of a step before it counts as no help
+# halvings of a step before it counts as failed
 HALVINGS = 8
-# turns without an error half as large before another start
+# cycles without halving of the error before a restart
 PATIENCE = 30
-# sweeps and Newton steps unless told
+# default number of sweeps and Newton steps
 DEFAULT_ITERATIONS = 20_000
-# share of the error to which a held problem is solved
+# relative tolerance of a regularised problem
 INNER_SHARE = 1e-2
-# alpha: where it starts, and where from the best answer again when that came to nothing
+# alpha: at the start, and at a restart from the best iterate
 FIRST = (1e-4, 1e-2, 1.0)
 # alpha: least, largest
 LEAST, LARGEST = 1e-13, 1e2
@@ -52,7 +53,7 @@ DENSE_UNKNOWNS, DENSE_SHARE, SMALL_UNKNOWNS = 1500, 0.1, 250
 
 @dataclass(frozen=True)
 class Held:
-    """The problem held near a point."""
+    """The problem regularised around a point."""
 
     problem: Complementarity
     hold: Array  # (n,) alpha D, added to the diagonal
@@ -119,7 +120,7 @@ def newton_matrix(held: Held, slopes: scipy.sparse.csr_matrix) -> scipy.sparse.c
 
 
 def solve_square(M: scipy.sparse.csr_matrix, rhs: Array) -> Array | None:
-    """M^-1 rhs by a factor, full or sparse; None when there is none."""
+    """M^-1 rhs by a dense or sparse factor; None for a singular M."""
     n = M.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -138,7 +139,7 @@ def solve_square(M: scipy.sparse.csr_matrix, rhs: Array) -> Array | None:
 
 
 def newton(held: Held, x: Array, tolerance: float, steps: int) -> tuple[Array, bool, int]:
-    """Newton with halved steps on the held problem; x, whether |F| / rho fell to it, and steps."""
+    """Damped Newton on the regularised problem; x, whether |F| / rho <= tolerance, and steps."""
 
     def merit(F: Array) -> float:
         return float(np.linalg.norm(F / held.rho))
@@ -177,15 +178,15 @@ def feasible(problem: Complementarity, x: Array) -> Array:
 
 
 class _Progress:
-    """The best answer so far, and how long ago it was twice as bad."""
+    """The best iterate, and the number of cycles since its error was twice as large."""
 
     def __init__(self, x: Array, error: float) -> None:
-        """Begin with a guess."""
+        """Start from a guess."""
         self.best, self.least = x, error
         self.goal, self.waited = 0.5 * error, 0
 
     def look(self, x: Array, error: float) -> None:
-        """Take note of an iterate."""
+        """Record an iterate."""
         if error < self.least:
             self.best, self.least = x, error
         self.waited += 1
@@ -194,9 +195,9 @@ class _Progress:
 
 
 def proximal(problem: Complementarity, rules: Rules) -> Answer:
-    """Turns of sweeps, proximal points and Newton steps, until residual and Coulomb error fit.
+    """Alternate sweeps, proximal points and Newton steps until both errors are within tolerance.
 
-    Of the relaxation it solves the same law: ask apgd for that one.
+    The result obeys Coulomb's law also if the relaxation is requested; use apgd for that.
 
     Source  Rockafellar 1976 for proximal points; Alart and Curnier 1991 for F; Acary, Bremond and
             Huber 2018, "On solving contact problems with Coulomb friction", for the turns
@@ -230,7 +231,7 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
         x, solved, count = newton(held, x, inner, min(NEWTON_STEPS, most - total))
         total += max(count, 1)
         if solved and count == 0:
-            # the errors asked for are larger than the map that Newton lowers
+            # the requested errors exceed the map that Newton minimises
             share *= 0.1
         if solved:
             alpha = max(0.1 * alpha, LEAST)
@@ -248,7 +249,7 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
 
 
 def _verdict(progress: _Progress, rules: Rules, had_more: bool) -> Stopped:
-    """Why it ended."""
+    """Status at the end."""
     if progress.least <= rules.tolerance:
         return Stopped.TOLERANCE
     return Stopped.STALLED if had_more else Stopped.MAX_ITERATIONS

@@ -1,4 +1,4 @@
-"""What every method returns, and the rules it stops by."""
+"""Results and stopping rules of all methods."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Rules:
-    """How a method is run; the same words for every method."""
+    """Options of a method, the same for all methods."""
 
     tolerance: float = 1e-10  # residual at which it may stop, as a share of the largest |b|
     max_iterations: int = 0  # sweeps, steps, pivots; 0: the method's own
@@ -42,7 +42,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method says: x and how it ended, before anybody else has measured it."""
+    """Result of a method before it is measured: x and how the method ended."""
 
     x: Array  # (n,)
     stopped: Stopped
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Solution:
-    """An answer, measured by code that no solver shares."""
+    """An answer, measured by code independent of the solvers."""
 
     x: Array  # (n,)
     w: Array  # (n,)       A x + b
@@ -69,5 +69,5 @@ class Solution:
 
     @property
     def solved(self) -> bool:
-        """Whether the method reached what was asked of it."""
+        """Whether the method reached its tolerance or an exact solution."""
         return self.stopped in (Stopped.TOLERANCE, Stopped.EXACT)
