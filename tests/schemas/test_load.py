@@ -281,7 +281,10 @@ def test_the_work_to_validate_a_pile_is_a_few_calls_for_each_body():
 
 
 def test_importing_the_schemas_reaches_for_nothing_heavy():
-    code = "import sys, cardan.schemas; print([m for m in ('numba', 'fastapi', 'scipy') if m in sys.modules])"
+    code = (
+        "import sys, cardan.schemas\n"
+        "print([m for m in ('numba', 'fastapi', 'scipy') if m in sys.modules])"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
