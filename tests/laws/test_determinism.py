@@ -127,8 +127,8 @@ def tower(**simulation: Any) -> Document:
 
 
 def smooth(integrator: str) -> Document:
-    """Rods on ball joints, in joint coordinates."""
-    scene = chain(3, "ball")
+    """Two rods on ball joints, in joint coordinates; more rods could touch, which is refused."""
+    scene = chain(2, "ball")
     return scene | {"simulation": {"formulation": "reduced", "integrator": integrator}}
 
 
