@@ -213,9 +213,9 @@ def test_a_spawned_worker_serves_where_there_is_no_fork_server(tmp_path: Path):
 def test_a_preload_that_fails_is_noticed():
     program = """
 import asyncio
-from cardan.service.processes import process
-process.PRELOAD = "cardan.service.processes.nothing"
-launcher = process.WorkerLauncher("forkserver")
+from cardan.service.processes import launcher as launching
+launching.PRELOAD = "cardan.service.processes.nothing"
+launcher = launching.WorkerLauncher("forkserver")
 launcher.prepare()
 try:
     asyncio.run(launcher.warm())
