@@ -109,8 +109,11 @@ export class Session extends Emitter {
 
   /** @param {Frame} frame */
   remember(frame) {
-    if (frame.contacts) this.numbers.contacts = frame.contacts;
-    if (frame.joints) this.numbers.joints = frame.joints;
+    // a kept moment has what anybody had asked for when it was live, which may be less or more than is shown now
+    const { needs } = this.stream;
+    const before = this.mode === "history" ? { contacts: null, joints: null } : this.numbers;
+    if (needs.contacts) this.numbers.contacts = frame.contacts ?? before.contacts;
+    if (needs.joints) this.numbers.joints = frame.joints ?? before.joints;
     if (frame.energy) this.numbers.energy = frame.energy;
     if (frame.solver) this.numbers.solver = frame.solver;
     if (frame.poses) this.numbers.grab = frame.grab;

@@ -145,12 +145,14 @@ def test_contacts_are_sent_only_while_something_shows_them(page: Any, shown: Sho
     page.locator("#outline").get_by_role("button", name="box").first.click()
     shown.wait(f"'contacts' in {channels}")
     playwright_api.expect(page.locator("#inspector")).to_contain_text("Normal forces")
-    # also of a moment of the history
-    page.keyboard.press("Escape")
-    shown.wait(f"!('contacts' in {channels})")
+    # also of a moment of the history that was kept with them
+    since = shown.now()["step"]
+    shown.wait(f"cardan.contacts() > 0 && cardan.shown().step > {since + 60}")
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
     shown.wait("cardan.shown().mode === 'history'")
+    page.keyboard.press("Escape")
+    shown.wait(f"!('contacts' in {channels}) && cardan.contacts() === null")
     page.locator("[data-overlay=contacts]").check()
     shown.wait("cardan.contacts() !== null && cardan.shown().mode === 'history'")
 

@@ -68,8 +68,10 @@ def run(program: str, folder: Path, compiler: str) -> dict:
         script.write_text(program)
     chosen = {"CARDAN_COMPILER": compiler, "CARDAN_KERNEL_CACHE": str(folder / "kernels")}
     done = subprocess.run(
-        [sys.executable, str(script)],
+        # imported: Numba's cache does not know the classes of a main program again
+        [sys.executable, "-c", "import program"],
         env=os.environ | chosen,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=20_000,
