@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contact_curvature import contact_acceleration
 from cardan.engine.constraints.row import row_speed, set_jacobian, start_row
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.options import RestitutionLaw, SolverMethod
 from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from cardan.engine.world.world import World
 
@@ -19,7 +20,10 @@ GENTLE = 0.001
 # the tolerance counts as at most FINEST.
 IN_PLACE, FINEST = 0.5, 1e-8
 
-NEWTON = int(RestitutionLaw.NEWTON)
+# Below this share of its cone friction sticks.
+STICKING = 0.999
+
+NEWTON, SMALL_STEPS = int(RestitutionLaw.NEWTON), int(SolverMethod.SMALL_STEPS)
 
 
 @kernel
@@ -130,6 +134,38 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
 
 
 @kernel
+def is_sticking(contacts: Contacts, c: int, n: Vec3) -> bool:
+    """Whether the friction of the last step was within its cone."""
+    impulse = load3(contacts.impulse_W, c)
+    normal = dot(impulse, n)
+    most = STICKING * contacts.friction[c] * normal
+    return dot(impulse, impulse) - normal * normal < most * most
+
+
+@kernel
+def bend_contact(world: World, row: int, c: int) -> None:
+    """Make the rows of a contact that carries load tangent at the end of the step.
+
+    J v+ = 0 with the J of the end is J v+ + h/2 d(J v)/dt = 0 with that of the middle; without the
+    second term bodies that roll or rock lose energy to first order in h. The error is shifted
+    likewise, so that its value at the end is the gap in the middle (stabilisation/one_sided.py).
+    Friction that slides keeps the direction of slip of the middle.
+
+    Writes  rows.bias of the normal and of tangents that stick, rows.error of the normal
+    Check   tests/laws/test_rolling.py
+    """
+    rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
+    n = load3(contacts.normal_W, c)
+    t1 = perpendicular(n)
+    normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
+    rows.bias[row] += 0.5 * h * normal
+    rows.error[row] += 0.25 * h * h * normal
+    if is_sticking(contacts, c, n):
+        rows.bias[row + 1] += 0.5 * h * along1
+        rows.bias[row + 2] += 0.5 * h * along2
+
+
+@kernel
 def write_contact(world: World, c: int) -> None:
     """Normal and friction rows of contact c.
 
@@ -174,6 +210,9 @@ def write_contact(world: World, c: int) -> None:
         rows.normal_row[tangent] = row
         rows.mu[tangent] = mu
         rows.bias[tangent] = dot(e, surface_velocity)
+    loaded = rows.lam_warm[row] > 0.0 and abs(speed) <= world.options.restitution_threshold
+    if loaded and contacts.compliance[c] == 0.0 and world.options.solver.method != SMALL_STEPS:
+        bend_contact(world, row, c)
 
 
 @kernel

@@ -1,0 +1,251 @@
+"""How a contact point turns and travels while bodies roll, slide and rock on one another.
+
+Between two kicks bodies keep their velocities, and a contact moves along both surfaces. Its rows
+are those of one moment; what they will be at the end of the step follows from the curvature of the
+two surfaces at the contact.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from numpy.typing import NDArray
+
+from cardan.engine.collision.motion import load3_at
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    normalised,
+    scale,
+    sub,
+)
+from cardan.engine.world.collision import KIND, POSITION, ROTATION, SIZE
+from cardan.engine.world.model import (
+    BOX,
+    CAPSULE,
+    CONE,
+    CONVEX,
+    CYLINDER,
+    ELLIPSOID,
+    SPHERE,
+    Shapes,
+)
+from cardan.engine.world.world import World
+
+# [1/m] curvature of an edge across it and of a vertex; below FLAT a surface is a plane
+SHARP, FLAT = 1e6, 1e-6
+# of a unit normal: the face, side or cap of a shape that it belongs to
+ALIGNED = 1e-6
+# share of the size of a box within which a point belongs to an edge or a vertex
+NEAR = 1e-6
+
+# a symmetric 2 by 2 matrix: (xx, xy, yy)
+Sym2 = tuple[float, float, float]
+Vec2 = tuple[float, float]
+
+SHARP_POINT: Sym2 = (SHARP, 0.0, SHARP)
+PLANAR: Sym2 = (0.0, 0.0, 0.0)
+
+
+@kernel
+def _in_shape(solids: NDArray, s: int, x: Vec3) -> Vec3:
+    """R_WS^T x."""
+    k = ROTATION
+    return (
+        solids[s, k] * x[0] + solids[s, k + 3] * x[1] + solids[s, k + 6] * x[2],
+        solids[s, k + 1] * x[0] + solids[s, k + 4] * x[1] + solids[s, k + 7] * x[2],
+        solids[s, k + 2] * x[0] + solids[s, k + 5] * x[1] + solids[s, k + 8] * x[2],
+    )
+
+
+@kernel
+def _sum(a: Sym2, b: Sym2) -> Sym2:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def _along(curvature: float, t: Vec3, basis: tuple[Vec3, Vec3]) -> Sym2:
+    """Curvature along the unit tangent t alone."""
+    x, y = dot(t, basis[0]), dot(t, basis[1])
+    return (curvature * x * x, curvature * x * y, curvature * y * y)
+
+
+@kernel
+def _times(K: Sym2, x: Vec2) -> Vec2:
+    return (K[0] * x[0] + K[1] * x[1], K[1] * x[0] + K[2] * x[1])
+
+
+@kernel
+def _of_ellipsoid(radii: Vec3, m: Vec3, basis: tuple[Vec3, Vec3]) -> Sym2:
+    """Of x^2/a^2 + y^2/b^2 + z^2/c^2 = 1 where its outward normal is m."""
+    d = (radii[0] * m[0], radii[1] * m[1], radii[2] * m[2])
+    length = sqrt(dot(d, d))
+    t, u = basis
+    found = (0.0, 0.0, 0.0)
+    for k in range(3):
+        c = length / (radii[k] * radii[k])
+        found = _sum(found, (c * t[k] * t[k], c * t[k] * u[k], c * u[k] * u[k]))
+    return found
+
+
+@kernel
+def _of_box(half: Vec3, p: Vec3, gap: float, m: Vec3, basis: tuple[Vec3, Vec3]) -> Sym2:
+    """A face, an edge across itself, or a vertex, by how many faces the point p lies on."""
+    count, free = 0, 0
+    for k in range(3):
+        if abs(p[k]) >= half[k] - abs(gap) - NEAR * half[k]:
+            count += 1
+        else:
+            free = k
+    if count <= 1:
+        return PLANAR
+    if count == 3:
+        return SHARP_POINT
+    edge = (1.0 if free == 0 else 0.0, 1.0 if free == 1 else 0.0, 1.0 if free == 2 else 0.0)
+    return _along(SHARP, normalised(cross(m, edge)), basis)
+
+
+@kernel
+def _of_hull(shapes: Shapes, s: int, m: Vec3) -> Sym2:
+    """Plane where the normal is that of a face, else sharp."""
+    for f in range(shapes.face_start[s], shapes.face_start[s] + shapes.face_count[s]):
+        if dot(m, load3(shapes.face_normal, f)) > 1.0 - ALIGNED * ALIGNED:
+            return PLANAR
+    return SHARP_POINT
+
+
+@kernel
+def _of_round(kind: int, size: Vec3, p: Vec3, m: Vec3, basis: tuple[Vec3, Vec3]) -> Sym2:
+    """Capsule, cylinder and cone about their axis z: side, cap, rim, apex.
+
+    A circle of radius R has the curvature sin a/R in a surface whose normal makes the angle a with
+    its axis; across a rim the surface is sharp.
+    """
+    r, h = size[0], size[1]
+    across = sqrt(m[0] * m[0] + m[1] * m[1])
+    if kind == CAPSULE:
+        if abs(p[2]) >= h:
+            return (1.0 / r, 0.0, 1.0 / r)
+        return _along(1.0 / r, (-m[1] / across, m[0] / across, 0.0), basis)
+    if across < ALIGNED:
+        return PLANAR
+    around = (-m[1] / across, m[0] / across, 0.0)
+    if kind == CYLINDER:
+        found = _along(across / r, around, basis)
+        return found if abs(m[2]) < ALIGNED else _sum(found, _along(SHARP, cross(m, around), basis))
+    slope = r / sqrt(r * r + 4.0 * h * h)
+    if abs(m[2] - slope) < ALIGNED:
+        radius = sqrt(p[0] * p[0] + p[1] * p[1])
+        return _along(min(across / max(radius, 1.0 / SHARP), SHARP), around, basis)
+    if m[2] > slope:
+        return SHARP_POINT
+    return _sum(_along(across / r, around, basis), _along(SHARP, cross(m, around), basis))
+
+
+@kernel
+def shape_operator(
+    world: World, s: int, point: tuple[Vec3, float], m_W: Vec3, basis_W: tuple[Vec3, Vec3]
+) -> Sym2:
+    """Curvature [1/m] of shape s at a contact, positive where convex, in a basis of the tangents.
+
+    point = (midpoint of the contact, gap), W; m_W the outward unit normal of the shape.
+    Triangle meshes and planes are planar.
+
+    Reads   collision.solids at the present poses
+    """
+    solids, shapes = world.collision.solids, world.model.shapes
+    kind = int(solids[s, KIND])
+    size = load3_at(solids, s, SIZE)
+    if kind == SPHERE:
+        return (1.0 / size[0], 0.0, 1.0 / size[0])
+    m = _in_shape(solids, s, m_W)
+    basis = (_in_shape(solids, s, basis_W[0]), _in_shape(solids, s, basis_W[1]))
+    p = _in_shape(solids, s, sub(point[0], load3_at(solids, s, POSITION)))
+    if kind == ELLIPSOID:
+        return _of_ellipsoid(size, m, basis)
+    if kind == BOX:
+        return _of_box(size, p, point[1], m, basis)
+    if kind == CONVEX:
+        return _of_hull(shapes, s, m)
+    if kind in (CAPSULE, CYLINDER, CONE):
+        return _of_round(kind, size, p, m, basis)
+    return PLANAR
+
+
+@kernel
+def _sharpen(K_a: Sym2, K_b: Sym2) -> Sym2:
+    """K_b, made sharp where both surfaces are flat: there the point belongs to B."""
+    S = _sum(K_a, K_b)
+    half = 0.5 * (S[0] + S[2])
+    largest = half + sqrt(0.25 * (S[0] - S[2]) ** 2 + S[1] * S[1])
+    if largest < FLAT:
+        return SHARP_POINT
+    least = (S[0] * S[2] - S[1] * S[1]) / largest
+    if least >= FLAT:
+        return K_b
+    x, y = (S[1], least - S[0]) if abs(least - S[0]) > abs(least - S[2]) else (least - S[2], S[1])
+    k = SHARP / (x * x + y * y)
+    return _sum(K_b, (k * x * x, k * x * y, k * y * y))
+
+
+@kernel
+def _solve2(S: Sym2, x: Vec2) -> Vec2:
+    k = 1.0 / (S[0] * S[2] - S[1] * S[1])
+    return (k * (S[2] * x[0] - S[1] * x[1]), k * (S[0] * x[1] - S[1] * x[0]))
+
+
+@kernel
+def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -> Vec3:
+    """d(J v)/dt [m/s^2] of the rows of contact c along (n, t1, t2) while bodies fly freely.
+
+    The contact point travels at a' over A and b' over B such that it stays one point and the
+    normals stay opposite (the contact equations of Montana 1988):
+
+        a' - b' = u,   K_a a' + K_b b' = (w_b - w_a) x n,   dn/dt = w_a x n + K_a a'
+        dJv/dt = e . [w_b x (w_b x r_b + b') - w_a x (w_a x r_a + a')] + de/dt . u + J . free
+
+    u the tangential velocity of B relative to A at the contact; the tangents are taken as fixed,
+    which is exact where nothing slides. `free` are accelerations of free flight.
+
+    Reads   poses and velocities in the middle of the step, motion.bias_acceleration
+    Check   tests/engine/constraints/test_contact_curvature.py, tests/laws/test_rolling.py
+    """
+    contacts, state = world.work.contacts, world.state
+    n, t1, t2 = basis
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    point = load3(contacts.point_W, c)
+    r_a, r_b = sub(point, load3(state.p_WB, a)), sub(point, load3(state.p_WB, b))
+    w_a, w_b = load3(state.w_WB_W, a), load3(state.w_WB_W, b)
+    slip = sub(
+        add(load3(state.v_WB_W, b), cross(w_b, r_b)), add(load3(state.v_WB_W, a), cross(w_a, r_a))
+    )
+    here = (point, float(contacts.gap[c]))
+    K_a = shape_operator(world, contacts.shape_a[c], here, n, (t1, t2))
+    K_b = shape_operator(world, contacts.shape_b[c], here, negate(n), (t1, t2))
+    K_b = _sharpen(K_a, K_b)
+    turning = cross(sub(w_b, w_a), n)
+    u = (dot(slip, t1), dot(slip, t2))
+    carried = _times(K_b, u)
+    travel = _solve2(_sum(K_a, K_b), (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
+    along_a = add_scaled(scale(travel[0], t1), travel[1], t2)
+    along_b = add_scaled(scale(travel[0] - u[0], t1), travel[1] - u[1], t2)
+    bent = _times(K_a, travel)
+    dn = add(cross(w_a, n), add_scaled(scale(bent[0], t1), bent[1], t2))
+    free = world.work.motion.bias_acceleration
+    d = sub(cross(w_b, add(cross(w_b, r_b), along_b)), cross(w_a, add(cross(w_a, r_a), along_a)))
+    d = add(d, _free_acceleration(free, b, r_b))
+    d = sub(d, _free_acceleration(free, a, r_a))
+    return (dot(n, d) + dot(dn, slip), dot(t1, d), dot(t2, d))
+
+
+@kernel
+def _free_acceleration(free: NDArray, body: int, r: Vec3) -> Vec3:
+    """Of the point of a body at r from its centre, from accelerations of free flight (n, 6)."""
+    turning = (free[body, 0], free[body, 1], free[body, 2])
+    return add((free[body, 3], free[body, 4], free[body, 5]), cross(turning, r))
