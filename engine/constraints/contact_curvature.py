@@ -11,9 +11,16 @@ from math import sqrt
 
 from numpy.typing import NDArray
 
+from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
+from cardan.engine.collision.manifold.contact_points import NEAREST_FEATURE
+from cardan.engine.collision.manifold.feature import CAP_FACES
 from cardan.engine.collision.motion import load3_at
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.mat3 import load33
+from cardan.engine.spatial.quaternion import load4
+from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import (
+    ZERO3,
     Vec3,
     add,
     add_scaled,
@@ -149,13 +156,10 @@ def _of_round(kind: int, size: Vec3, p: Vec3, m: Vec3, basis: tuple[Vec3, Vec3])
 
 
 @kernel
-def shape_operator(
-    world: World, s: int, point: tuple[Vec3, float], m_W: Vec3, basis_W: tuple[Vec3, Vec3]
-) -> Sym2:
-    """Curvature [1/m] of shape s at a contact, positive where convex, in a basis of the tangents.
+def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3, Vec3]) -> Sym2:
+    """Curvature [1/m] of shape s at contact c, positive where convex, in a basis of the tangents.
 
-    point = (midpoint of the contact, gap), W; m_W the outward unit normal of the shape.
-    Triangle meshes and planes are planar.
+    m_W is the outward unit normal of the shape. Triangle meshes and planes are planar.
 
     Reads   collision.solids at the present poses
     """
@@ -166,13 +170,20 @@ def shape_operator(
         return (1.0 / size[0], 0.0, 1.0 / size[0])
     m = _in_shape(solids, s, m_W)
     basis = (_in_shape(solids, s, basis_W[0]), _in_shape(solids, s, basis_W[1]))
-    p = _in_shape(solids, s, sub(point[0], load3_at(solids, s, POSITION)))
+    contacts = world.work.contacts
+    p = _in_shape(solids, s, sub(load3(contacts.point_W, c), load3_at(solids, s, POSITION)))
     if kind == ELLIPSOID:
         return _of_ellipsoid(size, m, basis)
     if kind == BOX:
-        return _of_box(size, p, point[1], m, basis)
+        return _of_box(size, p, float(contacts.gap[c]), m, basis)
     if kind == CONVEX:
         return _of_hull(shapes, s, m)
+    if (
+        kind in (CYLINDER, CONE)
+        and abs(m[2]) > CAP_FACES
+        and contacts.feature[c] != NEAREST_FEATURE
+    ):
+        return SHARP_POINT  # a point of the rim that stays the same
     if kind in (CAPSULE, CYLINDER, CONE):
         return _of_round(kind, size, p, m, basis)
     return PLANAR
@@ -201,6 +212,18 @@ def _solve2(S: Sym2, x: Vec2) -> Vec2:
 
 
 @kernel
+def _free_acceleration(world: World, body: int, w: Vec3, r: Vec3) -> Vec3:
+    """In free flight at the angular velocity w, of the point of a body at r from its centre."""
+    bodies, free = world.model.bodies, world.work.motion.bias_acceleration
+    turning = (free[body, 0], free[body, 1], free[body, 2])
+    if bodies.node[body] < 0 and turning != ZERO3:
+        inertia, inverse = load33(bodies.inertia_B, body), load33(bodies.inverse_inertia_B, body)
+        R = matrix(load4(world.state.q_WB, body))
+        turning = gyroscopic_acceleration_in(R, inertia, inverse, w)
+    return add((free[body, 3], free[body, 4], free[body, 5]), cross(turning, r))
+
+
+@kernel
 def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -> Vec3:
     """d(J v)/dt [m/s^2] of the rows of contact c along (n, t1, t2) while bodies fly freely.
 
@@ -221,13 +244,12 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     a, b = contacts.body_a[c], contacts.body_b[c]
     point = load3(contacts.point_W, c)
     r_a, r_b = sub(point, load3(state.p_WB, a)), sub(point, load3(state.p_WB, b))
-    w_a, w_b = load3(state.w_WB_W, a), load3(state.w_WB_W, b)
-    slip = sub(
-        add(load3(state.v_WB_W, b), cross(w_b, r_b)), add(load3(state.v_WB_W, a), cross(w_a, r_a))
-    )
-    here = (point, float(contacts.gap[c]))
-    K_a = shape_operator(world, contacts.shape_a[c], here, n, (t1, t2))
-    K_b = shape_operator(world, contacts.shape_b[c], here, negate(n), (t1, t2))
+    v = world.work.motion.scratch
+    w_a, w_b = (v[a, 0], v[a, 1], v[a, 2]), (v[b, 0], v[b, 1], v[b, 2])
+    v_a, v_b = (v[a, 3], v[a, 4], v[a, 5]), (v[b, 3], v[b, 4], v[b, 5])
+    slip = sub(add(v_b, cross(w_b, r_b)), add(v_a, cross(w_a, r_a)))
+    K_a = shape_operator(world, contacts.shape_a[c], c, n, (t1, t2))
+    K_b = shape_operator(world, contacts.shape_b[c], c, negate(n), (t1, t2))
     K_b = _sharpen(K_a, K_b)
     turning = cross(sub(w_b, w_a), n)
     u = (dot(slip, t1), dot(slip, t2))
@@ -237,15 +259,7 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     along_b = add_scaled(scale(travel[0] - u[0], t1), travel[1] - u[1], t2)
     bent = _times(K_a, travel)
     dn = add(cross(w_a, n), add_scaled(scale(bent[0], t1), bent[1], t2))
-    free = world.work.motion.bias_acceleration
     d = sub(cross(w_b, add(cross(w_b, r_b), along_b)), cross(w_a, add(cross(w_a, r_a), along_a)))
-    d = add(d, _free_acceleration(free, b, r_b))
-    d = sub(d, _free_acceleration(free, a, r_a))
+    d = add(d, _free_acceleration(world, b, w_b, r_b))
+    d = sub(d, _free_acceleration(world, a, w_a, r_a))
     return (dot(n, d) + dot(dn, slip), dot(t1, d), dot(t2, d))
-
-
-@kernel
-def _free_acceleration(free: NDArray, body: int, r: Vec3) -> Vec3:
-    """Of the point of a body at r from its centre, from accelerations of free flight (n, 6)."""
-    turning = (free[body, 0], free[body, 1], free[body, 2])
-    return add((free[body, 3], free[body, 4], free[body, 5]), cross(turning, r))
