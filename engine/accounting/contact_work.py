@@ -56,19 +56,26 @@ def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, sta
 
 
 @kernel
-def book_contacts(
-    bodies: Bodies, problem: Problem, contacts: Contacts, motion: Motion, state: State
-) -> bool:
+def book_contacts(world: World) -> bool:
     """Book the work of all contacts, and work and impulses from outside through them.
 
-    Negative work of a normal is an impact, positive work is position correction; compliant contacts
-    are booked by book_compliant_contacts. Work of tangents on a surface with a surface velocity is
+    Negative work of a normal is an impact, positive work is position correction. All work of a
+    contact that rolls on is correction: none of it would be done at a smaller step. Compliant
+    contacts are booked by book_compliant_contacts. Work of tangents on a surface with a surface velocity is
     work of a drive.
 
     Reads   contacts.impulse_W of this kick; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in; motion.scratch. Returns whether a contact is compliant
     Check   tests/laws/test_energy.py, tests/laws/test_momentum.py
     """
+    state, work = world.state, world.work
+    bodies, rows, problem, contacts, motion = (
+        world.model.bodies,
+        work.rows,
+        work.problem,
+        work.contacts,
+        work.motion,
+    )
     ledger, mean, first = state.ledger, motion.scratch, problem.count[1]
     write_means(motion, state)
     rubbed, driven, taken, given = 0.0, 0.0, 0.0, 0.0
@@ -88,12 +95,14 @@ def book_contacts(
         )
         v = sub(velocity_at(state, mean, b, p), velocity_at(state, mean, a, p))
         surface_velocity = dot(add_scaled(push, -along, n), load3(contacts.surface_velocity_W, c))
-        work = along * dot(n, v)
-        rubbed -= dot(push, v) - work + surface_velocity
+        done = along * dot(n, v)
+        rubbed -= dot(push, v) - done + surface_velocity
         driven -= surface_velocity
-        if contacts.compliance[c] == 0.0:
-            taken -= min(work, 0.0)
-            given += max(work, 0.0)
+        if rows.smooth[first + 3 * c] == 1:
+            given += done
+        elif contacts.compliance[c] == 0.0:
+            taken -= min(done, 0.0)
+            given += max(done, 0.0)
         if bodies.kind[a] != bodies.kind[b]:
             outside = push if bodies.kind[b] == DYNAMIC else negate(push)
             total = add(total, outside)
@@ -162,6 +171,6 @@ def book_touch(world: World) -> None:
     """
     work, state = world.work, world.state
     problem, contacts, motion = work.problem, work.contacts, work.motion
-    compliant = book_contacts(world.model.bodies, problem, contacts, motion, state)
+    compliant = book_contacts(world)
     if compliant or state.elastic[0] != 0.0:
         book_compliant_contacts(work.rows, problem, contacts, motion, state, world.clock.h[0])

@@ -105,6 +105,7 @@ def row_arrays(n: int, n_joints: int) -> Rows:
         bias=np.zeros(n),
         sweep_bias_delta=np.zeros(n),
         rebound=np.zeros(n),
+        smooth=np.zeros(n, np.int64),
         cfm=np.zeros(n),
         lo=np.zeros(n),
         hi=np.zeros(n),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.contact_curvature import contact_acceleration
+from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.row import row_speed, set_jacobian, start_row
-from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, norm, perpendicular, sub
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.options import RestitutionLaw, SolverMethod
+from cardan.engine.world.options import RestitutionLaw
 from cardan.engine.world.rows import ROW_NORMAL, ROW_ROLLING, ROW_SPINNING, ROW_TANGENT, Rows
 from cardan.engine.world.world import World
 
@@ -22,13 +20,7 @@ GENTLE = 0.001
 # the tolerance counts as at most FINEST.
 IN_PLACE, FINEST = 0.5, 1e-8
 
-# Below this share of its cone friction sticks.
-STICKING = 0.999
-
-# [rad] Bodies that turn less in a step do not roll.
-TURNS = 1e-6
-
-NEWTON, SMALL_STEPS = int(RestitutionLaw.NEWTON), int(SolverMethod.SMALL_STEPS)
+NEWTON = int(RestitutionLaw.NEWTON)
 
 
 @kernel
@@ -139,117 +131,6 @@ def set_sweep_bias(world: World, row: int, c: int, speed: float) -> None:
 
 
 @kernel
-def is_sticking(contacts: Contacts, c: int, n: Vec3) -> bool:
-    """Whether the friction of the last step was within its cone."""
-    impulse = load3(contacts.impulse_W, c)
-    normal = dot(impulse, n)
-    most = STICKING * contacts.friction[c] * normal
-    return dot(impulse, impulse) - normal * normal < most * most
-
-
-@kernel
-def bend_contact(world: World, row: int, c: int) -> None:
-    """Make the rows of a contact that carries load tangent at the end of the step.
-
-    J v+ = 0 with the J of the end is J v+ + h/2 d(J v)/dt = 0 with that of the middle; without the
-    second term bodies that roll or rock lose energy to first order in h. The error is shifted
-    likewise, so that its value at the end is the gap in the middle (stabilisation/one_sided.py).
-    Friction that slides keeps the direction of slip of the middle.
-
-    Writes  rows.bias of the normal and of tangents that stick, rows.error of the normal
-    Check   tests/laws/test_rolling.py
-    """
-    rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
-    n = load3(contacts.normal_W, c)
-    t1 = perpendicular(n)
-    normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
-    rows.bias[row] += 0.5 * h * normal
-    rows.error[row] += 0.25 * h * h * normal
-    if is_sticking(contacts, c, n):
-        rows.bias[row + 1] += 0.5 * h * along1
-        rows.bias[row + 2] += 0.5 * h * along2
-
-
-@kernel
-def guess_velocities(world: World) -> None:
-    """motion.scratch (n, 6) <- mean velocities of the kick if impulses are those of the last."""
-    rows, bodies, motion, state = (
-        world.work.rows,
-        world.model.bodies,
-        world.work.motion,
-        world.state,
-    )
-    v = motion.scratch
-    for i in range(v.shape[0]):
-        for k in range(6):
-            v[i, k] = 0.0
-    for row in range(rows.count[0]):
-        lam, a, b = rows.lam_warm[row], rows.body_a[row], rows.body_b[row]
-        for k in range(6):
-            v[a, k] += lam * rows.J_a[row, k]
-            v[b, k] += lam * rows.J_b[row, k]
-    for i in range(v.shape[0]):
-        if bodies.kind[i] == DYNAMIC and bodies.node[i] < 0:
-            turn = times_vector(load33(motion.inverse_inertia_W, i), (v[i, 0], v[i, 1], v[i, 2]))
-            free, old = motion.velocity_free[i], motion.velocity_old[i]
-            for k in range(3):
-                v[i, k] = 0.5 * (old[k] + free[k] + turn[k])
-                push = bodies.inverse_mass[i] * v[i, 3 + k]
-                v[i, 3 + k] = 0.5 * (old[3 + k] + free[3 + k] + push)
-        else:
-            for k in range(3):
-                v[i, k], v[i, 3 + k] = state.w_WB_W[i, k], state.v_WB_W[i, k]
-
-
-@kernel
-def end_of_pair(contacts: Contacts, first: int) -> int:
-    """The contact after the last one of the pair of shapes of contact `first`."""
-    last = first + 1
-    while (
-        last < contacts.count[0]
-        and contacts.shape_a[last] == contacts.shape_a[first]
-        and contacts.shape_b[last] == contacts.shape_b[first]
-    ):
-        last += 1
-    return last
-
-
-@kernel
-def carries_load(world: World, first: int, last: int) -> bool:
-    """Whether a rigid pair that turns carried load in the last step, and nothing strikes."""
-    rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
-    turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
-    if contacts.compliance[first] > 0.0 or world.clock.h[0] * turn < TURNS:
-        return False
-    load = 0.0
-    for c in range(first, last):
-        row = rows.count[1] + 3 * c
-        if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
-            return False
-        load += rows.lam_warm[row]
-    return load > 0.0
-
-
-@kernel
-def bend_contacts(world: World) -> None:
-    """`bend_contact` of all rigid contacts that carry load."""
-    rows, contacts, options = world.work.rows, world.work.contacts, world.options
-    if options.solver.method == SMALL_STEPS:
-        return
-    guessed = False
-    first, n = 0, contacts.count[0]
-    while first < n:
-        last = end_of_pair(contacts, first)
-        if carries_load(world, first, last):
-            if not guessed:
-                guess_velocities(world)
-                guessed = True
-            for c in range(first, last):
-                bend_contact(world, rows.count[1] + 3 * c, c)
-        first = last
-
-
-@kernel
 def write_contact(world: World, c: int) -> None:
     """Normal and friction rows of contact c.
 
@@ -328,6 +209,8 @@ def write_rolling(rows: Rows, contacts: Contacts, c: int) -> None:
 def write_contacts(world: World) -> None:
     """All contact rows: spinning and rolling friction as the last box rows, then three per contact.
 
+    What rolls or rocks follows its curvature (rolling.py).
+
     Writes  work.rows; rows.count[1], the number of box rows
     Check   tests/engine/constraints/test_rows.py
     """
@@ -342,4 +225,4 @@ def write_contacts(world: World) -> None:
         rows.normal_row[row] = n_box + 3 * rows.normal_row[row]
     for c in range(contacts.count[0]):
         write_contact(world, c)
-    bend_contacts(world)
+    follow_curvature(world)

@@ -26,6 +26,7 @@ def start_row(rows: Rows, kind: int, body_a: int, body_b: int) -> int:
     rows.bias[row] = 0.0
     rows.sweep_bias_delta[row] = 0.0
     rows.rebound[row] = 0.0
+    rows.smooth[row] = 0
     rows.cfm[row] = 0.0
     rows.lo[row] = -math.inf
     rows.hi[row] = math.inf

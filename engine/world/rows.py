@@ -36,6 +36,7 @@ class Rows(NamedTuple):
     bias: NDArray  # (max,) m/s or rad/s
     sweep_bias_delta: NDArray  # (max,) m/s               change of a contact's bias that sweeping solvers may apply
     rebound: NDArray  # (max,) m/s, rad/s     separation speed of a struck contact or stop, included in bias; 0: none
+    smooth: NDArray  # (max,) int64            1: normal of a contact that rolls on, which does no work but by errors
     cfm: NDArray  # (max,) 1/kg ...           compliance: w = J v + bias + cfm lam
     lo: NDArray  # (max,) N s or N m s
     hi: NDArray  # (max,) N s or N m s

@@ -1,0 +1,149 @@
+"""Contacts that carry load while bodies roll, slide or rock: rows of second order in h.
+
+A row of the middle of the step is not that of its end. For a contact that stays, the gap in the next
+middle is
+
+    gap + h J v+ + h^2/2 d(J v)/dt
+
+(contact_curvature.py), so its bias is gap/h + h/2 d(J v)/dt. With gap/h alone such contacts lose
+energy to first order in h: each kick removes the normal velocity that curvature has made since the
+last. The scheme is that of SHAKE, which keeps energy over long times.
+"""
+
+from __future__ import annotations
+
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contact_curvature import contact_acceleration
+from cardan.engine.constraints.row import row_speed
+from cardan.engine.spatial.mat3 import load33, times_vector
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.world import World
+
+SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
+
+# [rad per step] Bodies that turn less stand; for bodies that turn more the quadratic says nothing.
+LEAST_TURN, MOST_TURN = 1e-6, 0.2
+# Below this share of its cone friction sticks.
+STICKING = 0.999
+
+
+@kernel
+def is_sticking(contacts: Contacts, c: int, n: Vec3) -> bool:
+    """Whether the friction of the last step was within its cone."""
+    impulse = load3(contacts.impulse_W, c)
+    normal = dot(impulse, n)
+    most = STICKING * contacts.friction[c] * normal
+    return dot(impulse, impulse) - normal * normal < most * most
+
+
+@kernel
+def guess_velocities(world: World) -> None:
+    """Velocities after the kick if its impulses are those of the last step.
+
+    A body that this makes faster by more than the restitution threshold was struck; it and bodies
+    of trees keep the velocities of before the kick.
+
+    Reads   rows.lam_warm of all rows, motion.velocity_free
+    Writes  motion.scratch (n, 6) angular first, W
+    """
+    rows, bodies, motion = world.work.rows, world.model.bodies, world.work.motion
+    v, old, free = motion.scratch, motion.velocity_old, motion.velocity_free
+    v[:, :] = 0.0
+    for row in range(rows.count[0]):
+        lam, a, b = rows.lam_warm[row], rows.body_a[row], rows.body_b[row]
+        for k in range(6):
+            v[a, k] += lam * rows.J_a[row, k]
+            v[b, k] += lam * rows.J_b[row, k]
+    for i in range(v.shape[0]):
+        turn = times_vector(load33(motion.inverse_inertia_W, i), (v[i, 0], v[i, 1], v[i, 2]))
+        gained2 = 0.0
+        for k in range(3):
+            v[i, k] = free[i, k] + turn[k]
+            v[i, 3 + k] = free[i, 3 + k] + bodies.inverse_mass[i] * v[i, 3 + k]
+            gained2 += (v[i, 3 + k] - old[i, 3 + k]) ** 2
+        struck = gained2 > world.options.restitution_threshold**2
+        if struck or bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
+            for k in range(6):
+                v[i, k] = old[i, k]
+
+
+@kernel
+def end_of_pair(contacts: Contacts, first: int) -> int:
+    """The contact after the last one of the pair of shapes of contact `first`."""
+    last = first + 1
+    while (
+        last < contacts.count[0]
+        and contacts.shape_a[last] == contacts.shape_a[first]
+        and contacts.shape_b[last] == contacts.shape_b[first]
+    ):
+        last += 1
+    return last
+
+
+@kernel
+def rolls(world: World, first: int, last: int) -> bool:
+    """Whether a rigid pair that turns carried load in the last step, and nothing strikes."""
+    rows, contacts, w = world.work.rows, world.work.contacts, world.state.w_WB_W
+    turn = norm(load3(w, contacts.body_a[first])) + norm(load3(w, contacts.body_b[first]))
+    turn *= world.clock.h[0]
+    if contacts.compliance[first] > 0.0 or turn < LEAST_TURN or turn > MOST_TURN:
+        return False
+    load = 0.0
+    for c in range(first, last):
+        row = rows.count[1] + 3 * c
+        load += rows.lam_warm[row]
+        if row_speed(rows, row, world.state) < -world.options.restitution_threshold:
+            return False
+    return load > 0.0
+
+
+@kernel
+def follow_contact(world: World, c: int) -> None:
+    """Write the biases of contact c for the curved path of its point.
+
+    A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
+    is left to stabilisation, whose error is the gap in the next middle. Tangents of friction that
+    slides keep the direction of slip of this middle.
+
+    Writes  rows.bias, error, sweep_bias_delta, smooth
+    """
+    rows, contacts, h = world.work.rows, world.work.contacts, world.clock.h[0]
+    row = rows.count[1] + 3 * c
+    n = load3(contacts.normal_W, c)
+    t1 = perpendicular(n)
+    normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
+    bend, gap, before = 0.5 * h * normal, contacts.gap[c], rows.bias[row]
+    push = max(gap / h, -abs(bend))
+    rows.bias[row] = push + bend
+    # swept contacts are corrected as far as set_sweep_bias says
+    rows.sweep_bias_delta[row] -= push - before
+    rows.error[row] = 0.5 * h * rows.bias[row] + (gap - h * push)
+    rows.smooth[row] = 1
+    if is_sticking(contacts, c, n):
+        rows.bias[row + 1] += 0.5 * h * along1
+        rows.bias[row + 2] += 0.5 * h * along2
+
+
+@kernel
+def follow_curvature(world: World) -> None:
+    """`follow_contact` of all contacts of pairs that roll; small_steps has steps small enough.
+
+    Check   tests/laws/test_rolling.py
+    """
+    contacts = world.work.contacts
+    if world.options.solver.method == SMALL_STEPS:
+        return
+    guessed = False
+    first = 0
+    while first < contacts.count[0]:
+        last = end_of_pair(contacts, first)
+        if rolls(world, first, last):
+            if not guessed:
+                guess_velocities(world)
+                guessed = True
+            for c in range(first, last):
+                follow_contact(world, c)
+        first = last
