@@ -61,8 +61,8 @@ def book_contacts(world: World) -> bool:
 
     Negative work of a normal is an impact, positive work is position correction. All work of a
     contact that rolls on is correction: none of it would be done at a smaller step. Compliant
-    contacts are booked by book_compliant_contacts. Work of tangents on a surface with a surface velocity is
-    work of a drive.
+    contacts are booked by book_compliant_contacts. Work of tangents on a surface with a surface
+    velocity is work of a drive.
 
     Reads   contacts.impulse_W of this kick; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in; motion.scratch. Returns whether a contact is compliant

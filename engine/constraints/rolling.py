@@ -1,7 +1,7 @@
 """Contacts that carry load while bodies roll, slide or rock: rows of second order in h.
 
-A row of the middle of the step is not that of its end. For a contact that stays, the gap in the next
-middle is
+A row of the middle of the step is not that of its end. For a contact that stays, the gap in the
+next middle is
 
     gap + h J v+ + h^2/2 d(J v)/dt
 
@@ -25,7 +25,7 @@ from cardan.engine.world.world import World
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # [rad per step] Bodies that turn less stand; for bodies that turn more the quadratic says nothing.
-LEAST_TURN, MOST_TURN = 1e-6, 0.2
+LEAST_TURN, MOST_TURN = 1e-6, 0.5
 # Below this share of its cone friction sticks.
 STICKING = 0.999
 
