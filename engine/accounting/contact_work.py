@@ -13,6 +13,7 @@ from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, Bodies
+from cardan.engine.world.problem import BIAS_APPLIED
 from cardan.engine.world.state import (
     FIRST_ENERGY,
     LEDGER_CORRECTION,
@@ -98,7 +99,8 @@ def book_contacts(world: World) -> bool:
         done = along * dot(n, v)
         rubbed -= dot(push, v) - done + surface_velocity
         driven -= surface_velocity
-        if rows.smooth[first + 3 * c] == 1:
+        row = first + 3 * c
+        if rows.smooth[row] == 1 and problem.sweep_bias_delta[row] != BIAS_APPLIED:
             given += done
         elif contacts.compliance[c] == 0.0:
             taken -= min(done, 0.0)

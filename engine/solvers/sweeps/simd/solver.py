@@ -50,7 +50,8 @@ def apply_sweep_bias(problem: Problem, rows: NDArray, n: int) -> bool:
         i = rows[c]
         is_warm = is_warm or problem.lam[i] != 0.0
         if problem.sweep_bias_delta[i] != BIAS_APPLIED:
-            problem.b[i] += problem.sweep_bias_delta[i]
+            for r in range(i, i + 3):
+                problem.b[r] += problem.sweep_bias_delta[r]
         problem.sweep_bias_delta[i] = BIAS_APPLIED
     return is_warm
 
