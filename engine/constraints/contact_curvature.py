@@ -228,7 +228,7 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     """d(J v)/dt [m/s^2] of the rows of contact c along (n, t1, t2) while bodies fly freely.
 
     The contact point travels at a' over A and b' over B such that it stays one point and the
-    normals stay opposite (the contact equations of Montana 1988):
+    normals stay opposite:
 
         a' - b' = u,   K_a a' + K_b b' = (w_b - w_a) x n,   dn/dt = w_a x n + K_a a'
         dJv/dt = e . [w_b x (w_b x r_b + b') - w_a x (w_a x r_a + a')] + de/dt . u + J . free
@@ -236,8 +236,9 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     u the tangential velocity of B relative to A at the contact; the tangents are taken as fixed,
     which is exact where nothing slides. `free` are accelerations of free flight.
 
-    Reads   poses and velocities in the middle of the step, motion.bias_acceleration
-    Check   tests/engine/constraints/test_contact_curvature.py, tests/laws/test_rolling.py
+    Reads   poses in the middle of the step, motion.scratch (velocities), bias_acceleration
+    Source  Montana 1988
+    Check   tests/laws/test_rolling.py
     """
     contacts, state = world.work.contacts, world.state
     n, t1, t2 = basis

@@ -1,0 +1,181 @@
+"""Bodies that roll, slide and rock on a plane: energy stays, and motion is of second order in h.
+
+The reference is an ordinary differential equation of its own: a rigid body that rolls without slip,
+by Newton and Euler about the contact, solved by DOP853.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+from cardan import engine
+from cardan.schemas import load_scene
+
+G, UP = 9.81, np.array([0.0, 0.0, 1.0])
+Floats = NDArray[np.float64]
+# u -> (support point, its derivative along du), body axes
+Support = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+
+def ellipsoid(radii: list[float]) -> Support:
+    squares = np.square(radii)
+
+    def support(u: Floats, du: Floats) -> tuple[Floats, Floats]:
+        length = np.sqrt(squares @ u**2)
+        x = squares * u / length
+        return x, squares * du / length - x * (squares @ (u * du)) / length**2
+
+    return support
+
+
+def rim(radius: float, half: float) -> Support:
+    def support(u: Floats, du: Floats) -> tuple[Floats, Floats]:
+        flat, change = u * [1, 1, 0], du * [1, 1, 0]
+        length = np.linalg.norm(flat)
+        x = radius * flat / length
+        along = radius * (change / length - flat * (flat @ change) / length**3)
+        return x + half * np.sign(u[2]) * UP, along
+
+    return support
+
+
+def rolled(body: dict[str, Any], support: Support, duration: float, n: int) -> tuple[Any, Any]:
+    """Orientations and angular velocities (world axes) of rolling without slip at n + 1 times."""
+    inertia = np.zeros((3, 3))
+    given = [*body["inertia"], 0, 0, 0][:6]
+    inertia[np.diag_indices(3)] = given[:3]
+    inertia[[0, 1, 0, 2, 1, 2], [1, 0, 2, 0, 2, 1]] = np.repeat(given[3:], 2)
+    centre, mass = np.array(body.get("center_of_mass", [0, 0, 0])), body["mass"]
+
+    def rates(_: float, y: Floats) -> Floats:
+        R = Rotation.from_quat(y[:4], scalar_first=True).as_matrix()
+        w = y[4:]
+        u, w_B = -R.T[:, 2], R.T @ w
+        x, dx = support(u, -np.cross(w_B, u))
+        s, ds = R @ (x - centre), R @ (dx + np.cross(w_B, x - centre))
+        in_world = R @ inertia @ R.T
+        skew = np.array([[0, -s[2], s[1]], [s[2], 0, -s[0]], [-s[1], s[0], 0]])
+        torque = mass * np.cross(s, np.cross(ds, w) + G * UP) - np.cross(w, in_world @ w)
+        turn = np.linalg.solve(in_world - mass * skew @ skew, torque)
+        q, v = y[0], y[1:4]
+        return np.array([-0.5 * w @ v, *(0.5 * (q * w + np.cross(w, v))), *turn])
+
+    start = [*body.get("orientation", [1, 0, 0, 0]), *body["angular_velocity"]]
+    times = np.linspace(0, duration, n + 1)
+    solved = solve_ivp(rates, (0, duration), start, "DOP853", times, rtol=1e-11, atol=1e-12)
+    return Rotation.from_quat(solved.y[:4].T, scalar_first=True), solved.y[4:].T
+
+
+def scene_of(body: dict[str, Any], friction: float, dt: float, **options: Any) -> dict[str, Any]:
+    floor = {"name": "floor", "type": "static",
+             "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]}  # fmt: skip
+    return {
+        "gravity": [0, 0, -G],
+        "simulation": {"dt": dt, "duration": 100, **options},
+        "materials": {"m": {"friction": friction}},
+        "bodies": [floor, {"name": "body", **body}],
+    }
+
+
+def simulated(scene: dict[str, Any], duration: float, n: int) -> tuple[Any, Any, Any]:
+    """Orientations and angular velocities at n + 1 times, and the simulation."""
+    simulation = engine.Simulation(load_scene(scene))
+    quaternions, spins = [simulation.poses()[1, 3:]], [simulation.velocities()[1, 3:]]
+    for _ in range(n):
+        simulation.advance(round(duration / n / scene["simulation"]["dt"]))
+        assert simulation.failure is None
+        quaternions.append(simulation.poses()[1, 3:])
+        spins.append(simulation.velocities()[1, 3:])
+    return Rotation.from_quat(np.array(quaternions), scalar_first=True), np.array(spins), simulation
+
+
+def rocking() -> dict[str, Any]:
+    """An ellipsoid turned by half a radian about y, just touching, at rest."""
+    radii, angle = [0.2, 0.1, 0.1], 0.5
+    height = np.hypot(radii[0] * np.sin(angle), radii[2] * np.cos(angle))
+    a, b, c = np.square(radii)
+    return {
+        "position": [0, 0, float(height)],
+        "orientation": [float(np.cos(angle / 2)), 0, float(np.sin(angle / 2)), 0],
+        "mass": 1.0,
+        "inertia": [0.2 * (b + c), 0.2 * (a + c), 0.2 * (a + b)],
+        "angular_velocity": [0, 0, 0],
+        "shapes": [{"type": "ellipsoid", "radii": radii, "material": "m"}],
+    }
+
+
+RATTLEBACK: dict[str, Any] = {
+    "position": [8.726535498373936e-05, 0.0, 0.020075249336022047],
+    "orientation": [0.9999904807207345, 0.0, 0.004363309284746571, 0.0],
+    "linear_velocity": [0.0, 0.0869382526942315, 0.0],
+    "angular_velocity": [-0.04363267749186968, 0.0, -4.999809615320856],
+    "mass": 1.0,
+    "center_of_mass": [0, 0, -0.01],
+    "inertia": [0.0002, 0.0016, 0.0017, -2e-05, 0, 0],
+    "shapes": [{"type": "ellipsoid", "radii": [0.2, 0.03, 0.02], "material": "m"}],
+}
+DISK: dict[str, Any] = {
+    "position": [0.03, 0, 0.051732050807568875],
+    "orientation": [0.9659258262890682, 0.0, 0.2588190451025207, 0.0],
+    "linear_velocity": [0.0, 0.4742691565156753, 0.0],
+    "angular_velocity": [-9.137786552725643, 0.0, -0.018138694184639093],
+    "mass": 1.0,
+    "inertia": [0.0025013333333333337, 0.0025013333333333337, 0.005000000000000001],
+    "shapes": [{"type": "cylinder", "radius": 0.1, "length": 0.004, "material": "m"}],
+}
+SUPPORTS = {
+    "rocking": (rocking(), 1.0, ellipsoid([0.2, 0.1, 0.1])),
+    "rattleback": (RATTLEBACK, 5.0, ellipsoid([0.2, 0.03, 0.02])),
+    "disk": (DISK, 1.0, rim(0.1, 0.002)),
+}
+
+
+def upright(turns: Any) -> Floats:
+    """Angle of the body's z axis to the vertical [rad]."""
+    return np.arccos(np.clip(turns.as_matrix()[:, 2, 2], -1, 1))
+
+
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+@pytest.mark.parametrize("stabilisation", ["projection", "split_impulse"])
+def test_an_ellipsoid_rocks_on(friction: float, stabilisation: str) -> None:
+    scene = scene_of(rocking(), friction, 1e-3, stabilisation=stabilisation)
+    turns, _, simulation = simulated(scene, 20, 4000)
+    assert upright(turns)[-1000:].max() == pytest.approx(0.5, rel=0.003)
+    energy = simulation.energy()
+    # nothing hits, and nothing slides that has friction
+    assert energy["dissipated_impact"] < 1e-6
+    assert abs(energy["dissipated_friction"]) < 1e-4
+    assert abs(energy["correction"]) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["rocking", "rattleback"])
+def test_rolling_is_of_second_order(name: str) -> None:
+    body, friction, support = SUPPORTS[name]
+    duration, n = 1.0, 50
+    truth, _ = rolled(body, support, duration, n)
+    errors = []
+    for dt in (2e-3, 1e-3, 5e-4):
+        turns, _, _ = simulated(scene_of(body, friction, dt), duration, n)
+        errors.append(np.abs((turns * truth.inv()).magnitude()).max())
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert errors[1] < 0.02, errors
+    assert (orders > 1.8).all(), (orders, errors)
+
+
+def test_a_disk_rolls_on_its_circle() -> None:
+    truth, _ = rolled(DISK, SUPPORTS["disk"][2], 4, 400)
+    turns, _, _ = simulated(scene_of(DISK, 1.0, 1e-3), 4, 400)
+    assert np.degrees(np.abs(upright(turns) - upright(truth))).max() < 0.3
+
+
+def test_a_rattleback_reverses() -> None:
+    _, truth = rolled(RATTLEBACK, SUPPORTS["rattleback"][2], 8, 8)
+    _, spins, _ = simulated(scene_of(RATTLEBACK, 5.0, 1e-3), 8, 8)
+    assert truth[0, 2] < -4.9
+    assert truth[-1, 2] > 5.0
+    assert spins[-1, 2] == pytest.approx(truth[-1, 2], rel=0.03)
