@@ -13,8 +13,6 @@ from cardan.schemas.complementarity_check import read_problem
 from cardan.schemas.error import Fault, SceneInvalid
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import invalid, read_body
-from cardan.service.compute.pool import ComputeBusyError
-from cardan.service.errors import ProblemError
 
 router = APIRouter(
     prefix="/complementarity",
@@ -42,16 +40,7 @@ async def solve(request: Request, services: TheServices) -> dict[str, Any]:
     # serialising large matrices takes time: keep the event loop free
     asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
     ask = functools.partial(services.solver.solve, asked, within_s=TIME_LIMIT_S)
-    try:
-        found = await anyio.to_thread.run_sync(ask, limiter=_turns)
-    except ComputeBusyError as error:
-        raise ProblemError(
-            503,
-            "engine_not_ready",
-            f"The problem was not solved within {TIME_LIMIT_S:.0f} s: {error}.",
-            retryable=True,
-            headers={"Retry-After": "5"},
-        ) from error
+    found = await anyio.to_thread.run_sync(ask, limiter=_turns)
     if found.faults:
         raise invalid([Fault.model_validate(fault) for fault in found.faults], "request")
     return dict(found.answer or {})

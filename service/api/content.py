@@ -8,7 +8,7 @@ from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from cardan.service.api.digits import whole_number
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 
 CHUNK = 256 * 1024
 

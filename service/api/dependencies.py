@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 
 from cardan.schemas import Problem
-from cardan.service.api.problems import MEDIA_TYPE
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import MEDIA_TYPE, ProblemError
 from cardan.service.settings import Settings
 from cardan.service.simulations.services import Services
 

@@ -13,8 +13,6 @@ from cardan.schemas import Fault
 from cardan.schemas import dynamics as d
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import invalid, located, read_body, read_request, take_scene
-from cardan.service.compute.pool import ComputeBusyError
-from cardan.service.errors import ProblemError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.services import Services
 
@@ -76,15 +74,7 @@ async def answer(operation: str, request: Request, services: Services) -> Respon
     order = m.ComputeOrder(
         intake.text.document, operation, asked.model_dump(exclude={"scene"}, exclude_none=True)
     )
-    try:
-        computed = await run_sync(services.compute.compute, order, limiter=_turns)
-    except ComputeBusyError as error:
-        raise ProblemError(
-            503,
-            "engine_not_ready",
-            f"This cannot be computed now: {error}.",
-            headers={"Retry-After": "5"},
-        ) from error
+    computed = await run_sync(services.compute.compute, order, limiter=_turns)
     if computed.scene_faults:
         faults = [Fault.model_validate(fault) for fault in computed.scene_faults]
         raise invalid(located(faults, {}, "/scene"))

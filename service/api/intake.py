@@ -27,8 +27,7 @@ from cardan.schemas.examples import example_document, example_names
 from cardan.schemas.parse import parse_json
 from cardan.schemas.spelling import did_you_mean
 from cardan.schemas.translate import translate
-from cardan.service.compute.pool import ComputeBusyError
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 from cardan.service.simulations.admission import SceneText
 from cardan.service.simulations.messages import Checked
 from cardan.service.simulations.services import Services
@@ -103,17 +102,9 @@ def take_scene(
 
 
 async def ask_engine(services: Services, document: str, *, probe_s: float = 0.0) -> Checked:
-    """Return the engine's report on a scene. Raises ProblemError 503 without a free worker."""
+    """Return the engine's report on a scene. Raises ServiceError without a free worker."""
     check = functools.partial(services.compute.check, document, probe_s=probe_s)
-    try:
-        return await anyio.to_thread.run_sync(check, limiter=_checks)
-    except ComputeBusyError as error:
-        raise ProblemError(
-            503,
-            "engine_not_ready",
-            f"The scene cannot be checked now: {error}.",
-            headers={"Retry-After": "5"},
-        ) from error
+    return await anyio.to_thread.run_sync(check, limiter=_checks)
 
 
 async def refuse_physics_faults(

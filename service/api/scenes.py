@@ -10,7 +10,7 @@ from cardan.schemas.api import ValidationReport
 from cardan.schemas.json_schema import scene_json_schema
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import Intake, ask_engine, read_body, take_scene
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 from cardan.service.simulations.services import Services
 
 router = APIRouter(

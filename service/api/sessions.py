@@ -22,8 +22,9 @@ from cardan.service.api.dependencies import (
     refuse_unknown_query,
 )
 from cardan.service.api.intake import located, read_body, read_request, take_scene
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import moment
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ServiceError
 from cardan.service.processes.protocol import Result
 from cardan.service.sessions import LiveSession, Plan, Sessions
 from cardan.service.sessions.parse_command import check_series, parse_command
@@ -93,7 +94,7 @@ def sessions_of(request: Request) -> Sessions:
 
 
 def session_of(session_id: str, request: Request) -> LiveSession:
-    """Return the session of the path. Raises ProblemError (404, 410)."""
+    """Return the session of the path. Raises ServiceError."""
     return sessions_of(request).get(session_id)
 
 
@@ -110,10 +111,10 @@ async def create(
     plan = await run_sync(_plan, asked, settings.limits)
     try:
         session = await sessions.create(plan)
-    except ProblemError as problem:
-        faults = [Fault.model_validate(fault) for fault in problem.errors]
+    except ServiceError as error:
+        faults = [Fault.model_validate(fault) for fault in error.errors]
         moved = located(faults, asked.overrides, "/scene")
-        problem.errors = [fault.model_dump() for fault in moved]
+        error.errors = [fault.model_dump() for fault in moved]
         raise
     found = describe(session)
     response.headers["Location"] = found.links["self"]

@@ -30,9 +30,9 @@ from cardan.service.api.intake import (
     refuse_physics_faults,
     take_scene,
 )
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
-from cardan.service.errors import ProblemError
-from cardan.service.simulations.admission import NewRun, QueueFullError
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import TERMINAL, RunState
@@ -225,11 +225,6 @@ def refuse_when_full(services: Services) -> None:
         )
 
 
-def queue_full(error: QueueFullError) -> ProblemError:
-    """Return the problem of a full queue."""
-    return ProblemError(429, "queue_full", str(error), headers={"Retry-After": "10"})
-
-
 def _asked(document: Any, services: Services) -> tuple[SimulationRequest, str]:
     """Return the request and the path of its scene in the body."""
     if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
@@ -245,15 +240,8 @@ def _admit(services: Services, intake: Intake, ask: SimulationRequest, key: str 
     refuse_when_full(services)
     timeout = ask.timeout_s or services.settings.default_timeout_s
     run = NewRun(overrides={}, total_steps=intake.counts.steps, timeout_s=timeout)
-    try:
-        return services.admission.simulation(
-            intake.text,
-            run,
-            name=ask.name or intake.scene.name,
-            key=key,
-        )
-    except QueueFullError as error:
-        raise queue_full(error) from error
+    name = ask.name or intake.scene.name
+    return services.admission.simulation(intake.text, run, name=name, key=key)
 
 
 def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -> Response:

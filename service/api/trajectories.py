@@ -10,8 +10,8 @@ from fastapi.responses import Response
 from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.simulations import known_run, nothing_yet
-from cardan.service.errors import ProblemError
 from cardan.service.recordings.folder import read_folder
 from cardan.service.recordings.formats import FORMATS, Format, FormatError, encode
 from cardan.service.recordings.slices import Slice, SliceError, cut

@@ -9,6 +9,7 @@ import threading
 from typing import Any, TypeVar
 
 from cardan.service import clock
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.worker_client import Worker, WorkerLostError
@@ -21,8 +22,13 @@ LEAST_PAUSE_SECONDS = 0.1
 Answer = TypeVar("Answer", m.Checked, m.Computed, m.Solved)
 
 
-class ComputeBusyError(Exception):
+class ComputeBusyError(ServiceError):
     """No answer in time: the kernels are still being compiled, or the scene is very large."""
+
+    def __init__(self, why: str) -> None:
+        """Say why."""
+        detail = f"This cannot be computed now: {why}."
+        super().__init__(ErrorCode.ENGINE_NOT_READY, detail, retry_after_s=5)
 
 
 class ComputePool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.service import clock
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes import protocol
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
@@ -146,12 +146,12 @@ class LiveSession:
         self.last_used = clock.monotonic()
 
     async def start(self) -> None:
-        """Start the worker and wait until the scene is built. Raises ProblemError."""
+        """Start the worker and wait until the scene is built. Raises ServiceError."""
         self._handle(states.StartRequested())
         await self._left(Phase.STARTING)
-        if self.phase is Phase.FAILED:
-            problem = self._machine.failure or {}
-            raise _start_problem(problem)
+        # a simulation that failed in its first steps is a session all the same
+        if self.failure is not None and not self._machine.has_worker:
+            raise _start_error(self.failure)
 
     async def close(self, reason: str) -> None:
         """End the session; returns when its process is gone."""
@@ -169,16 +169,15 @@ class LiveSession:
     ) -> asyncio.Future[Result]:
         """Hand a command to the worker, after all earlier ones; its result comes later.
 
-        Raises ProblemError when the session cannot take it now.
+        Raises ServiceError when the session cannot take it now.
         """
         self.touch()
         refused = states.refusal(self._machine, op)
         if refused is not None:
-            code, detail = refused
-            raise ProblemError(410 if code == "session_closed" else 409, code, detail)
+            raise ServiceError(*refused)
         if len(self._pending) >= MAX_PENDING:
             detail = f"{MAX_PENDING} commands of this session wait for their result."
-            raise ProblemError(429, "too_many_commands", detail)
+            raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
         self._number += 1
         command = Command(self._number, op, arguments, body)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
@@ -195,10 +194,10 @@ class LiveSession:
     async def command(
         self, op: str, arguments: dict[str, Any] | None = None, *, body: bytes = b""
     ) -> Result:
-        """Do a command and wait for its result. Raises ProblemError."""
+        """Do a command and wait for its result. Raises ServiceError."""
         result = await self.submit(op, arguments or {}, body=body)
         if result.problem is not None:
-            raise problem_of(result)
+            raise ServiceError.of(result.problem)
         return result
 
     async def snapshot(self) -> Snapshot:
@@ -344,8 +343,8 @@ class LiveSession:
             case states.Disconnect(reason):
                 self.fanout.close(1001, reason)
 
-    def _fail_pending(self, code: str, detail: str) -> None:
-        problem = {"status": 409, "code": code, "detail": detail, "errors": []}
+    def _fail_pending(self, code: ErrorCode, detail: str) -> None:
+        problem = ServiceError(code, detail).problem
         waiting, self._pending = self._pending, {}
         for number, pending in waiting.items():
             if not pending.answer.done():
@@ -362,23 +361,7 @@ class LiveSession:
             await self._phase_changed.wait()
 
 
-def problem_of(result: Result) -> ProblemError:
-    """The problem of a refused command."""
-    problem = dict(result.problem or {})
-    return ProblemError(
-        int(problem.get("status", 422)),
-        str(problem.get("code", "command_impossible")),
-        str(problem.get("detail", "")),
-        errors=problem.get("errors", ()),
-    )
-
-
-def _start_problem(failure: dict[str, Any]) -> ProblemError:
-    if failure.get("code") == "worker_lost":
-        return ProblemError(503, "no_worker", str(failure["message"]))
-    return ProblemError(
-        422,
-        str(failure.get("code", "scene_invalid")),
-        str(failure.get("detail", "The engine cannot build this scene.")),
-        errors=failure.get("errors", ()),
-    )
+def _start_error(failure: dict[str, Any]) -> ServiceError:
+    if failure["code"] == "worker_lost":
+        return ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
+    return ServiceError.of(failure)

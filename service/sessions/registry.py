@@ -5,7 +5,7 @@ import contextlib
 import logging
 
 from cardan.service import clock
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.supervisor import Watch
 from cardan.service.sessions.live_session import LiveSession, Plan, Policy
@@ -80,7 +80,7 @@ class Sessions:
         return list(self._sessions.values())
 
     def get(self, session_id: str) -> LiveSession:
-        """The session, whose idle time begins anew. Raises ProblemError (404, 410)."""
+        """The session, whose idle time begins anew. Raises ServiceError."""
         session = self._sessions.get(session_id)
         if session is not None:
             session.touch()
@@ -88,18 +88,19 @@ class Sessions:
         if session_id in self._closed:
             reason = self._closed[session_id]
             detail = f"The session {session_id} was closed: {reason}."
-            raise ProblemError(410, "session_closed", detail)
-        raise ProblemError(404, "session_not_found", f"There is no session {session_id!r}.")
+            raise ServiceError(ErrorCode.SESSION_CLOSED, detail)
+        detail = f"There is no session {session_id!r}."
+        raise ServiceError(ErrorCode.SESSION_NOT_FOUND, detail)
 
     async def create(self, plan: Plan) -> LiveSession:
-        """A new session, its scene built. Raises ProblemError: 422 (the engine), 503."""
+        """A new session, its scene built. Raises ServiceError."""
         ended = None
         if len(self._sessions) >= self.max_sessions:
             ended = self._longest_abandoned()
             if ended is None:
                 detail = f"{self.max_sessions} sessions are alive, and no more are allowed; "
                 detail += "delete one."
-                raise ProblemError(503, "no_capacity", detail, headers={"Retry-After": "10"})
+                raise ServiceError(ErrorCode.NO_CAPACITY, detail, retry_after_s=10)
             del self._sessions[ended.id]
         session = LiveSession(clock.new_id("ses"), plan, self._policy, self._launcher)
         self._sessions[session.id] = session
@@ -114,15 +115,15 @@ class Sessions:
         return session
 
     async def delete(self, session_id: str, viewer: str | None = None) -> None:
-        """End a session; returns when its process is gone. Raises ProblemError.
+        """End a session; returns when its process is gone. Raises ServiceError.
 
-        With `viewer`, a client id: only when no other viewer is connected, else 409.
+        With `viewer`, a client id: only when no other viewer is connected.
         """
         session = self.get(session_id)
         others = {one.client_id for one in session.fanout} - {viewer}
         if viewer is not None and others:
             detail = f"Others look at the session {session_id}: {len(others)}."
-            raise ProblemError(409, "session_in_use", detail)
+            raise ServiceError(ErrorCode.SESSION_IN_USE, detail)
         await self._end(session, "it was deleted")
 
     def _longest_abandoned(self) -> LiveSession | None:
@@ -142,8 +143,7 @@ class Sessions:
                 await self.warm()
         except TimeoutError as error:
             detail = "The compiled kernels are still being prepared; try again soon."
-            headers = {"Retry-After": "10"}
-            raise ProblemError(503, "warming_up", detail, headers=headers) from error
+            raise ServiceError(ErrorCode.WARMING_UP, detail, retry_after_s=10) from error
 
     async def _until_warm(self) -> float:
         """Prove with a worker that the kernels are loaded, until one is; seconds that took."""

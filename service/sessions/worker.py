@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cardan.engine import SceneError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes import limits, protocol
 from cardan.service.processes.protocol import (
     Accepted,
@@ -32,7 +33,6 @@ from cardan.service.processes.protocol import (
     Stop,
 )
 from cardan.service.sessions import frames
-from cardan.service.sessions.commands import RefusalError
 from cardan.service.sessions.live_run import LiveRun
 from cardan.service.sessions.queries import QUERIES
 
@@ -78,8 +78,8 @@ def _serve(channel: "Channel", start: Start, began: float) -> None:
         run = LiveRun(start.scene, start.run, start.body)
     except SceneError as error:
         faults = [fault.model_dump() for fault in error.errors]
-        problem = {"code": "scene_invalid", "detail": faults[0]["message"], "errors": faults}
-        channel.send(Refused(problem))
+        refused = ServiceError(ErrorCode.SCENE_INVALID, faults[0]["message"], errors=faults)
+        channel.send(Refused(refused.problem))
         return
     simulation = run.simulation
     channel.send(
@@ -101,7 +101,7 @@ def _too_large(what: str) -> dict[str, Any]:
     detail = f"{what} needs more memory than a worker may use."
     hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
     fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
-    return {"status": 422, "code": "too_large", "detail": detail, "errors": [fault]}
+    return ServiceError(ErrorCode.SCENE_TOO_LARGE, detail, errors=[fault]).problem
 
 
 class Channel:
@@ -214,7 +214,7 @@ class Loop:
         problem, value, data = None, None, b""
         try:
             value, data = run.apply(number, command.op, command.arguments, command.body)
-        except RefusalError as refusal:
+        except ServiceError as refusal:
             problem = refusal.problem
         except MemoryError:
             if command.op not in QUESTIONS:

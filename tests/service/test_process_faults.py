@@ -17,8 +17,8 @@ import pytest
 
 from cardan.schemas.examples import example_document
 from cardan.service.api.health import healthz
+from cardan.service.api.problems import ProblemError
 from cardan.service.compute.pool import ComputePool
-from cardan.service.errors import ProblemError
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.settings import Settings
 from cardan.service.simulations import messages as m
