@@ -14,10 +14,10 @@ from cardan.schemas.error import shown
 from cardan.service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.simulations import refuse_when_full
+from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations import variations
 from cardan.service.simulations.admission import NewBatch, NewRun
-from cardan.service.simulations.services import Services
 
 # variants validated before a batch is admitted; the others are validated when they start
 MOST_CHECKED = 500

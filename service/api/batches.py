@@ -28,8 +28,8 @@ from cardan.service.api.views import (
     simulation_url,
 )
 from cardan.service.recordings.rows import encode_rows
+from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
-from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import RunState
 
 router = APIRouter(

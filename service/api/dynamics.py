@@ -13,8 +13,8 @@ from cardan.schemas import Fault
 from cardan.schemas import dynamics as d
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import invalid, located, read_body, read_request, take_scene
-from cardan.service.simulations import messages as m
-from cardan.service.simulations.services import Services
+from cardan.service.compute import messages as m
+from cardan.service.services import Services
 
 router = APIRouter(
     prefix="/dynamics",

@@ -10,8 +10,8 @@ import anyio.to_thread
 from fastapi import Request
 
 from cardan.service.api.problems import ProblemError
+from cardan.service.services import Services
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError
-from cardan.service.simulations.services import Services
 
 MAX_KEY_LENGTH = 255
 

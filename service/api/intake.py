@@ -28,9 +28,9 @@ from cardan.schemas.parse import parse_json
 from cardan.schemas.spelling import did_you_mean
 from cardan.schemas.translate import translate
 from cardan.service.api.problems import ProblemError
+from cardan.service.compute.messages import Checked
+from cardan.service.services import Services
 from cardan.service.simulations.admission import SceneText
-from cardan.service.simulations.messages import Checked
-from cardan.service.simulations.services import Services
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -11,7 +11,7 @@ from cardan.schemas.json_schema import scene_json_schema
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import Intake, ask_engine, read_body, take_scene
 from cardan.service.api.problems import ProblemError
-from cardan.service.simulations.services import Services
+from cardan.service.services import Services
 
 router = APIRouter(
     tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]

@@ -32,9 +32,9 @@ from cardan.service.api.intake import (
 )
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
+from cardan.service.services import Services
 from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.catalog import Row
-from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import TERMINAL, RunState
 
 router = APIRouter(

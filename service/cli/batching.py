@@ -22,8 +22,8 @@ from cardan.service.cli.scene_source import parse_text, read_document
 from cardan.service.errors import ServiceError
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.rows import encode_rows
+from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
-from cardan.service.simulations.services import Services, opened
 
 POLL_SECONDS = 0.1
 

@@ -22,7 +22,7 @@ from cardan.schemas.complementarity import (
 from cardan.schemas.complementarity_check import place_of, read_problem
 from cardan.schemas.error import Fault, SceneInvalid
 from cardan.service import clock
-from cardan.service.simulations import messages as m
+from cardan.service.compute import messages as m
 
 # arguments of the engine that are called otherwise in a document
 _FIELDS = {"bounds": "lo", "M": "A", "W": "A", "q": "b", "dimension": "dim"}

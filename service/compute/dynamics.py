@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
 from cardan.schemas.dynamics import MAX_NUMBERS
-from cardan.service.simulations import messages as m
+from cardan.service.compute import messages as m
 
 if TYPE_CHECKING:
     from cardan.engine import Dynamics

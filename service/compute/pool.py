@@ -9,13 +9,14 @@ import threading
 from typing import Any, TypeVar
 
 from cardan.service import clock
+from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.simulations import messages as m
-from cardan.service.simulations.worker_client import Worker, WorkerLostError
+from cardan.service.processes.worker_client import Worker, WorkerLimits, WorkerLostError
 
 log = logging.getLogger("cardan.jobs")
 
+WORKER = "cardan.service.compute.worker"
 MOST_LOSSES = 2
 LEAST_PAUSE_SECONDS = 0.1
 
@@ -34,7 +35,7 @@ class ComputeBusyError(ServiceError):
 class ComputePool:
     """One process that builds engines and discards them; callers take turns."""
 
-    def __init__(self, launcher: WorkerLauncher, limits: m.WorkerLimits) -> None:
+    def __init__(self, launcher: WorkerLauncher, limits: WorkerLimits) -> None:
         """The process starts with the first request, or with `start`."""
         self._launcher = launcher
         self._limits = limits
@@ -111,7 +112,9 @@ class ComputePool:
             if left <= 0.0:
                 raise ComputeBusyError("no worker process is ready")
             try:
-                self._worker = Worker(self._launcher, self._limits, left, self._closed.is_set)
+                self._worker = Worker(
+                    WORKER, self._launcher, self._limits, left, self._closed.is_set
+                )
             except WorkerLostError as error:
                 log.error("no worker: %s", error)
                 self._closed.wait(min(pause, left))

@@ -15,14 +15,15 @@ from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.worker_client import Worker, WorkerLimits, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.queue import Claim, Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
-from cardan.service.simulations.worker_client import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.jobs")
 
+WORKER = "cardan.service.simulations.worker"
 LISTEN_SECONDS = 0.05
 IDLE_SECONDS = 1.0
 LEAST_PAUSE_SECONDS = 0.1
@@ -36,7 +37,7 @@ class DispatcherOptions:
 
     slots: int
     results: Path
-    limits: m.WorkerLimits
+    limits: WorkerLimits
     renew_s: float = 1.0
     silence_s: float = 60.0
     stop_grace_s: float = 5.0
@@ -157,6 +158,7 @@ class WorkerSlot:
         worker = self._worker
         if worker is None or not worker.alive:
             worker = self._worker = Worker(
+                WORKER,
                 self._dispatcher.launcher,
                 self._options.limits,
                 self._options.ready_s,

@@ -20,10 +20,10 @@ from cardan.service.api.health import healthz
 from cardan.service.api.problems import ProblemError
 from cardan.service.compute.pool import ComputePool
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.worker_client import WorkerLimits
+from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
-from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import NewRun, SceneText
-from cardan.service.simulations.services import Services, opened
 from cardan.service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, run_to_end, wait_for
 
@@ -110,7 +110,7 @@ def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
 
 
 def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services):
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    limits = WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
     compute = ComputePool(WorkerLauncher(), limits)
     frozen = fork_server_here()
     os.kill(frozen, signal.SIGSTOP)
@@ -151,7 +151,7 @@ def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp
 
 def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     os.kill(fork_server_here(), signal.SIGKILL)
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    limits = WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
     compute = ComputePool(WorkerLauncher(), limits)
     asking = threading.Thread(target=compute.check, args=(example_text(),))
     asking.start()

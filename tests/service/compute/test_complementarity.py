@@ -5,8 +5,8 @@ import json
 import pytest
 
 from cardan.schemas.complementarity import ComplementarityAnswer
+from cardan.service.compute import messages as m
 from cardan.service.compute.complementarity import solve
-from cardan.service.simulations import messages as m
 
 LCP = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}
 SPARSE = {"rows": [0, 0, 1, 1], "columns": [0, 1, 0, 1], "values": [2, 1, 1, 2]}

@@ -9,8 +9,8 @@ from cardan.engine import Dynamics
 from cardan.schemas import Limits, load_scene
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from cardan.service.api.dynamics import OPERATIONS
+from cardan.service.compute import messages as m
 from cardan.service.compute.dynamics import COMPUTING, compute
-from cardan.service.simulations import messages as m
 from tests.engine.trees.trees import random_scene
 
 SCENE = random_scene(np.random.default_rng(8), 4, kinds=("hinge", "slider"))

@@ -11,9 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cardan.service.compute.pool import ComputePool
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.worker_client import WorkerLimits
 from cardan.service.recordings.folder import sweep
 from cardan.service.settings import Settings, SettingsError
-from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.changes import Changes
@@ -47,7 +47,7 @@ class Services:
             key_lifetime_s=settings.idempotency_s,
         )
         self.catalog = Catalog(self._engine)
-        limits = m.WorkerLimits(
+        limits = WorkerLimits(
             memory=settings.worker_memory_bytes,
             file=settings.result_file_bytes,
             scene=settings.limits,

@@ -1,19 +1,51 @@
-"""One worker process of the queue, seen from the service: start, send, receive, end."""
+"""One worker process of the queue or of the pool, seen from the service: start, send, end."""
 
+import importlib
+import logging
 import multiprocessing
 import multiprocessing.connection
+import os
+import resource
+import signal
 from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from cardan.schemas import Limits
 from cardan.service import clock
+from cardan.service.processes import limits as process_limits
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.starting import is_gone, start_process
-from cardan.service.simulations import messages as m
+
+log = logging.getLogger("cardan.workers")
 
 # SIGTERM comes first: the process may be writing
 TERMINATE_SECONDS = 0.5
 LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class WorkerLimits:
+    """What one worker process may use, in bytes, and how large its scenes may be."""
+
+    memory: int
+    file: int
+    scene: Limits
+
+
+@dataclass(frozen=True)
+class Quit:
+    """Leave."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The kernels are loaded; that took `seconds`. `parent` is the process it was forked from."""
+
+    seconds: float
+    parent: int
 
 
 class WorkerLostError(Exception):
@@ -21,12 +53,13 @@ class WorkerLostError(Exception):
 
 
 class Worker:
-    """A process that runs `simulations.worker.main`; used by one thread at a time."""
+    """A process that runs the `serve` of a module; used by one thread at a time."""
 
     def __init__(
         self,
+        module: str,
         launcher: WorkerLauncher,
-        limits: m.WorkerLimits,
+        limits: WorkerLimits,
         ready_s: float,
         given_up: Callable[[], bool],
     ) -> None:
@@ -34,15 +67,11 @@ class Worker:
 
         Raises WorkerLostError.
         """
-        from cardan.service.simulations import worker
-
         ours, theirs = multiprocessing.Pipe()
         try:
             context: Any = multiprocessing.get_context(launcher.start_method)
-            arguments = (theirs, limits, launcher.start_method)
-            self._process: BaseProcess = context.Process(
-                target=worker.main, args=arguments, daemon=True
-            )
+            arguments = (theirs, module, limits, launcher.start_method)
+            self._process: BaseProcess = context.Process(target=_enter, args=arguments, daemon=True)
             start_process(self._process)
         except OSError as error:
             ours.close()
@@ -101,7 +130,7 @@ class Worker:
     def quit(self, grace_s: float) -> None:
         """Request it to exit, then force it."""
         try:
-            self._pipe.send(m.Quit())
+            self._pipe.send(Quit())
         except OSError:
             pass
         else:
@@ -112,11 +141,11 @@ class Worker:
             self._process.join(TERMINATE_SECONDS)
         self.kill()
 
-    def _wait_ready(self, ready_s: float, given_up: Callable[[], bool]) -> m.Ready:
+    def _wait_ready(self, ready_s: float, given_up: Callable[[], bool]) -> Ready:
         until = clock.monotonic() + ready_s
         while clock.monotonic() < until and not given_up():
             first = self.hear(LOOK_SECONDS)
-            if isinstance(first, m.Ready):
+            if isinstance(first, Ready):
                 return first
         raise WorkerLostError(f"the worker was not ready after {ready_s:.0f} s")
 
@@ -126,3 +155,25 @@ class Worker:
         if code is not None and code < 0:
             return f"process {self.pid} ended by signal {-code}"
         return f"process {self.pid} ended with status {code}"
+
+
+def _enter(pipe: Connection, module: str, limits: WorkerLimits, start_method: str) -> None:
+    """In the process: serve until a request to exit or until the service has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if start_method == "forkserver":
+        process_limits.die_with_parent()
+    process_limits.limit_resources(limits.memory)
+    # a write past this fails like one on a full disk, and is reported, not fatal
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limits.file:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file, hard))
+    from cardan import engine
+
+    serve = importlib.import_module(module).serve
+    pipe.send(Ready(engine.warmup(), os.getppid()))
+    try:
+        while not isinstance(order := pipe.recv(), Quit):
+            serve(pipe, order, limits.scene)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        log.info("the service is gone; the worker ends")
