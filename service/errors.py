@@ -12,8 +12,11 @@ class ErrorCode(StrEnum):
 
     COMMAND_IMPOSSIBLE = "command_impossible"
     COMMAND_INVALID = "command_invalid"
+    COMPUTE_TIMED_OUT = "compute_timed_out"
     ENGINE_NOT_READY = "engine_not_ready"
+    INVALID_REQUEST = "invalid_request"
     LIMIT_EXCEEDED = "limit_exceeded"
+    MALFORMED_JSON = "malformed_json"
     NO_CAPACITY = "no_capacity"
     NO_WORKER = "no_worker"
     QUERY_IMPOSSIBLE = "query_impossible"
@@ -32,6 +35,7 @@ class ErrorCode(StrEnum):
     UNKNOWN_JOINT = "unknown_joint"
     UNKNOWN_OP = "unknown_op"
     WARMING_UP = "warming_up"
+    WORKER_LOST = "worker_lost"
 
 
 class ServiceError(Exception):

@@ -5,11 +5,12 @@ import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from cardan.service.compute.pool import ComputePool
+from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.worker_client import WorkerLimits
 from cardan.service.recordings.folder import sweep
@@ -20,6 +21,9 @@ from cardan.service.simulations.changes import Changes
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.tables import UnknownVersionError, open_database
+
+# niceness of the processes that run simulations: requests get the processor first
+RUNS_BEHIND = 5
 
 
 class Services:
@@ -55,13 +59,20 @@ class Services:
         options = DispatcherOptions(
             slots=settings.workers,
             results=settings.results,
-            limits=limits,
+            limits=replace(limits, nice=RUNS_BEHIND),
             silence_s=settings.silence_s,
             stop_grace_s=settings.stop_grace_s,
         )
         self.dispatcher = Dispatcher(self.queue, options, launcher)
-        self.compute = ComputePool(launcher, limits)
-        self.solver = ComputePool(launcher, limits)
+        lanes = PoolOptions(
+            small=settings.small_scene_workers,
+            large=settings.large_scene_workers,
+            dynamics=settings.dynamics_workers,
+            problems=settings.problem_workers,
+            small_bytes=settings.small_scene_bytes,
+            answer_s=settings.answer_s,
+        )
+        self.compute = ComputePool(launcher, limits, lanes)
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Take back what an earlier service left, and begin to work."""
@@ -77,7 +88,6 @@ class Services:
         """Stop working; running runs go back to the queue."""
         self.dispatcher.stop()
         self.compute.close()
-        self.solver.close()
         self._engine.dispose()
         self._lock.close()
 

@@ -12,8 +12,8 @@ from cardan.schemas.api import BatchRequest
 from cardan.schemas.base import Base
 from cardan.schemas.error import shown
 from cardan.service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
-from cardan.service.api.problems import ProblemError
 from cardan.service.api.simulations import refuse_when_full
+from cardan.service.errors import ServiceError
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations import variations
@@ -60,7 +60,7 @@ def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
     for number, overrides in variations.samples(ask, MOST_CHECKED):
         try:
             take_scene(source, limits, overrides, "/scene")
-        except ProblemError as error:
+        except ServiceError as error:
             faults += [_at_variation(fault, ask, number, overrides) for fault in error.errors]
     if faults:
         unique = {(fault["pointer"], fault["code"]): fault for fault in faults}

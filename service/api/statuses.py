@@ -7,8 +7,11 @@ from cardan.service.errors import ErrorCode
 STATUSES: Mapping[ErrorCode, int] = {
     ErrorCode.COMMAND_IMPOSSIBLE: 422,
     ErrorCode.COMMAND_INVALID: 422,
+    ErrorCode.COMPUTE_TIMED_OUT: 504,
     ErrorCode.ENGINE_NOT_READY: 503,
+    ErrorCode.INVALID_REQUEST: 422,
     ErrorCode.LIMIT_EXCEEDED: 422,
+    ErrorCode.MALFORMED_JSON: 400,
     ErrorCode.NO_CAPACITY: 503,
     ErrorCode.NO_WORKER: 503,
     ErrorCode.QUERY_IMPOSSIBLE: 422,
@@ -27,4 +30,5 @@ STATUSES: Mapping[ErrorCode, int] = {
     ErrorCode.UNKNOWN_JOINT: 422,
     ErrorCode.UNKNOWN_OP: 422,
     ErrorCode.WARMING_UP: 503,
+    ErrorCode.WORKER_LOST: 503,
 }

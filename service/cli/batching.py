@@ -19,6 +19,7 @@ from cardan.service.api.views import batch_info
 from cardan.service.cli import console
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import parse_text, read_document
+from cardan.service.compute.messages import CheckOrder
 from cardan.service.errors import ServiceError
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.rows import encode_rows
@@ -81,7 +82,7 @@ def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[s
 
 
 def _check_physics(services: Services, document: str) -> None:
-    checked = services.compute.check(document, within_s=600.0)
+    checked = services.compute.wait_for_answer(CheckOrder(document, {}, 0.0), within_s=600.0)
     if checked.faults:
         raise invalid(located([console.as_fault(f) for f in checked.faults], {}, "/scene"))
 

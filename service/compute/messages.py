@@ -2,7 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class TakeOrder:
+    """Read the body of a request that holds a scene; build the engine of a simulation."""
+
+    body: bytes
+    kind: Literal["simulation", "session"]
+
+
+@dataclass(frozen=True)
+class ReportOrder:
+    """Report on the scene of a body: a `ValidationReport`, with the cost of `probe_s` of steps."""
+
+    body: bytes
+    probe_s: float
 
 
 @dataclass(frozen=True)
@@ -15,19 +31,32 @@ class CheckOrder:
 
 
 @dataclass(frozen=True)
-class ComputeOrder:
-    """Compute something in joint coordinates: an operation of `/v1/dynamics` with its arrays."""
+class DynamicsOrder:
+    """Answer the body of a request to `/v1/dynamics/{operation}`."""
 
-    document: str
     operation: str
-    arguments: Mapping[str, Any]
+    body: bytes
 
 
 @dataclass(frozen=True)
 class SolveOrder:
-    """Solve a complementarity problem: the document of a `ComplementarityRequest` as JSON."""
+    """Solve the complementarity problem of a body."""
 
-    document: str
+    body: bytes
+
+
+Order = TakeOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A scene and its request: `asked` are the request's other fields, `text` is what is stored."""
+
+    asked: Mapping[str, Any]
+    name: str
+    hash: str
+    text: str
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -40,17 +69,17 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Computed:
-    """The answer to a ComputeOrder, or what is wrong with its scene or with its other parts."""
+class Written:
+    """An answer as JSON."""
 
-    answer: Mapping[str, Any] | None = None
-    scene_faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
-    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    body: bytes
 
 
 @dataclass(frozen=True)
-class Solved:
-    """A `ComplementarityAnswer`, or the faults for which there is none."""
+class Refused:
+    """What is wrong with the order: a `ServiceError.problem`."""
 
-    answer: Mapping[str, Any] | None = None
-    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    problem: Mapping[str, Any]
+
+
+Reply = Taken | Checked | Written | Refused

@@ -28,11 +28,12 @@ LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """What one worker process may use, in bytes, and how large its scenes may be."""
+    """What one worker process may use, in bytes, how large its scenes may be, and its niceness."""
 
     memory: int
     file: int
     scene: Limits
+    nice: int = 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ def _enter(pipe: Connection, module: str, limits: WorkerLimits, start_method: st
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if limits.file:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file, hard))
+    os.nice(limits.nice)
     from cardan import engine
 
     serve = importlib.import_module(module).serve

@@ -12,16 +12,9 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.intake import SceneText
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.states import RunState
-
-
-@dataclass(frozen=True)
-class SceneText:
-    """A scene as it is stored: canonical JSON and its hash."""
-
-    hash: str
-    document: str
 
 
 @dataclass(frozen=True)

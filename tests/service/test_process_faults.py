@@ -18,12 +18,14 @@ import pytest
 from cardan.schemas.examples import example_document
 from cardan.service.api.health import healthz
 from cardan.service.api.problems import ProblemError
+from cardan.service.compute.messages import CheckOrder
 from cardan.service.compute.pool import ComputePool
+from cardan.service.intake import SceneText
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.worker_client import WorkerLimits
 from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
-from cardan.service.simulations.admission import NewRun, SceneText
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, run_to_end, wait_for
 
@@ -115,7 +117,7 @@ def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services)
     frozen = fork_server_here()
     os.kill(frozen, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as callers:
-        answer = callers.submit(compute.check, example_text(), within_s=120.0)
+        answer = callers.submit(compute.wait_for_answer, example_order(), within_s=120.0)
         wait_for(starts_a_process, what="somebody who starts a worker")
         os.kill(frozen, signal.SIGKILL)
         assert answer.result(120).faults == ()
@@ -153,12 +155,12 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     os.kill(fork_server_here(), signal.SIGKILL)
     limits = WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
     compute = ComputePool(WorkerLauncher(), limits)
-    asking = threading.Thread(target=compute.check, args=(example_text(),))
+    asking = threading.Thread(target=compute.wait_for_answer, args=(example_order(),))
     asking.start()
     asking.join()
     wait_for(lambda: services.dispatcher.ready, 120, "every slot again")
-    assert compute._worker.alive
-    assert not compute._worker.orphaned
+    alive = [slot.worker for lane in compute.lanes.values() for slot in lane.slots if slot.worker]
+    assert [(one.alive, one.orphaned) for one in alive] == [(True, False)]
     compute.close()
 
 
@@ -216,8 +218,8 @@ def test_a_killed_import_is_done_again_by_another_process(own_server):
         assert post().status_code == 200
 
 
-def example_text():
-    return json.dumps(example_document("double-pendulum"))
+def example_order():
+    return CheckOrder(json.dumps(example_document("double-pendulum")), {}, 0.0)
 
 
 def run_here(services):

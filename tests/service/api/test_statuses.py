@@ -15,7 +15,8 @@ ROOMS = ("simulations", "sessions", "compute", "processes", "recordings", "strea
 
 def sources():
     folder = Path(service.__file__).parent
-    return {path: path.read_text() for room in ROOMS for path in (folder / room).rglob("*.py")}
+    files = [path for room in ROOMS for path in (folder / room).rglob("*.py")]
+    return {path: path.read_text() for path in [*files, folder / "intake.py"]}
 
 
 def test_every_code_has_a_status_and_every_status_a_code():
