@@ -91,7 +91,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         max_sessions=settings.max_sessions,
         worker_memory_bytes=settings.worker_memory_bytes,
     )
-    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher = WorkerLauncher()
     services = Services(settings, launcher)
     app.state.services = services
     app.state.sessions = live

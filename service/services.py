@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.worker_client import WorkerLimits
+from cardan.service.processes.limits import WorkerLimits
 from cardan.service.recordings.folder import sweep
 from cardan.service.settings import Settings, SettingsError
 from cardan.service.simulations.admission import Admission
@@ -114,7 +114,7 @@ class Services:
 @contextmanager
 def opened(settings: Settings) -> Iterator[Services]:
     """A working services without a server."""
-    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher = WorkerLauncher()
     launcher.prepare()
     services = Services(settings, launcher)
     services.start()

@@ -25,8 +25,8 @@ from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import moment
 from cardan.service.compute.messages import TakeOrder
 from cardan.service.errors import ServiceError
-from cardan.service.processes.protocol import Result
 from cardan.service.sessions import LiveSession, Plan, Sessions
+from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import check_series, parse_command
 from cardan.service.sessions.states import Phase
 from cardan.service.streams.codec import SharedFrame

@@ -25,8 +25,8 @@ from cardan.service.api.problems import (
 )
 from cardan.service.api.sessions import tell
 from cardan.service.errors import ServiceError
-from cardan.service.processes.protocol import Result
 from cardan.service.sessions import LiveSession, Sessions
+from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
 from cardan.service.streams.codec import CHANNELS
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer

@@ -22,7 +22,8 @@ from cardan.service import clock
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.worker_client import Worker, WorkerLimits, WorkerLostError
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.compute")
 
@@ -59,7 +60,7 @@ class ComputePool:
 
         def starter(name: str) -> Callable[[float], Worker]:
             own = replace(limits, nice=BEHIND if name == "large" else 0)
-            return lambda within_s: Worker(WORKER, launcher, own, within_s, self._closed.is_set)
+            return lambda within_s: launcher.start_ready(WORKER, own, within_s, self._closed.is_set)
 
         sizes = {
             name: getattr(options, name) for name in ("small", "large", "dynamics", "problems")

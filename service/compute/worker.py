@@ -1,19 +1,22 @@
 """The worker process of the pool: one order, one reply."""
 
 import logging
-from multiprocessing.connection import Connection
 
 from cardan.schemas import Limits
 from cardan.service.compute import complementarity, dynamics, scenes
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.processes.channel import Channel
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Stop
 
 log = logging.getLogger("cardan.worker")
 
 
-def serve(pipe: Connection, order: m.Order, limits: Limits) -> None:
-    """Send the reply to an order."""
-    pipe.send(reply(order, limits))
+def main(channel: Channel, limits: WorkerLimits) -> None:
+    """Reply to orders until told to stop."""
+    while not isinstance(order := channel.receive(), Stop):
+        channel.send(reply(order, limits.scene))
 
 
 def reply(order: m.Order, limits: Limits) -> m.Reply:

@@ -12,9 +12,9 @@ from typing import Any
 from cardan.engine import Simulation
 from cardan.schemas import Scene
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.processes.protocol import LogEntry, PlaybackState, Result
 from cardan.service.sessions import frames
 from cardan.service.sessions.commands import COMMANDS, apply_command
+from cardan.service.sessions.messages import LogEntry, PlaybackState, Result
 from cardan.service.sessions.pacing import Pacer
 from cardan.service.sessions.queries import QUERIES, answer_query
 

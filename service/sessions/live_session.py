@@ -2,21 +2,21 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.processes import protocol
-from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
-from cardan.service.processes.supervisor import Supervisor, Watch
-from cardan.service.sessions import states
+from cardan.service.processes.worker import Hello, Worker
+from cardan.service.sessions import messages, states
 from cardan.service.sessions.history import History
 from cardan.service.sessions.log import CommandLog, LoggedCommand
+from cardan.service.sessions.messages import Command, LogEntry, Message, PlaybackState, Result
 from cardan.service.sessions.recovery import Recovery
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
+from cardan.service.sessions.supervisor import Supervisor, Watch
 from cardan.service.streams import codec
 from cardan.service.streams.fanout import Fanout
 from cardan.service.streams.viewer import Viewer
@@ -80,7 +80,7 @@ class LiveSession:
     """A session of the API. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, session_id: str, plan: Plan, policy: Policy, launcher: WorkerLauncher
+        self, session_id: str, plan: Plan, policy: Policy, start: Callable[[], Worker]
     ) -> None:
         """Prepare; nothing runs before `start`."""
         self.id = session_id
@@ -96,7 +96,7 @@ class LiveSession:
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
         self._recovery = Recovery(plan.scene, PlaybackState(plan.paused, plan.speed))
-        self._supervisor = Supervisor(launcher, policy.watch, self)
+        self._supervisor = Supervisor(start, policy.watch, self)
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
@@ -225,24 +225,24 @@ class LiveSession:
     def on_message(self, message: Message) -> None:
         """The worker sent a message."""
         match message:
-            case protocol.Frame(body):
+            case messages.Frame(body):
                 self._on_frame(body)
-            case protocol.Heartbeat(epoch, step, time, factor):
+            case messages.Heartbeat(epoch, step, time, factor):
                 self.progress.real_time_factor = factor
                 self._on_progress(epoch, step, time)
-            case protocol.Result():
+            case messages.Result():
                 self._on_result(message)
-            case protocol.Accepted(number, step):
+            case messages.Accepted(number, step):
                 self._on_accepted(number, step)
-            case protocol.Checkpoint():
+            case messages.Checkpoint():
                 self._recovery.on_checkpoint(message)
-            case protocol.Status():
+            case messages.Status():
                 self._on_status(message)
-            case protocol.Hello():
+            case Hello():
                 pass
-            case protocol.Ready():
+            case messages.Ready():
                 self._on_ready(message)
-            case protocol.Refused(problem):
+            case messages.Refused(problem):
                 self._handle(states.SceneRefused(problem))
             case _:
                 log.error("session %s: a worker sent %s", self.id, type(message).__name__)
@@ -257,13 +257,13 @@ class LiveSession:
         """The worker has run for a while."""
         self._handle(states.WorkerStable())
 
-    def _on_ready(self, ready: protocol.Ready) -> None:
+    def _on_ready(self, ready: messages.Ready) -> None:
         progress = self.progress
         progress.body_names, progress.joint_names = ready.body_names, ready.joint_names
         progress.time_step, progress.total_steps = ready.time_step, ready.total_steps
         progress.started_in = ready.seconds
         self._worker_ready = True
-        self._supervisor.send(protocol.SetChannels(sorted(self.fanout.channels)))
+        self._supervisor.send(messages.SetChannels(sorted(self.fanout.channels)))
         self._handle(states.WorkerReady())
 
     def _on_progress(self, epoch: int, step: int, time: float) -> None:
@@ -277,7 +277,7 @@ class LiveSession:
         self.history.add(frame)
         self.fanout.publish(frame)
 
-    def _on_status(self, status: protocol.Status) -> None:
+    def _on_status(self, status: messages.Status) -> None:
         self.progress.speed = status.speed
         self._on_progress(status.epoch, status.step, status.time)
         self._handle(states.PhaseReported(Phase(status.phase), status.epoch, status.failure))
@@ -312,7 +312,7 @@ class LiveSession:
 
     def _want(self, channels: frozenset[str]) -> None:
         if self._worker_ready:
-            self._supervisor.send(protocol.SetChannels(sorted(channels)))
+            self._supervisor.send(messages.SetChannels(sorted(channels)))
 
     def _handle(self, event: states.Event) -> None:
         before = self._machine.phase

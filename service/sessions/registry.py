@@ -3,16 +3,20 @@
 import asyncio
 import contextlib
 import logging
+import threading
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.supervisor import Watch
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Worker
 from cardan.service.sessions.live_session import LiveSession, Plan, Policy
 from cardan.service.sessions.states import Phase
+from cardan.service.sessions.supervisor import Watch
 
 log = logging.getLogger("cardan.sessions")
 
+WORKER = "cardan.service.sessions.worker"
 KEEP_CLOSED = 256
 LEAST_PAUSE_SECONDS = 0.1
 MOST_PAUSE_SECONDS = 30.0
@@ -42,7 +46,9 @@ class Sessions:
         self.abandoned_seconds = abandoned_seconds
         self.max_sessions = max_sessions
         self._policy = Policy(watch or Watch(), history_bytes, max_restarts)
-        self._launcher = WorkerLauncher(start_method, worker_memory_bytes)
+        self._launcher = WorkerLauncher(start_method)
+        self._limits = WorkerLimits(worker_memory_bytes)
+        self._closing = threading.Event()
         self._sessions: dict[str, LiveSession] = {}
         self._closed: dict[str, str] = {}
         self._warm: asyncio.Task[float] | None = None
@@ -68,6 +74,7 @@ class Sessions:
 
     async def close(self) -> None:
         """End every session, and return when no worker is left."""
+        self._closing.set()
         for task in (self._reaper, self._warm):
             if task is not None:
                 task.cancel()
@@ -102,7 +109,7 @@ class Sessions:
                 detail += "delete one."
                 raise ServiceError(ErrorCode.NO_CAPACITY, detail, retry_after_s=10)
             del self._sessions[ended.id]
-        session = LiveSession(clock.new_id("ses"), plan, self._policy, self._launcher)
+        session = LiveSession(clock.new_id("ses"), plan, self._policy, self._start_worker)
         self._sessions[session.id] = session
         try:
             if ended is not None:
@@ -125,6 +132,9 @@ class Sessions:
             detail = f"Others look at the session {session_id}: {len(others)}."
             raise ServiceError(ErrorCode.SESSION_IN_USE, detail)
         await self._end(session, "it was deleted")
+
+    def _start_worker(self) -> Worker:
+        return self._launcher.start(WORKER, self._limits)
 
     def _longest_abandoned(self) -> LiveSession | None:
         """The session whose last viewer left longest ago; one that never had any is not left."""
@@ -150,7 +160,9 @@ class Sessions:
         pause = LEAST_PAUSE_SECONDS
         while True:
             try:
-                seconds = await self._launcher.warm()
+                seconds = await asyncio.to_thread(
+                    self._launcher.warm, WORKER, self._limits, self._closing.is_set
+                )
             except RuntimeError as error:
                 log.error("%s; next try in %.1f s", error, pause)
                 await asyncio.sleep(pause)

@@ -15,7 +15,8 @@ from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.worker_client import Worker, WorkerLimits, WorkerLostError
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.queue import Claim, Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
@@ -157,9 +158,10 @@ class WorkerSlot:
         """Do one run or wait for one."""
         worker = self._worker
         if worker is None or not worker.alive:
-            worker = self._worker = Worker(
+            if worker is not None:
+                worker.kill()
+            worker = self._worker = self._dispatcher.launcher.start_ready(
                 WORKER,
-                self._dispatcher.launcher,
                 self._options.limits,
                 self._options.ready_s,
                 self._dispatcher.stopping.is_set,

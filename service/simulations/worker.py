@@ -8,11 +8,13 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene, scene_hash
+from cardan.service.processes.channel import Channel
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Stop
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.states import RunEvent
 
@@ -22,18 +24,19 @@ PROGRESS_SECONDS = 0.1
 LISTEN_SECONDS = 0.02
 
 
-def serve(pipe: Connection, order: Any, limits: Limits) -> None:
-    """Do one run; a StopRun may arrive after its run has ended: nothing to stop."""
-    if isinstance(order, m.RunOrder):
-        pipe.send(Execution(pipe, order, limits).done())
+def main(channel: Channel, limits: WorkerLimits) -> None:
+    """Do runs; a StopRun may arrive after its run has ended: nothing to stop."""
+    while not isinstance(order := channel.receive(), Stop):
+        if isinstance(order, m.RunOrder):
+            channel.send(Execution(channel, order, limits.scene).done())
 
 
 class Execution:
     """One run, from the scene to the recording on disk."""
 
-    def __init__(self, pipe: Connection, order: m.RunOrder, limits: Limits) -> None:
-        """Take the order; progress and the wish to stop go through the pipe."""
-        self._pipe = pipe
+    def __init__(self, channel: Channel, order: m.RunOrder, limits: Limits) -> None:
+        """Take the order; progress and the wish to stop go through the channel."""
+        self._channel = channel
         self._order = order
         self._limits = limits
         self._stop: str | None = None
@@ -71,7 +74,7 @@ class Execution:
 
         scene = load(self._order.document, self._order.overrides, self._limits)
         self._dt = scene.simulation.dt
-        self._pipe.send(m.Started(round(scene.simulation.duration / self._dt)))
+        self._channel.send(m.Started(round(scene.simulation.duration / self._dt)))
         self._began = time.perf_counter()
         recording, summary = engine.run(
             scene, progress=self._progress, should_stop=self._should_stop
@@ -118,15 +121,14 @@ class Execution:
         now = time.perf_counter()
         if now - self._told >= PROGRESS_SECONDS:
             self._told = now
-            self._pipe.send(m.Progress(step, self._factor()))
+            self._channel.send(m.Progress(step, self._factor()))
 
     def _should_stop(self) -> bool:
         now = time.perf_counter()
         if now - self._listened < LISTEN_SECONDS:
             return self._stop is not None
         self._listened = now
-        while self._pipe.poll():
-            message = self._pipe.recv()
+        while (message := self._channel.receive(0.0)) is not None:
             if isinstance(message, m.StopRun):
                 self._stop = message.why
         return self._stop is not None

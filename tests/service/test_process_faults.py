@@ -21,8 +21,9 @@ from cardan.service.api.problems import ProblemError
 from cardan.service.compute.messages import CheckOrder
 from cardan.service.compute.pool import ComputePool
 from cardan.service.intake import SceneText
+from cardan.service.processes import starting
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.worker_client import WorkerLimits
+from cardan.service.processes.limits import WorkerLimits
 from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
@@ -128,6 +129,18 @@ def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services)
         120,
         "every slot again",
     )
+    assert run_here(services) == "succeeded"
+
+
+def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
+    monkeypatch.setattr(starting, "START_SECONDS", 1.0)
+    frozen = fork_server_here()
+    os.kill(frozen, signal.SIGSTOP)
+    compute = ComputePool(services.dispatcher.launcher, WorkerLimits(2**32))
+    assert compute.wait_for_answer(example_order(), within_s=120.0).faults == ()
+    compute.close()
+    assert fork_server_here() != frozen
+    wait_for(lambda: services.dispatcher.ready, 120, "every slot again")
     assert run_here(services) == "succeeded"
 
 

@@ -15,7 +15,7 @@ from cardan.service.compute import messages as m
 from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.worker_client import WorkerLimits
+from cardan.service.processes.limits import WorkerLimits
 from tests.service.real_server import wait_for
 
 TINY = json.dumps({"scene": "double-pendulum"}).encode()
