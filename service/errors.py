@@ -13,14 +13,19 @@ class ErrorCode(StrEnum):
     COMMAND_IMPOSSIBLE = "command_impossible"
     COMMAND_INVALID = "command_invalid"
     COMPUTE_TIMED_OUT = "compute_timed_out"
+    DOWNLOAD_TOO_LARGE = "download_too_large"
     ENGINE_NOT_READY = "engine_not_ready"
     INVALID_REQUEST = "invalid_request"
+    INVALID_SLICE = "invalid_slice"
     LIMIT_EXCEEDED = "limit_exceeded"
     MALFORMED_JSON = "malformed_json"
     NO_CAPACITY = "no_capacity"
+    NO_SUCH_TABLE = "no_such_table"
     NO_WORKER = "no_worker"
     QUERY_IMPOSSIBLE = "query_impossible"
     QUEUE_FULL = "queue_full"
+    RESULT_DAMAGED = "result_damaged"
+    RESULT_GONE = "result_gone"
     SCENE_INVALID = "scene_invalid"
     SCENE_TOO_LARGE = "too_large"
     SESSION_CLOSED = "session_closed"
@@ -62,9 +67,11 @@ class ServiceError(Exception):
     def of(problem: Mapping[str, Any]) -> ServiceError:
         """The error of a `problem`, as it came from a worker."""
         code = ErrorCode(problem["code"])
-        return ServiceError(code, problem["detail"], errors=problem["errors"])
+        extra = problem.get("extra", {})
+        return ServiceError(code, problem["detail"], errors=problem["errors"], **extra)
 
     @property
     def problem(self) -> dict[str, Any]:
         """Code, detail and faults as data: what a worker sends."""
-        return {"code": self.code, "detail": self.detail, "errors": self.errors}
+        told = {"code": self.code, "detail": self.detail, "errors": self.errors}
+        return told | ({"extra": self.extra} if self.extra else {})

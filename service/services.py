@@ -10,6 +10,7 @@ from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from cardan.service.compute.downloads import Downloads
 from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
@@ -69,10 +70,17 @@ class Services:
             large=settings.large_scene_workers,
             dynamics=settings.dynamics_workers,
             problems=settings.problem_workers,
+            files=settings.file_workers,
             small_bytes=settings.small_scene_bytes,
             answer_s=settings.answer_s,
         )
         self.compute = ComputePool(launcher, limits, lanes)
+        self.downloads = Downloads(
+            settings.data / "downloads",
+            self.compute,
+            settings.download_bytes,
+            settings.kept_download_bytes,
+        )
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Take back what an earlier service left, and begin to work."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cardan.service.recordings.slices import Slice
+
 
 @dataclass(frozen=True)
 class TakeOrder:
@@ -45,7 +47,29 @@ class SolveOrder:
     body: bytes
 
 
-Order = TakeOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder
+@dataclass(frozen=True)
+class VerifyOrder:
+    """Compare files of a recording with the sums that were stored with them."""
+
+    folder: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class EncodeOrder:
+    """Write a part of a recording as the file `target`, at most so large."""
+
+    folder: str
+    form: str
+    table: str
+    part: Slice
+    target: str
+    most_bytes: int
+
+
+Order = (
+    TakeOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder | VerifyOrder | EncodeOrder
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,10 +100,15 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Verified:
+    """It is done: the files are what they should be."""
+
+
+@dataclass(frozen=True)
 class Refused:
     """What is wrong with the order: a `ServiceError.problem`."""
 
     problem: Mapping[str, Any]
 
 
-Reply = Taken | Checked | Written | Refused
+Reply = Taken | Checked | Written | Verified | Refused

@@ -4,6 +4,7 @@
     large      all other scenes
     dynamics   algorithms in joint coordinates
     problems   complementarity problems
+    files      downloads of recordings
 
 The service process loads no engine, and reads no large document: both would stall its event loop.
 """
@@ -32,6 +33,7 @@ MOST_LOSSES = 2
 LEAST_PAUSE_SECONDS = 0.1
 # a small scene that takes longer is asked about again in the lane of the large ones
 SMALL_SECONDS = 3.0
+LANES = ("small", "large", "dynamics", "problems", "files")
 # niceness of the processes that validate large scenes: small requests get the processor first
 BEHIND = 5
 
@@ -44,6 +46,7 @@ class PoolOptions:
     large: int = 1
     dynamics: int = 1
     problems: int = 1
+    files: int = 1
     small_bytes: int = 64 * 1024
     answer_s: float = 60.0
 
@@ -62,9 +65,7 @@ class ComputePool:
             own = replace(limits, nice=BEHIND if name == "large" else 0)
             return lambda within_s: launcher.start_ready(WORKER, own, within_s, self._closed.is_set)
 
-        sizes = {
-            name: getattr(options, name) for name in ("small", "large", "dynamics", "problems")
-        }
+        sizes = {name: getattr(options, name) for name in LANES}
         self.lanes = {name: Lane(size, starter(name), self._closed) for name, size in sizes.items()}
 
     async def answer(self, order: m.Order, *, within_s: float | None = None) -> Any:
@@ -112,6 +113,8 @@ class ComputePool:
             return "dynamics"
         if isinstance(order, m.SolveOrder):
             return "problems"
+        if isinstance(order, m.VerifyOrder | m.EncodeOrder):
+            return "files"
         text = order.document if isinstance(order, m.CheckOrder) else order.body
         return "small" if len(text) <= self._options.small_bytes else "large"
 
