@@ -30,9 +30,9 @@ from cardan.service.api import (
 from cardan.service.api.layers import BodyLayer, GuardLayer, RequestLayer
 from cardan.service.openapi import openapi_document
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.services import Services
 from cardan.service.sessions import Sessions
 from cardan.service.settings import Settings
-from cardan.service.simulations.services import Services
 
 DESCRIPTION = (
     "Rigid multibody dynamics: post a scene, get a trajectory you can trust, watch it move. "
@@ -91,7 +91,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         max_sessions=settings.max_sessions,
         worker_memory_bytes=settings.worker_memory_bytes,
     )
-    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher = WorkerLauncher()
     services = Services(settings, launcher)
     app.state.services = services
     app.state.sessions = live

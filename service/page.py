@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from cardan.service.api.content import not_modified
 from cardan.service.api.layers import KEY_COOKIE, is_key
+from cardan.service.api.problems import ProblemError
 from cardan.service.assets import Assets
-from cardan.service.errors import ProblemError
 
 FOREVER = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)

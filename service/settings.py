@@ -60,6 +60,22 @@ class Settings(BaseModel):
     worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)
     result_file_bytes: int = Field(4 * GIB, ge=0)
     min_free_bytes: int = Field(64 * 1024**2, ge=0)
+    small_scene_workers: int = Field(2, ge=1, le=64)
+    """Processes that validate scenes of at most `small_scene_bytes`."""
+    large_scene_workers: int = Field(1, ge=1, le=64)
+    """Processes that validate larger scenes."""
+    dynamics_workers: int = Field(1, ge=1, le=64)
+    problem_workers: int = Field(1, ge=1, le=64)
+    """Processes that solve complementarity problems."""
+    file_workers: int = Field(1, ge=1, le=64)
+    """Processes that encode downloads."""
+    download_bytes: int = Field(GIB, ge=1024)
+    """Size of one encoded download; whole tables as Parquet are sent as they are stored."""
+    kept_download_bytes: int = Field(4 * GIB, ge=0)
+    """Encoded downloads that are kept for further requests, together."""
+    small_scene_bytes: int = Field(64 * 1024, ge=1024)
+    answer_s: float = Field(60.0, gt=0.0)
+    """A validation or a computation that takes longer is ended."""
     lease_s: float = Field(60.0, gt=0.0)
     silence_s: float = Field(60.0, gt=0.0)
     stop_grace_s: float = Field(5.0, gt=0.0)

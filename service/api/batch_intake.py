@@ -12,12 +12,12 @@ from cardan.schemas.api import BatchRequest
 from cardan.schemas.base import Base
 from cardan.schemas.error import shown
 from cardan.service.api.intake import Intake, ask_engine, escaped, invalid, take_scene
-from cardan.service.api.simulations import queue_full, refuse_when_full
-from cardan.service.errors import ProblemError
+from cardan.service.api.simulations import refuse_when_full
+from cardan.service.errors import ServiceError
+from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations import variations
-from cardan.service.simulations.admission import NewBatch, NewRun, QueueFullError
-from cardan.service.simulations.services import Services
+from cardan.service.simulations.admission import NewBatch, NewRun
 
 # variants validated before a batch is admitted; the others are validated when they start
 MOST_CHECKED = 500
@@ -60,7 +60,7 @@ def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
     for number, overrides in variations.samples(ask, MOST_CHECKED):
         try:
             take_scene(source, limits, overrides, "/scene")
-        except ProblemError as error:
+        except ServiceError as error:
             faults += [_at_variation(fault, ask, number, overrides) for fault in error.errors]
     if faults:
         unique = {(fault["pointer"], fault["code"]): fault for fault in faults}
@@ -69,7 +69,7 @@ def check_batch(ask: BatchRequest, settings: Settings) -> Intake:
 
 
 def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str | None) -> str:
-    """Queue the runs of a validated batch; return its id. Raises ProblemError 429 or 507."""
+    """Queue the runs of a validated batch; return its id. Raises ServiceError or ProblemError."""
     refuse_when_full(services)
     batch = NewBatch(
         name=ask.name or intake.scene.name,
@@ -83,10 +83,7 @@ def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str 
         NewRun(overrides=overrides, total_steps=intake.counts.steps, timeout_s=timeout)
         for overrides in variations.runs(ask)
     ]
-    try:
-        return services.admission.batch(intake.text, batch, new, key=key)
-    except QueueFullError as error:
-        raise queue_full(error) from error
+    return services.admission.batch(intake.text, batch, new, key=key)
 
 
 async def estimate_batch(ask: BatchRequest, intake: Intake, services: Services) -> BatchEstimate:

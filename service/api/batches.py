@@ -18,6 +18,7 @@ from cardan.service.api.intake import (
     refuse_physics_faults,
 )
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import (
     batch_info,
     batch_url,
@@ -26,10 +27,9 @@ from cardan.service.api.views import (
     simulation_infos,
     simulation_url,
 )
-from cardan.service.errors import ProblemError
 from cardan.service.recordings.rows import encode_rows
+from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
-from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import RunState
 
 router = APIRouter(

@@ -1,20 +1,12 @@
 """`POST /v1/complementarity`: one problem in, its measured solution out; nothing is stored."""
 
-import functools
-import json
-from typing import Any
-
-import anyio
-import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
 
-from cardan.schemas.complementarity import MAX_UNKNOWNS, TIME_LIMIT_S, ComplementarityAnswer
-from cardan.schemas.complementarity_check import read_problem
-from cardan.schemas.error import Fault, SceneInvalid
+from cardan.schemas.complementarity import TIME_LIMIT_S, ComplementarityAnswer
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from cardan.service.api.intake import invalid, read_body
-from cardan.service.compute.pool import ComputeBusyError
-from cardan.service.errors import ProblemError
+from cardan.service.api.intake import read_bytes
+from cardan.service.compute.messages import SolveOrder
 
 router = APIRouter(
     prefix="/complementarity",
@@ -23,44 +15,19 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# problems in progress at one time; others wait outside of the thread pool
-_turns = anyio.CapacityLimiter(2)
-
 
 @router.post(
     "",
     response_model=ComplementarityAnswer,
     openapi_extra={"x-body": "ComplementarityRequest"},
 )
-async def solve(request: Request, services: TheServices) -> dict[str, Any]:
+async def solve(request: Request, services: TheServices) -> Response:
     """Solve a linear system, LCP, mixed or box LCP, contacts (Coulomb or relaxed), LP or QP.
 
     A problem without a solution is answered with `status` `no_solution` and a proof in
     `certificate`, or `not_found` without a proof. The fields of `problem` may also be given at the
     top level beside `solver`.
     """
-    # serialising large matrices takes time: keep the event loop free
-    asked = await anyio.to_thread.run_sync(_checked, await read_body(request))
-    ask = functools.partial(services.solver.solve, asked, within_s=TIME_LIMIT_S)
-    try:
-        found = await anyio.to_thread.run_sync(ask, limiter=_turns)
-    except ComputeBusyError as error:
-        raise ProblemError(
-            503,
-            "engine_not_ready",
-            f"The problem was not solved within {TIME_LIMIT_S:.0f} s: {error}.",
-            retryable=True,
-            headers={"Retry-After": "5"},
-        ) from error
-    if found.faults:
-        raise invalid([Fault.model_validate(fault) for fault in found.faults], "request")
-    return dict(found.answer or {})
-
-
-def _checked(document: Any) -> str:
-    """Return the validated request as JSON. Raises ProblemError 422 with every fault."""
-    try:
-        read_problem(document, MAX_UNKNOWNS)
-    except SceneInvalid as error:
-        raise invalid(error.errors, "request") from error
-    return json.dumps(document)
+    order = SolveOrder(await read_bytes(request))
+    written = await services.compute.answer(order, within_s=TIME_LIMIT_S)
+    return Response(written.body, media_type="application/json")

@@ -1,14 +1,17 @@
 """Bytes as an answer: strong ETag, 304, one range (206) or 416, for files and for memory."""
 
+import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from cardan.service.api.digits import whole_number
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 
 CHUNK = 256 * 1024
 
@@ -38,7 +41,9 @@ def answer(
     headers: dict[str, str] | None = None,
 ) -> Response:
     """Return the content or its requested range. Raises ProblemError 416."""
-    size = content.stat().st_size if isinstance(content, Path) else len(content)
+    # opened once: what replaces or removes the file meanwhile changes nothing of this answer
+    file = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
+    size = file.seek(0, os.SEEK_END)
     common = caching(etag) | {
         "Accept-Ranges": "bytes",
         "Content-Disposition": f'attachment; filename="{file_name}"',
@@ -50,7 +55,7 @@ def answer(
     if wanted is not None:
         common["Content-Range"] = f"bytes {first}-{last}/{size}"
     return StreamingResponse(
-        _pieces(content, first, last + 1),
+        _pieces(file, first, last + 1),
         status_code=200 if wanted is None else 206,
         media_type=media_type,
         headers=common,
@@ -86,11 +91,8 @@ def _range(request: Request, size: int, etag: str) -> tuple[int, int] | None:
     return first, last
 
 
-def _pieces(content: bytes | Path, begin: int, end: int) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content[begin:end]
-        return
-    with content.open("rb") as file:
+def _pieces(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
+    with file:
         file.seek(begin)
         left = end - begin
         while left > 0:

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 
 from cardan.schemas import Problem
-from cardan.service.api.problems import MEDIA_TYPE
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import MEDIA_TYPE, ProblemError
+from cardan.service.services import Services
 from cardan.service.settings import Settings
-from cardan.service.simulations.services import Services
 
 MAX_WAIT_SECONDS = 30.0
 MAX_PAGE = 1000

@@ -1,22 +1,14 @@
 """`/v1/dynamics`: algorithms in joint coordinates on a scene, arrays of states in one call."""
 
-import functools
-from typing import Any
-
-import anyio
-import orjson
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from cardan.schemas import Fault
 from cardan.schemas import dynamics as d
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from cardan.service.api.intake import invalid, located, read_body, read_request, take_scene
-from cardan.service.compute.pool import ComputeBusyError
-from cardan.service.errors import ProblemError
-from cardan.service.simulations import messages as m
-from cardan.service.simulations.services import Services
+from cardan.service.api.intake import read_bytes
+from cardan.service.compute.dynamics import REQUESTS
+from cardan.service.compute.messages import DynamicsOrder
+from cardan.service.services import Services
 
 router = APIRouter(
     prefix="/dynamics",
@@ -25,81 +17,47 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-# requests in progress at one time; others wait outside of the thread pool
-_turns = anyio.CapacityLimiter(4)
-
-# request and response of each address
-OPERATIONS: dict[str, tuple[type[d.DynamicsModelRequest], type, str]] = {
+# answer and description of each address
+ANSWERS: dict[str, tuple[type, str]] = {
     "model": (
-        d.DynamicsModelRequest,
         d.DynamicsModelAnswer,
         "Names, order and kinds of the coordinates of a scene, and its start.",
     ),
     "inverse": (
-        d.InverseDynamicsRequest,
         d.InverseDynamicsAnswer,
         "Forces that give accelerations (recursive Newton-Euler).",
     ),
     "forward": (
-        d.ForwardDynamicsRequest,
         d.ForwardDynamicsAnswer,
         "Accelerations under forces (articulated bodies).",
     ),
     "mass-matrix": (
-        d.ConfigurationRequest,
         d.MassMatrixAnswer,
         "Joint-space inertia (composite bodies).",
     ),
     "bias": (
-        d.MotionRequest,
         d.BiasForcesAnswer,
         "Gravity, centrifugal and Coriolis forces of the rates.",
     ),
     "jacobian": (
-        d.JacobianRequest,
         d.JacobianAnswer,
         "How rates move a point of a body; with rates also its derivative by time.",
     ),
-    "kinematics": (d.MotionRequest, d.KinematicsAnswer, "Poses and velocities of all bodies."),
-    "energy": (d.MotionRequest, d.EnergyAnswer, "Kinetic and potential energy."),
-    "momentum": (d.MotionRequest, d.MomentumAnswer, "Momentum and angular momentum."),
+    "kinematics": (d.KinematicsAnswer, "Poses and velocities of all bodies."),
+    "energy": (d.EnergyAnswer, "Kinetic and potential energy."),
+    "momentum": (d.MomentumAnswer, "Momentum and angular momentum."),
 }
 
 
 async def answer(operation: str, request: Request, services: Services) -> Response:
-    """Read the request, compute in a worker, write the response."""
-    model, _, _ = OPERATIONS[operation]
-    asked = read_request(model, await read_body(request))
-    intake = await run_sync(
-        functools.partial(take_scene, asked.scene, services.settings.limits, place="/scene")
-    )
-    order = m.ComputeOrder(
-        intake.text.document, operation, asked.model_dump(exclude={"scene"}, exclude_none=True)
-    )
-    try:
-        computed = await run_sync(services.compute.compute, order, limiter=_turns)
-    except ComputeBusyError as error:
-        raise ProblemError(
-            503,
-            "engine_not_ready",
-            f"This cannot be computed now: {error}.",
-            headers={"Retry-After": "5"},
-        ) from error
-    if computed.scene_faults:
-        faults = [Fault.model_validate(fault) for fault in computed.scene_faults]
-        raise invalid(located(faults, {}, "/scene"))
-    if computed.faults:
-        raise invalid([Fault.model_validate(fault) for fault in computed.faults], "request")
-    body = await run_sync(_written, computed.answer)
-    return Response(body, media_type="application/json")
-
-
-def _written(values: Any) -> bytes:
-    return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
+    """Have a worker read the request, compute, and write the response."""
+    order = DynamicsOrder(operation, await read_bytes(request))
+    written = await services.compute.answer(order)
+    return Response(written.body, media_type="application/json")
 
 
 def _add_route(operation: str) -> None:
-    model, answer_model, text = OPERATIONS[operation]
+    answer_model, text = ANSWERS[operation]
 
     async def route(request: Request, services: TheServices) -> Response:
         return await answer(operation, request, services)
@@ -111,9 +69,9 @@ def _add_route(operation: str) -> None:
         name=f"dynamics_{operation.replace('-', '_')}",
         description=text,
         response_model=answer_model,
-        openapi_extra={"x-body": model.__name__},
+        openapi_extra={"x-body": REQUESTS[operation].__name__},
     )
 
 
-for _operation in OPERATIONS:
+for _operation in ANSWERS:
     _add_route(_operation)

@@ -12,7 +12,7 @@ from cardan.schemas.base import Base
 from cardan.schemas.examples import example_names, example_text
 from cardan.schemas.spelling import did_you_mean
 from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 
 router = APIRouter(
     prefix="/examples",

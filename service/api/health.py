@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from cardan import __version__
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from cardan.service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.recordings.tables import TABLES
 

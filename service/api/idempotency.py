@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import anyio.to_thread
 from fastapi import Request
 
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
+from cardan.service.services import Services
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError
-from cardan.service.simulations.services import Services
 
 MAX_KEY_LENGTH = 255
 

@@ -23,7 +23,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from cardan.schemas.imported import ImportAnswer, ImportOptions
 from cardan.schemas.options import Formulation
 from cardan.service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 from cardan.service.settings import Settings
 
 log = logging.getLogger("cardan.api")

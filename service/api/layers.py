@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cardan.service import clock
 from cardan.service.api.digits import whole_number
-from cardan.service.api.problems import from_crash, problem_response
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError, from_crash, problem_response
 from cardan.service.settings import Settings
 
 log = logging.getLogger("cardan.access")

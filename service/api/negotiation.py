@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import Request
 
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 from cardan.service.recordings.formats import FORMATS, Format
 
 ALIASES: Mapping[str, str] = {

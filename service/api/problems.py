@@ -1,13 +1,14 @@
 """Every response that is not 2xx is one `application/problem+json` object (RFC 9457).
 
-A route raises `ProblemError`; this module converts it, and every error of the framework, to the
-same object: `type, title, status, detail, code, request_id, retryable, errors`.
+A route raises `ProblemError`, a room of the service `ServiceError`; this module converts both, and
+every error of the framework, to the same object: `type, title, status, detail, code, request_id,
+retryable, errors`.
 """
 
 import http
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -17,11 +18,13 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from cardan.service.errors import ProblemError
+from cardan.service.api.statuses import STATUSES
+from cardan.service.errors import ServiceError
 
 log = logging.getLogger("cardan.api")
 
 MEDIA_TYPE = "application/problem+json"
+RETRYABLE = frozenset({408, 429, 503, 507})
 
 # code of a response whose route did not set one
 CODES = {
@@ -41,6 +44,31 @@ CODES = {
     503: "unavailable",
     507: "insufficient_storage",
 }
+
+
+class ProblemError(Exception):
+    """A response that is not 2xx. `errors` are faults {pointer, code, message, got, hint}."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        errors: Sequence[Mapping[str, Any]] = (),
+        retryable: bool | None = None,
+        headers: Mapping[str, str] | None = None,
+        **extra: Any,
+    ) -> None:
+        """Store the fields of the response; `extra` becomes further members of the object."""
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = [dict(fault) for fault in errors]
+        self.retryable = status in RETRYABLE if retryable is None else retryable
+        self.headers = dict(headers or {})
+        self.extra = extra
 
 
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
@@ -76,6 +104,10 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, ProblemError)
         return problem_response(error, request_id_of(request.scope))
 
+    async def on_service(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ServiceError)
+        return problem_response(from_service(error), request_id_of(request.scope))
+
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         problem = from_http(error, request)
@@ -89,9 +121,24 @@ def install(app: FastAPI) -> None:
         return problem_response(from_crash(error, request.scope), request_id_of(request.scope))
 
     app.add_exception_handler(ProblemError, on_problem)
+    app.add_exception_handler(ServiceError, on_service)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_validation)
     app.add_exception_handler(Exception, on_crash)
+
+
+def from_service(error: ServiceError) -> ProblemError:
+    """Convert an error of a room to a problem."""
+    wait = error.retry_after_s
+    return ProblemError(
+        STATUSES[error.code],
+        error.code,
+        error.detail,
+        errors=error.errors,
+        retryable=True if wait is not None else None,
+        headers=None if wait is None else {"Retry-After": str(wait)},
+        **error.extra,
+    )
 
 
 def from_http(error: HTTPException, request: Request) -> ProblemError:

@@ -2,16 +2,14 @@
 
 from typing import Any
 
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
 
-from cardan.schemas import Fault, scene_warnings
 from cardan.schemas.api import ValidationReport
 from cardan.schemas.json_schema import scene_json_schema
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from cardan.service.api.intake import Intake, ask_engine, read_body, take_scene
-from cardan.service.errors import ProblemError
-from cardan.service.simulations.services import Services
+from cardan.service.api.intake import read_bytes
+from cardan.service.compute.messages import ReportOrder
 
 router = APIRouter(
     tags=["scenes"], responses=PROBLEMS, dependencies=[Depends(refuse_unknown_query)]
@@ -21,33 +19,14 @@ PROBE_SECONDS = 0.1
 
 
 @router.post("/scenes:validate", response_model=ValidationReport, openapi_extra={"x-body": "Scene"})
-async def validate(request: Request, services: TheServices) -> ValidationReport:
+async def validate(request: Request, services: TheServices) -> Response:
     """All faults and warnings of a scene at once, its size, and the estimated cost of a run."""
-    document = await read_body(request)
-    try:
-        intake = await run_sync(_take, document, services)
-    except ProblemError as problem:
-        if problem.code != "scene_invalid":
-            raise
-        faults = [Fault.model_validate(fault) for fault in problem.errors]
-        return ValidationReport(valid=False, errors=faults)
-    checked = await ask_engine(services, intake.text.document, probe_s=PROBE_SECONDS)
-    cost = checked.seconds_per_step
-    return ValidationReport(
-        valid=not checked.faults,
-        errors=[Fault.model_validate(fault) for fault in checked.faults],
-        warnings=scene_warnings(intake.scene),
-        counts=intake.counts,
-        estimate=None if cost is None else {"seconds": cost * intake.counts.steps},
-        scene_hash=intake.text.hash,
-    )
+    order = ReportOrder(await read_bytes(request), PROBE_SECONDS)
+    written = await services.compute.answer(order)
+    return Response(written.body, media_type="application/json")
 
 
 @router.get("/scenes/schema")
 def schema() -> dict[str, Any]:
     """The JSON Schema of scenes."""
     return scene_json_schema()
-
-
-def _take(document: Any, services: Services) -> Intake:
-    return take_scene(document, services.settings.limits)

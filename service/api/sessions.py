@@ -5,27 +5,28 @@ from struct import Struct
 from typing import Annotated, Any
 
 import orjson
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
-from cardan.schemas import Fault, Limits
-from cardan.schemas.api import SessionInfo, SessionRequest
+from cardan.schemas import Fault
+from cardan.schemas.api import SessionInfo
 from cardan.schemas.base import Base
 from cardan.schemas.frame import BlockTag, decode_frame
 from cardan.schemas.quantities import Boolean, Text
 from cardan.service.api.dependencies import (
     PROBLEMS,
     ThePage,
-    TheSettings,
+    TheServices,
     refuse_unknown_query,
 )
-from cardan.service.api.intake import located, read_body, read_request, take_scene
+from cardan.service.api.intake import located, read_body, read_bytes, read_request
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import moment
-from cardan.service.errors import ProblemError
-from cardan.service.processes.protocol import Result
+from cardan.service.compute.messages import TakeOrder
+from cardan.service.errors import ServiceError
 from cardan.service.sessions import LiveSession, Plan, Sessions
+from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import check_series, parse_command
 from cardan.service.sessions.states import Phase
 from cardan.service.streams.codec import SharedFrame
@@ -40,13 +41,6 @@ router = APIRouter(
 FRAME_LENGTH = Struct("<I")
 MAX_JSON_FRAMES = 2000
 OCTETS = "application/octet-stream"
-
-
-class NamedSessionRequest(SessionRequest):
-    """Asks for a live run."""
-
-    name: Text | None = None
-    """Title; default: that of the scene."""
 
 
 class SessionView(SessionInfo):
@@ -93,7 +87,7 @@ def sessions_of(request: Request) -> Sessions:
 
 
 def session_of(session_id: str, request: Request) -> LiveSession:
-    """Return the session of the path. Raises ProblemError (404, 410)."""
+    """Return the session of the path. Raises ServiceError."""
     return sessions_of(request).get(session_id)
 
 
@@ -103,17 +97,18 @@ TheSession = Annotated[LiveSession, Depends(session_of)]
 
 @router.post("", status_code=201, openapi_extra={"x-body": "SessionRequest"})
 async def create(
-    request: Request, response: Response, sessions: TheSessions, settings: TheSettings
+    request: Request, response: Response, sessions: TheSessions, services: TheServices
 ) -> SessionView:
     """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
-    asked = read_request(NamedSessionRequest, await read_body(request))
-    plan = await run_sync(_plan, asked, settings.limits)
+    taken = await services.compute.answer(TakeOrder(await read_bytes(request), "session"))
+    asked = taken.asked
+    plan = Plan(taken.text, taken.name, asked["paused"], asked["speed"])
     try:
         session = await sessions.create(plan)
-    except ProblemError as problem:
-        faults = [Fault.model_validate(fault) for fault in problem.errors]
-        moved = located(faults, asked.overrides, "/scene")
-        problem.errors = [fault.model_dump() for fault in moved]
+    except ServiceError as error:
+        faults = [Fault.model_validate(fault) for fault in error.errors]
+        moved = located(faults, asked["overrides"], "/scene")
+        error.errors = [fault.model_dump() for fault in moved]
         raise
     found = describe(session)
     response.headers["Location"] = found.links["self"]
@@ -332,12 +327,6 @@ def tell(result: Result) -> dict[str, Any]:
         "time": result.time,
         **(result.value or {}),
     }
-
-
-def _plan(asked: NamedSessionRequest, limits: Limits) -> Plan:
-    intake = take_scene(asked.scene, limits, asked.overrides, "/scene")
-    name = intake.scene.name if asked.name is None else asked.name
-    return Plan(intake.scene.model_dump_json(), name, asked.paused, asked.speed)
 
 
 async def _optional_body(request: Request) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from cardan.schemas import Scene
-from cardan.schemas.api import SimulationInfo, SimulationRequest
+from cardan.schemas.api import SimulationInfo
 from cardan.schemas.base import Base
 from cardan.schemas.pointer import apply_overrides
 from cardan.service import clock
@@ -23,18 +22,14 @@ from cardan.service.api.dependencies import (
 )
 from cardan.service.api.digits import MOST_DIGITS
 from cardan.service.api.idempotency import ticket
-from cardan.service.api.intake import (
-    Intake,
-    read_body,
-    read_request,
-    refuse_physics_faults,
-    take_scene,
-)
+from cardan.service.api.intake import read_bytes
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
-from cardan.service.errors import ProblemError
-from cardan.service.simulations.admission import NewRun, QueueFullError
+from cardan.service.compute.messages import Taken, TakeOrder
+from cardan.service.intake import SceneText
+from cardan.service.services import Services
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.catalog import Row
-from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import TERMINAL, RunState
 
 router = APIRouter(
@@ -45,8 +40,6 @@ router = APIRouter(
 )
 
 KEEP_ALIVE_SECONDS = 15.0
-# a request body with one of these and without `scene` is itself a scene
-SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
 
 
 class SimulationPage(Base):
@@ -70,14 +63,12 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
 
     202 with its address, or 200 if it ended within `Prefer: wait=n` (n up to 30 s).
     """
-    document = await read_body(request)
+    body = await read_bytes(request)
     async with ticket(request, services) as granted:
         run_id = granted.replayed
         if run_id is None:
-            ask, place = _asked(document, services)
-            intake = await run_sync(_take, ask, place, services)
-            await refuse_physics_faults(services, intake.text, ask.overrides, place)
-            run_id = await run_sync(_admit, services, intake, ask, granted.key)
+            taken = await services.compute.answer(TakeOrder(body, "simulation"))
+            run_id = await run_sync(_admit, services, taken, granted.key)
             granted.used = True
             services.queue.wake.set()
     row = await wait_until_ended(services, run_id, wait)
@@ -225,35 +216,12 @@ def refuse_when_full(services: Services) -> None:
         )
 
 
-def queue_full(error: QueueFullError) -> ProblemError:
-    """Return the problem of a full queue."""
-    return ProblemError(429, "queue_full", str(error), headers={"Retry-After": "10"})
-
-
-def _asked(document: Any, services: Services) -> tuple[SimulationRequest, str]:
-    """Return the request and the path of its scene in the body."""
-    if isinstance(document, dict) and "scene" not in document and SCENE_FIELDS & set(document):
-        return SimulationRequest(scene=document), ""
-    return read_request(SimulationRequest, document), "/scene"
-
-
-def _take(ask: SimulationRequest, place: str, services: Services) -> Intake:
-    return take_scene(ask.scene, services.settings.limits, ask.overrides, place)
-
-
-def _admit(services: Services, intake: Intake, ask: SimulationRequest, key: str | None) -> str:
+def _admit(services: Services, taken: Taken, key: str | None) -> str:
     refuse_when_full(services)
-    timeout = ask.timeout_s or services.settings.default_timeout_s
-    run = NewRun(overrides={}, total_steps=intake.counts.steps, timeout_s=timeout)
-    try:
-        return services.admission.simulation(
-            intake.text,
-            run,
-            name=ask.name or intake.scene.name,
-            key=key,
-        )
-    except QueueFullError as error:
-        raise queue_full(error) from error
+    timeout = taken.asked["timeout_s"] or services.settings.default_timeout_s
+    run = NewRun(overrides={}, total_steps=taken.steps, timeout_s=timeout)
+    text = SceneText(taken.hash, taken.text)
+    return services.admission.simulation(text, run, name=taken.name, key=key)
 
 
 def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -> Response:

@@ -17,12 +17,16 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from cardan.schemas.command import CommandBase
 from cardan.service import clock
-from cardan.service.api.problems import problem_body, request_id_of
+from cardan.service.api.problems import (
+    ProblemError,
+    from_service,
+    problem_body,
+    request_id_of,
+)
 from cardan.service.api.sessions import tell
-from cardan.service.errors import ProblemError
-from cardan.service.processes.protocol import Result
+from cardan.service.errors import ServiceError
 from cardan.service.sessions import LiveSession, Sessions
-from cardan.service.sessions.live_session import problem_of
+from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
 from cardan.service.streams.codec import CHANNELS
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
@@ -197,6 +201,8 @@ class _Connection:
                     self._command(message, request_id)
         except ProblemError as problem:
             self._refuse(request_id, problem)
+        except ServiceError as error:
+            self._refuse(request_id, from_service(error))
 
     def _acknowledge(self, message: dict[str, Any]) -> None:
         sequence = message.get("sequence")
@@ -237,7 +243,7 @@ class _Connection:
     async def _await(self, answer: asyncio.Future[Result], request_id: Any) -> None:
         result = await answer
         if result.problem is not None:
-            self._refuse(request_id, problem_of(result))
+            self._refuse(request_id, from_service(ServiceError.of(result.problem)))
         else:
             self._answer(request_id, tell(result))
 
@@ -270,8 +276,8 @@ def _session(socket: WebSocket, session_id: str) -> LiveSession:
     sessions: Sessions = socket.app.state.sessions
     try:
         return sessions.get(session_id)
-    except ProblemError as problem:
-        raise ClosedError(NO_SESSION, problem.detail) from problem
+    except ServiceError as error:
+        raise ClosedError(NO_SESSION, error.detail) from error
 
 
 async def _hello(socket: WebSocket) -> dict[str, Any]:

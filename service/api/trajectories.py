@@ -1,6 +1,5 @@
 """`/v1/simulations/{id}/trajectory`: the recording as a file, whole or in part."""
 
-import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +9,13 @@ from fastapi.responses import Response
 from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.simulations import known_run, nothing_yet
-from cardan.service.errors import ProblemError
-from cardan.service.recordings.folder import read_folder
-from cardan.service.recordings.formats import FORMATS, Format, FormatError, encode
-from cardan.service.recordings.slices import Slice, SliceError, cut
+from cardan.service.compute.encoding import refused_slice
+from cardan.service.recordings.formats import FORMATS, Format
+from cardan.service.recordings.slices import Slice, SliceError
 from cardan.service.recordings.tables import TABLES
+from cardan.service.services import Services
 
 router = APIRouter(
     prefix="/simulations",
@@ -23,9 +23,6 @@ router = APIRouter(
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
-
-# part of every ETag: increase it when the encoding of a recording changes
-WRITER = 1
 
 
 def part_of(
@@ -87,15 +84,15 @@ def trajectory(
     name = chosen_table(part, table)
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
-    etag = _etag(row["result"], form, "" if form.whole else name, part)
+    folder = services.settings.results / row["result"]
+    etag = f'"{services.downloads.tag(folder, form, "" if form.whole else name, part)}"'
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged
-    folder = services.settings.results / row["result"]
     suffix = "" if form.whole else f"-{name}"
     return answer(
         request,
-        _content(folder, form, name, part),
+        _content(services, folder, form, name, part),
         etag=etag,
         media_type=form.media_type,
         file_name=f"{simulation_id}{suffix}{form.ending}",
@@ -111,36 +108,10 @@ def chosen_table(part: Slice, table: str | None) -> str:
     return part.tables()[0]
 
 
-def refused_slice(error: SliceError) -> ProblemError:
-    """Return the problem of an impossible slice."""
-    fault = {
-        "pointer": f"/query/{error.field}",
-        "code": "invalid_slice",
-        "message": str(error),
-        "got": error.got,
-        "hint": None,
-    }
-    return ProblemError(422, "invalid_slice", f"{error.field}: {error}", errors=[fault])
-
-
-def _content(folder: Path, form: Format, table: str, part: Slice) -> bytes | Path:
-    stored = folder / f"{table}.parquet"
-    if not form.whole and not stored.exists():
+def _content(services: Services, folder: Path, form: Format, table: str, part: Slice) -> Path:
+    if folder.is_dir() and not form.whole and not (folder / f"{table}.parquet").exists():
         raise _unknown_table(table, tuple(sorted(file.stem for file in folder.glob("*.parquet"))))
-    if form.name == "parquet" and part.whole:
-        # the file that the run wrote, unchanged
-        return stored
-    wanted = part.tables() if form.whole else (table,)
-    if part.stride > 1:
-        # frames are counted over all tables: a single table may lack some
-        wanted = TABLES
-    try:
-        recording = read_folder(folder, wanted)
-        return encode(cut(recording, part), form, table)
-    except SliceError as error:
-        raise refused_slice(error) from error
-    except FormatError as error:
-        raise ProblemError(422, "no_such_table", str(error)) from error
+    return services.downloads.file(folder, form, table, part)
 
 
 def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:
@@ -153,12 +124,6 @@ def _unknown_table(table: str, tables: tuple[str, ...]) -> ProblemError:
         "hint": "What is recorded is chosen by record.channels of the scene.",
     }
     return ProblemError(422, "no_such_table", fault["message"] or "", errors=[fault])
-
-
-def _etag(result: str, form: Format, table: str, part: Slice) -> str:
-    """Return a strong ETag: result, format and slice determine every byte."""
-    text = repr((WRITER, result, form.name, table, part))
-    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def _names(text: str | None) -> tuple[str, ...]:

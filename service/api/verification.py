@@ -12,7 +12,7 @@ from cardan.schemas.base import Base
 from cardan.schemas.quantities import Boolean
 from cardan.service.api.content import not_modified
 from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
-from cardan.service.errors import ProblemError
+from cardan.service.api.problems import ProblemError
 
 router = APIRouter(
     prefix="/verification",

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cardan.schemas.api import BatchInfo, SimulationInfo
+from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
-from cardan.service.simulations.services import Services
 from cardan.service.simulations.states import RunState
 
 BASE = "/v1"

@@ -14,15 +14,17 @@ from cardan.schemas.api import BatchRequest
 from cardan.service.api.batch_intake import admit_batch, check_batch
 from cardan.service.api.batches import result_rows
 from cardan.service.api.intake import invalid, located, read_request
+from cardan.service.api.problems import ProblemError, from_service
 from cardan.service.api.views import batch_info
 from cardan.service.cli import console
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import parse_text, read_document
-from cardan.service.errors import ProblemError
+from cardan.service.compute.messages import CheckOrder
+from cardan.service.errors import ServiceError
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.rows import encode_rows
+from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
-from cardan.service.simulations.services import Services, opened
 
 POLL_SECONDS = 0.1
 
@@ -38,7 +40,8 @@ def batch(source: Path, output: Path, url: str | None, *, as_json: bool) -> None
             info = _on_server(document, output, form, url, as_json=as_json)
         else:
             info = _here(document, output, form, as_json=as_json)
-    except ProblemError as problem:
+    except (ProblemError, ServiceError) as error:
+        problem = error if isinstance(error, ProblemError) else from_service(error)
         if problem.status == 422:
             console.stop_with_faults(problem.errors, as_json=as_json)
         console.stop(problem.detail, console.FAILED, as_json=as_json)
@@ -79,7 +82,7 @@ def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[s
 
 
 def _check_physics(services: Services, document: str) -> None:
-    checked = services.compute.check(document, within_s=600.0)
+    checked = services.compute.wait_for_answer(CheckOrder(document, {}, 0.0), within_s=600.0)
     if checked.faults:
         raise invalid(located([console.as_fault(f) for f in checked.faults], {}, "/scene"))
 

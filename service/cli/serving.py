@@ -38,7 +38,7 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
     if not kernel_note.is_current():
         _load_kernels()
     # the fork server loads the kernels while this process loads the service
-    WorkerLauncher(memory_bytes=settings.worker_memory_bytes).prepare()
+    WorkerLauncher().prepare()
     from cardan.service.app import create_app
 
     config = uvicorn.Config(

@@ -1,11 +1,12 @@
 """In a worker process: a complementarity problem from its document to its answer."""
 
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
 
 from cardan.schemas.complementarity import (
+    MAX_UNKNOWNS,
+    ComplementarityAnswer,
     ComplementarityRequest,
     ConeProblem,
     Contacts,
@@ -22,19 +23,21 @@ from cardan.schemas.complementarity import (
 from cardan.schemas.complementarity_check import place_of, read_problem
 from cardan.schemas.error import Fault, SceneInvalid
 from cardan.service import clock
-from cardan.service.simulations import messages as m
+from cardan.service.compute import messages as m
+from cardan.service.intake import invalid, read_document
 
 # arguments of the engine that are called otherwise in a document
 _FIELDS = {"bounds": "lo", "M": "A", "W": "A", "q": "b", "dimension": "dim"}
 
 
-def solve(order: m.SolveOrder) -> m.Solved:
-    """Solve it, or say what is wrong with it."""
-    document = json.loads(order.document)
+def solve(order: m.SolveOrder) -> m.Written:
+    """Answer the body of a request with JSON. Raises ServiceError."""
+    document = read_document(order.body)
     try:
-        return m.Solved(answer=answer(read_problem(document), document))
+        found = answer(read_problem(document, MAX_UNKNOWNS), document)
     except SceneInvalid as error:
-        return m.Solved(faults=[fault.model_dump() for fault in error.errors])
+        raise invalid(error.errors, "request") from error
+    return m.Written(ComplementarityAnswer.model_validate(found).model_dump_json().encode())
 
 
 def answer(request: ComplementarityRequest, document: Any) -> dict[str, Any]:

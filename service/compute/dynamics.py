@@ -5,10 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 
 from cardan.schemas import Fault, Limits, SceneInvalid, load_scene, parse_json
+from cardan.schemas import dynamics as d
 from cardan.schemas.dynamics import MAX_NUMBERS
-from cardan.service.simulations import messages as m
+from cardan.service.compute import messages as m
+from cardan.service.intake import invalid, located, read_document, read_request, take_scene
 
 if TYPE_CHECKING:
     from cardan.engine import Dynamics
@@ -17,24 +20,48 @@ Arguments = Mapping[str, Any]
 KEPT_SCENES = 4
 
 
-def compute(order: m.ComputeOrder, limits: Limits) -> m.Computed:
-    """Answer one order; what is wrong with it comes back as faults."""
+# the request of each operation
+REQUESTS: Mapping[str, type[d.DynamicsModelRequest]] = {
+    "model": d.DynamicsModelRequest,
+    "inverse": d.InverseDynamicsRequest,
+    "forward": d.ForwardDynamicsRequest,
+    "mass-matrix": d.ConfigurationRequest,
+    "bias": d.MotionRequest,
+    "jacobian": d.JacobianRequest,
+    "kinematics": d.MotionRequest,
+    "energy": d.MotionRequest,
+    "momentum": d.MotionRequest,
+}
+
+
+def answer(order: m.DynamicsOrder, limits: Limits) -> m.Written:
+    """Answer the body of a request with JSON. Raises ServiceError."""
+    asked = read_request(REQUESTS[order.operation], read_document(order.body))
+    intake = take_scene(asked.scene, limits, place="/scene")
+    arguments = asked.model_dump(exclude={"scene"}, exclude_none=True)
+    found = compute(order.operation, intake.text.document, arguments, limits)
+    return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def compute(operation: str, document: str, arguments: Arguments, limits: Limits) -> dict[str, Any]:
+    """The arrays of an operation on a scene. Raises ServiceError."""
     from cardan.engine import StatesInvalid
 
     try:
-        tree = _tree(order.document, limits)
-        arguments = dict(order.arguments)
-        if order.operation != "model":
-            arguments.setdefault("q", [tree.start.tolist()])
-            _refuse_size(tree, order.operation, arguments)
-        return m.Computed(COMPUTING[order.operation](tree, arguments))
+        tree = _tree(document, limits)
+        given = dict(arguments)
+        if operation != "model":
+            given.setdefault("q", [tree.start.tolist()])
+            _refuse_size(tree, operation, given)
+        return COMPUTING[operation](tree, given)
     except StatesInvalid as error:
-        return m.Computed(faults=_plain(error))
+        raise invalid(error.errors, "request") from error
     except SceneInvalid as error:
-        return m.Computed(scene_faults=_plain(error))
-    except MemoryError:
+        raise invalid(located(error.errors, {}, "/scene")) from error
+    except MemoryError as error:
         message = "The request needs more memory than a worker may use."
-        return m.Computed(faults=[_fault("/q", message, None)])
+        fault = Fault.model_validate(_fault("/q", message, None))
+        raise invalid([fault], "request") from error
 
 
 @functools.lru_cache(maxsize=KEPT_SCENES)
@@ -72,10 +99,6 @@ def _fault(pointer: str, message: str, got: int | None) -> dict[str, Any]:
         "got": got,
         "hint": hint,
     }
-
-
-def _plain(error: SceneInvalid) -> list[dict[str, Any]]:
-    return [fault.model_dump() for fault in error.errors]
 
 
 def _model(tree: "Dynamics", _: Arguments) -> dict[str, Any]:

@@ -24,13 +24,9 @@ def main(folder: Path) -> None:
     """Import as ordered, within the limits of the order."""
     order = json.loads((folder / "order.json").read_text())
     limits.die_with_parent()
-    limits.limit_resources(int(order["memory"]))
-    for limit, value in (
-        (resource.RLIMIT_CPU, int(order["seconds"])),
-        (resource.RLIMIT_FSIZE, FILE_BYTES),
-    ):
-        _, hard = resource.getrlimit(limit)
-        resource.setrlimit(limit, (value, hard))
+    limits.limit_resources(limits.WorkerLimits(int(order["memory"]), FILE_BYTES))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(order["seconds"]), hard))
     from cardan.service.importing import import_folder
 
     # a log of the compiler, if it writes one, goes here

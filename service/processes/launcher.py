@@ -1,148 +1,119 @@
-"""One worker process, seen from the API process: spawn, send, receive, end."""
+"""The one way to start a worker process: from the fork server, which has the kernels loaded."""
 
-import asyncio
-import contextlib
 import importlib
+import logging
 import multiprocessing
 import multiprocessing.forkserver
+import os
+import signal
 import socket
-import time
+import sys
 from collections.abc import Callable
-from multiprocessing.process import BaseProcess
 from typing import Any
 
-from cardan.service.processes import protocol
-from cardan.service.processes.protocol import Hello, Message, Stop
+from cardan.service import clock
+from cardan.service.processes import limits as process_limits
+from cardan.service.processes.channel import SEND_BUFFER_BYTES, Channel
+from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.starting import in_starter, start_process
+from cardan.service.processes.worker import Hello, Worker, WorkerLostError
 
-PRELOAD = "cardan.service.sessions.preload"
-# entry point of a worker
-WORKER = "cardan.service.sessions.worker"
-READ_LIMIT = 4 * 1024 * 1024
-TERMINATE_SECONDS = 0.5
-DEFAULT_MEMORY_BYTES = 4 * 1024**3
+log = logging.getLogger("cardan.workers")
+
+PRELOAD = "cardan.service.preload"
 WARM_SECONDS = 600.0
 
 
 class WorkerLauncher:
     """Starts workers by one method: "forkserver" where there is one, else "spawn"."""
 
-    def __init__(
-        self, start_method: str | None = None, memory_bytes: int = DEFAULT_MEMORY_BYTES
-    ) -> None:
+    def __init__(self, start_method: str | None = None) -> None:
         """Choose the method; `None` takes the best one of the platform."""
         if start_method is None:
             methods = multiprocessing.get_all_start_methods()
             start_method = "forkserver" if "forkserver" in methods else "spawn"
         self.start_method = start_method
-        self._memory_bytes = memory_bytes
-        context: Any = multiprocessing.get_context(start_method)
-        self._new_process: Callable[..., BaseProcess] = context.Process
+        self._context: Any = multiprocessing.get_context(start_method)
 
     def prepare(self) -> None:
         """Start the fork server without waiting for it to load the kernels."""
         if self.start_method == "forkserver":
             in_starter(_start_fork_server)
 
-    async def spawn(self) -> "WorkerProcess":
-        """A new worker that waits for its `Start`. Raises OSError when none can be started."""
+    def start(self, module: str, limits: WorkerLimits) -> Worker:
+        """Start a process that runs `module.main(channel, limits)`. Raises WorkerLostError."""
         ours, theirs = socket.socketpair()
         try:
-            process = self._new_process(
-                target=_enter,
-                args=(theirs, self.start_method, self._memory_bytes),
-                daemon=True,
-            )
-            await asyncio.to_thread(start_process, process)
-            ours.setblocking(False)
-            reader, writer = await asyncio.open_connection(sock=ours, limit=READ_LIMIT)
+            arguments = (theirs, module, limits, self.start_method)
+            process = self._context.Process(target=_enter, args=arguments, daemon=True)
+            start_process(process)
+        except OSError as error:
+            ours.close()
+            raise WorkerLostError(f"no process could be started: {error}") from error
         except BaseException:
             ours.close()
             raise
         finally:
             theirs.close()
-        return WorkerProcess(process, reader, writer)
+        return Worker(process, ours)
 
-    async def warm(self) -> float:
+    def start_ready(
+        self, module: str, limits: WorkerLimits, within_s: float, given_up: Callable[[], bool]
+    ) -> Worker:
+        """Start a process and wait for its kernels, or until it is no longer needed.
+
+        Raises WorkerLostError.
+        """
+        worker = self.start(module, limits)
+        try:
+            worker.wait_ready(within_s, given_up)
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
+
+    def warm(
+        self, module: str, limits: WorkerLimits, given_up: Callable[[], bool] = lambda: False
+    ) -> float:
         """Load the kernels and prove it with a worker that is asked; seconds it took.
 
-        A fork server ignores a preload that fails, and every session would then load for itself.
+        A fork server ignores a preload that fails, and every worker would then load for itself.
         Raises RuntimeError.
         """
-        began = time.monotonic()
+        began = clock.monotonic()
         try:
-            worker = await self.spawn()
-        except OSError as error:
-            raise RuntimeError(f"no worker can be started: {error}") from error
-        try:
-            worker.send(Stop())
-            async with asyncio.timeout(WARM_SECONDS):
-                hello = await worker.receive()
-        except TimeoutError as error:
-            raise RuntimeError(f"no worker answered within {WARM_SECONDS:g} s") from error
-        finally:
-            await asyncio.shield(worker.end(TERMINATE_SECONDS))
-        if not isinstance(hello, Hello):
-            raise RuntimeError("the first worker ended at once; the log has the cause")
-        if self.start_method == "forkserver" and not hello.preloaded:
+            worker = self.start_ready(module, limits, WARM_SECONDS, given_up)
+        except WorkerLostError as error:
+            raise RuntimeError(str(error)) from error
+        worker.quit(0.5)
+        if self.start_method == "forkserver" and not worker.preloaded:
             raise RuntimeError("the fork server did not preload the engine; the log has the cause")
-        return time.monotonic() - began
+        return clock.monotonic() - began
 
 
-class WorkerProcess:
-    """A running worker and the stream to it."""
+def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method: str) -> None:
+    """In the process: run its module until a request to exit or until the service has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if start_method == "forkserver":
+        process_limits.die_with_parent()
+    process_limits.limit_resources(limits)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    # the module, and with it the engine, is imported in the process only
+    main = importlib.import_module(module).main
+    from cardan import engine
 
-    def __init__(
-        self, process: BaseProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Take over a started process and our end of its socket."""
-        self._process = process
-        self._reader = reader
-        self._writer = writer
-        self.pid = int(process.pid or 0)
-
-    def send(self, message: Message) -> None:
-        """Queue a message; silently nothing when the worker is gone (its EOF tells)."""
-        if not self._writer.is_closing():
-            self._writer.write(protocol.encode(message))
-
-    async def receive(self) -> Message | None:
-        """The next message, `None` when the worker has closed its end."""
-        return await protocol.read(self._reader)
-
-    async def end(self, grace: float) -> int | None:
-        """Wait up to `grace` seconds for the exit, then SIGTERM, then SIGKILL; the exit code."""
-        if not await self._exited(grace):
-            self._process.terminate()
-            if not await self._exited(TERMINATE_SECONDS):
-                self._process.kill()
-                await self._exited(None)
-        self._writer.close()
-        with contextlib.suppress(ConnectionError):
-            await self._writer.wait_closed()
-        self._process.join()
-        code = self._process.exitcode
-        self._process.close()
-        return code
-
-    async def _exited(self, seconds: float | None) -> bool:
-        """Whether the process is gone, at the latest after `seconds`."""
-        loop = asyncio.get_running_loop()
-        gone = asyncio.Event()
-        loop.add_reader(self._process.sentinel, gone.set)
-        try:
-            async with asyncio.timeout(seconds):
-                await gone.wait()
-        except TimeoutError:
-            return False
-        finally:
-            loop.remove_reader(self._process.sentinel)
-        return True
-
-
-def _enter(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
-    """Run the worker; its module, and with it the engine, is imported in the worker only."""
-    importlib.import_module(WORKER).main(sock, start_method, memory_bytes)
+    engine.warmup()
+    channel = Channel(sock)
+    preload = sys.modules.get(PRELOAD)
+    preloaded = preload is not None and preload.WARM_SECONDS is not None
+    try:
+        channel.send(Hello(preloaded, os.getppid()))
+        main(channel, limits)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        log.info("the service is gone; the worker ends")
+    finally:
+        channel.close()
 
 
 def _start_fork_server() -> None:

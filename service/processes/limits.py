@@ -5,8 +5,21 @@ import os
 import resource
 import signal
 import sys
+from dataclasses import dataclass, field
+
+from cardan.schemas import Limits
 
 PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class WorkerLimits:
+    """What one worker process may use, in bytes, how large its scenes may be, and its niceness."""
+
+    memory: int
+    file: int = 0
+    scene: Limits = field(default_factory=Limits)
+    nice: int = 0
 
 
 def die_with_parent() -> None:
@@ -20,9 +33,17 @@ def die_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def limit_resources(address_space: int) -> None:
-    """No core files, and at most `address_space` bytes of memory."""
+def limit_resources(limits: WorkerLimits) -> None:
+    """No core files, no more memory and no longer files than allowed, and the niceness."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = address_space if hard == resource.RLIM_INFINITY else min(address_space, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    _limit(resource.RLIMIT_AS, limits.memory)
+    # a write past this fails like one on a full disk, and is reported, not fatal
+    if limits.file:
+        _limit(resource.RLIMIT_FSIZE, limits.file)
+    os.nice(limits.nice)
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (soft, hard))

@@ -7,8 +7,11 @@ so one thread that lives as long as the program starts all processes.
 
 import contextlib
 import errno
+import logging
+import multiprocessing.forkserver
 import os
 import queue
+import signal
 import sys
 import threading
 import types
@@ -18,6 +21,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import cardan
+
+log = logging.getLogger("cardan.workers")
+
+START_SECONDS = 10.0
+LOAD_SECONDS = 600.0
 
 Task = tuple[Callable[[], None], Future[None]]
 
@@ -29,7 +37,7 @@ _threads: list[threading.Thread] = []
 def start_process(process: BaseProcess) -> None:
     """Start it; may be called from any thread, and waits while the fork server loads.
 
-    Raises OSError when none can be started, such as when the fork server dies meanwhile; a later
+    Raises OSError when none can be started, such as when the fork server dies or hangs; a later
     call starts another fork server.
     """
     in_starter(process.start)
@@ -62,15 +70,48 @@ def is_gone(pid: int) -> bool:
 
 
 def _work() -> None:
+    answered = 0
     while True:
         task, done = _tasks.get()
         try:
-            with _no_main_module(), _environment():
+            with _no_main_module(), _environment(), _killed_if_silent(answered):
                 task()
+            answered = _fork_server()
         except BaseException as error:
             done.set_exception(error)
         else:
             done.set_result(None)
+
+
+def _fork_server() -> int:
+    """Process id of the fork server; 0 while there is none."""
+    # multiprocessing has no public name for it
+    return int(getattr(multiprocessing.forkserver, "_forkserver")._forkserver_pid or 0)  # noqa: B009
+
+
+@contextlib.contextmanager
+def _killed_if_silent(answered: int) -> Iterator[None]:
+    """Kill a fork server that hangs: whoever waits for it gets an error, the next call another.
+
+    One that `answered` before forks in milliseconds; a new one first loads its kernels.
+    """
+
+    def kill(seconds: float) -> None:
+        pid = _fork_server()
+        if pid and (pid == answered or seconds == LOAD_SECONDS):
+            log.error("the fork server %d did not answer within %g s: it is replaced", pid, seconds)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    timers = [threading.Timer(one, kill, (one,)) for one in (START_SECONDS, LOAD_SECONDS)]
+    for timer in timers:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        for timer in timers:
+            timer.cancel()
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from cardan.service.recordings.checksums import write_sums
 from cardan.service.recordings.formats import decode as decode_file
 from cardan.service.recordings.formats import (
     dump_json,
@@ -36,6 +37,7 @@ def write_folder(recording: Tables, path: Path) -> int:
         for name, part in (("scene", recording.scene), ("summary", recording.summary)):
             if part is not None:
                 (temporary / f"{name}.json").write_bytes(dump_json(part))
+        write_sums(temporary)
         size = 0
         for written in temporary.iterdir():
             size += written.stat().st_size

@@ -5,23 +5,37 @@ The same recording always gives the same bytes, so that an ETag can be strong.
 
 import io
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from cardan.service.recordings.tables import METADATA_KEY, Tables, from_columns, to_numpy, units
+from cardan.service.recordings.encoders import (
+    CSV_PREFIX,
+    dump_json,
+    write_csv,
+    write_json,
+    write_npz,
+)
+from cardan.service.recordings.encoders import write_parquet as write_chunks
+from cardan.service.recordings.sources import Recording, loaded
+from cardan.service.recordings.tables import METADATA_KEY, Tables, from_columns, to_numpy
 
-# rows of one row group: 16 float64 columns, about 2 MB
-ROW_GROUP = 16_384
-CSV_PREFIX = "# cardan: "
+__all__ = [
+    "FORMATS",
+    "Format",
+    "FormatError",
+    "decode",
+    "dump_json",
+    "encode",
+    "format_of",
+    "write",
+]
 
 
 @dataclass(frozen=True)
@@ -63,21 +77,25 @@ def format_of(path: Path) -> Format:
 
 
 def encode(recording: Tables, form: Format, table: str = "bodies") -> bytes:
-    """The bytes of a recording. Raises FormatError when the table was not recorded."""
-    if form.name == "npz":
-        return _npz(recording)
-    if form.name == "json":
-        return _json(recording)
-    if table not in recording.tables:
-        raise FormatError(
-            f"this recording has no table {table!r}; it has {', '.join(recording.tables) or 'none'}"
-        )
+    """The bytes of a recording in memory. Raises FormatError when the table was not recorded."""
     sink = io.BytesIO()
-    if form.name == "parquet":
-        write_parquet(recording, table, sink)
-    else:
-        _write_csv(recording, table, sink)
+    write(loaded(recording), form, table, sink)
     return sink.getvalue()
+
+
+def write(recording: Recording, form: Format, table: str, sink: IO[bytes]) -> None:
+    """Write a recording chunk by chunk. Raises FormatError when the table was not recorded."""
+    if form.name == "npz":
+        write_npz(recording, sink)
+    elif form.name == "json":
+        write_json(recording, sink)
+    elif table not in recording.sources:
+        there = ", ".join(recording.sources) or "none"
+        raise FormatError(f"this recording has no table {table!r}; it has {there}")
+    elif form.name == "parquet":
+        write_chunks(recording, table, sink)
+    else:
+        write_csv(recording, table, sink)
 
 
 def decode(path: Path) -> Tables:
@@ -88,21 +106,8 @@ def decode(path: Path) -> Tables:
 
 
 def write_parquet(recording: Tables, table: str, sink: Any) -> None:
-    """One table as Parquet: zstd, floats split by byte, dictionaries for names."""
-    data = recording.tables[table]
-    # a file that holds one table says the units of that table
-    metadata = dict(recording.metadata) | {"table": table, "units": units({table: data})}
-    data = data.replace_schema_metadata({METADATA_KEY: dump_json(metadata)})
-    floats = [f.name for f in data.schema if pa.types.is_floating(f.type)]
-    names = [f.name for f in data.schema if pa.types.is_dictionary(f.type)]
-    pq.write_table(
-        data,
-        sink,
-        compression="zstd",
-        row_group_size=ROW_GROUP,
-        use_dictionary=names,
-        use_byte_stream_split=floats,
-    )
+    """One table as Parquet."""
+    write_chunks(loaded(recording), table, sink)
 
 
 def table_from_parquet(source: Any) -> tuple[pa.Table, dict[str, Any]]:
@@ -110,64 +115,6 @@ def table_from_parquet(source: Any) -> tuple[pa.Table, dict[str, Any]]:
     data = pq.read_table(source)
     raw = (data.schema.metadata or {}).get(METADATA_KEY, b"{}")
     return data.replace_schema_metadata(None), dict(json.loads(raw))
-
-
-def dump_json(value: Any) -> bytes:
-    """JSON with sorted keys: equal values give equal bytes."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY)
-
-
-def _npz(recording: Tables) -> bytes:
-    arrays: dict[str, Any] = {"metadata": np.asarray(dump_json(recording.metadata).decode())}
-    for name, part in (("scene", recording.scene), ("summary", recording.summary)):
-        if part is not None:
-            arrays[name] = np.asarray(dump_json(part).decode())
-    for table, data in recording.tables.items():
-        for column in data.column_names:
-            arrays[f"{table}/{column}"] = to_numpy(data[column])
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as archive:
-        for key, values in arrays.items():
-            # motion hardly shrinks and takes ten times as long; names shrink to nothing
-            entry = zipfile.ZipInfo(f"{key}.npy")
-            words = values.dtype.kind == "U"
-            entry.compress_type = zipfile.ZIP_DEFLATED if words else zipfile.ZIP_STORED
-            with archive.open(entry, "w", force_zip64=True) as file:
-                whole = np.asarray(values, order="C")
-                np.lib.format.write_array(file, whole, allow_pickle=False)
-    return sink.getvalue()
-
-
-def _json(recording: Tables) -> bytes:
-    tables = {
-        name: {column: _json_values(data[column]) for column in data.column_names}
-        for name, data in recording.tables.items()
-    }
-    document: dict[str, Any] = {"metadata": recording.metadata, "tables": tables}
-    if recording.summary is not None:
-        document["summary"] = recording.summary
-    # columns keep their order
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def _json_values(column: pa.ChunkedArray) -> Any:
-    values = to_numpy(column)
-    return values.tolist() if values.dtype.kind == "U" else np.ascontiguousarray(values)
-
-
-def _write_csv(recording: Tables, table: str, sink: io.BytesIO) -> None:
-    data = recording.tables[table]
-    metadata = dict(recording.metadata) | {"table": table, "units": units({table: data})}
-    sink.write(CSV_PREFIX.encode() + dump_json(metadata) + b"\n")
-    plain = pa.table(
-        {
-            name: data[name].cast(pa.string())
-            if pa.types.is_dictionary(data[name].type)
-            else data[name]
-            for name in data.column_names
-        }
-    )
-    pyarrow.csv.write_csv(plain, sink)
 
 
 def _read_parquet(path: Path) -> Tables:

@@ -1,7 +1,7 @@
 """A part of a recording: a span of time, every n-th frame, some bodies, some channels."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,9 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cardan.service.recordings.columns import KEYS, POSE, VELOCITY
+from cardan.service.recordings.sources import Recording, Source, loaded
 from cardan.service.recordings.tables import TABLES, Tables, to_numpy
 
 CHANNELS = ("pose", "velocity", *TABLES[1:])
+# columns that decide whether a row belongs to a slice
+FILTERED = ("time", "step", "body", "body_a", "body_b")
 
 
 class SliceError(ValueError):
@@ -57,36 +60,71 @@ class Slice:
 
 def cut(recording: Tables, part: Slice) -> Tables:
     """The part of a recording. Raises SliceError for unknown bodies or an impossible slice."""
+    if part.whole:
+        return recording
+    return recording.with_tables(
+        {
+            name: pa.concat_tables([source.schema.empty_table(), *source.chunks()])
+            for name, source in cut_chunks(loaded(recording), part).sources.items()
+        }
+    )
+
+
+def cut_chunks(recording: Recording, part: Slice) -> Recording:
+    """The part of a recording that is read in chunks. Raises SliceError."""
     part.check()
     if part.whole:
         return recording
     _check_bodies(recording, part)
-    steps = kept_steps(recording, part.stride)
-    tables = {
-        name: _columns(_rows(name, table, part, steps), name, part)
-        for name, table in recording.tables.items()
+    steps = kept_steps(recording, part.stride) if part.stride > 1 else None
+    sources = {
+        name: _Cut(name, source, part, steps)
+        for name, source in recording.sources.items()
         if name in part.tables()
     }
-    return recording.with_tables(tables)
+    return replace(recording, sources=sources)
 
 
-def kept_steps(recording: Tables, stride: int) -> npt.NDArray[np.int64]:
+def kept_steps(recording: Recording, stride: int) -> npt.NDArray[np.int64]:
     """Every n-th recorded step, from the first one; events happen between them."""
-    found = [
-        to_numpy(table["step"]) for name, table in recording.tables.items() if name != "events"
-    ]
-    steps = np.unique(np.concatenate(found)) if found else np.zeros(0)
-    return steps[:: min(stride, len(steps) + 1)].astype(np.int64)
+    steps = np.zeros(0, dtype=np.int64)
+    for name, source in recording.sources.items():
+        if name != "events":
+            for chunk in source.chunks(["step"]):
+                steps = np.union1d(steps, to_numpy(chunk["step"]).astype(np.int64))
+    return steps[:: min(stride, len(steps) + 1)]
 
 
-def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64]) -> pa.Table:
+class _Cut:
+    """A part of a table, filtered again whenever it is read."""
+
+    def __init__(
+        self, name: str, source: Source, part: Slice, steps: npt.NDArray[np.int64] | None
+    ) -> None:
+        self._name = name
+        self._source = source
+        self._part = part
+        self._steps = steps
+        kept = _columns(source.schema.names, name, part)
+        self.schema = pa.schema([source.schema.field(column) for column in kept])
+        self._keys = [column for column in FILTERED if column in source.schema.names]
+        self.num_rows = sum(chunk.num_rows for chunk in self.chunks(["time"]))
+
+    def chunks(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The rows that are left of each chunk."""
+        wanted = list(self.schema.names if columns is None else columns)
+        for chunk in self._source.chunks(list(dict.fromkeys([*wanted, *self._keys]))):
+            yield _rows(self._name, chunk, self._part, self._steps).select(wanted)
+
+
+def _rows(name: str, table: pa.Table, part: Slice, steps: npt.NDArray[np.int64] | None) -> pa.Table:
     keep = np.ones(table.num_rows, dtype=bool)
     time = to_numpy(table["time"])
     if part.start is not None:
         keep &= time >= part.start
     if part.end is not None:
         keep &= time <= part.end
-    if part.stride > 1 and name != "events":
+    if steps is not None and name != "events":
         keep &= np.isin(to_numpy(table["step"]), steps)
     if part.bodies:
         keep &= _about_bodies(table, part.bodies)
@@ -106,19 +144,21 @@ def _about_bodies(
     return about
 
 
-def _columns(table: pa.Table, name: str, part: Slice) -> pa.Table:
-    if name != "bodies" or not part.channels:
-        return table
+def _columns(names: Sequence[str], table: str, part: Slice) -> list[str]:
+    if table != "bodies" or not part.channels:
+        return list(names)
     groups: Mapping[str, tuple[str, ...]] = {"pose": POSE, "velocity": VELOCITY}
     wanted = {column for channel in part.channels for column in groups.get(channel, ())}
-    return table.select([c for c in table.column_names if c in wanted or c in KEYS])
+    return [c for c in names if c in wanted or c in KEYS]
 
 
-def _check_bodies(recording: Tables, part: Slice) -> None:
-    table = recording.tables.get("bodies")
-    if table is None or not part.bodies:
+def _check_bodies(recording: Recording, part: Slice) -> None:
+    source = recording.sources.get("bodies")
+    if source is None or not part.bodies:
         return
-    known = set(pc.unique(table["body"].cast(pa.string())).to_pylist())
+    known: set[str] = set()
+    for chunk in source.chunks(["body"]):
+        known |= set(pc.unique(chunk["body"].cast(pa.string())).to_pylist())
     for body in part.bodies:
         if body not in known:
             listed = ", ".join(sorted(known)[:20])

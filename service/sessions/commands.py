@@ -9,40 +9,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cardan.engine import Simulation
+from cardan.service.errors import ErrorCode, ServiceError
 
 Arguments = dict[str, Any]
 
 
-class RefusalError(Exception):
-    """A command the scene cannot take; becomes the problem of its answer."""
-
-    def __init__(self, code: str, detail: str, errors: Sequence[dict[str, Any]] = ()) -> None:
-        """Keep the parts of the problem."""
-        super().__init__(detail)
-        self.code = code
-        self.detail = detail
-        self.errors = list(errors)
-
-    @property
-    def problem(self) -> dict[str, Any]:
-        """The problem as data."""
-        return {"status": 422, "code": self.code, "detail": self.detail, "errors": self.errors}
-
-
 def apply_command(simulation: Simulation, op: str, arguments: Arguments) -> None:
-    """Do what `op` says, at the next step. Raises RefusalError."""
+    """Do what `op` says, at the next step. Raises ServiceError."""
     check_name(arguments, "body", "body", simulation.body_names)
     check_name(arguments, "joint", "joint", simulation.joint_names)
     try:
         COMMANDS[op](simulation, arguments)
     except (ValueError, KeyError, IndexError) as error:
-        raise RefusalError(
-            "command_impossible", f"The simulation cannot take {op}: {error.args[0]}"
+        raise ServiceError(
+            ErrorCode.COMMAND_IMPOSSIBLE, f"The simulation cannot take {op}: {error.args[0]}"
         ) from error
 
 
 def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]) -> None:
-    """Refuse a name in `field` that no such thing of the scene has. Raises RefusalError."""
+    """Refuse a name in `field` that no such thing of the scene has. Raises ServiceError."""
     name = arguments.get(field)
     if name is None or name in known:
         return
@@ -55,9 +40,8 @@ def check_name(arguments: Arguments, field: str, kind: str, known: Sequence[str]
         "got": name,
         "hint": hint,
     }
-    raise RefusalError(
-        f"unknown_{kind}", f"There is no {kind} {name!r} in the scene; {hint}", [fault]
-    )
+    detail = f"There is no {kind} {name!r} in the scene; {hint}"
+    raise ServiceError(ErrorCode(f"unknown_{kind}"), detail, errors=[fault])
 
 
 def _set_motor(simulation: Simulation, a: Arguments) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 
 from cardan.engine import Simulation
 from cardan.schemas import Scene
-from cardan.service.processes.protocol import LogEntry, PlaybackState, Result
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.sessions import frames
-from cardan.service.sessions.commands import COMMANDS, RefusalError, apply_command
+from cardan.service.sessions.commands import COMMANDS, apply_command
+from cardan.service.sessions.messages import LogEntry, PlaybackState, Result
 from cardan.service.sessions.pacing import Pacer
 from cardan.service.sessions.queries import QUERIES, answer_query
 
@@ -101,7 +102,7 @@ class LiveRun:
     def apply(
         self, number: int, op: str, arguments: dict[str, Any], body: bytes
     ) -> tuple[dict[str, Any] | None, bytes]:
-        """Apply a command between two steps; return its value and bytes. Raises RefusalError."""
+        """Apply a command between two steps; return its value and bytes. Raises ServiceError."""
         if op in COMMANDS:
             apply_command(self.simulation, op, arguments)
             self.touched += 1
@@ -133,7 +134,7 @@ class LiveRun:
             case "summary":
                 value = frames.plain(self.simulation.summary())
             case _:
-                raise RefusalError("unknown_op", f"There is no command {op!r}.")
+                raise ServiceError(ErrorCode.UNKNOWN_OP, f"There is no command {op!r}.")
         return value, data
 
     def work(self, now: float) -> tuple[int, bool]:
@@ -218,8 +219,8 @@ class LiveRun:
             self._go_back(snapshot)
         except ValueError as error:
             self.simulation.restore(before)
-            raise RefusalError(
-                "snapshot_invalid", f"The snapshot cannot be restored: {error}"
+            raise ServiceError(
+                ErrorCode.SNAPSHOT_INVALID, f"The snapshot cannot be restored: {error}"
             ) from error
 
     def _go_back(self, snapshot: bytes) -> None:

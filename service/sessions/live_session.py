@@ -2,21 +2,21 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.service import clock
-from cardan.service.errors import ProblemError
-from cardan.service.processes import protocol
-from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.protocol import Command, LogEntry, Message, PlaybackState, Result
-from cardan.service.processes.supervisor import Supervisor, Watch
-from cardan.service.sessions import states
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.processes.worker import Hello, Worker
+from cardan.service.sessions import messages, states
 from cardan.service.sessions.history import History
 from cardan.service.sessions.log import CommandLog, LoggedCommand
+from cardan.service.sessions.messages import Command, LogEntry, Message, PlaybackState, Result
 from cardan.service.sessions.recovery import Recovery
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
+from cardan.service.sessions.supervisor import Supervisor, Watch
 from cardan.service.streams import codec
 from cardan.service.streams.fanout import Fanout
 from cardan.service.streams.viewer import Viewer
@@ -80,7 +80,7 @@ class LiveSession:
     """A session of the API. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, session_id: str, plan: Plan, policy: Policy, launcher: WorkerLauncher
+        self, session_id: str, plan: Plan, policy: Policy, start: Callable[[], Worker]
     ) -> None:
         """Prepare; nothing runs before `start`."""
         self.id = session_id
@@ -96,7 +96,7 @@ class LiveSession:
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
         self._recovery = Recovery(plan.scene, PlaybackState(plan.paused, plan.speed))
-        self._supervisor = Supervisor(launcher, policy.watch, self)
+        self._supervisor = Supervisor(start, policy.watch, self)
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
@@ -146,12 +146,12 @@ class LiveSession:
         self.last_used = clock.monotonic()
 
     async def start(self) -> None:
-        """Start the worker and wait until the scene is built. Raises ProblemError."""
+        """Start the worker and wait until the scene is built. Raises ServiceError."""
         self._handle(states.StartRequested())
         await self._left(Phase.STARTING)
-        if self.phase is Phase.FAILED:
-            problem = self._machine.failure or {}
-            raise _start_problem(problem)
+        # a simulation that failed in its first steps is a session all the same
+        if self.failure is not None and not self._machine.has_worker:
+            raise _start_error(self.failure)
 
     async def close(self, reason: str) -> None:
         """End the session; returns when its process is gone."""
@@ -169,16 +169,15 @@ class LiveSession:
     ) -> asyncio.Future[Result]:
         """Hand a command to the worker, after all earlier ones; its result comes later.
 
-        Raises ProblemError when the session cannot take it now.
+        Raises ServiceError when the session cannot take it now.
         """
         self.touch()
         refused = states.refusal(self._machine, op)
         if refused is not None:
-            code, detail = refused
-            raise ProblemError(410 if code == "session_closed" else 409, code, detail)
+            raise ServiceError(*refused)
         if len(self._pending) >= MAX_PENDING:
             detail = f"{MAX_PENDING} commands of this session wait for their result."
-            raise ProblemError(429, "too_many_commands", detail)
+            raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
         self._number += 1
         command = Command(self._number, op, arguments, body)
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
@@ -195,10 +194,10 @@ class LiveSession:
     async def command(
         self, op: str, arguments: dict[str, Any] | None = None, *, body: bytes = b""
     ) -> Result:
-        """Do a command and wait for its result. Raises ProblemError."""
+        """Do a command and wait for its result. Raises ServiceError."""
         result = await self.submit(op, arguments or {}, body=body)
         if result.problem is not None:
-            raise problem_of(result)
+            raise ServiceError.of(result.problem)
         return result
 
     async def snapshot(self) -> Snapshot:
@@ -226,24 +225,24 @@ class LiveSession:
     def on_message(self, message: Message) -> None:
         """The worker sent a message."""
         match message:
-            case protocol.Frame(body):
+            case messages.Frame(body):
                 self._on_frame(body)
-            case protocol.Heartbeat(epoch, step, time, factor):
+            case messages.Heartbeat(epoch, step, time, factor):
                 self.progress.real_time_factor = factor
                 self._on_progress(epoch, step, time)
-            case protocol.Result():
+            case messages.Result():
                 self._on_result(message)
-            case protocol.Accepted(number, step):
+            case messages.Accepted(number, step):
                 self._on_accepted(number, step)
-            case protocol.Checkpoint():
+            case messages.Checkpoint():
                 self._recovery.on_checkpoint(message)
-            case protocol.Status():
+            case messages.Status():
                 self._on_status(message)
-            case protocol.Hello():
+            case Hello():
                 pass
-            case protocol.Ready():
+            case messages.Ready():
                 self._on_ready(message)
-            case protocol.Refused(problem):
+            case messages.Refused(problem):
                 self._handle(states.SceneRefused(problem))
             case _:
                 log.error("session %s: a worker sent %s", self.id, type(message).__name__)
@@ -258,13 +257,13 @@ class LiveSession:
         """The worker has run for a while."""
         self._handle(states.WorkerStable())
 
-    def _on_ready(self, ready: protocol.Ready) -> None:
+    def _on_ready(self, ready: messages.Ready) -> None:
         progress = self.progress
         progress.body_names, progress.joint_names = ready.body_names, ready.joint_names
         progress.time_step, progress.total_steps = ready.time_step, ready.total_steps
         progress.started_in = ready.seconds
         self._worker_ready = True
-        self._supervisor.send(protocol.SetChannels(sorted(self.fanout.channels)))
+        self._supervisor.send(messages.SetChannels(sorted(self.fanout.channels)))
         self._handle(states.WorkerReady())
 
     def _on_progress(self, epoch: int, step: int, time: float) -> None:
@@ -278,7 +277,7 @@ class LiveSession:
         self.history.add(frame)
         self.fanout.publish(frame)
 
-    def _on_status(self, status: protocol.Status) -> None:
+    def _on_status(self, status: messages.Status) -> None:
         self.progress.speed = status.speed
         self._on_progress(status.epoch, status.step, status.time)
         self._handle(states.PhaseReported(Phase(status.phase), status.epoch, status.failure))
@@ -313,7 +312,7 @@ class LiveSession:
 
     def _want(self, channels: frozenset[str]) -> None:
         if self._worker_ready:
-            self._supervisor.send(protocol.SetChannels(sorted(channels)))
+            self._supervisor.send(messages.SetChannels(sorted(channels)))
 
     def _handle(self, event: states.Event) -> None:
         before = self._machine.phase
@@ -344,8 +343,8 @@ class LiveSession:
             case states.Disconnect(reason):
                 self.fanout.close(1001, reason)
 
-    def _fail_pending(self, code: str, detail: str) -> None:
-        problem = {"status": 409, "code": code, "detail": detail, "errors": []}
+    def _fail_pending(self, code: ErrorCode, detail: str) -> None:
+        problem = ServiceError(code, detail).problem
         waiting, self._pending = self._pending, {}
         for number, pending in waiting.items():
             if not pending.answer.done():
@@ -362,23 +361,7 @@ class LiveSession:
             await self._phase_changed.wait()
 
 
-def problem_of(result: Result) -> ProblemError:
-    """The problem of a refused command."""
-    problem = dict(result.problem or {})
-    return ProblemError(
-        int(problem.get("status", 422)),
-        str(problem.get("code", "command_impossible")),
-        str(problem.get("detail", "")),
-        errors=problem.get("errors", ()),
-    )
-
-
-def _start_problem(failure: dict[str, Any]) -> ProblemError:
-    if failure.get("code") == "worker_lost":
-        return ProblemError(503, "no_worker", str(failure["message"]))
-    return ProblemError(
-        422,
-        str(failure.get("code", "scene_invalid")),
-        str(failure.get("detail", "The engine cannot build this scene.")),
-        errors=failure.get("errors", ()),
-    )
+def _start_error(failure: dict[str, Any]) -> ServiceError:
+    if failure["code"] == "worker_lost":
+        return ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
+    return ServiceError.of(failure)

@@ -9,7 +9,7 @@ from cardan.schemas.error import Fault, shown
 from cardan.schemas.quantities import Count
 from cardan.schemas.spelling import did_you_mean, listed
 from cardan.schemas.translate import translate
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ErrorCode, ServiceError
 
 MAX_STEPS = 10_000_000
 MAX_SAMPLED_VALUES = 2_000_000
@@ -45,7 +45,7 @@ VIEWER_MODELS: dict[str, type[c.CommandBase]] = {"seek": c.Seek, "live": c.Live}
 def parse_command(
     document: Any, models: dict[str, type[c.CommandBase]] = MODELS
 ) -> tuple[str, dict[str, Any]]:
-    """The op of a command and its arguments, defaults filled in. Raises ProblemError (422)."""
+    """The op of a command and its arguments, defaults filled in. Raises ServiceError."""
     if not isinstance(document, dict):
         raise _invalid([_fault("", "not_an_object", "A command is a JSON object.", document)])
     op = document.get("op")
@@ -62,7 +62,7 @@ def parse_command(
 
 
 def check_series(arguments: dict[str, Any], bodies: int) -> None:
-    """Refuse a `step` whose series would be too large. Raises ProblemError (422)."""
+    """Refuse a `step` whose series would be too large. Raises ServiceError."""
     every = arguments.get("sample_every")
     if every is None:
         return
@@ -77,6 +77,6 @@ def _fault(pointer: str, code: str, message: str, got: Any, hint: str | None = N
     return Fault(pointer=pointer, code=code, message=message, got=shown(got), hint=hint)
 
 
-def _invalid(faults: list[Fault]) -> ProblemError:
+def _invalid(faults: list[Fault]) -> ServiceError:
     errors = [fault.model_dump() for fault in faults]
-    return ProblemError(422, "command_invalid", faults[0].message, errors=errors)
+    return ServiceError(ErrorCode.COMMAND_INVALID, faults[0].message, errors=errors)

@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 
 from cardan.engine import Simulation
-from cardan.service.sessions.commands import Arguments, RefusalError, check_name
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.sessions.commands import Arguments, check_name
 
 MAX_HITS = 200_000
 
 
 def answer_query(simulation: Simulation, op: str, arguments: Arguments) -> dict[str, Any]:
-    """The answer. Raises RefusalError."""
+    """The answer. Raises ServiceError."""
     for field in ("body_a", "body_b"):
         check_name(arguments, field, "body", simulation.body_names)
     try:
         answer = QUERIES[op](simulation, arguments)
     except ValueError as error:
-        raise RefusalError(
-            "query_impossible", f"{str(error)[:1].upper()}{str(error)[1:]}."
+        raise ServiceError(
+            ErrorCode.QUERY_IMPOSSIBLE, f"{str(error)[:1].upper()}{str(error)[1:]}."
         ) from error
     return {"step": simulation.step_count, "time": simulation.time, **answer}
 
@@ -48,7 +49,7 @@ def _raycast(simulation: Simulation, arguments: Arguments) -> dict[str, Any]:
             "got": len(rays),
             "hint": "Cast fewer rays at once, or take the nearest hits.",
         }
-        raise RefusalError("limit_exceeded", message, [fault])
+        raise ServiceError(ErrorCode.LIMIT_EXCEEDED, message, errors=[fault])
     points = np.stack([found[name] for name in ("px", "py", "pz")], axis=1).tolist()
     normals = np.stack([found[name] for name in ("nx", "ny", "nz")], axis=1).tolist()
     results: list[dict[str, Any]] = [{"hits": []} for _ in rays]

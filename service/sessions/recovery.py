@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from cardan.service.processes.protocol import Checkpoint, LogEntry, PlaybackState, Start
+from cardan.service.sessions.messages import Checkpoint, LogEntry, PlaybackState, Start
 
 
 @dataclass(slots=True)

@@ -3,16 +3,20 @@
 import asyncio
 import contextlib
 import logging
+import threading
 
 from cardan.service import clock
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.processes.supervisor import Watch
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Worker
 from cardan.service.sessions.live_session import LiveSession, Plan, Policy
 from cardan.service.sessions.states import Phase
+from cardan.service.sessions.supervisor import Watch
 
 log = logging.getLogger("cardan.sessions")
 
+WORKER = "cardan.service.sessions.worker"
 KEEP_CLOSED = 256
 LEAST_PAUSE_SECONDS = 0.1
 MOST_PAUSE_SECONDS = 30.0
@@ -42,7 +46,9 @@ class Sessions:
         self.abandoned_seconds = abandoned_seconds
         self.max_sessions = max_sessions
         self._policy = Policy(watch or Watch(), history_bytes, max_restarts)
-        self._launcher = WorkerLauncher(start_method, worker_memory_bytes)
+        self._launcher = WorkerLauncher(start_method)
+        self._limits = WorkerLimits(worker_memory_bytes)
+        self._closing = threading.Event()
         self._sessions: dict[str, LiveSession] = {}
         self._closed: dict[str, str] = {}
         self._warm: asyncio.Task[float] | None = None
@@ -68,6 +74,7 @@ class Sessions:
 
     async def close(self) -> None:
         """End every session, and return when no worker is left."""
+        self._closing.set()
         for task in (self._reaper, self._warm):
             if task is not None:
                 task.cancel()
@@ -80,7 +87,7 @@ class Sessions:
         return list(self._sessions.values())
 
     def get(self, session_id: str) -> LiveSession:
-        """The session, whose idle time begins anew. Raises ProblemError (404, 410)."""
+        """The session, whose idle time begins anew. Raises ServiceError."""
         session = self._sessions.get(session_id)
         if session is not None:
             session.touch()
@@ -88,20 +95,21 @@ class Sessions:
         if session_id in self._closed:
             reason = self._closed[session_id]
             detail = f"The session {session_id} was closed: {reason}."
-            raise ProblemError(410, "session_closed", detail)
-        raise ProblemError(404, "session_not_found", f"There is no session {session_id!r}.")
+            raise ServiceError(ErrorCode.SESSION_CLOSED, detail)
+        detail = f"There is no session {session_id!r}."
+        raise ServiceError(ErrorCode.SESSION_NOT_FOUND, detail)
 
     async def create(self, plan: Plan) -> LiveSession:
-        """A new session, its scene built. Raises ProblemError: 422 (the engine), 503."""
+        """A new session, its scene built. Raises ServiceError."""
         ended = None
         if len(self._sessions) >= self.max_sessions:
             ended = self._longest_abandoned()
             if ended is None:
                 detail = f"{self.max_sessions} sessions are alive, and no more are allowed; "
                 detail += "delete one."
-                raise ProblemError(503, "no_capacity", detail, headers={"Retry-After": "10"})
+                raise ServiceError(ErrorCode.NO_CAPACITY, detail, retry_after_s=10)
             del self._sessions[ended.id]
-        session = LiveSession(clock.new_id("ses"), plan, self._policy, self._launcher)
+        session = LiveSession(clock.new_id("ses"), plan, self._policy, self._start_worker)
         self._sessions[session.id] = session
         try:
             if ended is not None:
@@ -114,16 +122,19 @@ class Sessions:
         return session
 
     async def delete(self, session_id: str, viewer: str | None = None) -> None:
-        """End a session; returns when its process is gone. Raises ProblemError.
+        """End a session; returns when its process is gone. Raises ServiceError.
 
-        With `viewer`, a client id: only when no other viewer is connected, else 409.
+        With `viewer`, a client id: only when no other viewer is connected.
         """
         session = self.get(session_id)
         others = {one.client_id for one in session.fanout} - {viewer}
         if viewer is not None and others:
             detail = f"Others look at the session {session_id}: {len(others)}."
-            raise ProblemError(409, "session_in_use", detail)
+            raise ServiceError(ErrorCode.SESSION_IN_USE, detail)
         await self._end(session, "it was deleted")
+
+    def _start_worker(self) -> Worker:
+        return self._launcher.start(WORKER, self._limits)
 
     def _longest_abandoned(self) -> LiveSession | None:
         """The session whose last viewer left longest ago; one that never had any is not left."""
@@ -142,15 +153,16 @@ class Sessions:
                 await self.warm()
         except TimeoutError as error:
             detail = "The compiled kernels are still being prepared; try again soon."
-            headers = {"Retry-After": "10"}
-            raise ProblemError(503, "warming_up", detail, headers=headers) from error
+            raise ServiceError(ErrorCode.WARMING_UP, detail, retry_after_s=10) from error
 
     async def _until_warm(self) -> float:
         """Prove with a worker that the kernels are loaded, until one is; seconds that took."""
         pause = LEAST_PAUSE_SECONDS
         while True:
             try:
-                seconds = await self._launcher.warm()
+                seconds = await asyncio.to_thread(
+                    self._launcher.warm, WORKER, self._limits, self._closing.is_set
+                )
             except RuntimeError as error:
                 log.error("%s; next try in %.1f s", error, pause)
                 await asyncio.sleep(pause)

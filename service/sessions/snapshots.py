@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cardan.service.errors import ProblemError
+from cardan.service.errors import ErrorCode, ServiceError
 
 MAX_SNAPSHOTS = 16
 
@@ -54,9 +54,9 @@ class Snapshots:
         return snapshot
 
     def get(self, snapshot_id: str) -> Snapshot:
-        """The snapshot of the id. Raises ProblemError (404)."""
+        """The snapshot of the id. Raises ServiceError."""
         if snapshot_id not in self._kept:
             known = ", ".join(self._kept) or "none"
             detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
-            raise ProblemError(404, "snapshot_not_found", detail)
+            raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail)
         return self._kept[snapshot_id]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from cardan.service.errors import ErrorCode
+
 
 class Phase(StrEnum):
     """Phase of the life of a session; its value is the `state` of the API."""
@@ -118,7 +120,7 @@ class SendPending:
 class FailPending:
     """Fail all commands without a result."""
 
-    code: str
+    code: ErrorCode
     detail: str
 
 
@@ -162,17 +164,18 @@ def decide(session: Session, event: Event) -> Decision:
             return _close(session, reason)
 
 
-def refusal(session: Session, op: str) -> tuple[str, str] | None:
+def refusal(session: Session, op: str) -> tuple[ErrorCode, str] | None:
     """Return why a command is refused now, as (code, detail); `None` if it is accepted."""
     phase = session.phase
     if phase is Phase.CLOSED:
-        return "session_closed", "The session is closed."
+        return ErrorCode.SESSION_CLOSED, "The session is closed."
     if phase is Phase.FAILED and not session.has_worker:
-        return "session_failed", "The session has failed for good; delete it and create another."
+        return ErrorCode.SESSION_FAILED, "The session has failed; delete it and create another."
     if phase is Phase.FAILED and op in MOVING:
-        return "session_failed", "The simulation has failed; reset or restore it first."
+        return ErrorCode.SESSION_FAILED, "The simulation has failed; reset or restore it first."
     if phase is Phase.FINISHED and op in MOVING:
-        return "session_finished", "The scene's duration is reached; reset or restore it first."
+        detail = "The scene's duration is reached; reset or restore it first."
+        return ErrorCode.SESSION_FINISHED, detail
     return None
 
 
@@ -191,7 +194,7 @@ def _refused(session: Session, problem: dict[str, Any]) -> Decision:
     failed = replace(session, phase=Phase.FAILED, has_worker=False, failure=problem)
     return failed, (
         StopWorker(),
-        FailPending("session_failed", "The scene cannot be built."),
+        FailPending(ErrorCode.SESSION_FAILED, "The scene cannot be built."),
         Announce("failed", {"failure": problem}),
     )
 
@@ -212,7 +215,7 @@ def _died(session: Session, reason: str) -> Decision:
         return failed, (
             StopWorker(),
             lost,
-            FailPending("session_failed", failure["message"]),
+            FailPending(ErrorCode.SESSION_FAILED, failure["message"]),
             Announce("failed", {"failure": failure}),
         )
     phase = Phase.STARTING if session.phase is Phase.STARTING else Phase.RECOVERING
@@ -240,7 +243,7 @@ def _reported(
 def _close(session: Session, reason: str) -> Decision:
     closed = replace(session, phase=Phase.CLOSED, has_worker=False)
     return closed, (
-        FailPending("session_closed", f"The session was closed: {reason}."),
+        FailPending(ErrorCode.SESSION_CLOSED, f"The session was closed: {reason}."),
         Announce("state", {"state": str(Phase.CLOSED), "reason": reason}),
         Disconnect(reason),
         StopWorker(),

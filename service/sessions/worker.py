@@ -5,23 +5,22 @@ received at once; one call into the engine takes about 4 ms, so commands are rec
 """
 
 import logging
-import select
-import signal
-import socket
-import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from cardan.engine import SceneError
-from cardan.service.processes import limits, protocol
-from cardan.service.processes.protocol import (
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.processes.channel import Channel, ProtocolError
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Stop
+from cardan.service.sessions import frames
+from cardan.service.sessions.live_run import LiveRun
+from cardan.service.sessions.messages import (
     Accepted,
     Checkpoint,
     Command,
     Frame,
     Heartbeat,
-    Hello,
     Message,
     Ready,
     Refused,
@@ -29,57 +28,38 @@ from cardan.service.processes.protocol import (
     SetChannels,
     Start,
     Status,
-    Stop,
 )
-from cardan.service.sessions import frames
-from cardan.service.sessions.commands import RefusalError
-from cardan.service.sessions.live_run import LiveRun
 from cardan.service.sessions.queries import QUERIES
 
 log = logging.getLogger("cardan.worker")
 
 FRAME_SECONDS = 1.0 / 60.0
-RECEIVE_BYTES = 256 * 1024
-SEND_BUFFER_BYTES = 1024 * 1024
 REWINDS = frozenset({"reset", "restore"})
 # these do not change the simulation, so they may be interrupted
 QUESTIONS = frozenset({"state", "summary", "snapshot", *QUERIES})
 RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 
-def main(sock: socket.socket, start_method: str, memory_bytes: int) -> None:
+def main(channel: Channel, _limits: WorkerLimits) -> None:
     """Serve one session until a stop command or until the connection closes."""
     began = time.monotonic()
-    preload = sys.modules.get("cardan.service.sessions.preload")
-    preloaded = preload is not None and preload.WARM_SECONDS is not None
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if start_method == "forkserver":
-        limits.die_with_parent()
-    limits.limit_resources(memory_bytes)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-    channel = Channel(sock)
+    start = channel.receive()
+    if not isinstance(start, Start):
+        return
     try:
-        channel.send(Hello(preloaded))
-        start = channel.wait_for_start()
-        if start is not None:
-            _serve(channel, start, began)
-    except (BrokenPipeError, ConnectionResetError):
-        log.info("the service is gone; the worker ends")
+        _serve(channel, start, began)
     except MemoryError:
         # a successor would need as much
         channel.send(Refused(_too_large("The scene")))
-    finally:
-        sock.close()
 
 
-def _serve(channel: "Channel", start: Start, began: float) -> None:
+def _serve(channel: Channel, start: Start, began: float) -> None:
     try:
         run = LiveRun(start.scene, start.run, start.body)
     except SceneError as error:
         faults = [fault.model_dump() for fault in error.errors]
-        problem = {"code": "scene_invalid", "detail": faults[0]["message"], "errors": faults}
-        channel.send(Refused(problem))
+        refused = ServiceError(ErrorCode.SCENE_INVALID, faults[0]["message"], errors=faults)
+        channel.send(Refused(refused.problem))
         return
     simulation = run.simulation
     channel.send(
@@ -101,44 +81,7 @@ def _too_large(what: str) -> dict[str, Any]:
     detail = f"{what} needs more memory than a worker may use."
     hint = "Use fewer bodies or coarser shapes, or allow more: CARDAN_WORKER_MEMORY_BYTES."
     fault = {"pointer": "", "code": "too_large", "message": detail, "got": None, "hint": hint}
-    return {"status": 422, "code": "too_large", "detail": detail, "errors": [fault]}
-
-
-class Channel:
-    """The socket to the API process, blocking."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        """Take the child's end of the socket pair."""
-        self._sock = sock
-        self._splitter = protocol.Splitter()
-        self._early: list[Message] = []
-        self.open = True
-
-    def send(self, message: Message) -> None:
-        """Send; blocks while the receiver is slow."""
-        protocol.send(self._sock, message)
-
-    def can_send(self) -> bool:
-        """Return whether sending would not block: a frame is skipped rather than delayed."""
-        return bool(select.select([], [self._sock], [], 0)[1])
-
-    def hear(self, seconds: float) -> Iterator[Message]:
-        """Return messages available within `seconds`; `open` becomes false at EOF."""
-        early, self._early = self._early, []
-        yield from early
-        if not early and select.select([self._sock], [], [], seconds)[0]:
-            data = self._sock.recv(RECEIVE_BYTES)
-            self.open = bool(data)
-            yield from self._splitter.feed(data)
-
-    def wait_for_start(self) -> Start | None:
-        """The first message; what came right behind it is kept for `hear`."""
-        while self.open:
-            messages = list(self.hear(60.0))
-            if messages:
-                first, *self._early = messages
-                return first if isinstance(first, Start) else None
-        return None
+    return ServiceError(ErrorCode.SCENE_TOO_LARGE, detail, errors=[fault]).problem
 
 
 class Loop:
@@ -174,9 +117,11 @@ class Loop:
         self._run.start_clock(time.monotonic())
         more = False
         self._tell(time.monotonic())
-        while not self._stopped and self._line.open:
-            for message in self._line.hear(0.0 if more else self._idle_seconds()):
+        while not self._stopped:
+            message = self._line.receive(0.0 if more else self._idle_seconds())
+            while message is not None:
                 self._hear(message)
+                message = self._line.receive(0.0)
             began = time.monotonic()
             done, more = self._run.work(began)
             if done:
@@ -206,7 +151,7 @@ class Loop:
             case Stop():
                 self._stopped = True
             case _:
-                raise protocol.ProtocolError(f"a worker does not take {type(message).__name__}")
+                raise ProtocolError(f"a worker does not take {type(message).__name__}")
 
     def _command(self, command: Command) -> None:
         run, number = self._run, command.number
@@ -214,7 +159,7 @@ class Loop:
         problem, value, data = None, None, b""
         try:
             value, data = run.apply(number, command.op, command.arguments, command.body)
-        except RefusalError as refusal:
+        except ServiceError as refusal:
             problem = refusal.problem
         except MemoryError:
             if command.op not in QUESTIONS:

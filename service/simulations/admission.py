@@ -11,16 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
 from cardan.service import clock
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.intake import SceneText
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.states import RunState
-
-
-@dataclass(frozen=True)
-class SceneText:
-    """A scene as it is stored: canonical JSON and its hash."""
-
-    hash: str
-    document: str
 
 
 @dataclass(frozen=True)
@@ -43,14 +37,13 @@ class NewBatch:
     on_failure: str
 
 
-class QueueFullError(Exception):
+class QueueFullError(ServiceError):
     """More runs would wait than the service admits."""
 
     def __init__(self, waiting: int, asked: int, limit: int) -> None:
         """Say the figures."""
-        super().__init__(
-            f"{waiting} runs wait already; {asked} more would exceed the limit of {limit}."
-        )
+        detail = f"{waiting} runs wait already; {asked} more would exceed the limit of {limit}."
+        super().__init__(ErrorCode.QUEUE_FULL, detail, retry_after_s=10)
 
 
 class KeyInFlightError(Exception):

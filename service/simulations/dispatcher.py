@@ -15,14 +15,16 @@ from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.queue import Claim, Queue
 from cardan.service.simulations.rows import Outcome, worker_lost_error
 from cardan.service.simulations.states import RunEvent, RunState
-from cardan.service.simulations.worker_client import Worker, WorkerLostError
 
 log = logging.getLogger("cardan.jobs")
 
+WORKER = "cardan.service.simulations.worker"
 LISTEN_SECONDS = 0.05
 IDLE_SECONDS = 1.0
 LEAST_PAUSE_SECONDS = 0.1
@@ -36,7 +38,7 @@ class DispatcherOptions:
 
     slots: int
     results: Path
-    limits: m.WorkerLimits
+    limits: WorkerLimits
     renew_s: float = 1.0
     silence_s: float = 60.0
     stop_grace_s: float = 5.0
@@ -156,8 +158,10 @@ class WorkerSlot:
         """Do one run or wait for one."""
         worker = self._worker
         if worker is None or not worker.alive:
-            worker = self._worker = Worker(
-                self._dispatcher.launcher,
+            if worker is not None:
+                worker.kill()
+            worker = self._worker = self._dispatcher.launcher.start_ready(
+                WORKER,
                 self._options.limits,
                 self._options.ready_s,
                 self._dispatcher.stopping.is_set,

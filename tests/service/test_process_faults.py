@@ -17,13 +17,16 @@ import pytest
 
 from cardan.schemas.examples import example_document
 from cardan.service.api.health import healthz
+from cardan.service.api.problems import ProblemError
+from cardan.service.compute.messages import CheckOrder
 from cardan.service.compute.pool import ComputePool
-from cardan.service.errors import ProblemError
+from cardan.service.intake import SceneText
+from cardan.service.processes import starting
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.services import Services, opened
 from cardan.service.settings import Settings
-from cardan.service.simulations import messages as m
-from cardan.service.simulations.admission import NewRun, SceneText
-from cardan.service.simulations.services import Services, opened
+from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.states import TERMINAL
 from tests.service.real_server import DROP, run_to_end, wait_for
 
@@ -110,12 +113,12 @@ def test_a_fork_server_that_dies_takes_no_run_with_it(own_server):
 
 
 def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services):
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    limits = WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
     compute = ComputePool(WorkerLauncher(), limits)
     frozen = fork_server_here()
     os.kill(frozen, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as callers:
-        answer = callers.submit(compute.check, example_text(), within_s=120.0)
+        answer = callers.submit(compute.wait_for_answer, example_order(), within_s=120.0)
         wait_for(starts_a_process, what="somebody who starts a worker")
         os.kill(frozen, signal.SIGKILL)
         assert answer.result(120).faults == ()
@@ -126,6 +129,18 @@ def test_a_fork_server_that_dies_while_it_starts_workers_stops_no_slot(services)
         120,
         "every slot again",
     )
+    assert run_here(services) == "succeeded"
+
+
+def test_a_fork_server_that_hangs_is_replaced(services, monkeypatch):
+    monkeypatch.setattr(starting, "START_SECONDS", 1.0)
+    frozen = fork_server_here()
+    os.kill(frozen, signal.SIGSTOP)
+    compute = ComputePool(services.dispatcher.launcher, WorkerLimits(2**32))
+    assert compute.wait_for_answer(example_order(), within_s=120.0).faults == ()
+    compute.close()
+    assert fork_server_here() != frozen
+    wait_for(lambda: services.dispatcher.ready, 120, "every slot again")
     assert run_here(services) == "succeeded"
 
 
@@ -151,14 +166,14 @@ def test_slots_survive_a_fork_server_that_dies_while_it_starts_their_workers(tmp
 
 def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
     os.kill(fork_server_here(), signal.SIGKILL)
-    limits = m.WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
+    limits = WorkerLimits(memory=2**32, file=0, scene=services.settings.limits)
     compute = ComputePool(WorkerLauncher(), limits)
-    asking = threading.Thread(target=compute.check, args=(example_text(),))
+    asking = threading.Thread(target=compute.wait_for_answer, args=(example_order(),))
     asking.start()
     asking.join()
     wait_for(lambda: services.dispatcher.ready, 120, "every slot again")
-    assert compute._worker.alive
-    assert not compute._worker.orphaned
+    alive = [slot.worker for lane in compute.lanes.values() for slot in lane.slots if slot.worker]
+    assert [(one.alive, one.orphaned) for one in alive] == [(True, False)]
     compute.close()
 
 
@@ -216,8 +231,8 @@ def test_a_killed_import_is_done_again_by_another_process(own_server):
         assert post().status_code == 200
 
 
-def example_text():
-    return json.dumps(example_document("double-pendulum"))
+def example_order():
+    return CheckOrder(json.dumps(example_document("double-pendulum")), {}, 0.0)
 
 
 def run_here(services):

@@ -8,9 +8,9 @@ import pytest
 from cardan.engine import Dynamics
 from cardan.schemas import Limits, load_scene
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
-from cardan.service.api.dynamics import OPERATIONS
-from cardan.service.compute.dynamics import COMPUTING, compute
-from cardan.service.simulations import messages as m
+from cardan.service.api.dynamics import ANSWERS
+from cardan.service.compute.dynamics import COMPUTING, REQUESTS, compute
+from cardan.service.errors import ServiceError
 from tests.engine.trees.trees import random_scene
 
 SCENE = random_scene(np.random.default_rng(8), 4, kinds=("hinge", "slider"))
@@ -18,7 +18,13 @@ LIMITS = Limits()
 
 
 def ask(operation, arguments=None, scene=SCENE):
-    return compute(m.ComputeOrder(json.dumps(scene), operation, arguments or {}), LIMITS)
+    return compute(operation, json.dumps(scene), arguments or {}, LIMITS)
+
+
+def faults(*asked, **more):
+    with pytest.raises(ServiceError) as refused:
+        ask(*asked, **more)
+    return refused.value.errors
 
 
 def arrays(n):
@@ -27,7 +33,7 @@ def arrays(n):
 
 
 def test_every_address_is_computed():
-    assert set(OPERATIONS) == set(COMPUTING)
+    assert set(ANSWERS) == set(REQUESTS) == set(COMPUTING)
 
 
 def test_answers_are_the_engine_s():
@@ -42,12 +48,12 @@ def test_answers_are_the_engine_s():
         "momentum": tree.momentum(a["q"], a["qd"]),
     }
     for operation, values in wanted.items():
-        answer = ask(operation, a).answer
+        answer = ask(operation, a)
         assert answer is not None, operation
         assert answer.keys() == values.keys()
         for name, value in values.items():
             assert np.array_equal(answer[name], value), (operation, name)
-    answer = ask("jacobian", a | {"body": "b3", "point": (0.1, 0.2, 0.3)}).answer
+    answer = ask("jacobian", a | {"body": "b3", "point": (0.1, 0.2, 0.3)})
     assert np.array_equal(answer["jacobian"], tree.jacobian(a["q"], "b3", [0.1, 0.2, 0.3]))
     rate = tree.jacobian_rate(a["q"], a["qd"], "b3", [0.1, 0.2, 0.3])
     assert np.array_equal(answer["rate"], rate)
@@ -55,8 +61,8 @@ def test_answers_are_the_engine_s():
 
 def test_answers_have_the_shape_that_is_published():
     a = arrays(2) | {"body": "b1", "point": (0.0, 0.0, 0.0)}
-    for operation, (_, answer_model, _) in OPERATIONS.items():
-        answer = ask(operation, a).answer
+    for operation, (answer_model, _) in ANSWERS.items():
+        answer = ask(operation, a)
         plain = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in answer.items()
@@ -65,8 +71,8 @@ def test_answers_have_the_shape_that_is_published():
 
 
 def test_without_coordinates_it_is_the_start():
-    start = ask("model").answer["start"]
-    assert np.array_equal(ask("bias").answer["bias"], ask("bias", {"q": [start]}).answer["bias"])
+    start = ask("model")["start"]
+    assert np.array_equal(ask("bias")["bias"], ask("bias", {"q": [start]})["bias"])
 
 
 @pytest.mark.parametrize("operation", ["mass-matrix", "jacobian", "inverse"])
@@ -74,16 +80,15 @@ def test_answers_beyond_the_limit_are_refused(operation):
     # so many bodies that the largest number of states is too much
     scene = {"bodies": [{"name": f"b{i}", "mass": 1.0, "inertia": [1, 1, 1]} for i in range(50)]}
     q = [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0] * 50] * MAX_STATES
-    computed = ask(operation, {"q": q, "body": "b1", "point": (0, 0, 0)}, scene)
-    assert computed.answer is None
-    assert (computed.faults[0]["pointer"], computed.faults[0]["code"]) == ("/q", "limit_exceeded")
-    assert str(MAX_NUMBERS) in computed.faults[0]["message"]
+    first = faults(operation, {"q": q, "body": "b1", "point": (0, 0, 0)}, scene)[0]
+    assert (first["pointer"], first["code"]) == ("/q", "limit_exceeded")
+    assert str(MAX_NUMBERS) in first["message"]
 
 
 def test_faults_are_told_by_their_place():
-    short = ask("inverse", {"q": [[0.0, 0.0]]})
-    assert (short.faults[0]["pointer"], short.faults[0]["code"]) == ("/q", "wrong_shape")
-    nobody = ask("jacobian", {"body": "nobody", "point": (0, 0, 0)})
-    assert nobody.faults[0]["pointer"] == "/body"
+    short = faults("inverse", {"q": [[0.0, 0.0]]})[0]
+    assert (short["pointer"], short["code"]) == ("/q", "wrong_shape")
+    nobody = faults("jacobian", {"body": "nobody", "point": (0, 0, 0)})
+    assert nobody[0]["pointer"] == "/body"
     flat = {"bodies": [{"name": "b", "mass": 1.0, "inertia": [1.0, 1.0, 5.0]}]}
-    assert ask("energy", scene=flat).scene_faults[0]["pointer"] == "/bodies/0/inertia"
+    assert faults("energy", scene=flat)[0]["pointer"] == "/scene/bodies/0/inertia"

@@ -55,7 +55,7 @@ def test_a_folder_holds_scene_and_summary(recording, tmp_path):
     write_folder(recording, tmp_path / "r")
     names = {entry.name for entry in (tmp_path / "r").iterdir()}
     tables = {"bodies.parquet", "energy.parquet", "contacts.parquet"}
-    assert names == tables | {"scene.json", "summary.json"}
+    assert names == tables | {"scene.json", "summary.json", "sums.json"}
     assert read_folder(tmp_path / "r", ["energy"]).tables.keys() == {"energy"}
 
 

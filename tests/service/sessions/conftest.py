@@ -1,5 +1,6 @@
 """A real server with real workers, and a client that speaks `cardan.v1`."""
 
+import asyncio
 import itertools
 import socket
 import threading
@@ -13,11 +14,14 @@ import httpx
 import orjson
 import pytest
 import uvicorn
+from anyio import to_thread
 from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
 from cardan.schemas.frame import Frame, decode_frame
 from cardan.service.api import problems, queries, sessions, stream
+from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.services import Services
 from cardan.service.sessions import Sessions
 from cardan.service.settings import Settings
 
@@ -189,11 +193,15 @@ def serving(data: Path, **options: Any) -> Iterator[Service]:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> Any:
+        settings = Settings(data=data, workers=1)
         app.state.sessions = Sessions(**options)
-        app.state.settings = Settings(data=data)
+        app.state.settings = settings
+        app.state.services = Services(settings, WorkerLauncher())
         await app.state.sessions.start()
+        await to_thread.run_sync(app.state.services.start, asyncio.get_running_loop())
         yield
         await app.state.sessions.close()
+        await to_thread.run_sync(app.state.services.close)
 
     app = FastAPI(lifespan=lifespan)
     problems.install(app)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from cardan.schemas.frame import BlockTag
-from cardan.service.processes.supervisor import Watch
+from cardan.service.sessions.supervisor import Watch
 
 from .conftest import SCENE, Service, serving, wait_until
 
@@ -212,13 +212,13 @@ def test_a_spawned_worker_serves_where_there_is_no_fork_server(tmp_path: Path):
 
 def test_a_preload_that_fails_is_noticed():
     program = """
-import asyncio
 from cardan.service.processes import launcher as launching
+from cardan.service.processes.limits import WorkerLimits
 launching.PRELOAD = "cardan.service.processes.nothing"
 launcher = launching.WorkerLauncher("forkserver")
 launcher.prepare()
 try:
-    asyncio.run(launcher.warm())
+    launcher.warm("cardan.service.sessions.worker", WorkerLimits(2**32))
 except RuntimeError as error:
     print(error)
 """

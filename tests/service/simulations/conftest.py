@@ -2,7 +2,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cardan.service.simulations.admission import Admission, NewBatch, NewRun, SceneText
+from cardan.service.intake import SceneText
+from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.tables import open_database

@@ -4,14 +4,16 @@ Events go to an `Observer`; `sessions.states` decides how to respond to them.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from cardan.service.processes.launcher import WorkerLauncher, WorkerProcess
-from cardan.service.processes.protocol import Message, ProtocolError, Ready, Refused, Start, Stop
+from cardan.service.processes.channel import ProtocolError, encode, read
+from cardan.service.processes.worker import Stop, Worker, WorkerLostError
+from cardan.service.sessions.messages import Message, Ready, Refused, Start
 
 log = logging.getLogger("cardan.workers")
 
@@ -44,19 +46,20 @@ class Observer(Protocol):
 class Supervisor:
     """One worker after the other, at most one at a time."""
 
-    def __init__(self, launcher: WorkerLauncher, watch: Watch, observer: Observer) -> None:
-        """Begin without a worker."""
-        self._launcher = launcher
+    def __init__(self, start: Callable[[], Worker], watch: Watch, observer: Observer) -> None:
+        """Begin without a worker; `start` starts one, and may take a moment."""
+        self._start_worker = start
         self._watch = watch
         self._observer = observer
-        self._process: WorkerProcess | None = None
+        self._pid: int | None = None
+        self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
 
     @property
     def pid(self) -> int | None:
         """The process id of the worker."""
-        return self._process.pid if self._process else None
+        return self._pid
 
     def spawn(self, start: Start) -> None:
         """Start a worker; the observer receives all further events."""
@@ -64,9 +67,9 @@ class Supervisor:
 
     def send(self, message: Message) -> bool:
         """Send to the worker; False when there is none."""
-        if self._process is None:
+        if self._writer is None or self._writer.is_closing():
             return False
-        self._process.send(message)
+        self._writer.write(encode(message))
         return True
 
     async def stop(self) -> None:
@@ -82,33 +85,33 @@ class Supervisor:
 
     async def _supervise(self, start: Start) -> None:
         try:
-            process = await self._launcher.spawn()
-        except OSError as error:
-            log.error("no worker can be started: %s", error)
-            self._observer.on_lost(f"no process could be started ({error.strerror})")
+            worker = await asyncio.to_thread(self._start_worker)
+        except WorkerLostError as error:
+            log.error("no worker: %s", error)
+            self._observer.on_lost(str(error))
             return
-        self._process = process
+        reader, self._writer = await worker.streams()
+        self._pid = worker.pid
         ended, reason = False, "the supervision was cancelled"
         try:
-            process.send(start)
+            self.send(start)
             if self._stopping:
-                process.send(Stop())
-            ended, reason = await self._listen(process)
+                self.send(Stop())
+            ended, reason = await self._listen(reader)
         finally:
-            self._process = None
-            grace = self._watch.grace if ended else 0.0
-            code = await asyncio.shield(process.end(grace))
+            writer, self._writer, self._pid = self._writer, None, None
+            code = await asyncio.shield(_end(worker, writer, self._watch.grace if ended else 0.0))
         if not self._stopping and not ended:
             self._observer.on_lost(f"{reason}; exit code {code}")
 
-    async def _listen(self, process: WorkerProcess) -> tuple[bool, str]:
+    async def _listen(self, reader: asyncio.StreamReader) -> tuple[bool, str]:
         """Receive messages until the worker ends; return whether it ended in order, and why."""
         watch, limit, stable_at = self._watch, self._watch.start, None
         clock: Callable[[], float] = time.monotonic
         while True:
             try:
                 async with asyncio.timeout(limit):
-                    message = await process.receive()
+                    message = await read(reader)
             except TimeoutError:
                 return False, f"silent for {limit:g} s"
             except ProtocolError as error:
@@ -123,3 +126,10 @@ class Supervisor:
             if stable_at is not None and clock() > stable_at:
                 stable_at = None
                 self._observer.on_stable()
+
+
+async def _end(worker: Worker, writer: asyncio.StreamWriter, grace: float) -> int | None:
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+    return await asyncio.to_thread(worker.end, grace)

@@ -5,21 +5,26 @@ import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from cardan.service.compute.pool import ComputePool
+from cardan.service.compute.downloads import Downloads
+from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.limits import WorkerLimits
 from cardan.service.recordings.folder import sweep
 from cardan.service.settings import Settings, SettingsError
-from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.changes import Changes
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.tables import UnknownVersionError, open_database
+
+# niceness of the processes that run simulations: requests get the processor first
+RUNS_BEHIND = 5
 
 
 class Services:
@@ -47,7 +52,7 @@ class Services:
             key_lifetime_s=settings.idempotency_s,
         )
         self.catalog = Catalog(self._engine)
-        limits = m.WorkerLimits(
+        limits = WorkerLimits(
             memory=settings.worker_memory_bytes,
             file=settings.result_file_bytes,
             scene=settings.limits,
@@ -55,13 +60,27 @@ class Services:
         options = DispatcherOptions(
             slots=settings.workers,
             results=settings.results,
-            limits=limits,
+            limits=replace(limits, nice=RUNS_BEHIND),
             silence_s=settings.silence_s,
             stop_grace_s=settings.stop_grace_s,
         )
         self.dispatcher = Dispatcher(self.queue, options, launcher)
-        self.compute = ComputePool(launcher, limits)
-        self.solver = ComputePool(launcher, limits)
+        lanes = PoolOptions(
+            small=settings.small_scene_workers,
+            large=settings.large_scene_workers,
+            dynamics=settings.dynamics_workers,
+            problems=settings.problem_workers,
+            files=settings.file_workers,
+            small_bytes=settings.small_scene_bytes,
+            answer_s=settings.answer_s,
+        )
+        self.compute = ComputePool(launcher, limits, lanes)
+        self.downloads = Downloads(
+            settings.data / "downloads",
+            self.compute,
+            settings.download_bytes,
+            settings.kept_download_bytes,
+        )
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Take back what an earlier service left, and begin to work."""
@@ -77,7 +96,6 @@ class Services:
         """Stop working; running runs go back to the queue."""
         self.dispatcher.stop()
         self.compute.close()
-        self.solver.close()
         self._engine.dispose()
         self._lock.close()
 
@@ -104,7 +122,7 @@ class Services:
 @contextmanager
 def opened(settings: Settings) -> Iterator[Services]:
     """A working services without a server."""
-    launcher = WorkerLauncher(memory_bytes=settings.worker_memory_bytes)
+    launcher = WorkerLauncher()
     launcher.prepare()
     services = Services(settings, launcher)
     services.start()

@@ -7,7 +7,10 @@ to its end; the API process asks the first worker for it.
 import gc
 import sys
 
-import cardan.service.sessions.worker  # noqa: F401 - what a worker runs, imported before the fork
+# what workers run, imported before the fork
+import cardan.service.compute.worker
+import cardan.service.sessions.worker
+import cardan.service.simulations.worker  # noqa: F401
 from cardan import engine
 from cardan.schemas import Scene
 from cardan.service.processes.limits import die_with_parent

@@ -1,0 +1,117 @@
+"""In a worker process: a stored recording, or a part of it, as one file of a format."""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from cardan.service.compute import messages as m
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.recordings.checksums import DamagedError, check_sums
+from cardan.service.recordings.formats import FORMATS, FormatError, write
+from cardan.service.recordings.slices import SliceError, cut_chunks
+from cardan.service.recordings.sources import Recording, stored
+from cardan.service.recordings.tables import TABLES
+
+# characters of a number and its separator, at least; the bytes of one in NPZ
+LEAST_BYTES = {"npz": 8, "json": 2, "csv": 2}
+
+
+class _FullError(Exception):
+    """The file exceeds what one download may have."""
+
+
+class _CappedFile(io.FileIO):
+    """A file that refuses to grow beyond a limit."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(path, "wb")
+        self._most = most
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > self._most:
+            raise _FullError
+        return super().write(data)
+
+
+def verify(order: m.VerifyOrder) -> m.Verified:
+    """Compare files with the sums that were stored with them. Raises ServiceError."""
+    folder = Path(order.folder)
+    try:
+        check_sums(folder, order.names)
+    except DamagedError as error:
+        raise damaged(error) from error
+    except FileNotFoundError as error:
+        raise gone() from error
+    return m.Verified()
+
+
+def encode(order: m.EncodeOrder) -> m.Verified:
+    """Write the file of an order under its name, at once and whole. Raises ServiceError."""
+    folder, target = Path(order.folder), Path(order.target)
+    form = FORMATS[order.form]
+    wanted = order.part.tables() if form.whole else (order.table,)
+    # frames are counted over all tables: a single table may lack some
+    read = TABLES if order.part.stride > 1 else wanted
+    names = [f"{name}.parquet" for name in read if (folder / f"{name}.parquet").exists()]
+    verify(m.VerifyOrder(order.folder, names))
+    temporary = target.with_name(f"tmp-{os.getpid()}-{target.name}")
+    try:
+        recording = cut_chunks(stored(folder, read), order.part)
+        _refuse_size(recording, order)
+        with io.BufferedWriter(_CappedFile(temporary, order.most_bytes), 1024 * 1024) as sink:
+            write(recording, form, order.table, sink)
+        temporary.replace(target)
+    except SliceError as error:
+        raise refused_slice(error) from error
+    except FormatError as error:
+        raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
+    except _FullError as error:
+        raise _too_large(order) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return m.Verified()
+
+
+def refused_slice(error: SliceError) -> ServiceError:
+    """Return the error of an impossible slice."""
+    fault = {
+        "pointer": f"/query/{error.field}",
+        "code": "invalid_slice",
+        "message": str(error),
+        "got": error.got,
+        "hint": None,
+    }
+    return ServiceError(ErrorCode.INVALID_SLICE, f"{error.field}: {error}", errors=[fault])
+
+
+def damaged(error: DamagedError) -> ServiceError:
+    """Return the error of a recording whose files are not those that the run wrote."""
+    return ServiceError(ErrorCode.RESULT_DAMAGED, f"The recording is damaged: {error}.")
+
+
+def gone() -> ServiceError:
+    """Return the error of a recording whose files were removed behind the service."""
+    return ServiceError(ErrorCode.RESULT_GONE, "The files of this recording were removed.")
+
+
+def _refuse_size(recording: Recording, order: m.EncodeOrder) -> None:
+    """Refuse at once what cannot be small enough."""
+    chosen = [
+        source
+        for name, source in recording.sources.items()
+        if FORMATS[order.form].whole or name == order.table
+    ]
+    numbers = sum(source.num_rows * len(source.schema.names) for source in chosen)
+    if numbers * LEAST_BYTES.get(order.form, 0) > order.most_bytes:
+        raise _too_large(order)
+
+
+def _too_large(order: m.EncodeOrder) -> ServiceError:
+    return ServiceError(
+        ErrorCode.DOWNLOAD_TOO_LARGE,
+        f"As {order.form} this would be more than {order.most_bytes} bytes, the limit of one "
+        "download. Ask for less (from, to, stride, bodies, channels), or for whole tables as "
+        "Parquet, which are sent as they are stored.",
+        limit_bytes=order.most_bytes,
+    )

@@ -1,0 +1,114 @@
+"""Questions to the compute pool and their answers, as frozen dataclasses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cardan.service.recordings.slices import Slice
+
+
+@dataclass(frozen=True)
+class TakeOrder:
+    """Read the body of a request that holds a scene; build the engine of a simulation."""
+
+    body: bytes
+    kind: Literal["simulation", "session"]
+
+
+@dataclass(frozen=True)
+class ReportOrder:
+    """Report on the scene of a body: a `ValidationReport`, with the cost of `probe_s` of steps."""
+
+    body: bytes
+    probe_s: float
+
+
+@dataclass(frozen=True)
+class CheckOrder:
+    """Build the engine of a scene; with `probe_s` > 0 also measure some steps that long."""
+
+    document: str
+    overrides: Mapping[str, Any]
+    probe_s: float
+
+
+@dataclass(frozen=True)
+class DynamicsOrder:
+    """Answer the body of a request to `/v1/dynamics/{operation}`."""
+
+    operation: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class SolveOrder:
+    """Solve the complementarity problem of a body."""
+
+    body: bytes
+
+
+@dataclass(frozen=True)
+class VerifyOrder:
+    """Compare files of a recording with the sums that were stored with them."""
+
+    folder: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class EncodeOrder:
+    """Write a part of a recording as the file `target`, at most so large."""
+
+    folder: str
+    form: str
+    table: str
+    part: Slice
+    target: str
+    most_bytes: int
+
+
+Order = (
+    TakeOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder | VerifyOrder | EncodeOrder
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A scene and its request: `asked` are the request's other fields, `text` is what is stored."""
+
+    asked: Mapping[str, Any]
+    name: str
+    hash: str
+    text: str
+    steps: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Faults that only the engine finds (none: it can be built), and the measured cost [s]."""
+
+    faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    seconds_per_step: float | None = None
+    total_steps: int = 0
+
+
+@dataclass(frozen=True)
+class Written:
+    """An answer as JSON."""
+
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Verified:
+    """It is done: the files are what they should be."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What is wrong with the order: a `ServiceError.problem`."""
+
+    problem: Mapping[str, Any]
+
+
+Reply = Taken | Checked | Written | Verified | Refused

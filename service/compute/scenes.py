@@ -1,0 +1,119 @@
+"""In a worker process: bodies of requests as scenes, their faults, and what a step costs."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cardan.schemas import Fault, Limits, SceneInvalid, apply_overrides, load_scene, scene_warnings
+from cardan.schemas.api import ValidationReport
+from cardan.service.compute import messages as m
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.intake import (
+    Intake,
+    invalid,
+    located,
+    read_document,
+    read_session,
+    read_simulation,
+    take_scene,
+)
+
+
+def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
+    """Read the scene of a request, and build its engine if it shall run. Raises ServiceError."""
+    document = read_document(order.body)
+    read = read_simulation if order.kind == "simulation" else read_session
+    asked, place = read(document)
+    intake = take_scene(asked.scene, limits, asked.overrides, place)
+    if order.kind == "simulation":
+        faults = check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults
+        _refuse(faults, asked.overrides, place)
+        text = intake.text.document
+    else:
+        text = intake.scene.model_dump_json()
+    return m.Taken(
+        asked=asked.model_dump(exclude={"scene"}),
+        name=intake.scene.name if asked.name is None else asked.name,
+        hash=intake.text.hash,
+        text=text,
+        steps=intake.counts.steps,
+    )
+
+
+def report(order: m.ReportOrder, limits: Limits) -> m.Written:
+    """Return a `ValidationReport`. Raises ServiceError for a body that is no document."""
+    document = read_document(order.body)
+    try:
+        intake = take_scene(document, limits)
+    except ServiceError as error:
+        if error.code != ErrorCode.SCENE_INVALID:
+            raise
+        faults = [Fault.model_validate(fault) for fault in error.errors]
+        return _written(ValidationReport(valid=False, errors=faults))
+    checked = check(m.CheckOrder(intake.text.document, {}, order.probe_s), limits)
+    return _written(_report_on(intake, checked))
+
+
+def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
+    """Build the engine of a scene and report what it refuses."""
+    from cardan import engine
+
+    try:
+        scene = load_scene(apply_overrides(json.loads(order.document), order.overrides), limits)
+        simulation = engine.Simulation(scene)
+    except SceneInvalid as error:
+        return m.Checked([fault.model_dump() for fault in error.errors])
+    except engine.SceneError as error:
+        return m.Checked([fault.model_dump() for fault in error.errors])
+    except MemoryError:
+        fault = {
+            "pointer": "",
+            "code": "too_large",
+            "message": "The scene needs more memory than a worker may use.",
+            "got": None,
+            "hint": "Use fewer bodies or coarser shapes.",
+        }
+        return m.Checked([fault])
+    return m.Checked(
+        seconds_per_step=_seconds_per_step(simulation, order.probe_s),
+        total_steps=simulation.total_steps,
+    )
+
+
+def _seconds_per_step(simulation: Any, probe_s: float) -> float | None:
+    """Cost of the first steps, measured for about `probe_s`; a pile costs more when it touches."""
+    if probe_s <= 0.0:
+        return None
+    begin = time.perf_counter()
+    steps, chunk = 0, 1
+    while True:
+        done = simulation.advance(min(chunk, simulation.total_steps - steps))
+        steps += done
+        elapsed = time.perf_counter() - begin
+        if done == 0 or elapsed > probe_s or steps >= simulation.total_steps:
+            return float(elapsed / max(steps, 1))
+        chunk *= 2
+
+
+def _report_on(intake: Intake, checked: m.Checked) -> ValidationReport:
+    cost = checked.seconds_per_step
+    return ValidationReport(
+        valid=not checked.faults,
+        errors=[Fault.model_validate(fault) for fault in checked.faults],
+        warnings=scene_warnings(intake.scene),
+        counts=intake.counts,
+        estimate=None if cost is None else {"seconds": cost * intake.counts.steps},
+        scene_hash=intake.text.hash,
+    )
+
+
+def _written(report: ValidationReport) -> m.Written:
+    return m.Written(report.model_dump_json().encode())
+
+
+def _refuse(faults: Any, changes: Mapping[str, Any], place: str) -> None:
+    """Raise ServiceError for faults that the engine found."""
+    if faults:
+        listed = [Fault.model_validate(fault) for fault in faults]
+        raise invalid(located(listed, changes, place))

@@ -1,0 +1,105 @@
+"""The framed channel between the service and a worker process: one Unix stream socket.
+
+On the wire: `<Q` the length, then the message, a frozen dataclass, as a pickle. Both ends run the
+same code and belong to the same user; nobody else has an end of the socket.
+"""
+
+import asyncio
+import pickle
+import select
+import socket
+import struct
+import time
+from typing import Any
+
+PREFIX = struct.Struct("<Q")
+MAX_BYTES = 4 * 1024**3
+RECEIVE_BYTES = 256 * 1024
+SEND_BUFFER_BYTES = 1024 * 1024
+
+
+class ProtocolError(Exception):
+    """The bytes on the socket are no message of this version."""
+
+
+class Channel:
+    """One end of the socket, for a thread that may wait."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        """Take over the socket."""
+        self.sock = sock
+        self._received = bytearray()
+        self._poll = select.poll()
+        self._poll.register(sock, select.POLLIN)
+
+    def send(self, message: Any) -> None:
+        """Send; waits while the receiver is slow. Raises OSError when the other end is gone."""
+        self.sock.sendall(encode(message))
+
+    def can_send(self) -> bool:
+        """Return whether sending would begin at once: a frame is skipped rather than delayed."""
+        return bool(select.select([], [self.sock], [], 0)[1])
+
+    def receive(self, seconds: float | None = None) -> Any:
+        """Return the next message, `None` after so much silence. Raises EOFError at the end."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            message = self._first()
+            if message is not None:
+                return message
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not self._poll.poll(None if left is None else 1000.0 * left):
+                return None
+            try:
+                data = self.sock.recv(RECEIVE_BYTES)
+            except ConnectionError:
+                data = b""
+            if not data:
+                raise EOFError("the other end is closed")
+            self._received += data
+
+    def close(self) -> None:
+        """Close this end."""
+        self.sock.close()
+
+    def _first(self) -> Any:
+        """Take the first message out of what was received; `None` while it is not complete."""
+        if len(self._received) < PREFIX.size:
+            return None
+        end = PREFIX.size + _size(self._received[: PREFIX.size])
+        if len(self._received) < end:
+            return None
+        with memoryview(self._received) as view:
+            message = decode(view[PREFIX.size : end])
+        del self._received[:end]
+        return message
+
+
+def encode(message: Any) -> bytes:
+    """The message as it travels."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    return PREFIX.pack(len(data)) + data
+
+
+def decode(data: bytes | memoryview) -> Any:
+    """The message of a frame. Raises ProtocolError."""
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        raise ProtocolError(f"not a message: {error}") from error
+
+
+async def read(reader: asyncio.StreamReader) -> Any:
+    """The next message for a coroutine, `None` when the other end is gone."""
+    try:
+        data = await reader.readexactly(_size(await reader.readexactly(PREFIX.size)))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    return decode(data)
+
+
+def _size(prefix: bytes | bytearray) -> int:
+    size: int = PREFIX.unpack(prefix)[0]
+    if size > MAX_BYTES:
+        raise ProtocolError(f"a message of {size} bytes")
+    return size

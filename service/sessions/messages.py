@@ -1,0 +1,144 @@
+"""Messages between a live session and its worker, as frozen dataclasses; `body` holds bytes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardan.service.processes.worker import Hello, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybackState:
+    """What a worker does with time: part of every snapshot, so that a successor does the same.
+
+    `goals` are unfinished `step` commands in order; `speed` is simulated seconds per second,
+    `None` for as fast as possible.
+    """
+
+    paused: bool = True
+    speed: float | None = 1.0
+    epoch: int = 0
+    pending_steps: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An accepted command and the step it took effect at (before the step `step + 1` ran)."""
+
+    number: int
+    step: int
+    op: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """First message to a worker: what to build, where to resume, what to replay."""
+
+    scene: str
+    run: PlaybackState
+    replay: list[LogEntry]
+    until_step: int
+    heartbeat_seconds: float
+    snapshot_seconds: float
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command; the answer is a `Result` with the same number."""
+
+    number: int
+    op: str
+    arguments: dict[str, Any]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class SetChannels:
+    """Which optional channels at least one viewer asked for."""
+
+    channels: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The scene is built (and resumed); the loop runs."""
+
+    body_names: list[str]
+    joint_names: list[str]
+    time_step: float
+    total_steps: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The scene cannot be built; the worker exits. `problem` has code, detail, errors."""
+
+    problem: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An encoded frame, sequence 0; the API process numbers it."""
+
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A `step` command begins at `step`; its `Result` follows when the goal is reached."""
+
+    number: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Answer to a command: `problem` is None when it was applied, at `applied_step`."""
+
+    number: int
+    applied_step: int
+    step: int
+    time: float
+    value: dict[str, Any] | None
+    problem: dict[str, Any] | None
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Sign of life with the progress since the last one."""
+
+    epoch: int
+    step: int
+    time: float
+    real_time_factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The phase of the run changed: running, paused, finished or failed."""
+
+    phase: str
+    epoch: int
+    step: int
+    time: float
+    speed: float | None
+    failure: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A snapshot (body) from which a successor resumes, with the run state of that moment."""
+
+    step: int
+    time: float
+    run: PlaybackState
+    body: bytes = b""
+
+
+Message = (
+    Start | Command | SetChannels | Stop
+    | Hello | Ready | Refused | Frame | Accepted | Result | Heartbeat | Status | Checkpoint
+)  # fmt: skip

@@ -1,0 +1,48 @@
+"""Rooms of the service raise codes; one table gives each its HTTP status."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from cardan import service
+from cardan.service.api.problems import from_service
+from cardan.service.api.statuses import STATUSES
+from cardan.service.errors import ErrorCode, ServiceError
+
+ROOMS = ("simulations", "sessions", "compute", "processes", "recordings", "streams", "importing")
+
+
+def sources():
+    folder = Path(service.__file__).parent
+    files = [path for room in ROOMS for path in (folder / room).rglob("*.py")]
+    return {path: path.read_text() for path in [*files, folder / "intake.py"]}
+
+
+def test_every_code_has_a_status_and_every_status_a_code():
+    assert set(STATUSES) == set(ErrorCode)
+    assert all(400 <= status < 600 for status in STATUSES.values())
+
+
+def test_every_code_is_raised_by_a_room():
+    text = "".join(sources().values())
+    # names of a body and of a joint are checked by one function
+    found = {code for code in ErrorCode if f"ErrorCode.{code.name}" in text}
+    assert found | {ErrorCode.UNKNOWN_BODY, ErrorCode.UNKNOWN_JOINT} == set(ErrorCode)
+
+
+@pytest.mark.parametrize("word", ["status", "headers"])
+def test_no_room_speaks_of_statuses_or_headers(word):
+    for path, text in sources().items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ServiceError":
+                assert word not in {one.arg for one in node.keywords}, path
+                first = ast.unparse(node.args[0])
+                assert "ErrorCode" in first or first in ("code", "*refused"), path
+
+
+def test_an_error_that_says_when_is_retryable():
+    problem = from_service(ServiceError(ErrorCode.NO_CAPACITY, "full", retry_after_s=10, most=3))
+    assert (problem.status, problem.code, problem.retryable) == (503, "no_capacity", True)
+    assert (problem.headers, problem.extra) == ({"Retry-After": "10"}, {"most": 3})
+    assert not from_service(ServiceError(ErrorCode.SESSION_FAILED, "it failed")).retryable
