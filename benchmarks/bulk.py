@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import numpy as np
 
 from benchmarks.machine import describe
 from benchmarks.server import serving
@@ -54,6 +55,20 @@ def bare_ms() -> float:
     return statistics.median(taken)
 
 
+def recorded_ms() -> float:
+    """The same steps, each of them recorded [ms]."""
+    scene = load_scene(scene_of(1))
+    taken = []
+    for _ in range(REPEATS):
+        simulation = Simulation(scene)
+        recording = Recording(simulation, np.arange(1, STEPS + 1))
+        began = time.perf_counter()
+        recording.observe()
+        simulation.advance(STEPS)
+        taken.append(1e3 * (time.perf_counter() - began))
+    return statistics.median(taken)
+
+
 def alone(bare: float) -> None:
     """One run in a process, step by step of what it consists of."""
     document = scene_of(1)
@@ -64,6 +79,9 @@ def alone(bare: float) -> None:
     simulation = Simulation(scene)
     show("prepare the recording", median_ms(lambda: Recording(simulation)), "ms")
     show("summary", median_ms(simulation.summary), "ms")
+    if hasattr(engine, "rollout"):
+        kept = recorded_ms()
+        show("steps, each recorded", kept, "ms", kept / bare)
     whole = median_ms(lambda: engine.run(scene))
     show("run with every step recorded", whole, "ms", whole / bare)
     sparse = load_scene(scene_of(STEPS))

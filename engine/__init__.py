@@ -8,6 +8,7 @@ from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
 from cardan.engine.recording import Recording, recording_steps, run
+from cardan.engine.rollout import Rollout, rollout
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
 
 __all__ = [
@@ -15,10 +16,12 @@ __all__ = [
     "Dynamics",
     "Failure",
     "Recording",
+    "Rollout",
     "SceneError",
     "Simulation",
     "StatesInvalid",
     "recording_steps",
+    "rollout",
     "run",
     "warmup",
 ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.allocate import max_rows
 from cardan.engine.build.scene import Built
 from cardan.engine.world.collision import CollisionScratch
+from cardan.engine.world.options import SleepOptions
 from cardan.engine.world.report import Report
 from cardan.engine.world.state import ContactCache, State
 from cardan.engine.world.workspace import Workspace
@@ -34,8 +35,10 @@ def pairs_of(one: Any, other: Any) -> Iterator[Pair]:
 
 
 def same_options(one: Any, other: Any) -> bool:
-    """Whether nested options differ in nothing but floats."""
+    """Whether nested options differ in nothing but floats, and in when bodies fall asleep."""
     for a, b in zip(one, other, strict=True):
+        if isinstance(a, SleepOptions):
+            continue
         if isinstance(a, tuple):
             if not same_options(a, b):
                 return False
