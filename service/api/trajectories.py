@@ -10,12 +10,16 @@ from fastapi.responses import Response
 from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
-from cardan.service.api.simulations import known_run, nothing_yet
+from cardan.service.api.simulations import known_run, nothing_yet, refuse_when_full
 from cardan.service.errors import ProblemError
 from cardan.service.recordings.folder import read_folder
 from cardan.service.recordings.formats import FORMATS, Format, FormatError, encode
 from cardan.service.recordings.slices import Slice, SliceError, cut
 from cardan.service.recordings.tables import TABLES
+from cardan.service.simulations.catalog import Row
+from cardan.service.simulations.replays import ReplayError
+from cardan.service.simulations.services import Services
+from cardan.service.simulations.states import RunState
 
 router = APIRouter(
     prefix="/simulations",
@@ -26,6 +30,8 @@ router = APIRouter(
 
 # part of every ETag: increase it when the encoding of a recording changes
 WRITER = 1
+# how long a request waits for a run that is simulated again
+REPLAY_SECONDS = 30.0
 
 
 def part_of(
@@ -78,20 +84,22 @@ def trajectory(
 ) -> Response:
     """The recording, also of a failed or cancelled run. Poses are in W, quaternions [w, x, y, z].
 
+    A run of a batch that stored none (`record`) is simulated again, with the same bits; 503 with
+    Retry-After while that takes longer than a request may wait.
+
     Parquet and CSV hold one table, NPZ and JSON all; every file has units, frames and versions.
     """
     row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)
-    if row["result"] is None:
-        raise nothing_yet(row, "trajectory")
     name = chosen_table(part, table)
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
-    etag = _etag(row["result"], form, "" if form.whole else name, part)
+    result = row["result"] or _made_again(services, row)
+    etag = _etag(result, form, "" if form.whole else name, part)
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged
-    folder = services.settings.results / row["result"]
+    folder = services.settings.results / result
     suffix = "" if form.whole else f"-{name}"
     return answer(
         request,
@@ -100,6 +108,27 @@ def trajectory(
         media_type=form.media_type,
         file_name=f"{simulation_id}{suffix}{form.ending}",
     )
+
+
+def _made_again(services: Services, row: Row) -> str:
+    """Make the recording of a run that ended without one; return its name."""
+    if row["summary"] is None or row["state"] not in (RunState.SUCCEEDED, RunState.FAILED):
+        raise nothing_yet(row, "trajectory")
+    refuse_when_full(services)
+    try:
+        return services.replayed(row, REPLAY_SECONDS)
+    except TimeoutError as error:
+        raise ProblemError(
+            503,
+            "recording_in_progress",
+            "The run is being simulated again for its trajectory; ask again.",
+            retryable=True,
+            headers={"Retry-After": "5"},
+        ) from error
+    except ReplayError as error:
+        raise ProblemError(
+            409, "not_repeatable", f"The run stored no trajectory and cannot be repeated: {error}."
+        ) from error
 
 
 def chosen_table(part: Slice, table: str | None) -> str:
