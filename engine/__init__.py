@@ -8,8 +8,8 @@ from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
 from cardan.engine.recording import Recording, recording_steps, run
-from cardan.engine.rollout import Rollout, rollout
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
+from cardan.engine.variants import Rollout, rollout
 
 __all__ = [
     "ENGINE_VERSION",

@@ -16,7 +16,7 @@ from cardan.service.simulations import messages as m
 from cardan.service.simulations.states import RunEvent
 
 if TYPE_CHECKING:
-    from cardan.engine.rollout import Variants
+    from cardan.engine.variants import Variants
 
 log = logging.getLogger("cardan.worker")
 
@@ -114,7 +114,7 @@ class Execution:
 
     def _variants_of(self, document: str) -> "Variants":
         """The arrays of the base scene, made anew when it is another."""
-        from cardan.engine.rollout import Variants
+        from cardan.engine.variants import Variants
 
         if self._variants is None or document != self._document:
             self._variants = Variants(document, self._limits)
