@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-articulated algorithms formulations verify solvers lock \
+        chart bench bench-contacts bench-scaling bench-bulk bench-articulated algorithms formulations verify solvers lock \
         image-steps image-lint wheel clean
 
 help: ## this list
@@ -122,6 +122,9 @@ bench-contacts: setup-test ## contact scenes beside the peers that are installed
 
 bench-scaling: setup-test ## time per step and memory of heaps of 10 to 20 000 spheres
 	@$(BIN)/python -m benchmarks.contacts.scaling
+
+bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a rollout, in a batch
+	@$(BIN)/python -m benchmarks.bulk
 
 bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
 	@$(BIN)/python -m benchmarks.articulated

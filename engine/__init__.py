@@ -9,16 +9,19 @@ from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
 from cardan.engine.recording import Recording, recording_steps, run
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
+from cardan.engine.variants import Rollout, rollout
 
 __all__ = [
     "ENGINE_VERSION",
     "Dynamics",
     "Failure",
     "Recording",
+    "Rollout",
     "SceneError",
     "Simulation",
     "StatesInvalid",
     "recording_steps",
+    "rollout",
     "run",
     "warmup",
 ]

@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.rotations import turn_all
 from cardan.engine.queries import EVENT_DTYPE, EVENT_KINDS
+from cardan.engine.reports import (
+    ENERGIES,
+    PHASES,
+    STOP_REASONS,
+    contact_tables,
+    joint_tables,
+)
+from cardan.engine.sampler import Sampler
 from cardan.engine.simulation import Simulation
+from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.report import N_PHASES
+from cardan.engine.world.samples import N_CONTACTS
 from cardan.schemas import Scene
 
 Table = dict[str, NDArray[Any]]
@@ -28,6 +40,10 @@ SOLVER = (
     "coulomb_error",
     "stop_reason",
 )
+
+# columns of Samples.solved
+SOLVED = ("method", "rows", "contacts", "islands", "iterations", "stop_reason")
+METHODS = np.array([method.name.lower() for method in sorted(SolverMethod)])
 
 # time between two calls of `should_stop` and `progress` [s]
 CHUNK_S = 0.1
@@ -47,79 +63,132 @@ def recording_steps(scene: Scene) -> NDArray[np.int64]:
 
 
 class Recording:
-    """Frames of a simulation, collected by calls of `observe`."""
+    """Frames of a simulation: those of due steps, and of calls of `observe`."""
 
-    def __init__(self, simulation: Simulation) -> None:
-        """Select the channels named in the scene's `record`."""
+    def __init__(self, simulation: Simulation, due: NDArray[np.int64] | None = None) -> None:
+        """Select the channels named in the scene's `record`.
+
+        due: (m,) steps after which `Simulation.advance` records a frame by itself, ascending
+        """
         self._simulation = simulation
         record = simulation.scene.record
         self._channels = set(record.channels)
         names = simulation.body_names
         kept = range(len(names)) if record.bodies is None else map(names.index, record.bodies)
         self._bodies = np.array(sorted(kept), np.int64)
-        self._when: list[tuple[float, int]] = []
-        self._parts: dict[str, list[Any]] = {
-            name: [] for name in ("pose", "velocity", "joints", "contacts", "energy", "momentum")
-        }
-        self._solver: list[tuple[Any, ...]] = []
-        self._phases: list[dict[str, float]] = []
         self._events: list[NDArray[np.void]] = []
+        self._sampler = Sampler(
+            self._channels,
+            self._bodies,
+            len(simulation.joint_names),
+            np.zeros(0, np.int64) if due is None else due,
+        )
+        simulation.sampler = self._sampler
         if "events" in self._channels:
             simulation.watch_events()
 
     def observe(self) -> None:
         """Record the current state."""
-        simulation, channels = self._simulation, self._channels
-        self._when.append((simulation.time, simulation.step_count))
-        if "pose" in channels:
-            self._parts["pose"].append(simulation.poses()[self._bodies])
-        if "velocity" in channels:
-            self._parts["velocity"].append(simulation.velocities()[self._bodies])
-        if "joints" in channels:
-            self._parts["joints"].append(simulation.joint_table())
-        if "contacts" in channels:
-            self._parts["contacts"].append(simulation.contact_table())
-        if "energy" in channels:
-            self._parts["energy"].append(simulation.energy())
-        if "momentum" in channels:
-            self._parts["momentum"].append(simulation.momentum())
-        if "solver" in channels:
-            report = simulation.solver_report()
-            self._solver.append(tuple(report[name] for name in SOLVER))
-            self._phases.append(report["phases"])
-        if "events" in channels:
-            self._events.append(simulation.events())
+        self._simulation.sampler = self._sampler
+        self._simulation.sample()
 
-    def _stamp(self, counts: NDArray[np.int64]) -> Table:
+    def _part(self, name: str) -> NDArray[Any]:
+        """The frames so far of an array of the samples."""
+        values: NDArray[Any] = getattr(self._sampler.samples, name)[: self._sampler.n_frames]
+        return values
+
+    def _stamp(self, counts: NDArray[np.int64] | int) -> Table:
         """Columns time and step, repeated for the rows of each frame."""
-        when = np.array(self._when, dtype=float).reshape(-1, 2)
         return {
-            "time": np.repeat(when[:, 0], counts),
-            "step": np.repeat(when[:, 1].astype(np.int64), counts),
+            "time": np.repeat(self._part("time"), counts),
+            "step": np.repeat(self._part("step"), counts),
         }
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the recorded bodies, in the order of the scene."""
+        return tuple(self._simulation.body_names[i] for i in self._bodies)
+
+    def times(self) -> NDArray[np.float64]:
+        """(frames,) s of all frames."""
+        return self._part("time").copy()
+
+    def poses(self) -> NDArray[np.float64]:
+        """(frames, bodies, 7): origins px py pz [m] and orientations qw qx qy qz of all frames."""
+        com_B = self._simulation.model.bodies.com_B
+        out = self._part("pose").copy()
+        for k, i in enumerate(self._bodies):
+            if com_B[i].any():
+                out[:, k, :3] -= turn_all(out[:, k, 3:], com_B[i])
+        return out
+
+    def velocities(self) -> NDArray[np.float64]:
+        """(frames, bodies, 6): of origins vx vy vz [m/s], and wx wy wz [rad/s], of all frames."""
+        com_B = self._simulation.model.bodies.com_B
+        out = self._part("velocity").copy()
+        for k, i in enumerate(self._bodies):
+            if com_B[i].any():
+                arm = turn_all(self._part("pose")[:, k, 3:], com_B[i])
+                out[:, k, :3] -= np.cross(out[:, k, 3:], arm)
+        return out
 
     def _body_table(self) -> Table:
         names = np.array(self._simulation.body_names)[self._bodies]
-        frames = len(self._when)
-        table = self._stamp(np.full(frames, len(names)))
-        table["body"] = np.tile(names, frames)
-        for channel, columns in (("pose", POSE), ("velocity", VELOCITY)):
-            if channel in self._channels:
-                values = np.concatenate(self._parts[channel]) if frames else np.zeros((0, 7))
-                table.update({name: values[:, k] for k, name in enumerate(columns)})
+        table = self._stamp(len(names))
+        table["body"] = np.tile(names, self._sampler.n_frames)
+        if "pose" in self._channels:
+            values = self.poses().reshape(-1, 7)
+            table.update({name: values[:, k] for k, name in enumerate(POSE)})
+        if "velocity" in self._channels:
+            values = self.velocities().reshape(-1, 6)
+            table.update({name: values[:, k] for k, name in enumerate(VELOCITY)})
         return table
 
-    def _named_table(self, channel: str, names: dict[str, tuple[str, ...]]) -> Table:
+    def _named_table(
+        self,
+        rows: NDArray[np.void],
+        counts: NDArray[np.int64],
+        names: dict[str, tuple[str, ...]],
+    ) -> Table:
         """Structured rows of each frame; columns in `names` become names instead of numbers."""
-        parts = self._parts[channel]
-        table = self._stamp(np.array([len(part) for part in parts], np.int64))
-        rows = np.concatenate(parts)
+        table = self._stamp(counts)
         for field in rows.dtype.names or ():
             column = rows[field]
             if field in names:
                 text = np.array(names[field]) if names[field] else np.zeros(0, "U1")
                 column = text[column]
             table[field] = np.ascontiguousarray(column)
+        return table
+
+    def _joint_table(self) -> Table:
+        parts = (self._part(f"joint_{part}") for part in ("motion", "drive", "reaction"))
+        rows = joint_tables(self._simulation.model.joints, *parts)
+        frames = self._sampler.n_frames
+        counts = np.full(frames, len(rows) // max(frames, 1))
+        return self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+
+    def _contact_table(self) -> Table:
+        samples, counts = self._sampler.samples, self._part("contacts")
+        n = int(samples.count[N_CONTACTS])
+        h = self._simulation.time_step
+        rows = contact_tables(samples.contact_body[:n], samples.contact[:n], h)
+        bodies = self._simulation.body_names
+        return self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+
+    def _solver_table(self) -> Table:
+        """Report and phases of each frame; phases that were not timed are those before."""
+        solved, residual = self._part("solved"), self._part("residual")
+        words = {"method": METHODS, "stop_reason": np.array(STOP_REASONS)}
+        columns = dict(zip(SOLVED, solved.T, strict=True))
+        columns |= {name: text[columns[name]] for name, text in words.items()}
+        columns |= {"residual": residual[:, 0], "coulomb_error": residual[:, 1]}
+        table = self._stamp(1) | {name: np.ascontiguousarray(columns[name]) for name in SOLVER}
+        phases = self._part("phase_ns")
+        timed = phases[:, N_PHASES]
+        last = np.maximum.accumulate(np.where(timed > 0, np.arange(len(timed)), 0))
+        scale = 1e-3 / np.maximum(timed[last], 1)
+        for name in sorted(PHASES):
+            table[f"{name}_us"] = phases[last, PHASES[name]] * scale
         return table
 
     def _event_table(self) -> Table:
@@ -138,31 +207,19 @@ class Recording:
 
     def tables(self) -> dict[str, Table]:
         """Columns of the tables: bodies, joints, contacts, energy, momentum, solver, events."""
-        simulation, channels = self._simulation, self._channels
-        one = np.ones(len(self._when), np.int64)
-        tables: dict[str, Table] = {}
+        channels, tables = self._channels, {}
         if channels & {"pose", "velocity"}:
             tables["bodies"] = self._body_table()
         if "joints" in channels:
-            tables["joints"] = self._named_table("joints", {"joint": simulation.joint_names})
+            tables["joints"] = self._joint_table()
         if "contacts" in channels:
-            bodies = simulation.body_names
-            tables["contacts"] = self._named_table("contacts", {"body_a": bodies, "body_b": bodies})
-        if "energy" in channels:
-            parts = self._parts["energy"]
-            columns = {key: np.array([part[key] for part in parts]) for key in parts[0]}
-            tables["energy"] = self._stamp(one) | columns
-        if "momentum" in channels:
-            values = np.array(self._parts["momentum"])
-            columns = {name: values[:, k] for k, name in enumerate(MOMENTUM)}
-            tables["momentum"] = self._stamp(one) | columns
+            tables["contacts"] = self._contact_table()
+        for channel, names in (("energy", ENERGIES), ("momentum", MOMENTUM)):
+            if channel in channels:
+                columns = np.ascontiguousarray(self._part(channel).T)
+                tables[channel] = self._stamp(1) | dict(zip(names, columns, strict=True))
         if "solver" in channels:
-            kept = list(zip(*self._solver, strict=True))
-            columns = {name: np.array(kept[k]) for k, name in enumerate(SOLVER)}
-            names = sorted({name for phases in self._phases for name in phases})
-            for name in names:
-                columns[f"{name}_us"] = np.array([p.get(name, 0.0) for p in self._phases])
-            tables["solver"] = self._stamp(one) | columns
+            tables["solver"] = self._solver_table()
         if "events" in channels:
             tables["events"] = self._event_table()
         return tables
@@ -178,27 +235,49 @@ def run(
     progress(step, total) and should_stop() are called about ten times per second of work.
     Returns the recording and the summary. Raises SceneError.
     """
-    simulation = Simulation(scene)
-    recording = Recording(simulation)
-    recording.observe()
-    total = simulation.total_steps
-    stopped = False
-    chunk = 1
-    for due in recording_steps(scene)[1:]:
-        while simulation.step_count < due and simulation.failure is None and not stopped:
-            done = simulation.advance(min(chunk, int(due) - simulation.step_count))
-            if progress is not None:
-                progress(simulation.step_count, total)
-            stopped = should_stop is not None and should_stop()
-            if done == chunk:
-                chunk = steps_per_chunk(simulation)
-        if simulation.failure is not None or stopped:
-            break
+    recording, summary = recorded(
+        Simulation(scene), keep=True, progress=progress, should_stop=should_stop
+    )
+    assert recording is not None
+    return recording, summary
+
+
+def recorded(
+    simulation: Simulation,
+    *,
+    keep: bool,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Recording | None, dict[str, Any]]:
+    """As `run`, of a simulation before its first step; without `keep` nothing is recorded."""
+    recording = Recording(simulation, recording_steps(simulation.scene)[1:]) if keep else None
+    if recording is not None:
         recording.observe()
+    stopped = advance_to_end(simulation, progress, should_stop)
     summary = simulation.summary()
     if stopped and summary["status"] == "running":
         summary["status"], summary["reason"] = "cancelled", "The run was stopped on request."
     return recording, summary
+
+
+def advance_to_end(
+    simulation: Simulation,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> bool:
+    """Advance to the end of the scene, or until it fails; whether `should_stop` ended it before.
+
+    progress(step, total) and should_stop() are called about ten times per second of work.
+    """
+    total, chunk, stopped = simulation.total_steps, 1, False
+    while simulation.step_count < total and simulation.failure is None and not stopped:
+        done = simulation.advance(min(chunk, total - simulation.step_count))
+        if progress is not None:
+            progress(simulation.step_count, total)
+        stopped = should_stop is not None and should_stop()
+        if done == chunk:
+            chunk = steps_per_chunk(simulation)
+    return stopped
 
 
 def steps_per_chunk(simulation: Simulation) -> int:

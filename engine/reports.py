@@ -11,28 +11,22 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.energy import moving_energy, potential_energy
 from cardan.engine.accounting.extremes import inner_errors
-from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.joints.coordinates import (
-    axis_of,
-    coordinate,
-    n_coordinates,
-    write_coordinate,
-)
-from cardan.engine.constraints.joints.frames import is_broken, joint_frame
-from cardan.engine.constraints.row import row_speed
-from cardan.engine.spatial.vec3 import cross, dot, load3, scale, sub
+from cardan.engine.accounting.joint_reports import write_coordinates, write_joint_forces
+from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import BALL, Joints, Model
+from cardan.engine.world.model import Joints, Model
 from cardan.engine.world.problem import Problem
-from cardan.engine.world.rows import (
-    ROW_EQUATION,
-    ROW_LIMIT,
-    ROW_MOTOR,
-    ROW_SPRING,
-    SLOT_LOWER,
-    SLOT_UPPER,
-    Rows,
+from cardan.engine.world.report import (
+    PHASE_APPLY,
+    PHASE_ASSEMBLE,
+    PHASE_BROAD,
+    PHASE_MOVE,
+    PHASE_NARROW,
+    PHASE_ROWS,
+    PHASE_SOLVE,
 )
+from cardan.engine.world.rows import Rows
+from cardan.engine.world.samples import CONTACT_LAM
 from cardan.engine.world.state import (
     EXTREME_ANGULAR,
     EXTREME_BALANCE,
@@ -65,21 +59,46 @@ from cardan.engine.world.state import (
 REST_SPEED = 1e-3
 
 
+PHASES = {
+    "move": PHASE_MOVE,
+    "broad": PHASE_BROAD,
+    "narrow": PHASE_NARROW,
+    "rows": PHASE_ROWS,
+    "assemble": PHASE_ASSEMBLE,
+    "solve": PHASE_SOLVE,
+    "account": PHASE_APPLY,
+}
+STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
+
+
+ENERGIES = (
+    "kinetic",
+    "potential",
+    "total",
+    "work_in",
+    "dissipated_friction",
+    "dissipated_impact",
+    "dissipated_damping",
+    "correction",
+)
+
+
 def energies(model: Model, state: State) -> dict[str, float]:
     """Energies now and work so far [J]."""
     kinetic = float(moving_energy(model, state))
     potential = float(potential_energy(model, state))
     ledger = state.ledger
-    return {
-        "kinetic": kinetic,
-        "potential": potential,
-        "total": kinetic + potential,
-        "work_in": float(ledger[LEDGER_WORK_IN]),
-        "dissipated_friction": float(ledger[LEDGER_FRICTION]),
-        "dissipated_impact": float(ledger[LEDGER_IMPACT]),
-        "dissipated_damping": float(ledger[LEDGER_DAMPING]),
-        "correction": float(ledger[LEDGER_CORRECTION]),
-    }
+    values = (
+        kinetic,
+        potential,
+        kinetic + potential,
+        float(ledger[LEDGER_WORK_IN]),
+        float(ledger[LEDGER_FRICTION]),
+        float(ledger[LEDGER_IMPACT]),
+        float(ledger[LEDGER_DAMPING]),
+        float(ledger[LEDGER_CORRECTION]),
+    )
+    return dict(zip(ENERGIES, values, strict=True))
 
 
 def broken_joints(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -154,75 +173,36 @@ CONTACT_DTYPE = np.dtype(
 )
 
 
-@kernel
-def write_coordinates(joints: Joints, state: State, scratch: Rows, out: NDArray) -> None:
-    """Write the current joint coordinates and rates.
-
-    Reads   the state; scratch rows are overwritten beyond rows.count (their first free row)
-    Writes  out (j, 3, 2): [coordinate, (q, qd)], m or rad and per second; of a ball qd is the
-            relative angular velocity
-    """
-    row = scratch.bias.shape[0] - 1
-    out[:] = 0.0
-    for j in range(joints.kind.shape[0]):
-        frame = joint_frame(joints, state, j)
-        scratch.body_a[row] = frame.body_a
-        scratch.body_b[row] = frame.body_b
-        for axis in range(n_coordinates(joints.kind[j])):
-            out[j, axis, 0] = coordinate(joints, state, j, axis, frame)
-            write_coordinate(scratch, row, joints, j, axis, frame)
-            out[j, axis, 1] = row_speed(scratch, row, state)
+def coordinate_rows(joints: Joints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Joint and coordinate of each row of a joint table; -1: a joint without coordinates."""
+    counts = np.array([n_coordinates(int(kind)) for kind in joints.kind], dtype=np.int64)
+    rows = np.maximum(counts, 1)
+    joint = np.repeat(np.arange(len(counts)), rows)
+    first = np.cumsum(rows) - rows
+    axis = np.arange(len(joint)) - np.repeat(first, rows)
+    return joint, np.where(np.repeat(counts, rows) == 0, -1, axis)
 
 
-@kernel
-def write_joint_forces(
+def joint_tables(
     joints: Joints,
-    state: State,
-    rows: Rows,
-    problem: Problem,
-    h: float,
-    out: NDArray,
-    drive: NDArray,
-) -> None:
-    """Write joint forces of the last step: impulses of rows over h; of trees from their motion.
+    motion: NDArray[np.float64],
+    drive: NDArray[np.float64],
+    reaction: NDArray[np.float64],
+) -> NDArray[np.void]:
+    """Rows of frames (dtype JOINT_DTYPE), one per frame and coordinate.
 
-    The reaction is the force of equations, stops and springs on the child, reduced to the anchor; 0
-    for a joint that is broken or broke in this step.
-
-    Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
-            drive (j, 3, 2): [coordinate, (motor, limit)] N or N m
-    Check   tests/references/test_reactions.py, tests/references/test_published.py
+    motion, drive  (frames, j, 3, 2), reaction (frames, j, 6), as in world/samples.py
     """
-    out[:] = 0.0
-    drive[:] = 0.0
-    mobility = problem.mobility
-    for j in range(joints.kind.shape[0]):
-        if mobility.tree.inner[j] == 1:
-            for k in range(3):
-                out[j, k] = mobility.work.reaction[j, 3 + k]
-                out[j, 3 + k] = mobility.work.reaction[j, k]
-    for i in range(rows.count[1]):
-        j = rows.joint[i]
-        if j < 0 or is_broken(state, j):
-            continue
-        kind = rows.kind[i]
-        force = problem.lam[i] / h
-        if kind == ROW_MOTOR:
-            drive[j, rows.axis[i], 0] += force
-        elif kind == ROW_LIMIT and joints.kind[j] == BALL:
-            torque = scale(force, load3(rows.J_b, i))
-            frame = joint_frame(joints, state, j)
-            for axis in range(3):
-                drive[j, axis, 1] += dot(axis_of(BALL, axis, frame), torque)
-        elif kind == ROW_LIMIT or (kind == ROW_EQUATION and rows.slot[i] >= SLOT_LOWER):
-            upper = rows.slot[i] >= SLOT_UPPER
-            drive[j, rows.axis[i], 1] += -force if upper else force
-        if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
-            push = (rows.J_b[i, 3], rows.J_b[i, 4], rows.J_b[i, 5])
-            turn = sub(load3(rows.J_b, i), cross(load3(rows.joint_arm, j), push))
-            for k in range(3):
-                out[j, k] += force * push[k]
-                out[j, 3 + k] += force * turn[k]
+    joint, axis = coordinate_rows(joints)
+    table = np.zeros((len(motion), len(joint)), JOINT_DTYPE)
+    table["joint"], table["coordinate"] = joint, axis
+    axis = np.maximum(axis, 0)
+    table["q"], table["qd"] = motion[:, joint, axis, 0], motion[:, joint, axis, 1]
+    table["motor_force"] = drive[:, joint, axis, 0]
+    table["limit_force"] = drive[:, joint, axis, 1]
+    for k, name in enumerate(JOINT_FIELDS[4:]):
+        table[name] = reaction[:, joint, k]
+    return table.reshape(-1)
 
 
 def joint_table(
@@ -233,30 +213,30 @@ def joint_table(
     now, drive, reaction = np.zeros((n, 3, 2)), np.zeros((n, 3, 2)), np.zeros((n, 6))
     write_coordinates(joints, state, rows, now)
     write_joint_forces(joints, state, rows, problem, h, reaction, drive)
-    counts = np.array([n_coordinates(int(kind)) for kind in joints.kind], dtype=np.int64)
-    joint = np.repeat(np.arange(n), np.maximum(counts, 1))
-    first = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])[:-1]
-    axis = np.arange(len(joint)) - np.repeat(first, np.maximum(counts, 1))
-    table = np.zeros(len(joint), JOINT_DTYPE)
-    table["joint"] = joint
-    table["coordinate"] = np.where(np.repeat(counts, np.maximum(counts, 1)) == 0, -1, axis)
-    table["q"], table["qd"] = now[joint, axis, 0], now[joint, axis, 1]
-    table["motor_force"], table["limit_force"] = drive[joint, axis, 0], drive[joint, axis, 1]
-    for k, name in enumerate(JOINT_FIELDS[4:]):
-        table[name] = reaction[joint, k]
+    return joint_tables(joints, now[None], drive[None], reaction[None])
+
+
+def contact_tables(
+    body: NDArray[np.int64], values: NDArray[np.float64], h: float
+) -> NDArray[np.void]:
+    """One row per contact (dtype CONTACT_DTYPE).
+
+    body (n, 2), values (n, 10): point, normal, gap and impulses, as in world/samples.py
+    """
+    table = np.zeros(len(body), CONTACT_DTYPE)
+    table["body_a"], table["body_b"] = body[:, 0], body[:, 1]
+    for k, name in enumerate(CONTACT_FIELDS[:7]):
+        table[name] = values[:, k]
+    lam = values[:, CONTACT_LAM:]
+    table["normal_force"] = lam[:, 0] / h
+    table["friction_force"] = np.hypot(lam[:, 1], lam[:, 2]) / h
     return table
 
 
 def contact_table(contacts: Contacts, rows: Rows, problem: Problem, h: float) -> NDArray[np.void]:
     """One row per contact of the last step (dtype CONTACT_DTYPE), as found in its middle."""
     n = int(contacts.count[0])
-    table = np.zeros(n, CONTACT_DTYPE)
     lam = problem.lam[rows.count[1] : rows.count[1] + 3 * n].reshape(n, 3)
-    table["body_a"], table["body_b"] = contacts.body_a[:n], contacts.body_b[:n]
-    for k in range(3):
-        table[CONTACT_FIELDS[k]] = contacts.point_W[:n, k]
-        table[CONTACT_FIELDS[3 + k]] = contacts.normal_W[:n, k]
-    table["gap"] = contacts.gap[:n]
-    table["normal_force"] = lam[:, 0] / h
-    table["friction_force"] = np.hypot(lam[:, 1], lam[:, 2]) / h
-    return table
+    body = np.stack([contacts.body_a[:n], contacts.body_b[:n]], axis=1)
+    place = (contacts.point_W[:n], contacts.normal_W[:n], contacts.gap[:n, None], lam)
+    return contact_tables(body, np.concatenate(place, axis=1), h)

@@ -18,6 +18,7 @@ from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.report import empty_report
+from cardan.engine.build.rewrite import clear_run, rewrite, same_structure
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.scene import build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
@@ -27,7 +28,16 @@ from cardan.engine.compiler.handles import hold
 from cardan.engine.errors import Failure, find_failure
 from cardan.engine.integrators.schemes import run_smooth
 from cardan.engine.queries import Queries
-from cardan.engine.reports import broken_joints, contact_table, energies, joint_table, summarise
+from cardan.engine.reports import (
+    PHASES,
+    STOP_REASONS,
+    broken_joints,
+    contact_table,
+    energies,
+    joint_table,
+    summarise,
+)
+from cardan.engine.sampler import no_sampler
 from cardan.engine.snapshot import from_bytes, state_hash, to_bytes
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
@@ -38,30 +48,13 @@ from cardan.engine.world.report import (
     EVENTS_FULL,
     NOT_FINITE,
     PAIRS_FULL,
-    PHASE_APPLY,
-    PHASE_ASSEMBLE,
-    PHASE_BROAD,
-    PHASE_MOVE,
-    PHASE_NARROW,
-    PHASE_ROWS,
-    PHASE_SOLVE,
+    SAMPLES_FULL,
 )
 from cardan.engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from cardan.engine.world.world import World
 from cardan.schemas import Scene, scene_hash
 
 ENGINE_VERSION = __version__
-
-PHASES = {
-    "move": PHASE_MOVE,
-    "broad": PHASE_BROAD,
-    "narrow": PHASE_NARROW,
-    "rows": PHASE_ROWS,
-    "assemble": PHASE_ASSEMBLE,
-    "solve": PHASE_SOLVE,
-    "account": PHASE_APPLY,
-}
-STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
 
 Array = NDArray[np.float64]
 
@@ -89,20 +82,26 @@ class Simulation(Commands, Queries):
         """Build the scene; raises SceneError with every fault."""
         began = time.perf_counter()
         built = build(scene)
-        self.scene = scene
-        self.scene_hash = scene_hash(scene)
+        self._built = built
         self.body_names, self.joint_names = built.body_names, built.joint_names
         self.model, self.state, self.options = built.model, built.state, built.options
-        self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
-        self.failure: Failure | None = None
         self.report = empty_report()
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
         self._events = event_arrays(0)
-        self._event_parts = []
         self._world: World | None = None
         self._parts: tuple[Any, ...] = ()
         self._allocate(len(self.state.contacts.key))
+        self._start(scene, began)
+
+    def _start(self, scene: Scene, began: float) -> None:
+        """Stand before the first step of a scene whose arrays are written."""
+        self.scene = scene
+        self.scene_hash = scene_hash(scene)
+        self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
+        self.failure: Failure | None = None
+        self._event_parts: list[NDArray[np.void]] = []
+        self.sampler = no_sampler()
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
@@ -111,6 +110,24 @@ class Simulation(Commands, Queries):
         lay_down_limits(self.model, self.state, self.options)
         self._overlaps = self._find_overlaps()
         self.build_s = time.perf_counter() - began
+
+    def restart(self, scene: Scene) -> bool:
+        """Become the simulation of a scene that differs in values, in the arrays there are.
+
+        False: its structure is another (build/rewrite.py), and nothing was changed. Recordings of
+        the run before lose their simulation. Raises SceneError.
+        """
+        began = time.perf_counter()
+        built = build(scene)
+        if not same_structure(self._built, built):
+            return False
+        rewrite(self._built._replace(state=self.state), built)
+        self.options = built.options if built.options != self.options else self.options
+        if len(self._events.who) > 0:
+            self.watch_events(False)
+        clear_run(self.report, self.work, self.collision)
+        self._start(scene, began)
+        return True
 
     def _allocate(self, max_contacts: int) -> None:
         self.work = workspace(self.model, self.options, max_contacts)
@@ -128,9 +145,14 @@ class Simulation(Commands, Queries):
         self.watch_events(len(self._events.who) > 0)
 
     def _make_room(self, status: int) -> None:
-        """Room for what the last step was short of; that step left the state as it was."""
+        """Room for what the last step was short of; that step left the state as it was.
+
+        A step whose sample found no room was done: the sample is taken now.
+        """
         if status & (CONTACTS_FULL | PAIRS_FULL):
             self._grow()
+        elif status & SAMPLES_FULL:
+            self.sample()
         elif status & EVENTS_FULL:
             if self._events.count[0] == 0:
                 self._events = event_arrays(2 * len(self._events.who))
@@ -164,6 +186,7 @@ class Simulation(Commands, Queries):
             return 0
         self.report.phase_ns.fill(0)
         self.report.timed_steps.fill(0)
+        self.sampler.begin_timing()
         began = time.perf_counter()
         done = 0
         while done < n:
@@ -185,9 +208,19 @@ class Simulation(Commands, Queries):
     def _run(self, n: int) -> int:
         """Up to n steps, by the integrator of the scene."""
         world = self.world
-        if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        if self.options.integrator == Integrator.SEMI_IMPLICIT_EULER:
+            return run_steps(self._held, self.sampler.held, n)
+        due = self.sampler.next_due(self.step_count)
+        if due is None or due > self.step_count + n:
             return run_smooth(world, self._held, n)
-        return run_steps(self._held, n)
+        done = run_smooth(world, self._held, due - self.step_count)
+        if self.step_count == due and not int(self.report.status[0]) & NOT_FINITE:
+            self.sample()
+        return done
+
+    def sample(self) -> None:
+        """Record the current state in `sampler`."""
+        self.sampler.write(self.world, self._held)
 
     @property
     def world(self) -> World:

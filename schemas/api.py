@@ -119,6 +119,9 @@ class BatchRequest(Base):
         str, Field(strict=True, pattern=r"^(continue|stop|stop_after:[1-9][0-9]{0,8})$")
     ] = "continue"
     """`continue`, `stop`, or `stop_after:n`."""
+    record: Literal["full", "failed", "metrics"] = "full"
+    """Which runs store a trajectory: all, those that fail, none; the others are simulated again
+    when their trajectory is asked for, and have the same bits."""
     name: Text | None = None
     """Title; default: that of the scene."""
     timeout_s: Positive | None = None

@@ -16,11 +16,13 @@ from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.recordings.folder import sweep
 from cardan.service.settings import Settings, SettingsError
+from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import Admission
-from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.catalog import Catalog, Row
 from cardan.service.simulations.changes import Changes
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
 from cardan.service.simulations.queue import Queue
+from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.tables import UnknownVersionError, open_database
 
 # niceness of the processes that run simulations: requests get the processor first
@@ -112,6 +114,25 @@ class Services:
     def free_bytes(self) -> int:
         """Free space where results are written."""
         return shutil.disk_usage(self.settings.results).free
+
+    def replayed(self, row: Row, within_s: float) -> str:
+        """Make the recording of an ended run that stored none; its name, kept in the run's row.
+
+        Raises TimeoutError while it is being made, and ReplayError when the run cannot be repeated.
+        """
+        folder = f"{row['id']}-{row['attempt']}"
+        replay = Replay(
+            item=m.RunItem(dict(row["overrides"]), str(self.settings.results / folder)),
+            document=self.catalog.scene_document(row["scene_hash"]),
+            state_hash=row["summary"].get("state_hash"),
+        )
+        future = self.dispatcher.replays.request(row["id"], replay)
+        self.queue.wake.set()
+        future.result(within_s)
+        if not self.queue.adopt_result(row["id"], folder):
+            self.discard_result(folder)
+            raise ReplayError("it was removed")
+        return folder
 
     def discard_result(self, name: str | None) -> None:
         """Remove a result that no row refers to any more."""

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardan.schemas import Limits
+from cardan.service.cores import usable_cores
 
 PREFIX = "CARDAN_"
 GIB = 1024**3
@@ -35,10 +36,6 @@ def _default_data() -> Path:
     return Path(base) / "cardan"
 
 
-def _default_workers() -> int:
-    return max(1, (os.cpu_count() or 1) - 1)
-
-
 class Settings(BaseModel):
     """How this service runs. Sizes in bytes, times in seconds."""
 
@@ -50,7 +47,7 @@ class Settings(BaseModel):
     api_keys: frozenset[str] = frozenset()
     allowed_hosts: frozenset[str] = frozenset()
     """Further values of the Host header (without port) that are answered on loopback."""
-    workers: int = Field(default_factory=_default_workers, ge=1, le=256)
+    workers: int = Field(default_factory=lambda: min(usable_cores(), 256), ge=1, le=256)
     max_sessions: int = Field(16, ge=0)
     session_idle_s: float = Field(1800.0, gt=0.0)
     """A session without viewers and requests ends after this time."""

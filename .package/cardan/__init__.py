@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from cardan.engine import Dynamics as Dynamics
     from cardan.engine import Failure as Failure
     from cardan.engine import Recording as Recording
+    from cardan.engine import Rollout as Rollout
     from cardan.engine import SceneError as SceneError
     from cardan.engine import Simulation as Simulation
     from cardan.engine import StatesInvalid as StatesInvalid
     from cardan.engine import recording_steps as recording_steps
+    from cardan.engine import rollout as rollout
     from cardan.engine import run as run
     from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.engine.complementarity import Solution as Solution
@@ -45,10 +47,12 @@ _PUBLIC = {
         "Dynamics",
         "Failure",
         "Recording",
+        "Rollout",
         "SceneError",
         "Simulation",
         "StatesInvalid",
         "recording_steps",
+        "rollout",
         "run",
         "warmup",
     ),

@@ -33,6 +33,17 @@ def turn(q: Array, v: Array) -> Array:
     return result
 
 
+def turn_all(q: Array, v: Array) -> Array:
+    """q v q* of quaternions (..., 4), to the bit as `turn` does it."""
+    skew = np.zeros((*q.shape[:-1], 3, 3))
+    x, y, z = q[..., 1], q[..., 2], q[..., 3]
+    skew[..., 0, 1], skew[..., 0, 2], skew[..., 1, 2] = -z, y, -x
+    skew[..., 1, 0], skew[..., 2, 0], skew[..., 2, 1] = z, -y, x
+    R = np.eye(3) + 2.0 * q[..., :1, None] * skew + 2.0 * (skew @ skew)
+    result: Array = R @ v
+    return result
+
+
 def unit(v: Array) -> Array:
     """v/|v|; components are scaled first, against overflow and underflow."""
     largest = np.abs(v).max()

@@ -16,7 +16,7 @@ from cardan.engine.collision.broad.aabb import pose_shape, sweep_bounds, write_b
 from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
 from cardan.engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
 from cardan.engine.collision.broad.filter import may_touch
-from cardan.engine.collision.manifold.contact_points import NEAREST_FEATURE, frame_of
+from cardan.engine.collision.manifold.contact_points import frame_of
 from cardan.engine.collision.manifold.persistence import match_contacts
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
@@ -43,6 +43,7 @@ from cardan.engine.spatial.vec3 import (
 from cardan.engine.world.collision import (
     CENTRE,
     KIND,
+    NEAREST_FEATURE,
     POSITION,
     RADIUS,
     REACH,

@@ -39,6 +39,7 @@ elif STRUCTS_ARE_TUPLES:
 
 else:
     from llvmlite import ir
+    from numba._dispatcher import compute_fingerprint
     from numba.core import cgutils, types
     from numba.core.datamodel.models import OpaqueModel
     from numba.extending import NativeValue, intrinsic, register_model, unbox
@@ -58,6 +59,18 @@ else:
 
     register_model(HeldType)(OpaqueModel)
 
+    _held_types: dict[tuple[type, bytes], HeldType] = {}
+
+    def held_type(whole: Any) -> HeldType:
+        """Type of the handle of a bundle; made once for bundles of the same types.
+
+        The fingerprint is what dispatchers tell types apart by, a hundred times faster.
+        """
+        key = (type(whole), compute_fingerprint(whole))
+        if key not in _held_types:
+            _held_types[key] = HeldType(numba.typeof(whole))
+        return _held_types[key]
+
     class Held:
         """A bundle and its memory block for kernels."""
 
@@ -70,7 +83,7 @@ else:
             self.block = np.zeros(write_block(whole, self.block), np.int64)
             write_block(whole, self.block)
             self.address = self.block.ctypes.data
-            self._numba_type_ = HeldType(numba.typeof(whole))
+            self._numba_type_ = held_type(whole)
 
     @unbox(HeldType)
     def _unbox(held_type: HeldType, obj: Any, c: Any) -> NativeValue:

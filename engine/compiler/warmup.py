@@ -8,6 +8,7 @@ from typing import Any, Literal
 from cardan.engine.compiler.cache import is_complete, mark_complete
 from cardan.engine.compiler.progress import Defined, Progress, watched
 from cardan.engine.dynamics import Dynamics
+from cardan.engine.recording import Recording
 from cardan.engine.simulation import Simulation
 from cardan.schemas import load_scene
 
@@ -53,6 +54,7 @@ def use_everything(simulation: Simulation) -> None:
     simulation.momentum()
     simulation.watch_events()
     simulation.events()
+    Recording(simulation).observe()
     simulation.raycast([0, 0, 2], [0, 0, -1])
     simulation.closest_points("ground", "rod")
 

@@ -12,9 +12,6 @@ from math import sqrt
 from numpy.typing import NDArray
 
 from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
-from cardan.engine.collision.manifold.contact_points import NEAREST_FEATURE
-from cardan.engine.collision.manifold.feature import CAP_FACES
-from cardan.engine.collision.motion import load3_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.mat3 import load33
 from cardan.engine.spatial.quaternion import load4
@@ -32,7 +29,7 @@ from cardan.engine.spatial.vec3 import (
     scale,
     sub,
 )
-from cardan.engine.world.collision import KIND, POSITION, ROTATION, SIZE
+from cardan.engine.world.collision import CAP_FACES, KIND, NEAREST_FEATURE, POSITION, ROTATION, SIZE
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
@@ -49,6 +46,8 @@ from cardan.engine.world.world import World
 SHARP, FLAT = 1e6, 1e-6
 # of a unit normal: the face, side or cap of a shape that it belongs to
 ALIGNED = 1e-6
+# the labels of a feature, without its faces
+LABELS = (1 << 26) - 1
 # share of the size of a box within which a point belongs to an edge or a vertex
 NEAR = 1e-6
 
@@ -58,6 +57,11 @@ Vec2 = tuple[float, float]
 
 SHARP_POINT: Sym2 = (SHARP, 0.0, SHARP)
 PLANAR: Sym2 = (0.0, 0.0, 0.0)
+
+
+@kernel
+def _load3_at(solids: NDArray, s: int, column: int) -> Vec3:
+    return (solids[s, column], solids[s, column + 1], solids[s, column + 2])
 
 
 @kernel
@@ -165,13 +169,13 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
     """
     solids, shapes = world.collision.solids, world.model.shapes
     kind = int(solids[s, KIND])
-    size = load3_at(solids, s, SIZE)
+    size = _load3_at(solids, s, SIZE)
     if kind == SPHERE:
         return (1.0 / size[0], 0.0, 1.0 / size[0])
     m = _in_shape(solids, s, m_W)
     basis = (_in_shape(solids, s, basis_W[0]), _in_shape(solids, s, basis_W[1]))
     contacts = world.work.contacts
-    p = _in_shape(solids, s, sub(load3(contacts.point_W, c), load3_at(solids, s, POSITION)))
+    p = _in_shape(solids, s, sub(load3(contacts.point_W, c), _load3_at(solids, s, POSITION)))
     if kind == ELLIPSOID:
         return _of_ellipsoid(size, m, basis)
     if kind == BOX:
@@ -181,7 +185,7 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
     if (
         kind in (CYLINDER, CONE)
         and abs(m[2]) > CAP_FACES
-        and contacts.feature[c] != NEAREST_FEATURE
+        and contacts.feature[c] & LABELS != NEAREST_FEATURE
     ):
         return SHARP_POINT  # a point of the rim that stays the same
     if kind in (CAPSULE, CYLINDER, CONE):

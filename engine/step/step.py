@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from cardan.engine.accounting.breaking import break_joints
 from cardan.engine.accounting.extremes import record_extremes, record_motion
+from cardan.engine.accounting.sampling import is_due, write_sample
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import opened
 from cardan.engine.compiler.kernel import kernel
@@ -34,7 +35,8 @@ from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lac
 from cardan.engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
 from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
-from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY
+from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL
+from cardan.engine.world.samples import Samples
 from cardan.engine.world.world import World
 
 
@@ -145,13 +147,14 @@ def step(world: World) -> bool:
 
 
 @kernel
-def run(held: World, n_steps: int) -> int:
+def run(held: World, kept: Samples, n_steps: int) -> int:
     """Up to n_steps steps; stops early when room is short or a value is not finite.
 
+    Due steps are recorded in `kept`; one that finds no room there is done but not recorded.
     Without a step to do, contacts are found at the present poses, and nothing else is done.
     Returns the number of steps done; report.status says why there were fewer.
     """
-    world = opened(held)
+    world, samples = opened(held), opened(kept)
     report = world.report
     write_activity(world)
     if n_steps == 0:
@@ -162,10 +165,14 @@ def run(held: World, n_steps: int) -> int:
     world.clock.free_from[0] = free_from(world)
     for done in range(n_steps):
         report.status[0] = 0
-        world.work.tree.asked[0] = 1 if done + 1 == n_steps else 0
+        due = is_due(samples, world.state.step[0] + 1)
+        world.work.tree.asked[0] = 1 if due or done + 1 == n_steps else 0
         choose_timed(report, done, n_steps)
         if not step(world):
             return done
         if report.status[0] & NOT_FINITE:
+            return done + 1
+        if due and not write_sample(world, samples):
+            report.status[0] |= SAMPLES_FULL
             return done + 1
     return n_steps

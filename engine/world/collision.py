@@ -5,6 +5,7 @@ These are a cache between steps, whose content does not affect results.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +32,11 @@ CENTRE = 28  # 28:31 m, the body's centre of mass
 REACH = 31  # m, largest displacement of any point of the shape in the step
 N_COLUMNS = 32
 
-# Vertices of the polygon that represents a round cap.
-CAP_CORNERS = 8
+# Vertices of the polygon that represents a round cap, which faces directions with this cosine.
+CAP_CORNERS, CAP_FACES = 8, math.sqrt(0.5)
+# The `feature` of the contact at the pair of nearest points.
+NEAREST = 4095
+NEAREST_FEATURE = (NEAREST << 13) | NEAREST
 
 MAX_POLYTOPE_POINTS = 256
 

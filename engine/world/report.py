@@ -13,6 +13,7 @@ NOT_FINITE = 4
 DENSE_FULL = 8
 PAIRS_FULL = 16
 EVENTS_FULL = 32
+SAMPLES_FULL = 64
 
 
 # report.solver_status

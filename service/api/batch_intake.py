@@ -77,6 +77,7 @@ def admit_batch(ask: BatchRequest, intake: Intake, services: Services, key: str 
         metrics=list(dict.fromkeys(METRICS if ask.metrics is None else ask.metrics)),
         max_parallel=ask.max_parallel,
         on_failure=ask.on_failure,
+        record=ask.record,
     )
     timeout = ask.timeout_s or services.settings.default_timeout_s
     new = [

@@ -183,7 +183,7 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 def delete(batch_id: str, services: TheServices) -> None:
     """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
     _known(services, batch_id)
-    stored = [row["result"] for row in services.catalog.runs_of(batch_id)]
+    stored = services.catalog.results_of(batch_id)
     if not services.catalog.remove_batch(batch_id):
         raise ProblemError(
             409, "not_finished", "The batch is not over; cancel it first.", retryable=True

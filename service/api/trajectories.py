@@ -10,12 +10,15 @@ from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
 from cardan.service.api.problems import ProblemError
-from cardan.service.api.simulations import known_run, nothing_yet
+from cardan.service.api.simulations import known_run, nothing_yet, refuse_when_full
 from cardan.service.compute.encoding import refused_slice
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.slices import Slice, SliceError
 from cardan.service.recordings.tables import TABLES
 from cardan.service.services import Services
+from cardan.service.simulations.catalog import Row
+from cardan.service.simulations.replays import ReplayError
+from cardan.service.simulations.states import RunState
 
 router = APIRouter(
     prefix="/simulations",
@@ -23,6 +26,9 @@ router = APIRouter(
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
+
+# how long a request waits for a run that is simulated again
+REPLAY_SECONDS = 30.0
 
 
 def part_of(
@@ -75,16 +81,17 @@ def trajectory(
 ) -> Response:
     """The recording, also of a failed or cancelled run. Poses are in W, quaternions [w, x, y, z].
 
+    A run of a batch that stored none (`record`) is simulated again, with the same bits; 503 with
+    Retry-After while that takes longer than a request may wait.
+
     Parquet and CSV hold one table, NPZ and JSON all; every file has units, frames and versions.
     """
     row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)
-    if row["result"] is None:
-        raise nothing_yet(row, "trajectory")
     name = chosen_table(part, table)
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
-    folder = services.settings.results / row["result"]
+    folder = services.settings.results / (row["result"] or _made_again(services, row))
     etag = f'"{services.downloads.tag(folder, form, "" if form.whole else name, part)}"'
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
@@ -97,6 +104,27 @@ def trajectory(
         media_type=form.media_type,
         file_name=f"{simulation_id}{suffix}{form.ending}",
     )
+
+
+def _made_again(services: Services, row: Row) -> str:
+    """Make the recording of a run that ended without one; return its name."""
+    if row["summary"] is None or row["state"] not in (RunState.SUCCEEDED, RunState.FAILED):
+        raise nothing_yet(row, "trajectory")
+    refuse_when_full(services)
+    try:
+        return services.replayed(row, REPLAY_SECONDS)
+    except TimeoutError as error:
+        raise ProblemError(
+            503,
+            "recording_in_progress",
+            "The run is being simulated again for its trajectory; ask again.",
+            retryable=True,
+            headers={"Retry-After": "5"},
+        ) from error
+    except ReplayError as error:
+        raise ProblemError(
+            409, "not_repeatable", f"The run stored no trajectory and cannot be repeated: {error}."
+        ) from error
 
 
 def chosen_table(part: Slice, table: str | None) -> str:

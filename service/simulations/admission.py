@@ -35,6 +35,7 @@ class NewBatch:
     metrics: Sequence[str]
     max_parallel: int | None
     on_failure: str
+    record: str = "full"
 
 
 class QueueFullError(ServiceError):
@@ -134,6 +135,7 @@ class Admission:
                     metrics=list(batch.metrics),
                     max_parallel=batch.max_parallel,
                     on_failure=batch.on_failure,
+                    record=batch.record,
                     created_at=clock.now(),
                 )
             )

@@ -115,6 +115,14 @@ class Catalog:
         with self._engine.connect() as connection:
             return connection.execute(query).mappings().all()
 
+    def results_of(self, batch_id: str) -> Sequence[str]:
+        """Names of the recordings of a batch."""
+        had = select(t.runs.c.result).where(
+            t.runs.c.batch_id == batch_id, t.runs.c.result.is_not(None)
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(had).scalars().all()
+
     def events(self, run_id: str, *, after: int = 0) -> Sequence[Row]:
         """Events of a run in their order, with `seq > after`."""
         with self._engine.connect() as connection:

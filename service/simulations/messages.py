@@ -1,48 +1,70 @@
 """Messages between the dispatcher and its worker processes, as frozen dataclasses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True)
-class RunOrder:
-    """Simulate a scene and leave the recording in `folder`."""
+class RunItem:
+    """One run of an order: what differs from the base scene, and where its recording goes."""
 
-    document: str
     overrides: Mapping[str, Any]
     folder: str
 
 
 @dataclass(frozen=True)
+class RunOrder:
+    """Simulate variants of a scene one after another.
+
+    `record` says which runs leave a recording: `full` all, `failed` those that fail, `metrics`
+    none. With `until_failure` the first run that does not succeed is the last.
+    """
+
+    document: str
+    runs: Sequence[RunItem]
+    record: str = "full"
+    until_failure: bool = False
+
+
+@dataclass(frozen=True)
 class StopRun:
-    """Stop the run: `why` comes back as the outcome (cancelled, timed_out, released)."""
+    """Stop a run of the order, or all: `why` is the outcome (cancelled, timed_out, released)."""
 
     why: str
+    number: int | None = None
 
 
 @dataclass(frozen=True)
 class Started:
-    """The engine is built and steps."""
+    """The engine of a run of the order is built and steps."""
 
+    number: int
     total_steps: int
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Sign of life: steps done, and simulated seconds per second so far."""
+    """Sign of life: steps done of a run, and simulated seconds per second so far."""
 
+    number: int
     step: int
     real_time_factor: float
 
 
 @dataclass(frozen=True)
 class Done:
-    """How the run ended (a `RunEvent`), and what it left."""
+    """How a run of the order ended (a `RunEvent`), and what it left."""
 
+    number: int
     event: str
     step: int
     summary: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
     stored: bool = False
     real_time_factor: float | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The order is over; runs of it that are not done were not begun."""

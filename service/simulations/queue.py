@@ -6,51 +6,35 @@ A claim raises the attempt and sets owner and lease; every later change says
 """
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select, update
 
 from cardan.service import clock
 from cardan.service.simulations import tables as t
+from cardan.service.simulations.claims import Claim, GroupSize, take_group
+from cardan.service.simulations.failing import apply_failure_rule
 from cardan.service.simulations.rows import (
     Outcome,
     cancelled_error,
-    count_states,
-    failure_codes,
+    close_attempts,
+    event_of,
     last_values,
     next_run,
     note,
     run_row,
     worker_lost_error,
+    write_runs,
 )
 from cardan.service.simulations.states import (
     ACTIVE,
-    FailureRule,
     RunEvent,
     RunState,
     next_state,
 )
 
 Changed = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One attempt at one run, held by one owner until the lease ends."""
-
-    run_id: str
-    attempt: int
-    owner: str
-    document: str  # the base scene, JSON
-    overrides: Mapping[str, Any]
-    timeout_s: float | None
-
-    @property
-    def folder(self) -> str:
-        """The name of this attempt's result."""
-        return f"{self.run_id}-{self.attempt}"
 
 
 class Queue:
@@ -74,41 +58,19 @@ class Queue:
 
     def claim(self, owner: str) -> Claim | None:
         """Take the next run that may start, or `None`."""
+        claims = self.claim_group(owner, lambda _batch, _waiting: 1)
+        return claims[0] if claims else None
+
+    def claim_group(self, owner: str, size: GroupSize) -> list[Claim]:
+        """Take the next run that may start, with further runs of its batch; none: there is none."""
         # an empty queue must not cost a write lock
         with self._reading.connect() as connection:
             if connection.execute(next_run()).first() is None:
-                return None
+                return []
         with self._writing.begin() as connection:
-            row = connection.execute(next_run()).mappings().first()
-            if row is None:
-                return None
-            claim = Claim(
-                run_id=row["id"],
-                attempt=row["attempt"] + 1,
-                owner=owner,
-                document=row["document"],
-                overrides=row["overrides"],
-                timeout_s=row["timeout_s"],
-            )
-            now = clock.now()
-            values = {
-                "state": RunState.STARTING,
-                "attempt": claim.attempt,
-                "owner": owner,
-                "lease_until": now + self._lease_s,
-                "step": 0,
-            }
-            if row["started_at"] is None:
-                values["started_at"] = now
-            connection.execute(update(t.runs).where(t.runs.c.seq == row["seq"]).values(values))
-            connection.execute(
-                insert(t.attempts).values(
-                    run_id=claim.run_id, attempt=claim.attempt, owner=owner, started_at=now
-                )
-            )
-            note(connection, claim.run_id, RunState.STARTING, attempt=claim.attempt)
-        self._tell(claim.run_id, row["batch_id"])
-        return claim
+            claims = take_group(connection, owner, size, self._lease_s)
+        self._tell_all([(claim.run_id, claim.batch_id) for claim in claims])
+        return claims
 
     def started(self, claim: Claim, total_steps: int) -> bool:
         """The worker has built the engine and steps; False when fenced."""
@@ -120,7 +82,7 @@ class Queue:
             if state is None:
                 return True
             self._write(connection, row, state=state, total_steps=total_steps)
-            note(connection, claim.run_id, state, attempt=claim.attempt)
+            note(connection, [event_of(claim.run_id, state, attempt=claim.attempt)])
         self._tell(claim.run_id, row["batch_id"])
         return True
 
@@ -128,28 +90,46 @@ class Queue:
         self, claim: Claim, step: int = 0, real_time_factor: float | None = None
     ) -> RunState | None:
         """Lengthen the lease and note the progress; the state now, or `None` when fenced."""
+        return self.renew_all([claim], {claim.run_id: (step, real_time_factor)}).get(claim.run_id)
+
+    def renew_all(
+        self, claims: Sequence[Claim], progress: Mapping[str, tuple[int, float | None]]
+    ) -> dict[str, RunState]:
+        """Lengthen leases and note progress; states now by run, without those that are fenced."""
         with self._writing.begin() as connection:
-            row = self._held(connection, claim)
-            if row is None:
-                return None
-            self._write(
-                connection,
-                row,
-                lease_until=clock.now() + self._lease_s,
-                step=max(step, row["step"]),
-                real_time_factor=real_time_factor,
-            )
-        return RunState(row["state"])
+            rows = self._held_rows(connection, claims)
+            until = clock.now() + self._lease_s
+            changes = []
+            for run_id, row in rows.items():
+                step, factor = progress.get(run_id, (0, None))
+                changes.append(
+                    (
+                        row,
+                        {
+                            "lease_until": until,
+                            "step": max(step, row["step"]),
+                            "real_time_factor": factor,
+                        },
+                    )
+                )
+            write_runs(connection, changes)
+        return {run_id: RunState(row["state"]) for run_id, row in rows.items()}
 
     def finish(self, claim: Claim, outcome: Outcome) -> RunState | None:
         """Commit how the attempt ended; the state reached, or `None` when fenced."""
+        return self.finish_all([(claim, outcome)]).get(claim.run_id)
+
+    def finish_all(self, ends: Sequence[tuple[Claim, Outcome]]) -> dict[str, RunState]:
+        """Commit how attempts of one owner ended, in one transaction; states reached by run.
+
+        Those that are fenced have none.
+        """
         with self._writing.begin() as connection:
-            row = self._held(connection, claim)
-            if row is None:
-                return None
-            state = self._end(connection, row, outcome)
-        self._tell(claim.run_id, row["batch_id"])
-        return state
+            rows = self._held_rows(connection, [claim for claim, _ in ends])
+            held = [(rows[c.run_id], outcome) for c, outcome in ends if c.run_id in rows]
+            states = self._end_all(connection, held)
+        self._tell_all([(row["id"], row["batch_id"]) for row in rows.values()])
+        return states
 
     def cancel(self, run_id: str) -> RunState | None:
         """Request the end of a run; return its present state, or `None` if it does not exist.
@@ -176,12 +156,20 @@ class Queue:
             )
             if known.rowcount == 0:
                 return False
-            open_states = [RunState.QUEUED, *ACTIVE]
-            rows = connection.execute(
-                select(t.runs).where(t.runs.c.batch_id == batch_id, t.runs.c.state.in_(open_states))
+            of_batch = t.runs.c.batch_id == batch_id
+            waiting = (of_batch, t.runs.c.state == RunState.QUEUED)
+            queued = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
+            connection.execute(
+                update(t.runs)
+                .where(*waiting)
+                .values(state=RunState.CANCELLED, finished_at=clock.now(), error=cancelled_error())
+            )
+            note(connection, [event_of(i, RunState.CANCELLED, attempt=n) for i, n in queued])
+            active = connection.execute(
+                select(t.runs).where(of_batch, t.runs.c.state.in_(list(ACTIVE)))
             ).mappings()
-            touched = [row["id"] for row in rows.all() if self._cancel_row(connection, row)]
-        for key in [*touched, batch_id]:
+            touched = [row["id"] for row in active.all() if self._cancel_row(connection, row)]
+        for key in [*(run_id for run_id, _ in queued), *touched, batch_id]:
             self.changed(key)
         return True
 
@@ -229,10 +217,8 @@ class Queue:
                 return []
         with self._writing.begin() as connection:
             rows = connection.execute(select(t.runs).where(*held)).mappings().all()
-            for row in rows:
-                self._end(connection, row, lost)
-        for row in rows:
-            self._tell(row["id"], row["batch_id"])
+            self._end_all(connection, [(row, lost) for row in rows])
+        self._tell_all([(row["id"], row["batch_id"]) for row in rows])
         return [row["id"] for row in rows]
 
     def referenced_results(self) -> frozenset[str]:
@@ -240,6 +226,16 @@ class Queue:
         with self._reading.connect() as connection:
             found = connection.execute(select(t.runs.c.result).where(t.runs.c.result.is_not(None)))
             return frozenset(found.scalars())
+
+    def adopt_result(self, run_id: str, result: str) -> bool:
+        """Keep the name of a recording that was made after the end of a run; False: no such run."""
+        ended = t.runs.c.state.in_([RunState.SUCCEEDED, RunState.FAILED])
+        free = or_(t.runs.c.result.is_(None), t.runs.c.result == result)
+        with self._writing.begin() as connection:
+            kept = connection.execute(
+                update(t.runs).where(t.runs.c.id == run_id, ended, free).values(result=result)
+            )
+        return bool(kept.rowcount)
 
     def forget_old_keys(self, older_than_s: float) -> None:
         """Delete expired idempotency keys, and those that a dead service left unfinished."""
@@ -249,29 +245,42 @@ class Queue:
                 delete(t.idempotency).where(or_(old, t.idempotency.c.resource.is_(None)))
             )
 
-    def _end(self, connection: Connection, row: RowMapping, outcome: Outcome) -> RunState:
-        before = RunState(row["state"])
-        left = self._most_losses - row["losses"]
-        state = next_state(before, outcome.event, left)
-        if state is None:
-            return before
-        values: dict[str, Any] = {"state": state, "owner": None, "lease_until": None}
-        if outcome.event is RunEvent.WORKER_LOST:
-            values["losses"] = row["losses"] + 1
-        if state is RunState.QUEUED:
-            values |= {"step": 0, "real_time_factor": None}
-        else:
-            values |= last_values(state, outcome, row)
-        self._write(connection, row, **values)
-        connection.execute(
-            update(t.attempts)
-            .where(t.attempts.c.run_id == row["id"], t.attempts.c.attempt == row["attempt"])
-            .values(ended_at=clock.now(), outcome=outcome.event)
-        )
-        note(connection, row["id"], state, attempt=row["attempt"], error=values.get("error"))
-        if state in (RunState.FAILED, RunState.TIMED_OUT) and row["batch_id"]:
-            self._apply_failure_rule(connection, row["batch_id"])
-        return state
+    def _end_all(
+        self, connection: Connection, ends: Sequence[tuple[RowMapping, Outcome]]
+    ) -> dict[str, RunState]:
+        """Write how attempts at these rows ended; the states of the runs."""
+        states, changes, closed, story = {}, [], [], []
+        for row, outcome in ends:
+            before = RunState(row["state"])
+            state = next_state(before, outcome.event, self._most_losses - row["losses"])
+            states[row["id"]] = state or before
+            if state is None:
+                continue
+            values = self._values_at_end(row, state, outcome)
+            changes.append((row, values))
+            closed.append((row, outcome))
+            story.append(event_of(row["id"], state, attempt=row["attempt"], error=values["error"]))
+        write_runs(connection, changes)
+        close_attempts(connection, closed)
+        note(connection, story)
+        bad = (RunState.FAILED, RunState.TIMED_OUT)
+        batches = {row["batch_id"] for row, _ in closed if states[row["id"]] in bad}
+        for batch_id in sorted(batches - {None}):
+            apply_failure_rule(connection, batch_id)
+        return states
+
+    @staticmethod
+    def _values_at_end(row: RowMapping, state: RunState, outcome: Outcome) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            "state": state,
+            "owner": None,
+            "lease_until": None,
+            "losses": row["losses"] + (outcome.event is RunEvent.WORKER_LOST),
+        }
+        if state is not RunState.QUEUED:
+            return values | last_values(state, outcome, row)
+        kept = ("finished_at", "summary", "error", "result")
+        return values | {"step": 0, "real_time_factor": None} | {name: row[name] for name in kept}
 
     def _cancel_row(self, connection: Connection, row: RowMapping) -> RunState:
         before = RunState(row["state"])
@@ -282,31 +291,8 @@ class Queue:
         if state is RunState.CANCELLED:
             values |= {"finished_at": clock.now(), "error": cancelled_error()}
         self._write(connection, row, **values)
-        note(connection, row["id"], state, attempt=row["attempt"])
+        note(connection, [event_of(row["id"], state, attempt=row["attempt"])])
         return state
-
-    def _apply_failure_rule(self, connection: Connection, batch_id: str) -> None:
-        batch = connection.execute(select(t.batches).where(t.batches.c.id == batch_id)).mappings()
-        rule = FailureRule.parse(batch.one()["on_failure"])
-        succeeded = count_states(connection, batch_id).get(RunState.SUCCEEDED, 0)
-        codes = failure_codes(connection, batch_id)
-        reason = rule.stops(sum(codes.values()), succeeded, frozenset(codes))
-        if reason is None:
-            return
-        connection.execute(
-            update(t.batches)
-            .where(t.batches.c.id == batch_id, t.batches.c.stop_reason.is_(None))
-            .values(stop_reason=f"The batch was stopped: {reason}.")
-        )
-        connection.execute(
-            update(t.runs)
-            .where(t.runs.c.batch_id == batch_id, t.runs.c.state == RunState.QUEUED)
-            .values(
-                state=RunState.CANCELLED,
-                finished_at=clock.now(),
-                error=cancelled_error(f"Not started: {reason}."),
-            )
-        )
 
     @staticmethod
     def _held(connection: Connection, claim: Claim) -> RowMapping | None:
@@ -319,6 +305,21 @@ class Queue:
         )
 
     @staticmethod
+    def _held_rows(connection: Connection, claims: Sequence[Claim]) -> dict[str, RowMapping]:
+        """Rows of those claims of one owner that are not fenced, by run."""
+        if not claims:
+            return {}
+        attempts = {claim.run_id: claim.attempt for claim in claims}
+        rows = connection.execute(
+            select(t.runs).where(
+                t.runs.c.id.in_(list(attempts)),
+                t.runs.c.owner == claims[0].owner,
+                t.runs.c.state.in_(list(ACTIVE)),
+            )
+        ).mappings()
+        return {row["id"]: row for row in rows if row["attempt"] == attempts[row["id"]]}
+
+    @staticmethod
     def _write(connection: Connection, row: RowMapping, **values: Any) -> None:
         connection.execute(
             update(t.runs)
@@ -329,6 +330,14 @@ class Queue:
             )
             .values(values)
         )
+
+    def _tell_all(self, runs: Sequence[tuple[str, str | None]]) -> None:
+        """Signal changes of runs (id, id of the batch)."""
+        for run_id, _ in runs:
+            self.changed(run_id)
+        for batch_id in {batch_id for _, batch_id in runs if batch_id}:
+            self.changed(batch_id)
+        self.wake.set()
 
     def _tell(self, run_id: str, batch_id: str | None) -> None:
         self.changed(run_id)

@@ -1,16 +1,18 @@
 """Rows of runs: queries, values written at the end, texts of errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, or_, select
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, or_, select, update
 
 from cardan.service import clock
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.states import ACTIVE, RunEvent, RunState
 
 WORKER_LOST = "worker_lost"
+
+Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ def last_values(state: RunState, outcome: Outcome, row: RowMapping) -> dict[str,
 def next_run() -> Any:
     """The query for the run that may start next, with its scene."""
     other = t.runs.alias("other")
+    # a worker holds many runs, and computes one of them
     working = (
-        select(func.count())
+        select(func.count(other.c.owner.distinct()))
         .where(other.c.batch_id == t.batches.c.id, other.c.state.in_(list(ACTIVE)))
         .correlate(t.batches)
         .scalar_subquery()
@@ -94,7 +97,7 @@ def next_run() -> Any:
         working < t.batches.c.max_parallel,
     )
     return (
-        select(t.runs, t.scenes.c.document)
+        select(t.runs, t.scenes.c.document, t.batches.c.record, t.batches.c.on_failure)
         .join(t.scenes, t.scenes.c.hash == t.runs.c.scene_hash)
         .outerjoin(t.batches, t.batches.c.id == t.runs.c.batch_id)
         .where(t.runs.c.state == RunState.QUEUED, t.batches.c.stop_reason.is_(None), may_start)
@@ -103,16 +106,85 @@ def next_run() -> Any:
     )
 
 
+def next_of_batch(batch_id: str, after: int, most: int) -> Any:
+    """The query for further runs of a batch that may start together, with `seq > after`.
+
+    A run whose worker was lost starts alone: it may be the cause.
+    """
+    return (
+        select(t.runs)
+        .where(
+            t.runs.c.state == RunState.QUEUED,
+            t.runs.c.priority == 1,
+            t.runs.c.seq > after,
+            t.runs.c.batch_id == batch_id,
+            t.runs.c.losses == 0,
+        )
+        .order_by(t.runs.c.seq)
+        .limit(most)
+    )
+
+
 def run_row(connection: Connection, *conditions: Any) -> RowMapping | None:
     """The row of a run under conditions, or `None`."""
     return connection.execute(select(t.runs).where(*conditions)).mappings().first()
 
 
-def note(connection: Connection, run_id: str, state: RunState, **data: Any) -> None:
-    """Add a state event to the story of a run."""
+def event_of(run_id: str, state: RunState, **data: Any) -> dict[str, Any]:
+    """A state event of the story of a run, as a row."""
     kept = {key: value for key, value in data.items() if value is not None}
-    connection.execute(
-        insert(t.events).values(
-            run_id=run_id, type="state", data={"status": state, **kept}, at=clock.now()
+    return {
+        "run_id": run_id,
+        "type": "state",
+        "data": {"status": state, **kept},
+        "at": clock.now(),
+    }
+
+
+def note(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add state events to the stories of runs."""
+    if rows:
+        connection.execute(insert(t.events), rows)
+
+
+def write_runs(connection: Connection, changes: Sequence[tuple[RowMapping, Values]]) -> None:
+    """Write new values of runs that are still as their rows say; all change the same columns."""
+    if not changes:
+        return
+    columns = list(changes[0][1])
+    statement = (
+        update(t.runs)
+        .where(
+            t.runs.c.id == bindparam("row_id"),
+            t.runs.c.attempt == bindparam("row_attempt"),
+            t.runs.c.state == bindparam("row_state"),
         )
+        .values({name: bindparam(f"new_{name}", type_=t.runs.c[name].type) for name in columns})
+    )
+    connection.execute(
+        statement,
+        [
+            {"row_id": row["id"], "row_attempt": row["attempt"], "row_state": row["state"]}
+            | {f"new_{name}": value for name, value in values.items()}
+            for row, values in changes
+        ],
+    )
+
+
+def close_attempts(connection: Connection, ends: Sequence[tuple[RowMapping, Outcome]]) -> None:
+    """Note how the present attempts at these runs ended."""
+    if not ends:
+        return
+    now = clock.now()
+    connection.execute(
+        update(t.attempts)
+        .where(
+            t.attempts.c.run_id == bindparam("of_run"),
+            t.attempts.c.attempt == bindparam("of_attempt"),
+        )
+        .values(ended_at=bindparam("at"), outcome=bindparam("how")),
+        [
+            {"of_run": row["id"], "of_attempt": row["attempt"], "at": now, "how": outcome.event}
+            for row, outcome in ends
+        ],
     )

@@ -27,7 +27,9 @@ from sqlalchemy import (
     inspect,
 )
 
-VERSION = 1
+from cardan.service.simulations.migrations import LATEST, changes_since, columns_at
+
+VERSION = LATEST
 """Of the tables below, kept in the file as `user_version`; 0 is a file from before it was."""
 
 metadata = MetaData()
@@ -55,6 +57,7 @@ batches = Table(
     Column("metrics", JSON, nullable=False),
     Column("max_parallel", Integer),
     Column("on_failure", String, nullable=False),
+    Column("record", String, nullable=False, server_default="full"),  # full, failed, metrics
     Column("stop_reason", String),  # set once: no queued run of this batch starts any more
     Column("created_at", Float, nullable=False),
 )
@@ -130,7 +133,7 @@ def open_database(path: Path) -> Engine:
     that a transaction never fails half-way; synchronous FULL keeps a commit through a power cut.
     Raises UnknownVersionError, and leaves the file as it is.
     """
-    _check_version(path)
+    version = _version_of(path)
     engine = create_engine(f"sqlite:///{path}", json_serializer=_dump_json)
 
     @event.listens_for(engine, "connect")
@@ -149,16 +152,21 @@ def open_database(path: Path) -> Engine:
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
-    metadata.create_all(engine)
     with engine.execution_options(writes=True).begin() as connection:
+        for statement in changes_since(version):
+            connection.exec_driver_sql(statement)
+        metadata.create_all(connection)
         connection.exec_driver_sql(f"PRAGMA user_version={VERSION}")
     return engine
 
 
-def _check_version(path: Path) -> None:
-    """Look into the file before anything writes to it. Raises UnknownVersionError."""
+def _version_of(path: Path) -> int:
+    """Version of the file; VERSION of one that is new. Raises UnknownVersionError.
+
+    It is read before anything writes. A file without a number has the version of its columns.
+    """
     if not path.exists():
-        return
+        return VERSION
     engine = create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
     try:
         with engine.connect() as connection:
@@ -169,15 +177,18 @@ def _check_version(path: Path) -> None:
         }
     finally:
         engine.dispose()
-    known = {name: set(table.columns.keys()) for name, table in metadata.tables.items()}
-    unmarked = version == 0 and (not found or found == known)
-    if version != VERSION and not unmarked:
+    if version == 0:
+        known = {name: set(table.columns.keys()) for name, table in metadata.tables.items()}
+        fitting = [v for v in range(1, VERSION + 1) if found == columns_at(v, known)]
+        version = fitting[0] if fitting else VERSION if not found else 0
+    if not 1 <= version <= VERSION:
         said = f"says version {version}" if version else "says no version and has other tables"
         raise UnknownVersionError(
             f"The database {path} was written by another version of Cardan: it {said}, this one "
-            f"reads version {VERSION}. Serve it with the Cardan that wrote it, or choose another "
-            "folder with --data; nothing in it was changed."
+            f"reads versions 1 to {VERSION}. Serve it with the Cardan that wrote it, or choose "
+            "another folder with --data; nothing in it was changed."
         )
+    return version
 
 
 def _dump_json(value: Any) -> str:

@@ -25,16 +25,13 @@ from cardan.engine.collision.narrow.solid import (
 from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, negate, perpendicular, sub
-from cardan.engine.world.collision import Faces, Pair, Patch
+from cardan.engine.world.collision import NEAREST_FEATURE, Faces, Pair, Patch
 from cardan.engine.world.model import BOX, PLANE
 
 # A face with a smaller cosine to the normal is edge-on and has no contact area.
 EDGE_ON = 0.02
 # Lines whose angle has a larger sine touch in one point.
 PARALLEL = 0.03
-# Corner number of the pair of nearest points.
-NEAREST = SIDE - 1
-NEAREST_FEATURE = (NEAREST << 13) | NEAREST
 
 
 @kernel

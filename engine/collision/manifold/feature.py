@@ -7,7 +7,15 @@ import math
 from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, to_shape, to_world
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled
-from cardan.engine.world.collision import FACE_COUNT, FACE_START, POINT_START, Faces, Pair, Patch
+from cardan.engine.world.collision import (
+    CAP_FACES,
+    FACE_COUNT,
+    FACE_START,
+    POINT_START,
+    Faces,
+    Pair,
+    Patch,
+)
 from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
 
 # (corners: 1 a point, 2 a line, more a face; number of the face; its outward unit normal)
@@ -15,8 +23,6 @@ Feature = tuple[int, int, Vec3]
 
 # With a larger cosine of axis and normal a capsule touches with one end only.
 CAPSULE_UPRIGHT = 0.9
-# The feature of a cylinder is its cap for directions within 45 degrees of its axis, else its side.
-CAP_FACES = math.sqrt(0.5)
 # Faces whose cosines to the direction differ by less are equal: the first is taken.
 SAME_FACING = 1e-6
 # A normal this close (cosine) to a face's is replaced by it when the gap stays the same.

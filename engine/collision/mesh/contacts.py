@@ -15,7 +15,6 @@ import math
 
 from cardan.engine.collision.manifold.clip import SIDE
 from cardan.engine.collision.manifold.contact_points import (
-    NEAREST,
     add_nearest,
     face_candidates,
     feature_number,
@@ -69,6 +68,7 @@ from cardan.engine.spatial.vec3 import (
 from cardan.engine.world.collision import (
     BOUND,
     KIND,
+    NEAREST,
     POINT_START,
     REACH,
     CollisionScratch,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from cardan.engine.collision.manifold.contact_points import NEAREST, feature_number
+from cardan.engine.collision.manifold.contact_points import feature_number
 from cardan.engine.collision.mesh.aabb_tree import (
     nearest_on_triangle,
     nearest_triangle,
@@ -17,7 +17,7 @@ from cardan.engine.collision.narrow.solid import axis_of, position_of, radius_of
 from cardan.engine.collision.narrow.support import support
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, add_scaled, dot, load3, negate, sub
-from cardan.engine.world.collision import CollisionScratch, Pair
+from cardan.engine.world.collision import NEAREST, CollisionScratch, Pair
 from cardan.engine.world.model import INSIDE_BELOW, Meshes
 
 

@@ -70,3 +70,14 @@ def test_both_sides_write_to_the_same_arrays() -> None:
 def test_arrays_live_as_long_as_the_bundle_is_held() -> None:
     held = [hold(example()) for _ in range(50)]
     assert {add_up_held(one) for one in held} == {27.0}
+
+
+def test_handles_of_other_types_of_arrays_are_other_types() -> None:
+    outer = example()
+    turned = outer._replace(inner=outer.inner._replace(grid=np.arange(6.0).reshape(3, 2).T))
+    # the same numbers, stored by columns
+    assert add_up_held(hold(turned)) == add_up_held(hold(example())) == 27.0
+    counted = example()._replace(inner=outer.inner._replace(x=np.arange(4)))
+    assert add_up_held(hold(counted)) == 27.0
+    assert hold(outer)._numba_type_ is hold(example())._numba_type_
+    assert hold(outer)._numba_type_ != hold(counted)._numba_type_

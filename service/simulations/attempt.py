@@ -1,0 +1,233 @@
+"""An attempt: a group of claimed runs of one scene, worked on by one process.
+
+The worker does them one after another and tells how each ended. Ends are committed together, at
+least every second; a run that was not begun goes back to the queue without a loss.
+"""
+
+import logging
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import OperationalError
+
+from cardan.service import clock
+from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.claims import Claim
+from cardan.service.simulations.rows import Outcome, worker_lost_error
+from cardan.service.simulations.states import RunEvent, RunState
+
+if TYPE_CHECKING:
+    from cardan.service.simulations.dispatcher import Dispatcher
+
+log = logging.getLogger("cardan.jobs")
+
+LISTEN_SECONDS = 0.05
+PUBLISH_SECONDS = 0.2
+
+
+@dataclass
+class Live:
+    """Progress of a run between two writes to its row."""
+
+    step: int = 0
+    real_time_factor: float | None = None
+    pid: int = 0
+
+
+class Attempt:
+    """Claims of one owner being worked on by one process."""
+
+    def __init__(self, dispatcher: "Dispatcher", worker: Worker, claims: list[Claim]) -> None:
+        """Prepare an attempt of a slot at claims of runs with one base scene."""
+        self._dispatcher = dispatcher
+        self._queue = dispatcher.queue
+        self._options = dispatcher.options
+        self._worker = worker
+        self._claims = claims
+        self._ended: list[tuple[Claim, Outcome]] = []  # not committed yet
+        self._n_ended = 0
+        self._live = Live(pid=worker.pid)
+        now = clock.monotonic()
+        self._first = self._began = self._heard = self._renewed = self._published = now
+        self._stops: dict[int, tuple[RunEvent, float]] = {}
+        self._fenced: set[str] = set()
+
+    def supervise(self) -> None:
+        """Send the order, receive messages until the runs end, commit."""
+        how = None
+        try:
+            self._listen()
+        except WorkerLostError as error:
+            self._worker.kill()
+            log.warning("run %s lost its worker: %s", self._present.run_id, error)
+            how = str(error)
+        except Exception as error:
+            # the state of the worker is unknown: start another one
+            self._worker.kill()
+            log.error("run %s could not be supervised", self._present.run_id, exc_info=error)
+            how = f"{type(error).__name__} while it was supervised"
+        finally:
+            for claim in self._claims:
+                self._dispatcher.live.pop(claim.run_id, None)
+        first = self._claims[0]
+        if first.batch_id is not None and self._n_ended:
+            taken = clock.monotonic() - self._first
+            self._dispatcher.pace.note(first.batch_id, taken, self._n_ended)
+        self._give_back(how)
+        self._commit(wait=True)
+
+    @property
+    def _present(self) -> Claim:
+        """The run that is computed, or the last one."""
+        return self._claims[min(self._n_ended, len(self._claims) - 1)]
+
+    def _listen(self) -> None:
+        first = self._claims[0]
+        items = [
+            m.RunItem(dict(claim.overrides), str(self._options.results / claim.folder))
+            for claim in self._claims
+        ]
+        stops = first.on_failure != "continue"
+        self._worker.send(m.RunOrder(first.document, items, first.record, until_failure=stops))
+        self._begin()
+        while True:
+            message = self._worker.hear(LISTEN_SECONDS)
+            now = clock.monotonic()
+            if message is not None:
+                self._heard = now
+            if isinstance(message, m.Finished):
+                return
+            if isinstance(message, m.Done):
+                self._take(message)
+            elif isinstance(message, m.Started):
+                self._mark_started(message.total_steps)
+            elif isinstance(message, m.Progress):
+                self._note(message, now)
+            self._watch(now)
+
+    def _begin(self) -> None:
+        """The next run is being worked on."""
+        self._began = clock.monotonic()
+        self._live = Live(pid=self._worker.pid)
+        self._dispatcher.live[self._present.run_id] = self._live
+
+    def _take(self, done: m.Done) -> None:
+        claim = self._claims[done.number]
+        self._dispatcher.live.pop(claim.run_id, None)
+        outcome = Outcome(
+            event=RunEvent(done.event),
+            step=done.step,
+            summary=done.summary,
+            error=done.error,
+            result=claim.folder if done.stored else None,
+            real_time_factor=done.real_time_factor,
+        )
+        self._ended.append((claim, outcome))
+        self._n_ended = done.number + 1
+        if self._n_ended < len(self._claims):
+            self._begin()
+
+    def _mark_started(self, total_steps: int) -> None:
+        if not self._queue.started(self._present, total_steps):
+            self._fenced.add(self._present.run_id)
+
+    def _note(self, message: m.Progress, now: float) -> None:
+        self._live.step = message.step
+        self._live.real_time_factor = message.real_time_factor
+        if now - self._published >= PUBLISH_SECONDS:
+            self._published = now
+            self._queue.changed(self._present.run_id)
+
+    def _watch(self, now: float) -> None:
+        """Renew leases; stop a cancelled or overdue run; end a process that does not respond."""
+        if now - self._heard > self._options.silence_s:
+            raise WorkerLostError(f"no sign of life for {self._options.silence_s:.0f} s")
+        stop = self._stops.get(self._n_ended)
+        timeout_s = self._present.timeout_s
+        if stop is not None:
+            if now - max(stop[1], self._began) > self._options.stop_grace_s:
+                raise WorkerLostError("it did not stop when told")
+        elif self._dispatcher.stopping.is_set():
+            self._stop_all(RunEvent.RELEASED, now)
+        elif timeout_s is not None and now - self._began > timeout_s:
+            self._stop(self._n_ended, RunEvent.TIMED_OUT, now)
+        wanted = [c.run_id for c in self._claims if self._dispatcher.take_request(c.run_id)]
+        if wanted or now - self._renewed >= self._options.renew_s:
+            self._renewed = now
+            self._commit()
+            self._renew(now)
+
+    def _renew(self, now: float) -> None:
+        live = self._live
+        progress = {self._present.run_id: (live.step, live.real_time_factor)}
+        unfinished = self._claims[self._n_ended :]
+        try:
+            states = self._queue.renew_all(unfinished, progress)
+        except OperationalError as error:
+            log.error("the lease of %s was not renewed: %s", self._present.run_id, error.orig)
+            return
+        for number, claim in enumerate(unfinished, self._n_ended):
+            state = states.get(claim.run_id)
+            if state is None:
+                self._fenced.add(claim.run_id)
+            if state in (None, RunState.CANCELLING) and number not in self._stops:
+                self._stop(number, RunEvent.CANCELLED, now)
+
+    def _stop(self, number: int, why: RunEvent, now: float) -> None:
+        self._stops[number] = (why, now)
+        self._worker.send(m.StopRun(why, number))
+
+    def _stop_all(self, why: RunEvent, now: float) -> None:
+        for number in range(self._n_ended, len(self._claims)):
+            self._stops[number] = (why, now)
+        self._worker.send(m.StopRun(why))
+
+    def _give_back(self, how: str | None) -> None:
+        """Add outcomes of the runs that did not end; `how` the worker was lost, if it was."""
+        unfinished = self._claims[self._n_ended :]
+        for place, claim in enumerate(unfinished):
+            lost = how is not None and place == 0
+            outcome = self._loss(str(how)) if lost else Outcome(RunEvent.RELEASED)
+            self._ended.append((claim, outcome))
+
+    def _loss(self, how: str) -> Outcome:
+        """Return the event of a lost process: the requested stop, if it ignored one."""
+        stop, _ = self._stops.get(self._n_ended, (None, 0.0))
+        if stop == RunEvent.TIMED_OUT:
+            error = {
+                "code": "timed_out",
+                "message": "The run took longer than its timeout_s.",
+                "retryable": True,
+            }
+            return Outcome(RunEvent.TIMED_OUT, self._live.step, error=error)
+        if stop == RunEvent.RELEASED or self._worker.orphaned:
+            # not caused by the run: the service stops, or the fork server died with all workers
+            return Outcome(RunEvent.RELEASED)
+        return Outcome(RunEvent.WORKER_LOST, self._live.step, error=worker_lost_error(how))
+
+    def _commit(self, *, wait: bool = False) -> None:
+        """Write the outcomes so far; with `wait` a database that cannot be written is tried again.
+
+        Ends of runs that were fenced are thrown away.
+        """
+        ends = [(claim, how) for claim, how in self._ended if claim.run_id not in self._fenced]
+        while ends:
+            try:
+                states = self._queue.finish_all(ends)
+                break
+            except OperationalError as error:
+                log.error("ends of %d runs are not committed yet: %s", len(ends), error.orig)
+                if not wait:
+                    return
+                if self._dispatcher.stopping.wait(1.0):
+                    ends = []
+        else:
+            states = {}
+        for claim, outcome in self._ended:
+            state = states.get(claim.run_id)
+            if state in (None, RunState.QUEUED) or outcome.result is None:
+                shutil.rmtree(self._options.results / claim.folder, ignore_errors=True)
+            log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state)
+        self._ended = []

@@ -1,0 +1,101 @@
+"""Claims: which runs an owner takes from the queue, one or a group of one batch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, insert
+
+from cardan.service import clock
+from cardan.service.simulations import tables as t
+from cardan.service.simulations.rows import (
+    count_states,
+    event_of,
+    next_of_batch,
+    next_run,
+    note,
+    write_runs,
+)
+from cardan.service.simulations.states import RunState
+
+GroupSize = Callable[[str, int], int]
+"""How many runs of a batch (its id) are claimed at once while so many of them wait."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One attempt at one run, held by one owner until the lease ends."""
+
+    run_id: str
+    attempt: int
+    owner: str
+    document: str  # the base scene, JSON
+    overrides: Mapping[str, Any]
+    timeout_s: float | None
+    batch_id: str | None = None
+    record: str = "full"
+    on_failure: str = "continue"
+
+    @property
+    def folder(self) -> str:
+        """The name of this attempt's result."""
+        return f"{self.run_id}-{self.attempt}"
+
+
+def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: float) -> list[Claim]:
+    """Claim the next run that may start, with further runs of its batch; empty: there is none."""
+    first = connection.execute(next_run()).mappings().first()
+    if first is None:
+        return []
+    rows = [first, *_companions(connection, first, size)]
+    claims = [_claim_of(row, first, owner) for row in rows]
+    now = clock.now()
+    values = {
+        "state": RunState.STARTING,
+        "owner": owner,
+        "lease_until": now + lease_s,
+        "step": 0,
+    }
+    write_runs(
+        connection,
+        [
+            (row, values | {"attempt": row["attempt"] + 1, "started_at": row["started_at"] or now})
+            for row in rows
+        ],
+    )
+    connection.execute(
+        insert(t.attempts),
+        [
+            {"run_id": c.run_id, "attempt": c.attempt, "owner": owner, "started_at": now}
+            for c in claims
+        ],
+    )
+    note(connection, [event_of(c.run_id, RunState.STARTING, attempt=c.attempt) for c in claims])
+    return claims
+
+
+def _companions(connection: Connection, first: RowMapping, size: GroupSize) -> Sequence[RowMapping]:
+    """Further runs that are claimed together with the first."""
+    batch_id = first["batch_id"]
+    if batch_id is None or first["losses"] > 0:
+        return []
+    waiting = count_states(connection, batch_id).get(RunState.QUEUED, 0)
+    most = size(batch_id, waiting) - 1
+    if most <= 0:
+        return []
+    return connection.execute(next_of_batch(batch_id, first["seq"], most)).mappings().all()
+
+
+def _claim_of(row: RowMapping, first: RowMapping, owner: str) -> Claim:
+    """The claim of a row; the first of a group has the scene and the rules of all."""
+    return Claim(
+        run_id=row["id"],
+        attempt=row["attempt"] + 1,
+        owner=owner,
+        document=first["document"],
+        overrides=row["overrides"],
+        timeout_s=row["timeout_s"],
+        batch_id=row["batch_id"],
+        record=first["record"] or "full",
+        on_failure=first["on_failure"] or "continue",
+    )

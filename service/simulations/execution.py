@@ -1,0 +1,182 @@
+"""Execution of an order: runs of one scene, one after another, in the arrays of the first.
+
+It writes only into the given folders, under a temporary name until everything is on the disk.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene
+from cardan.service.processes.channel import Channel
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.states import RunEvent
+
+if TYPE_CHECKING:
+    from cardan.engine.variants import Variants
+
+log = logging.getLogger("cardan.worker")
+
+PROGRESS_SECONDS = 0.1
+LISTEN_SECONDS = 0.02
+STOPPED = {
+    RunEvent.CANCELLED: "Cancelled on request.",
+    RunEvent.TIMED_OUT: "The run took longer than its timeout_s.",
+}
+
+
+class Execution:
+    """The orders of one worker; the arrays of the last scene are kept for the next order."""
+
+    def __init__(self, channel: Channel, limits: Limits) -> None:
+        """Progress and requests to stop go through the channel."""
+        self._channel = channel
+        self._limits = limits
+        self._document = ""
+        self._variants: Variants | None = None
+        self._told = self._listened = 0.0
+
+    def work(self, order: m.RunOrder) -> None:
+        """Do the runs of an order, until all are stopped or one fails that ends the order."""
+        self._order = order
+        self._stops: dict[int | None, str] = {}
+        for number, item in enumerate(order.runs):
+            if self._reason(number) == RunEvent.RELEASED:
+                break
+            done = self._run(number, item)
+            self._channel.send(done)
+            if order.until_failure and done.event != RunEvent.SUCCEEDED:
+                break
+        self._channel.send(m.Finished())
+
+    def _run(self, number: int, item: m.RunItem) -> m.Done:
+        """Simulate and store a run; never raises but for a lost service."""
+        from cardan.engine import SceneError
+
+        self._number, self._step, self._dt = number, 0, 0.0
+        self._began = time.perf_counter()
+        try:
+            return self._simulate(item)
+        except (BrokenPipeError, EOFError):
+            raise
+        except (SceneInvalid, SceneError) as error:
+            return self._failed("scene_invalid", str(error), errors=faults_of(error.errors))
+        except OSError as error:
+            return self._failed(
+                "storage_failed", f"The recording could not be written: {error.strerror or error}."
+            )
+        except MemoryError:
+            return self._failed("out_of_memory", "The run needs more memory than a worker may use.")
+        except Exception as error:
+            log.exception("the run in %s failed", item.folder)
+            self._variants = None
+            return self._failed("engine_error", f"{type(error).__name__}: {error}")
+
+    def _simulate(self, item: m.RunItem) -> m.Done:
+        from cardan.engine.recording import recorded
+        from cardan.service.recordings.engine_tables import finite_values
+
+        variants = self._variants_of(self._order.document)
+        scene = variants.scene(item.overrides)
+        self._dt = scene.simulation.dt
+        simulation = variants.simulation(scene)
+        if len(self._order.runs) == 1:
+            self._channel.send(m.Started(self._number, simulation.total_steps))
+        self._began = time.perf_counter()
+        full = self._order.record == "full"
+        recording, summary = recorded(
+            simulation, keep=full, progress=self._progress, should_stop=self._should_stop
+        )
+        factor = self._factor()
+        event, error = self._judge(summary)
+        if event == RunEvent.RELEASED:
+            return m.Done(self._number, event, self._step)
+        if event == RunEvent.FAILED and self._order.record == "failed":
+            # the same scene has the same bits
+            simulation = variants.simulation(scene)
+            recording, again = recorded(simulation, keep=True, progress=self._progress)
+            summary = again if again["status"] == "failed" else summary
+        summary = finite_values(summary)
+        if recording is not None:
+            self._store(scene, recording.tables(), summary, Path(item.folder))
+        return m.Done(
+            self._number,
+            event,
+            int(summary["steps"]),
+            summary=summary,
+            error=error,
+            stored=recording is not None,
+            real_time_factor=factor,
+        )
+
+    def _variants_of(self, document: str) -> "Variants":
+        """The arrays of the base scene, made anew when it is another."""
+        from cardan.engine.variants import Variants
+
+        if self._variants is None or document != self._document:
+            self._variants = Variants(document, self._limits)
+            self._document = document
+        return self._variants
+
+    def _store(
+        self, scene: Scene, columns: Mapping[str, Any], summary: Mapping[str, Any], folder: Path
+    ) -> None:
+        from cardan.service.recordings.engine_tables import recording_of
+        from cardan.service.recordings.folder import write_folder
+
+        write_folder(recording_of(scene, summary["scene_hash"], columns, summary), folder)
+
+    def _judge(self, summary: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        if summary["status"] == "failed":
+            reason = summary.get("reason")
+            return RunEvent.FAILED, {
+                "code": "engine_diverged",
+                "message": str(reason),
+                "retryable": False,
+            }
+        why = self._reason(self._number)
+        if why is not None and summary["status"] != "succeeded":
+            message = STOPPED.get(RunEvent(why), "Stopped.")
+            return why, {"code": why, "message": message, "retryable": True}
+        return RunEvent.SUCCEEDED, None
+
+    def _failed(self, code: str, message: str, **more: Any) -> m.Done:
+        error = {"code": code, "message": message, "retryable": code == "storage_failed", **more}
+        return m.Done(self._number, RunEvent.FAILED, self._step, error=error)
+
+    def _progress(self, step: int, _total: int) -> None:
+        self._step = step
+        now = time.perf_counter()
+        if now - self._told >= PROGRESS_SECONDS:
+            self._told = now
+            self._channel.send(m.Progress(self._number, step, self._factor()))
+
+    def _should_stop(self) -> bool:
+        return self._reason(self._number) is not None
+
+    def _reason(self, number: int) -> str | None:
+        """Why this run shall stop; requests are read from time to time."""
+        now = time.perf_counter()
+        if now - self._listened >= LISTEN_SECONDS:
+            self._listened = now
+            while (message := self._channel.receive(0.0)) is not None:
+                if isinstance(message, m.StopRun):
+                    self._stops[message.number] = message.why
+        return self._stops.get(None) or self._stops.get(number)
+
+    def _factor(self) -> float:
+        elapsed = time.perf_counter() - self._began
+        return self._step * self._dt / elapsed if elapsed > 0.0 else 0.0
+
+
+def load(document: str, overrides: Mapping[str, Any], limits: Limits) -> Scene:
+    """The scene of a stored document. Raises SceneInvalid."""
+    return load_scene(apply_overrides(json.loads(document), overrides), limits)
+
+
+def faults_of(errors: Any) -> list[dict[str, Any]]:
+    """Faults as plain values."""
+    return [dict(e) if isinstance(e, Mapping) else e.model_dump() for e in errors]
