@@ -91,6 +91,7 @@ class Services:
         # the folder is locked, so no other process holds a run
         self.queue.recover(everything=True)
         self.queue.forget_old_keys(self.settings.idempotency_s)
+        self.admission.forget_kind("ses_")
         sweep(self.settings.results, self.queue.referenced_results())
         self.dispatcher.start()
 

@@ -5,11 +5,13 @@ import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import anyio.to_thread
 from fastapi import Request
 
 from cardan.service.api.problems import ProblemError
+from cardan.service.compute.messages import FingerprintOrder
 from cardan.service.services import Services
 from cardan.service.simulations.admission import KeyInFlightError, KeyReusedError
 
@@ -29,7 +31,8 @@ class Ticket:
 async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
     """Reserve the request's key; release it unless the request created a resource.
 
-    Raises ProblemError: 409 while the first request is in progress, 422 for another payload.
+    Raises ProblemError: 409 while the first request is in progress, 422 for other content; and
+    ServiceError for a body that is no JSON.
     """
     header = request.headers.get("idempotency-key")
     if header is None:
@@ -38,9 +41,10 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
     if not 0 < len(header) <= MAX_KEY_LENGTH:
         raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
     key = f"{request.scope['path']} {header}"
-    body = await request.body()
+    content = await services.compute.answer(FingerprintOrder(await request.body()))
     # the query belongs to the request as much as the body
-    fingerprint = hashlib.sha256(request.scope["query_string"] + b"\n" + body).hexdigest()
+    query = urlencode(sorted(request.query_params.multi_items()))
+    fingerprint = hashlib.sha256(query.encode() + b"\n" + content.body).hexdigest()
     reserve = functools.partial(services.admission.reserve, key, fingerprint)
     try:
         replayed = await anyio.to_thread.run_sync(reserve)

@@ -5,6 +5,7 @@ from struct import Struct
 from typing import Annotated, Any
 
 import orjson
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
@@ -20,11 +21,13 @@ from cardan.service.api.dependencies import (
     TheServices,
     refuse_unknown_query,
 )
+from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import located, read_body, read_bytes, read_request
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.views import moment
 from cardan.service.compute.messages import TakeOrder
 from cardan.service.errors import ServiceError
+from cardan.service.services import Services
 from cardan.service.sessions import LiveSession, Plan, Sessions
 from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import check_series, parse_command
@@ -100,19 +103,31 @@ async def create(
     request: Request, response: Response, sessions: TheSessions, services: TheServices
 ) -> SessionView:
     """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
-    taken = await services.compute.answer(TakeOrder(await read_bytes(request), "session"))
+    body = await read_bytes(request)
+    async with ticket(request, services) as granted:
+        if granted.replayed is None:
+            session = await _created(body, sessions, services)
+            await run_sync(services.admission.bind, granted.key, session.id)
+            granted.used = True
+        else:
+            session = sessions.get(granted.replayed)
+            response.headers["Idempotency-Replayed"] = "true"
+    found = describe(session)
+    response.headers["Location"] = found.links["self"]
+    return found
+
+
+async def _created(body: bytes, sessions: Sessions, services: Services) -> LiveSession:
+    """Start the session of a request. Raises ServiceError."""
+    taken = await services.compute.answer(TakeOrder(body, "session"))
     asked = taken.asked
-    plan = Plan(taken.text, taken.name, asked["paused"], asked["speed"])
     try:
-        session = await sessions.create(plan)
+        return await sessions.create(Plan(taken.text, taken.name, asked["paused"], asked["speed"]))
     except ServiceError as error:
         faults = [Fault.model_validate(fault) for fault in error.errors]
         moved = located(faults, asked["overrides"], "/scene")
         error.errors = [fault.model_dump() for fault in moved]
         raise
-    found = describe(session)
-    response.headers["Location"] = found.links["self"]
-    return found
 
 
 @router.get("")

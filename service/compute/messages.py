@@ -16,6 +16,13 @@ class TakeOrder:
 
 
 @dataclass(frozen=True)
+class FingerprintOrder:
+    """Name the content of a JSON body, however it is written."""
+
+    body: bytes
+
+
+@dataclass(frozen=True)
 class ReportOrder:
     """Report on the scene of a body: a `ValidationReport`, with the cost of `probe_s` of steps."""
 
@@ -68,7 +75,8 @@ class EncodeOrder:
 
 
 Order = (
-    TakeOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder | VerifyOrder | EncodeOrder
+    TakeOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder
+    | VerifyOrder | EncodeOrder
 )  # fmt: skip
 
 

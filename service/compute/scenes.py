@@ -1,5 +1,6 @@
 """In a worker process: bodies of requests as scenes, their faults, and what a step costs."""
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -39,6 +40,13 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
         text=text,
         steps=intake.counts.steps,
     )
+
+
+def fingerprint(order: m.FingerprintOrder) -> m.Written:
+    """SHA-256 (hex) of the document, without spaces and with sorted keys. Raises ServiceError."""
+    document = read_document(order.body)
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return m.Written(hashlib.sha256(text.encode()).hexdigest().encode())
 
 
 def report(order: m.ReportOrder, limits: Limits) -> m.Written:

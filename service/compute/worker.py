@@ -25,6 +25,8 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
         match order:
             case m.TakeOrder():
                 return scenes.take(order, limits)
+            case m.FingerprintOrder():
+                return scenes.fingerprint(order)
             case m.ReportOrder():
                 return scenes.report(order, limits)
             case m.CheckOrder():

@@ -251,7 +251,7 @@ class LiveSession:
         """The worker is gone."""
         log.warning("session %s: worker lost: %s", self.id, reason)
         self._worker_ready = False
-        self._handle(states.WorkerDied(reason))
+        self._handle(states.WorkerDied(reason, self.progress.step))
 
     def on_stable(self) -> None:
         """The worker has run for a while."""

@@ -29,8 +29,8 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
-# workers that may be lost before one has built the scene: the scene may be the cause
-MAX_STARTS = 3
+# workers that may be lost without a step in between: the scene may be the cause
+MAX_LOST = 3
 
 # ops that advance time, refused where no step is possible
 MOVING = frozenset({"resume", "step"})
@@ -46,6 +46,10 @@ class Session:
     max_restarts: int = 5
     has_worker: bool = False
     failure: dict[str, Any] | None = None
+    lost_at: int = -1
+    """Step at which the last worker was lost; -1: none was."""
+    lost_there: int = 0
+    """Workers lost since the session last advanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,10 @@ class SceneRefused:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker has ended or has been silent for too long."""
+    """The worker has ended or has been silent for too long; `step` is the last that was seen."""
 
     reason: str
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +159,10 @@ def decide(session: Session, event: Event) -> Decision:
             return _ready(session)
         case SceneRefused(problem):
             return _refused(session, problem)
-        case WorkerDied(reason):
-            return _died(session, reason)
+        case WorkerDied(reason, step):
+            return _died(session, reason, step)
         case WorkerStable():
-            return replace(session, restarts=0), ()
+            return replace(session, restarts=0, lost_at=-1, lost_there=0), ()
         case PhaseReported(phase, epoch, failure):
             return _reported(session, phase, epoch, failure)
         case CloseRequested(reason):
@@ -199,13 +204,12 @@ def _refused(session: Session, problem: dict[str, Any]) -> Decision:
     )
 
 
-def _died(session: Session, reason: str) -> Decision:
+def _died(session: Session, reason: str, step: int) -> Decision:
     if not session.has_worker:
         return session, ()
     lost = Announce("worker_lost", {"reason": reason, "restarts": session.restarts})
-    never_ready = session.phase is Phase.STARTING
-    most = min(session.max_restarts, MAX_STARTS - 1) if never_ready else session.max_restarts
-    if session.restarts >= most:
+    lost_there = session.lost_there + 1 if step <= session.lost_at else 1
+    if session.restarts >= session.max_restarts or lost_there >= MAX_LOST:
         times = session.restarts + 1
         failure = {
             "code": "worker_lost",
@@ -219,7 +223,13 @@ def _died(session: Session, reason: str) -> Decision:
             Announce("failed", {"failure": failure}),
         )
     phase = Phase.STARTING if session.phase is Phase.STARTING else Phase.RECOVERING
-    recovering = replace(session, phase=phase, restarts=session.restarts + 1)
+    recovering = replace(
+        session,
+        phase=phase,
+        restarts=session.restarts + 1,
+        lost_at=step,
+        lost_there=lost_there,
+    )
     return recovering, (lost, SpawnWorker(resume=True))
 
 

@@ -186,3 +186,29 @@ def test_a_deaf_viewer_is_closed_with_1013(service: Service, session: str):
         heard = list(iter_until_closed(deaf.socket))
         assert all(orjson.loads(text) for text in heard)
         assert deaf.socket.close_code in (1006, 1013)
+
+
+def test_a_repeated_request_gets_the_first_session(service: Service):
+    def post(text: str, key: str = "the key of a session") -> Any:
+        headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
+        return service.http.post("/sessions", content=text, headers=headers)
+
+    text = orjson.dumps({"scene": SCENE, "paused": True}).decode()
+    first = post(text)
+    assert first.status_code == 201
+    assert "idempotency-replayed" not in first.headers
+    # the same content, written otherwise
+    again = post(
+        orjson.dumps({"paused": True, "scene": SCENE}, option=orjson.OPT_INDENT_2).decode()
+    )
+    assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])
+    assert again.headers["idempotency-replayed"] == "true"
+    other = post(orjson.dumps({"scene": SCENE, "paused": False}).decode())
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    refused = post("{}", "another key")
+    assert refused.status_code == 422
+    # what created nothing does not hold its key
+    assert post(text, "another key").status_code == 201
+    service.http.delete(f"/sessions/{first.json()['id']}").raise_for_status()
+    gone = post(text)
+    assert (gone.status_code, gone.json()["code"]) == (410, "session_closed")

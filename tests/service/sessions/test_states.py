@@ -66,7 +66,7 @@ def test_a_worker_lost_before_it_was_ready_is_replaced_twice_at_most():
     patient = m.Session(max_restarts=50)
     session, effects = play(m.StartRequested(), *[m.WorkerDied("killed")] * 9, session=patient)
     assert session.phase is Phase.FAILED
-    assert kinds(effects).count("SpawnWorker") == m.MAX_STARTS == 3
+    assert kinds(effects).count("SpawnWorker") == m.MAX_LOST == 3
 
 
 def test_a_stable_worker_wipes_out_earlier_losses():
@@ -114,3 +114,14 @@ def test_closing_is_final():
     assert kinds(effects)[-4:] == ["FailPending", "state", "Disconnect", "StopWorker"]
     assert play(m.WorkerDied("x"), m.StartRequested(), session=session) == (session, [])
     assert m.refusal(session, "pause") is not None
+
+
+def test_workers_lost_at_one_step_fail_the_session_sooner_than_others():
+    session = m.Session(max_restarts=5)
+    session, _ = play(*RUNNING, session=session)
+    for step in (10, 20, 20):
+        session, _ = play(m.WorkerDied("gone", step), reported(Phase.RUNNING), session=session)
+        assert session.phase is Phase.RUNNING
+    session, effects = play(m.WorkerDied("gone", 20), session=session)
+    assert session.phase is Phase.FAILED
+    assert "StopWorker" in kinds(effects)
