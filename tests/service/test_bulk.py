@@ -1,7 +1,6 @@
 """Batches in groups on a real server: bits, deaths, cancelling, failures, recordings on demand."""
 
 import io
-import os
 import signal
 
 import pyarrow.parquet as pq
@@ -10,7 +9,7 @@ import pytest
 from cardan.engine import rollout
 from cardan.schemas.examples import example_document
 from tests.service.real_server import wait_for
-from tests.service.test_durability import busy_worker
+from tests.service.test_durability import stop_the_computing_worker
 
 pytestmark = pytest.mark.e2e
 
@@ -105,7 +104,7 @@ def test_a_killed_worker_costs_a_group_attempts_and_no_bits(own_server):
         for ended in (20, 80):
             # a group is being computed: what of it is not committed is lost with its worker
             wait_for(lambda least=ended: succeeded(client, info) >= least)
-            os.kill(busy_worker(own_server), signal.SIGKILL)
+            stop_the_computing_worker(own_server, signal.SIGKILL)
         assert end_of(client, info)["counts"] == {"succeeded": runs}
         rows = rows_of(client, info)
         assert [row["state_hash"] for row in rows] == expected.tolist()
