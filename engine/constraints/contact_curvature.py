@@ -25,6 +25,7 @@ from cardan.engine.spatial.vec3 import (
     dot,
     load3,
     negate,
+    norm,
     normalised,
     scale,
     sub,
@@ -46,6 +47,8 @@ from cardan.engine.world.world import World
 SHARP, FLAT = 1e6, 1e-6
 # of a unit normal: the face, side or cap of a shape that it belongs to
 ALIGNED = 1e-6
+# share of its terms below which a sum is zero: that of balls and wheels on a plane
+ROUNDING = 1e-7
 # the labels of a feature, without its faces
 LABELS = (1 << 26) - 1
 # share of the size of a box within which a point belongs to an edge or a vertex
@@ -194,8 +197,8 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
 
 
 @kernel
-def _sharpen(K_a: Sym2, K_b: Sym2) -> Sym2:
-    """K_b, made sharp where both surfaces are flat: there the point belongs to B."""
+def _flat(K_a: Sym2, K_b: Sym2) -> Sym2:
+    """A sharp curvature in the directions in which both surfaces are flat, where nothing rolls."""
     S = _sum(K_a, K_b)
     half = 0.5 * (S[0] + S[2])
     largest = half + sqrt(0.25 * (S[0] - S[2]) ** 2 + S[1] * S[1])
@@ -203,16 +206,21 @@ def _sharpen(K_a: Sym2, K_b: Sym2) -> Sym2:
         return SHARP_POINT
     least = (S[0] * S[2] - S[1] * S[1]) / largest
     if least >= FLAT:
-        return K_b
+        return PLANAR
     x, y = (S[1], least - S[0]) if abs(least - S[0]) > abs(least - S[2]) else (least - S[2], S[1])
     k = SHARP / (x * x + y * y)
-    return _sum(K_b, (k * x * x, k * x * y, k * y * y))
+    return (k * x * x, k * x * y, k * y * y)
 
 
 @kernel
 def _solve2(S: Sym2, x: Vec2) -> Vec2:
     k = 1.0 / (S[0] * S[2] - S[1] * S[1])
     return (k * (S[2] * x[0] - S[1] * x[1]), k * (S[0] * x[1] - S[1] * x[0]))
+
+
+@kernel
+def _tangent(x: Vec2, t1: Vec3, t2: Vec3) -> Vec3:
+    return add_scaled(scale(x[0], t1), x[1], t2)
 
 
 @kernel
@@ -237,8 +245,10 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
         a' - b' = u,   K_a a' + K_b b' = (w_b - w_a) x n,   dn/dt = w_a x n + K_a a'
         dJv/dt = e . [w_b x (w_b x r_b + b') - w_a x (w_a x r_a + a')] + de/dt . u + J . free
 
-    u the tangential velocity of B relative to A at the contact; the tangents are taken as fixed,
-    which is exact where nothing slides. `free` are accelerations of free flight.
+    u the tangential velocity of B relative to A at the contact. In directions in which both
+    surfaces are flat nothing rolls, and the point stays half way between its two bodies. The
+    tangents are taken as fixed, which is exact where nothing slides. `free` are accelerations of
+    free flight. What cancels up to rounding is zero.
 
     Reads   poses in the middle of the step, motion.scratch (velocities), bias_acceleration
     Source  Montana 1988
@@ -255,16 +265,22 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     slip = sub(add(v_b, cross(w_b, r_b)), add(v_a, cross(w_a, r_a)))
     K_a = shape_operator(world, contacts.shape_a[c], c, n, (t1, t2))
     K_b = shape_operator(world, contacts.shape_b[c], c, negate(n), (t1, t2))
-    K_b = _sharpen(K_a, K_b)
+    flat = _flat(K_a, K_b)
     turning = cross(sub(w_b, w_a), n)
     u = (dot(slip, t1), dot(slip, t2))
-    carried = _times(K_b, u)
-    travel = _solve2(_sum(K_a, K_b), (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
-    along_a = add_scaled(scale(travel[0], t1), travel[1], t2)
-    along_b = add_scaled(scale(travel[0] - u[0], t1), travel[1] - u[1], t2)
-    bent = _times(K_a, travel)
-    dn = add(cross(w_a, n), add_scaled(scale(bent[0], t1), bent[1], t2))
-    d = sub(cross(w_b, add(cross(w_b, r_b), along_b)), cross(w_a, add(cross(w_a, r_a), along_a)))
+    carried = _times(_sum(K_b, flat), u)
+    S = _sum(_sum(K_a, flat), _sum(K_b, flat))
+    x = _solve2(S, (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
+    y = (x[0] - u[0], x[1] - u[1])
+    along_a, along_b = _tangent(x, t1, t2), _tangent(y, t1, t2)
+    # where both are flat, the mean of what the two surfaces say
+    bent_a, bent_b = _tangent(_times(K_a, x), t1, t2), _tangent(_times(K_b, y), t1, t2)
+    dn = scale(0.5, add(cross(add(w_a, w_b), n), sub(bent_a, bent_b)))
+    turned_a, turned_b = cross(w_a, cross(w_a, r_a)), cross(w_b, cross(w_b, r_b))
+    d = sub(add(turned_b, cross(w_b, along_b)), add(turned_a, cross(w_a, along_a)))
     d = add(d, _free_acceleration(world, b, w_b, r_b))
     d = sub(d, _free_acceleration(world, a, w_a, r_a))
-    return (dot(n, d) + dot(dn, slip), dot(t1, d), dot(t2, d))
+    found = (dot(n, d) + dot(dn, slip), dot(t1, d), dot(t2, d))
+    if norm(found) <= ROUNDING * (norm(turned_a) + norm(turned_b)):
+        return ZERO3
+    return found

@@ -26,8 +26,6 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # [rad per step] Bodies that turn less stand; for bodies that turn more the quadratic says nothing.
 LEAST_TURN, MOST_TURN = 1e-6, 0.5
-# [m/s] A smaller change of the velocity is rounding: wheels on a plane keep their rows.
-LEAST_BEND = 1e-9
 # With more contacts most are swept.
 MOST_CONTACTS = 200
 # Below this share of its cone friction sticks.
@@ -121,7 +119,7 @@ def follow_contact(world: World, c: int) -> None:
     t1 = perpendicular(n)
     normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
     bend, gap = 0.5 * h * normal, contacts.gap[c]
-    if max(abs(normal), abs(along1), abs(along2)) * 0.5 * h <= LEAST_BEND:
+    if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return
     push = max(gap / h, -abs(bend))
     change = push + bend - rows.bias[row]
