@@ -67,6 +67,8 @@ def limits(settings: TheSettings) -> dict[str, Any]:
         "sessions": settings.max_sessions,
         "parallel_runs": settings.workers,
         "timeout_s": settings.default_timeout_s,
+        "answer_s": settings.answer_s,
+        "download_bytes": settings.download_bytes,
         "dynamics_states": MAX_STATES,
         "dynamics_numbers": MAX_NUMBERS,
     }
