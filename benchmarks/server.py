@@ -18,6 +18,7 @@ class Server:
 
     address: str
     ready_s: float
+    pid: int = 0
 
     @property
     def http(self) -> str:
@@ -47,7 +48,7 @@ def serving() -> Iterator[Server]:
             if not line:
                 raise RuntimeError("the server ended before it was ready")
             address = line.partition(SERVES)[2].partition("/")[0]
-            yield Server(address, time.perf_counter() - began)
+            yield Server(address, time.perf_counter() - began, process.pid)
         finally:
             process.terminate()
             process.wait(STOP_S)
