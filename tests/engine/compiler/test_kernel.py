@@ -259,7 +259,7 @@ import gc, json
 from cardan import engine
 from cardan.engine.compiler.linker import Kernel
 told = []
-# half of the work: the other half is alike, and every clean checkout does all of it before the tests
+# half of the work: a clean checkout does all of it before the tests
 engine.warmup(lambda *report: told.append(report), share="rest")
 kernels = [k for k in gc.get_objects() if type(k) is Kernel]
 print(json.dumps({
