@@ -7,8 +7,10 @@ from cardan.engine.build.faults import SceneError
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
+from cardan.engine.preview import preview
 from cardan.engine.recording import Recording, recording_steps, run
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
+from cardan.engine.verification import add_verification, verify
 
 __all__ = [
     "ENGINE_VERSION",
@@ -18,7 +20,10 @@ __all__ = [
     "SceneError",
     "Simulation",
     "StatesInvalid",
+    "add_verification",
+    "preview",
     "recording_steps",
     "run",
+    "verify",
     "warmup",
 ]

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import (
     GATE_APART,
+    GATE_DEPTH,
     GATE_KINETIC,
     LIMIT_TURN,
     LIMITS,
     SMALL_GROWTH,
 )
+from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, VARIED
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
@@ -30,7 +32,7 @@ from cardan.engine.world.model import (
     Model,
     Shapes,
 )
-from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.options import Gyroscopic, Integrator, StepOptions
 from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
@@ -39,6 +41,8 @@ Array = NDArray[np.float64]
 LENGTH_SHARE = 0.01
 # rotation per step beyond which joints and contacts are no longer accurate [rad]
 LARGEST_TURN = 0.2
+# how deep rigid bodies may be in one another, as a share of the thinner one
+DEPTH_SHARE = 0.05
 # least length of a body without shapes, as a share of the scene
 POINT_SHARE = 0.01
 # m/s: the kinetic energy of all bodies at this speed counts as zero, as in reports.py
@@ -47,7 +51,7 @@ REST_SPEED = 1e-3
 
 def room_of_extremes(n_bodies: int, n_joints: int) -> int:
     """Length of state.extremes; n_bodies includes the world."""
-    return LIMITS + n_joints + n_bodies
+    return LIMITS + n_joints + n_bodies + VARIED * n_bodies
 
 
 def rotation_matrices(q: Array) -> Array:
@@ -111,17 +115,37 @@ def lengths_of_points(model: Model, p_WB: Array) -> Array:
     return np.maximum(length, POINT_SHARE * scene)
 
 
-def body_lengths(model: Model, p_WB: Array) -> Array:
-    """(n,) m: the longest edge of the box about the shapes of each body, in its axes."""
-    shapes, n = model.shapes, len(model.bodies.kind)
-    lower, upper = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
+def edges(shapes: Shapes, n_bodies: int) -> Array:
+    """(n, 3) m: edges of the box about the shapes of each body, in its axes; no shapes: -inf."""
+    lower, upper = np.full((n_bodies, 3), np.inf), np.full((n_bodies, 3), -np.inf)
     least, most = bounds(shapes)
     np.minimum.at(lower, shapes.body, least)
     np.maximum.at(upper, shapes.body, most)
+    return upper - lower
+
+
+def body_lengths(model: Model, p_WB: Array) -> Array:
+    """(n,) m: the longest edge of the box about the shapes of each body, in its axes."""
     length = lengths_of_points(model, p_WB)
-    shaped = np.isfinite(upper[:, 0]) & np.isfinite(lower[:, 0])
-    length[shaped] = (upper - lower)[shaped].max(axis=1)
+    edge = edges(model.shapes, len(model.bodies.kind))
+    shaped = np.isfinite(edge[:, 0])
+    length[shaped] = edge[shaped].max(axis=1)
     return length
+
+
+def depth_limits(model: Model) -> Array:
+    """(n,) m: how deep others may be in each dynamic body; inf: any depth."""
+    moving = model.bodies.kind == DYNAMIC
+    thickness = np.abs(edges(model.shapes, len(moving))).min(axis=1)
+    return np.where(moving & (thickness > 0.0), DEPTH_SHARE * thickness, np.inf)
+
+
+def keeps_momentum(bodies: Bodies, options: StepOptions) -> NDArray[np.bool_]:
+    """(n,): of which bodies the drift keeps state.L_conserved (integrators/advance_poses.py)."""
+    own = (bodies.kind == DYNAMIC) & (bodies.node < 0)
+    round_one = bodies.inertia_B[:, :1, :1] * np.eye(3)
+    uneven = (bodies.inertia_B != round_one).any(axis=(1, 2))
+    return own & uneven & (options.gyroscopic == Gyroscopic.IMPLICIT)
 
 
 def shorter_length(model: Model, length: Array, a: Any, b: Any) -> Array:
@@ -188,4 +212,8 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     rest = 0.5 * float(bodies.mass.sum()) * REST_SPEED**2
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest
     extremes[LIMITS : LIMITS + n_joints] = apart
-    extremes[LIMITS + n_joints :] = speed
+    extremes[LIMITS + n_joints : LIMITS + n_joints + len(length)] = speed
+    varied = extremes[LIMITS + n_joints + len(length) :].reshape(-1, VARIED)
+    depth = depth_limits(model)
+    varied[:, DEPTH_LIMIT], extremes[GATE_DEPTH] = depth, depth.min(initial=np.inf)
+    varied[:, KEEPS_L] = keeps_momentum(bodies, options)

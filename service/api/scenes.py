@@ -6,7 +6,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 
 from cardan.schemas import Fault, scene_warnings
-from cardan.schemas.api import ValidationReport
+from cardan.schemas.api import ScenePreview, ValidationReport
 from cardan.schemas.json_schema import scene_json_schema
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.intake import Intake, ask_engine, read_body, take_scene
@@ -40,6 +40,7 @@ async def validate(request: Request, services: TheServices) -> ValidationReport:
         counts=intake.counts,
         estimate=None if cost is None else {"seconds": cost * intake.counts.steps},
         scene_hash=intake.text.hash,
+        preview=None if checked.preview is None else ScenePreview.model_validate(checked.preview),
     )
 
 

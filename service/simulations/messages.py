@@ -104,6 +104,8 @@ class Checked:
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     seconds_per_step: float | None = None
     total_steps: int = 0
+    preview: Mapping[str, Any] | None = None
+    """What is known before the run: the keys of schemas.api.ScenePreview."""
 
 
 @dataclass(frozen=True)

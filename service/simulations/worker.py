@@ -112,6 +112,12 @@ class Execution:
         event, error = self._judge(summary)
         if event == RunEvent.RELEASED:
             return m.Done(event, self._step)
+        if scene.simulation.verify and event == RunEvent.SUCCEEDED:
+            found = engine.verify(scene, should_stop=self._should_stop)
+            if found is None:
+                event, error = self._judge(summary)
+            else:
+                engine.add_verification(summary, found)
         summary = finite_values(summary)
         stored = recording_of(scene, scene_hash(scene), recording.tables(), summary)
         write_folder(stored, Path(self._order.folder))
@@ -191,6 +197,7 @@ def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
     return m.Checked(
         seconds_per_step=_seconds_per_step(simulation, order.probe_s),
         total_steps=simulation.total_steps,
+        preview=engine.preview(scene) if order.probe_s > 0.0 else None,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from cardan.engine.accounting.crossings import (
     APART,
+    DEPTH,
     FIRST_STEP,
     FIRST_WHO,
     GROWTH,
@@ -24,6 +25,7 @@ from cardan.engine.accounting.crossings import (
 )
 from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
 from cardan.engine.errors import Failure
+from cardan.engine.verdict.motion import motion_findings
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import StepOptions
@@ -36,6 +38,10 @@ WRONG = 10.0
 # largest number of overlapping pairs that are listed
 MOST_OVERLAPS = 10
 
+DEPTH_CHANGE = (
+    "Make `simulation.dt` smaller; if bodies press hard, make their masses less unlike or "
+    "give `simulation.solver` more `max_iterations`."
+)
 SMALLER_STEP = "Make `simulation.dt` smaller."
 
 
@@ -178,7 +184,13 @@ def findings(
             finding |= {"quantity": quantity, "unit": unit, "body": names.body(first)}
             finding |= {"worst": names.body(worst), "change": step_change(finding, h)}
             found.append(finding)
-    return found
+    deep = crossing(state, DEPTH, h)
+    if deep is not None:
+        first, worst = deep.pop("first"), deep.pop("worst_who")
+        deep |= {"quantity": "penetration", "unit": "m", "body": names.body(first)}
+        deep |= {"worst": names.body(worst), "change": DEPTH_CHANGE}
+        found.append(deep)
+    return found + motion_findings(model, state, options, names)
 
 
 def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
@@ -192,26 +204,3 @@ def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]
     )
     status = "wrong" if wrong else "suspect" if found else "trusted"
     return {"status": status, "findings": list(found)}
-
-
-SENTENCES = {
-    "initial_overlap": "Bodies '{body}' and '{other_body}' overlap at the start by {value:.3g} m; "
-    "1 % of the smaller is {limit:.3g} m.",
-    "joint_error": "Joint '{joint}' comes apart by more than 1 % of the smaller body it joins, "
-    "first {when}; the largest error is {value:.3g} m, of joint '{worst}' (limit {limit:.3g} m).",
-    "energy_growth": "The total energy grows without work being done, first {when}; at worst by "
-    "{value:.3g} J (limit {limit:.3g} J).",
-    "travel_per_step": "Body '{body}' moves farther in one step than it is long, first {when}; the "
-    "longest way for its size is {value:.3g} m, of body '{worst}' (limit {limit:.3g} m).",
-    "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
-    "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
-}
-
-
-def sentence(finding: Finding) -> str:
-    """A finding as a sentence: quantity, place, time, size, and the setting to change."""
-    when = f"at {finding['first_time']:.6g} s (step {finding['first_step']})"
-    said = SENTENCES[finding["quantity"]].format(when=when, **finding)
-    others = finding.get("others", 0)
-    more = f" So do {others} other pairs of bodies." if others else ""
-    return f"{said}{more} {finding['change']}"
