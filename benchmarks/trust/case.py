@@ -17,7 +17,7 @@ Look = Callable[[Simulation], Any]
 Truth = Callable[[float], Any]
 
 # moments of a run that are compared with the truth, evenly spread and with the last
-LOOKS = 20
+LOOKS = 50
 G = 9.81
 
 
@@ -150,7 +150,7 @@ def looked(document: Document, case: Case) -> tuple[Simulation, Array, Array]:
 def reference(case: Case, refinement: int) -> tuple[Array, Array]:
     """Moments and values of a run of the case with dt / refinement."""
     simulation = dict(case.document["simulation"])
-    simulation["dt"] /= refinement
+    simulation["dt"] = simulation.get("dt", 0.001) / refinement
     if case.other is not None:
         simulation["formulation"] = case.other
     simulation |= case.changes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.trust import machines, smooth, touching
+from benchmarks.trust import elastic, machines, smooth, touching
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
 
 # a result is right when it is off by at most this share of its scale
@@ -24,7 +24,8 @@ FAMILIES = (
     machines.servos, machines.arms, machines.gears, machines.sliders, machines.four_bars,
     machines.loops,
     touching.bounces, touching.slopes, touching.stacks, touching.brakes, touching.bullets,
-    touching.cradles, touching.overlaps, touching.rollers, touching.dominoes,
+    touching.cradles, touching.overlaps, touching.rollers, touching.known, touching.dominoes,
+    *elastic.FAMILIES,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from benchmarks.trust.case import Case, Document, G, axis, floor, height, place, scene
 from benchmarks.trust.machines import kept
 
-UPRIGHT = axis("disk")
+UPRIGHT, TOP = axis("disk"), axis("top")
 
 
 def box(name: str, position: list[float], size: float = 0.2, m: float = 1.0, **more) -> Document:
@@ -287,6 +287,47 @@ def rollers() -> Iterator[Case]:
                 lambda t: [G * 0.12998255810676257],
                 2.0 * lifted,
             )
+
+
+def known() -> Iterator[Case]:
+    """Scenes with answers of their own: README.md in their folder says where these come from."""
+    for dt in (0.001, 0.0002):
+        document = kept("rattleback-5")
+        document["simulation"] |= {"dt": dt, "duration": 8.0}
+        yield Case(
+            "rattleback",
+            f"dt {dt}",
+            document,
+            lambda s: [s.velocities()[1, 5]],
+            lambda t: [5.09],
+            5.0,
+            from_time=7.99,
+        )
+        document = kept("tippe")
+        document["simulation"] |= {"dt": dt, "duration": 6.0}
+        yield Case(
+            "tippe top",
+            f"dt {dt}",
+            document,
+            lambda s: [min(TOP(s)[2], 0.95)],
+            lambda t: [0.95],
+            1.0,
+        )
+    for dt in (0.001, 0.0002):
+        document = kept("gripper")
+        document["simulation"] |= {"dt": dt}
+        yield Case(
+            "gripper",
+            f"dt {dt}",
+            document,
+            lambda s: [s.poses()[4, 2] - s.poses()[1, 2]],
+            lambda t: [-0.26],
+            0.08,
+        )
+    document = kept("capstan2-20-0.1-0.95")
+    start = [x for one in document["bodies"] for x in one.get("position", (0.0, 0.0, 0.0))]
+    bodies = place(*(one["name"] for one in document["bodies"]))
+    yield Case("capstan", "20 links", document, bodies, lambda t: start, 0.1)
 
 
 def dominoes() -> Iterator[Case]:

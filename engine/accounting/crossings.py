@@ -31,11 +31,10 @@ FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
 GATES = 49
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
-# tolerated growth of energy [J]; limit of the angular speed [rad/s]; least depth that is too deep
-# for any body [m]
-GATE_APART, GATE_KINETIC, SMALL_GROWTH, LIMIT_TURN, GATE_DEPTH = 49, 50, 51, 52, 53
+# tolerated growth of energy [J]; least depth that is too deep for any body [m]
+GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 49, 50, 51, 52
 
-LIMITS = 54
+LIMITS = 53
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05
@@ -65,18 +64,15 @@ def note_apart(state: State, j: int, error: float) -> None:
 
 @kernel
 def note_speeds(model: Model, state: State) -> None:
-    """Record bodies whose travel per step exceeds their length, or whose rotation is too large."""
-    kind, extremes = model.bodies.kind, state.extremes
+    """Record bodies whose travel per step exceeds their length."""
+    kind = model.bodies.kind
     first = LIMITS + model.joints.kind.shape[0]
-    most = extremes[LIMIT_TURN]
     for i in range(kind.shape[0]):
         if kind[i] == STATIC:
             continue
-        v, w, limit = load3(state.v_WB_W, i), load3(state.w_WB_W, i), extremes[first + i]
+        v, limit = load3(state.v_WB_W, i), state.extremes[first + i]
         if dot(v, v) > limit * limit:
             note(state, TRAVEL, norm(v), limit, i)
-        if dot(w, w) > most * most:
-            note(state, TURN, norm(w), most, i)
 
 
 @kernel

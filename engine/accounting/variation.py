@@ -2,13 +2,13 @@
 
 Drift, kick, drift is exact where every kick is the same: free fall, constant forces. Of a motion
 with frequency w it misses (w h)^2/24 of the phase, which is h/24 times the sum of the changes from
-one kick to the next, and an impact is late by up to a step. engine/verdict.py compares
+one kick to the next, and an impact is late by up to a step. engine/verdict/motion.py compares
 
-    error  ~  h sum |dv_k - dv_(k-1)|        with        scale  =  |v|max^2 T / sum |dv_k|
+    error  ~  h sum |dv_k - dv_(k-1)|        with        scale  =  |v|max h sum |v| / sum |dv_k|
 
 (the amplitude of an oscillation, the height of a fall), and alike for angular momentum. A body that
-turns with its velocity (a rotor out of balance) is uniform in its own axes: of dv_k and
-dv_k - h w x v_k that counts which changes less. Free rotation is exact: of bodies with constraint
+turns with its velocity (a rotor out of balance) is uniform in its own axes: of dv in W and in the
+axes of the body that counts which changes less. Free rotation is exact: of bodies with constraint
 rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
 velocity.
 
@@ -19,23 +19,34 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, note
+from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, norm, sub
+from cardan.engine.spatial.quaternion import load4, rotate_back
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import ImpactTime, RestitutionLaw
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
-# of body i: v(s), L(s) or w(s); dv(s), the same in turning axes, dL(s); largest |v|^2, |L|^2; sums
-# of |dv|, |dL|, |change of dv|, |change of dL|; where and with whom it last had an impact; largest
-# number of bodies with which it had one in one step
-LAST_V, LAST_L, KICK_V, KICK_R, KICK_L = 0, 3, 6, 9, 12
-LARGEST_V, LARGEST_L, SUM_V, SUM_L, VARIED_V, VARIED_L = range(15, 21)
-IMPACT_STEP, IMPACT_WITH, IMPACTS = 21, 22, 23
-# set at the start: 1: the drift keeps L; how deep others may be in it [m]
-KEEPS_L, DEPTH_LIMIT = 24, 25
-VARIED = 26
+# of body i, of the last step: v in W and in the body's axes, L or w, w; their changes
+LAST_V, LAST_B, LAST_L, LAST_W, KICK_V, KICK_B, KICK_L = 0, 3, 6, 9, 12, 15, 18
+# largest |v|^2, |L|^2; sums of |v|, |L|, |dv|, |dL|, |change of dv|, |change of dL|, |w|
+LARGEST_V, LARGEST_L, PATH_V, PATH_L, SUM_V, SUM_L, VARIED_V, VARIED_L, TURNED = range(21, 30)
+# with whom it last had an impact, and in which step; 2: it had one with two bodies in one step
+IMPACT_STEP, IMPACT_WITH, IMPACTS = 30, 31, 32
+# set at the start: 1: the drift keeps L; how deep others may be in it [m]; how fast it may turn
+# about an axis that moves [rad/s]
+KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
+VARIED = 36
+
+# sine of the angle between the axes of two steps up to which an axis is at rest
+STEADY_AXIS = 1e-3
+EXACT, POISSON, PROPAGATING = (
+    int(ImpactTime.EXACT),
+    int(RestitutionLaw.POISSON),
+    int(RestitutionLaw.PROPAGATING),
+)
 
 
 @kernel
@@ -63,33 +74,72 @@ def spin_of(world: World, i: int) -> Vec3:
 
 
 @kernel
+def note_turn(world: World, i: int, w: Vec3) -> None:
+    """Record body i if it turns too far in a step about an axis that moves.
+
+    Rotation about a resting axis is exact at any speed.
+    """
+    state = world.state
+    at = first_of(world) + VARIED * i
+    limit, last = state.extremes[at + TURN_LIMIT], exchange(state, at + LAST_W, w)
+    square = dot(w, w)
+    if square <= limit * limit:
+        return
+    moved = cross(last, w)
+    if dot(moved, moved) > STEADY_AXIS**2 * square * dot(last, last):
+        note(state, TURN, sqrt(square), limit, i)
+
+
+@kernel
+def record_free_turns(world: World) -> None:
+    """Record free bodies that turn too far in a step, about another axis than their momentum's."""
+    state, first = world.state, first_of(world)
+    for i in range(world.kind.shape[0]):
+        at, w = first + VARIED * i, load3(state.w_WB_W, i)
+        limit, square = state.extremes[at + TURN_LIMIT], dot(w, w)
+        if square <= limit * limit or state.extremes[at + KEEPS_L] == 0.0:
+            continue
+        L = load3(state.L_conserved, i)
+        tilted = cross(L, w)
+        if dot(tilted, tilted) > STEADY_AXIS**2 * square * dot(L, L):
+            note(state, TURN, sqrt(square), limit, i)
+
+
+@kernel
 def record_variation(world: World) -> None:
     """Add up how the last kick differs from the one before, of every body that moves.
 
-    The first kick of a run has none before it.
+    The first kick of a run has none before it. Exact impacts cost nothing: steps with contacts are
+    then left out.
 
     Writes  state.extremes from LIMITS + j + n on
     Check   tests/engine/test_verdict.py
     """
-    state, h = world.state, world.options.time_step
+    state = world.state
     extremes, first, step = state.extremes, first_of(world), state.step[0]
+    exact = world.options.impact_time == EXACT and world.work.contacts.count[0] > 0
     for i in range(world.kind.shape[0]):
         if world.kind[i] != DYNAMIC:
             continue
         at = first + VARIED * i
         v, w, L = load3(state.v_WB_W, i), load3(state.w_WB_W, i), spin_of(world, i)
+        v_B = rotate_back(load4(state.q_WB, i), v)
         kick = sub(v, exchange(state, at + LAST_V, v))
+        kick_B = sub(v_B, exchange(state, at + LAST_B, v_B))
         spun = sub(L, exchange(state, at + LAST_L, L))
-        turned = add_scaled(kick, -h, cross(w, v))
         varied = norm(sub(kick, exchange(state, at + KICK_V, kick)))
-        varied = min(varied, norm(sub(turned, exchange(state, at + KICK_R, turned))))
+        varied = min(varied, norm(sub(kick_B, exchange(state, at + KICK_B, kick_B))))
         varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
+        note_turn(world, i, w)
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
         extremes[at + LARGEST_L] = max(extremes[at + LARGEST_L], dot(L, L))
-        if step > 1:
-            extremes[at + SUM_V] += sqrt(dot(kick, kick))
-            extremes[at + SUM_L] += sqrt(dot(spun, spun))
-        if step > 2:
+        extremes[at + PATH_V] += norm(v)
+        extremes[at + PATH_L] += norm(L)
+        extremes[at + TURNED] += norm(w)
+        if step > 1 and not exact:
+            extremes[at + SUM_V] += norm(kick)
+            extremes[at + SUM_L] += norm(spun)
+        if step > 2 and not exact:
             extremes[at + VARIED_V] += varied
             extremes[at + VARIED_L] += varied_L
 
@@ -132,16 +182,21 @@ def record_impacts(world: World, contacts: Contacts) -> None:
     """Note bodies that bounce off two others in one step: laws of restitution then differ.
 
     An impact is a contact with restitution whose impulse changes the speed of the lighter body by
-    more than the threshold of restitution.
+    more than the threshold of restitution; Poisson's law marks its own. Propagating impacts meet
+    one by one.
 
     Writes  state.extremes from LIMITS + j + n on
     """
-    bodies, least = world.model.bodies, world.options.restitution_threshold
+    options, bodies = world.options, world.model.bodies
+    if options.restitution_law == PROPAGATING:
+        return
     for c in range(contacts.count[0]):
         if contacts.restitution[c] == 0.0:
             continue
         a, b = contacts.body_a[c], contacts.body_b[c]
-        push = norm(load3(contacts.impulse_W, c))
-        if push * max(bodies.inverse_mass[a], bodies.inverse_mass[b]) > least:
+        jump = norm(load3(contacts.impulse_W, c))
+        jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+        struck = options.restitution_law == POISSON and contacts.struck[c] == 1
+        if struck or jump > options.restitution_threshold:
             note_impact(world, a, b)
             note_impact(world, b, a)

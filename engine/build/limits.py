@@ -11,11 +11,10 @@ from cardan.engine.accounting.crossings import (
     GATE_APART,
     GATE_DEPTH,
     GATE_KINETIC,
-    LIMIT_TURN,
     LIMITS,
     SMALL_GROWTH,
 )
-from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, VARIED
+from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
@@ -41,8 +40,10 @@ Array = NDArray[np.float64]
 LENGTH_SHARE = 0.01
 # rotation per step beyond which joints and contacts are no longer accurate [rad]
 LARGEST_TURN = 0.2
+# the same of bodies that nothing holds and nothing touches [rad]
+LARGEST_FREE_TURN = 0.5
 # how deep rigid bodies may be in one another, as a share of the thinner one
-DEPTH_SHARE = 0.05
+DEPTH_SHARE = 0.1
 # least length of a body without shapes, as a share of the scene
 POINT_SHARE = 0.01
 # m/s: the kinetic energy of all bodies at this speed counts as zero, as in reports.py
@@ -169,8 +170,8 @@ def joint_limits(model: Model, length: Array) -> Array:
     return np.where(joints.cfm > 0.0, np.inf, LENGTH_SHARE * shorter)
 
 
-def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
-    """Least kinetic energy with which a body exceeds its speed (n,) [m/s] or rotation rate [J].
+def least_kinetic(bodies: Bodies, speed: Array) -> float:
+    """Least kinetic energy with which a body exceeds its speed (n,) [m/s], in J.
 
     The kinetic energy of kinematic bodies is not counted: with any of them the result is -1.
     """
@@ -180,16 +181,22 @@ def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
     if not moving.any():
         return np.inf
     thrown = 0.5 * bodies.mass[moving] * speed[moving] ** 2
-    spun = 0.5 * np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0] * turning**2
     # margin for the rounding of sums
-    return float((1.0 - 1e-9) * min(thrown.min(), spun.min()))
+    return float((1.0 - 1e-9) * thrown.min())
+
+
+def turn_limits(model: Model, touching: NDArray[np.bool_]) -> Array:
+    """(n,) rad: how far bodies may turn in a step about an axis that moves."""
+    held = np.zeros(len(touching), bool)
+    held[model.joints.body_a] = held[model.joints.body_b] = True
+    return np.where(held | touching, LARGEST_TURN, LARGEST_FREE_TURN)
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     """Write the limits of a run into state.extremes, whose layout is in accounting/crossings.py.
 
     The anchors of a joint may separate by LENGTH_SHARE of the smaller body; a body that can touch
-    others may move by its own length per step, and every body may rotate by LARGEST_TURN. Smooth
+    others may move by its own length per step, and rotate by its turn_limits. Smooth
     integrators have no contacts and are of high order: they have no limits of speed.
 
     Reads   state at the start
@@ -200,14 +207,13 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     length = body_lengths(model, state.p_WB)
     apart = joint_limits(model, length)
     speed = np.full(len(length), np.inf)
-    turning = np.inf
+    turning = np.full(len(length), np.inf)
     if options.integrator == Integrator.SEMI_IMPLICIT_EULER:
         touching = can_touch(model.shapes, len(length)) & (bodies.kind != STATIC)
         speed[touching] = length[touching] / h
-        turning = LARGEST_TURN / h
+        turning = turn_limits(model, touching) / h
     extremes[GATE_APART] = apart.min(initial=np.inf)
-    extremes[GATE_KINETIC] = least_kinetic(bodies, speed, turning)
-    extremes[LIMIT_TURN] = turning
+    extremes[GATE_KINETIC] = least_kinetic(bodies, speed)
     lifted = float(np.linalg.norm(state.gravity_W)) * float(bodies.mass @ length)
     rest = 0.5 * float(bodies.mass.sum()) * REST_SPEED**2
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest
@@ -216,4 +222,5 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     varied = extremes[LIMITS + n_joints + len(length) :].reshape(-1, VARIED)
     depth = depth_limits(model)
     varied[:, DEPTH_LIMIT], extremes[GATE_DEPTH] = depth, depth.min(initial=np.inf)
+    varied[:, TURN_LIMIT] = turning
     varied[:, KEEPS_L] = keeps_momentum(bodies, options)

@@ -11,6 +11,7 @@ from cardan.engine.accounting.breaking import break_joints
 from cardan.engine.accounting.extremes import record_extremes, record_motion
 from cardan.engine.accounting.variation import (
     record_depths,
+    record_free_turns,
     record_impacts,
     record_variation,
 )
@@ -119,6 +120,7 @@ def end_step(world: World, is_free: bool) -> None:
     state.time[0] = state.step[0] * h
     if is_free:
         record_motion(model, state)
+        record_free_turns(world)
     else:
         break_joints(model.joints, state, work.rows, work.problem, h, world.events)
         update_sleep(world)

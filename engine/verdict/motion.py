@@ -13,19 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.crossings import LIMITS, SMALL_GROWTH
 from cardan.engine.accounting.variation import (
     IMPACTS,
     KEEPS_L,
     LARGEST_L,
     LARGEST_V,
+    PATH_L,
+    PATH_V,
     SUM_L,
     SUM_V,
+    TURNED,
     VARIED,
     VARIED_L,
     VARIED_V,
 )
 from cardan.engine.build.limits import body_lengths
+from cardan.engine.build.mobility import free_motions
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.state import EXTREME_DRIFT, EXTREME_KINETIC, State
@@ -35,12 +39,16 @@ Array = NDArray[np.float64]
 # error of a step over h times the change of its kick: that of an oscillation, (w h)^2/24 of the
 # phase, with the mean of |sin|
 ERROR_OF_CHANGE = np.pi / 48.0
+# error over h times the kicks of bodies on drives that are springs: these are of first order
+ERROR_OF_DRIVES = 0.3
 # estimated error over the scale of the motion
-STEP_SHARE = 0.03
+STEP_SHARE = 0.045
 # errors that matter are at least this share of the body, or this angle [rad]
 SMALL_SHARE = 0.002
 # unexplained energy over the largest kinetic energy
-DRIFT_SHARE = 0.05
+DRIFT_SHARE = 0.08
+# errors of chaotic motion grow by this power of e per rad that a body turns to and fro
+GROWTH_PER_TURN = 0.13
 
 
 def variations(model: Model, state: State) -> Array:
@@ -50,30 +58,63 @@ def variations(model: Model, state: State) -> Array:
     return state.extremes[first:].reshape(n, VARIED)
 
 
-def share(varied: Array, total: Array, square: Array, h: float, time: float) -> Array:
-    """Estimated error over the scale of the motion; 0 where nothing moves."""
-    error = ERROR_OF_CHANGE * h * varied
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = error * total / (square * time)
-    return np.where(square > 0.0, np.nan_to_num(found, nan=0.0, posinf=0.0), 0.0)
+def ratio(above: Array, below: Array) -> Array:
+    """above / below; 0 where there is nothing below."""
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)
+
+
+def scales(largest_square: Array, path: Array, kicked: Array, h: float) -> Array:
+    """(n,): amplitude of an oscillation, height of a fall: h sum |v| |v|max / sum |dv|."""
+    return ratio(h * path * np.sqrt(largest_square), kicked)
+
+
+def swings(kicked: Array, largest_square: Array) -> Array:
+    """(n,): how often a velocity turned round."""
+    return ratio(kicked, 2.0 * np.sqrt(largest_square))
+
+
+def least_moments(model: Model, kept: Array) -> Array:
+    """(n,): what an error of L is divided by to be an angle: kg m^2, 1 where w itself is kept."""
+    found = np.ones(len(kept))
+    chosen = kept[:, KEEPS_L] == 1.0
+    found[chosen] = np.linalg.eigvalsh(model.bodies.inertia_B[chosen])[:, 0]
+    return found
+
+
+def driven_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of joints with a drive that is a spring."""
+    joints, found = model.joints, np.zeros(len(model.bodies.kind), bool)
+    driven = (joints.motor_stiffness != 0.0).any(axis=(1, 2))
+    found[joints.body_a[driven]] = found[joints.body_b[driven]] = True
+    return found
+
+
+def growth(model: Model, kept: Array, h: float) -> Array:
+    """(n,): by what errors of bodies grow where joints leave several motions free.
+
+    A rotor turns but is not turned round, a pendulum of small swings is turned round but turns
+    little: neither is chaotic.
+    """
+    turned = h * kept[:, TURNED]
+    turns = np.minimum(turned, 4.0 * swings(kept[:, SUM_L], kept[:, LARGEST_L]))
+    return np.exp(np.where(free_motions(model) > 1, GROWTH_PER_TURN * turns, 0.0).clip(0.0, 50.0))
 
 
 def step_errors(model: Model, state: State, h: float) -> Array:
     """(n,): estimated error of each body's motion by the size of the step, over its scale."""
-    kept, time = variations(model, state), float(state.time[0])
-    bodies = model.bodies
-    moving = (bodies.kind == DYNAMIC) & (time > 0.0)
-    length = body_lengths(model, state.p_WB)
-    ways = share(kept[:, VARIED_V], kept[:, SUM_V], kept[:, LARGEST_V], h, max(time, h))
-    turns = share(kept[:, VARIED_L], kept[:, SUM_L], kept[:, LARGEST_L], h, max(time, h))
-    way = ERROR_OF_CHANGE * h * kept[:, VARIED_V]
-    ways = np.where(way > SMALL_SHARE * length, ways, 0.0)
-    least = np.ones(len(length))
-    least[moving] = np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0]
-    least[kept[:, KEEPS_L] == 0.0] = 1.0
-    turn = ERROR_OF_CHANGE * h * kept[:, VARIED_L] / np.where(least > 0.0, least, 1.0)
-    turns = np.where(turn > SMALL_SHARE, turns, 0.0)
-    return np.where(moving, np.maximum(ways, turns), 0.0)
+    kept, bodies = variations(model, state), model.bodies
+    moving, driven = bodies.kind == DYNAMIC, driven_bodies(model)
+    moment, length = least_moments(model, kept), body_lengths(model, state.p_WB)
+    worst = np.zeros(len(length))
+    for largest, path, kicked, varied, unit, least in (
+        (LARGEST_V, PATH_V, SUM_V, VARIED_V, 1.0, SMALL_SHARE * length),
+        (LARGEST_L, PATH_L, SUM_L, VARIED_L, moment, SMALL_SHARE),
+    ):
+        scale = scales(kept[:, largest], kept[:, path], kept[:, kicked], h)
+        first_order = np.where(driven, ERROR_OF_DRIVES * kept[:, kicked], 0.0)
+        error = h * np.maximum(ERROR_OF_CHANGE * kept[:, varied], first_order)
+        worst = np.maximum(worst, np.where(error / unit > least, ratio(error, scale), 0.0))
+    return np.where(moving, worst * growth(model, kept, h), 0.0)
 
 
 def so_far(state: State) -> dict[str, Any]:
@@ -112,7 +153,7 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
         )
     kinetic = float(state.extremes[EXTREME_KINETIC])
     drift = float(state.extremes[EXTREME_DRIFT])
-    limit = DRIFT_SHARE * kinetic
+    limit = DRIFT_SHARE * kinetic + float(state.extremes[SMALL_GROWTH])
     if drift > limit > 0.0 and math.isfinite(drift):
         found.append(
             {

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import ROOT, SCENE
 
 SPINNING = json.loads(json.dumps(SCENE))
-SPINNING["bodies"][2]["angular_velocity"] = [0, 200, 0]
+SPINNING["bodies"][2] |= {"angular_velocity": [1, 200, 0], "inertia": [0.01, 0.02, 0.03]}
 SPINNING["joints"] = []
 
 
@@ -48,6 +48,22 @@ def test_json_keeps_warnings_in_the_summary(cardan, careless):
     assert (finding["quantity"], finding["body"]) == ("turn_per_step", "bob")
     assert finding["value"] == pytest.approx(0.4)
     assert finding["limit"] == pytest.approx(0.2)
+
+
+def test_a_strict_run_ends_with_a_status_of_its_own_unless_it_is_trusted(
+    cardan, careless, scene_file
+):
+    assert cardan("run", careless).exit_code == 0
+    assert cardan("run", careless, "--strict").exit_code == 4
+    assert cardan("run", scene_file, "--strict").exit_code == 0
+
+
+def test_a_verified_run_says_how_far_its_answer_goes(cardan, scene_file):
+    result = cardan("run", scene_file, "--verify", "--json")
+    summary = json.loads(result.stdout)
+    assert summary["verification"]["within"]
+    assert summary["verification"]["horizon"] == pytest.approx(summary["time"])
+    assert "verification" not in json.loads(cardan("run", scene_file, "--json").stdout)
 
 
 def test_a_good_run_warns_of_nothing(cardan, scene_file):
