@@ -104,9 +104,7 @@ def throws() -> Iterator[Case]:
             place("stone"),
             lambda t: [3 * t, 0, 10 * t - 0.5 * G * t * t],
         )
-    for k, (length, speed, dt) in enumerate(
-        [(1.0, 2.0, 0.001), (0.5, 3.0, 0.005), (0.3, 2.0, 0.03)]
-    ):
+    for length, speed, dt in [(1.0, 2.0, 0.001), (0.5, 3.0, 0.005), (0.3, 2.0, 0.03)]:
         bob = {"name": "bob", "position": [0, 0, -length], "linear_velocity": [speed, 0, 0]}
         bob |= {"mass": 1.0, "inertia": [1e-4] * 3}
         rod = joint("distance", "bob", anchor=[0, 0, 0], anchor2=[0, 0, -length])
@@ -122,7 +120,6 @@ def throws() -> Iterator[Case]:
             place("bob"),
             lambda t, true=true, r=length: [r * math.sin(true(t)[0]), 0, -r * math.cos(true(t)[0])],
         )
-        del k
 
 
 def belts() -> Iterator[Case]:

@@ -287,7 +287,6 @@ def chains() -> Iterator[Case]:
             parent = f"link{i}"
         bodies.append({**mass("load", 2.0 * along, load), "orientation": turned})
         joints.append(joint("fixed", "load", parent, anchor=list(2.0 * along)))
-        w = math.sqrt(G / 2.0)
         yield Case(
             "light rope",
             f"{links} links of {link_mass} kg carry {load} kg, dt {dt}, {BOTH[k % 2]}",
@@ -296,7 +295,6 @@ def chains() -> Iterator[Case]:
             lambda t: [2.0],
             2.0 * math.sin(angle) if load > 20 * link_mass * links else 2.0,
         )
-        del w
 
 
 def orbits() -> Iterator[Case]:

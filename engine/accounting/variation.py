@@ -4,9 +4,9 @@ Drift, kick, drift is exact where every kick is the same: free fall, constant fo
 with frequency w it misses (w h)^2/24 of the phase, which is h/24 times the sum of the changes from
 one kick to the next, and an impact is late by up to a step. engine/verdict/motion.py compares
 
-    error  ~  h sum |dv_k - dv_(k-1)|        with        scale  =  |v|max h sum |v| / sum |dv_k|
+    error  ~  h sum |dv_k - dv_(k-1)|        with the reach of the body's motion,
 
-(the amplitude of an oscillation, the height of a fall), and alike for angular momentum. A body that
+and alike for angular momentum with the amplitude |L|max h sum |L| / sum |dL|. A body that
 turns with its velocity (a rotor out of balance) is uniform in its own axes: of dv in W and in the
 axes of the body that counts which changes less. Free rotation is exact: of bodies with constraint
 rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
@@ -38,7 +38,9 @@ IMPACT_STEP, IMPACT_WITH, IMPACTS = 30, 31, 32
 # set at the start: 1: the drift keeps L; how deep others may be in it [m]; how fast it may turn
 # about an axis that moves [rad/s]
 KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
-VARIED = 36
+# least and largest coordinates of the centre of mass, from where it was first [m]
+START_P, LEAST_P, MOST_P = 36, 39, 42
+VARIED = 45
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
@@ -133,6 +135,12 @@ def record_variation(world: World) -> None:
         note_turn(world, i, w)
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
         extremes[at + LARGEST_L] = max(extremes[at + LARGEST_L], dot(L, L))
+        for k in range(3):
+            if step == 1:
+                extremes[at + START_P + k] = state.p_WB[i, k]
+            moved = state.p_WB[i, k] - extremes[at + START_P + k]
+            extremes[at + LEAST_P + k] = min(extremes[at + LEAST_P + k], moved)
+            extremes[at + MOST_P + k] = max(extremes[at + MOST_P + k], moved)
         extremes[at + PATH_V] += norm(v)
         extremes[at + PATH_L] += norm(L)
         extremes[at + TURNED] += norm(w)

@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 # allowed separation of a joint and initial overlap of two bodies, as a share of the smaller body
 LENGTH_SHARE = 0.01
 # rotation per step beyond which joints and contacts are no longer accurate [rad]
-LARGEST_TURN = 0.2
+LARGEST_TURN = 0.15
 # the same of bodies that nothing holds and nothing touches [rad]
 LARGEST_FREE_TURN = 0.5
 # how deep rigid bodies may be in one another, as a share of the thinner one

@@ -41,6 +41,18 @@ def equations(joints: Joints) -> NDArray[np.int64]:
     return kinds + driven.sum(axis=1)
 
 
+def joined_bodies(model: Model) -> NDArray[np.int64]:
+    """(n,): the number of the set of dynamic bodies that joints connect, for each body."""
+    joints, n = model.joints, len(model.bodies.kind)
+    moving = model.bodies.kind == DYNAMIC
+    inner = moving[joints.body_a] & moving[joints.body_b]
+    ones = np.ones(int(inner.sum()))
+    graph = coo_array((ones, (joints.body_a[inner], joints.body_b[inner])), shape=(n, n))
+    _, part = connected_components(graph, directed=False)
+    found: NDArray[np.int64] = part.astype(np.int64)
+    return found
+
+
 def free_motions(model: Model) -> NDArray[np.int64]:
     """(n,): degrees of freedom of the joined bodies that each one belongs to.
 
@@ -49,11 +61,7 @@ def free_motions(model: Model) -> NDArray[np.int64]:
     exchanges motion with it.
     """
     kind, joints = model.bodies.kind, model.joints
-    n, moving = len(kind), kind == DYNAMIC
-    inner = moving[joints.body_a] & moving[joints.body_b]
-    ones = np.ones(int(inner.sum()))
-    graph = coo_array((ones, (joints.body_a[inner], joints.body_b[inner])), shape=(n, n))
-    _, part = connected_components(graph, directed=False)
+    n, moving, part = len(kind), kind == DYNAMIC, joined_bodies(model)
     count = np.bincount(part, weights=6.0 * moving, minlength=n)
     owner = np.where(moving[joints.body_b], joints.body_b, joints.body_a)
     np.subtract.at(count, part[owner], equations(joints).astype(float))

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import LIMITS, SMALL_GROWTH
+from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.variation import (
     IMPACTS,
     KEEPS_L,
     LARGEST_L,
     LARGEST_V,
+    LEAST_P,
+    MOST_P,
     PATH_L,
-    PATH_V,
     SUM_L,
     SUM_V,
     TURNED,
@@ -28,10 +29,10 @@ from cardan.engine.accounting.variation import (
     VARIED_L,
     VARIED_V,
 )
-from cardan.engine.build.limits import body_lengths
+from cardan.engine.build.limits import REST_SPEED, body_lengths, can_touch
 from cardan.engine.build.mobility import free_motions
 from cardan.engine.world.model import DYNAMIC, Model
-from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.options import ImpactTime, Integrator, StepOptions
 from cardan.engine.world.state import EXTREME_DRIFT, EXTREME_KINETIC, State
 
 Array = NDArray[np.float64]
@@ -42,13 +43,19 @@ ERROR_OF_CHANGE = np.pi / 48.0
 # error over h times the kicks of bodies on drives that are springs: these are of first order
 ERROR_OF_DRIVES = 0.3
 # estimated error over the scale of the motion
-STEP_SHARE = 0.045
+STEP_SHARE = 0.06
+# what compliant contacts add to it: their dampers see the velocity before the kick
+ERROR_OF_SOFTNESS = 2.0
 # errors that matter are at least this share of the body, or this angle [rad]
-SMALL_SHARE = 0.002
+SMALL_SHARE, SMALL_TURN = 1e-5, 1e-3
+# an unexplained energy that matters lifts every body by this share of its length
+SMALL_LIFT = 1e-5
 # unexplained energy over the largest kinetic energy
 DRIFT_SHARE = 0.08
-# errors of chaotic motion grow by this power of e per rad that a body turns to and fro
-GROWTH_PER_TURN = 0.13
+# errors of chaotic motion grow by this power of e per rad that a body turns to and fro, if it
+# swings farther than the first of these angles, fully from the second one on [rad]
+GROWTH_PER_TURN = 0.15
+REGULAR_SWING, WILD_SWING = 0.6, 1.4
 
 
 def variations(model: Model, state: State) -> Array:
@@ -89,32 +96,64 @@ def driven_bodies(model: Model) -> NDArray[np.bool_]:
     return found
 
 
+def soft_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies with a shape of a material that is compliant to some other."""
+    shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
+    soft = (model.materials.compliance > 0.0).any(axis=1)
+    found[shapes.body[soft[shapes.material]]] = True
+    return found
+
+
 def growth(model: Model, kept: Array, h: float) -> Array:
     """(n,): by what errors of bodies grow where joints leave several motions free.
 
     A rotor turns but is not turned round, a pendulum of small swings is turned round but turns
     little: neither is chaotic.
     """
-    turned = h * kept[:, TURNED]
-    turns = np.minimum(turned, 4.0 * swings(kept[:, SUM_L], kept[:, LARGEST_L]))
-    return np.exp(np.where(free_motions(model) > 1, GROWTH_PER_TURN * turns, 0.0).clip(0.0, 50.0))
+    turned, count = h * kept[:, TURNED], swings(kept[:, SUM_L], kept[:, LARGEST_L])
+    swing = ratio(turned, 2.0 * count)
+    wild = ((swing - REGULAR_SWING) / (WILD_SWING - REGULAR_SWING)).clip(0.0, 1.0)
+    exponent = GROWTH_PER_TURN * wild * np.minimum(turned, 4.0 * count)
+    return np.exp(np.where(free_motions(model) > 1, exponent, 0.0).clip(0.0, 50.0))
 
 
-def step_errors(model: Model, state: State, h: float) -> Array:
-    """(n,): estimated error of each body's motion by the size of the step, over its scale."""
-    kept, bodies = variations(model, state), model.bodies
-    moving, driven = bodies.kind == DYNAMIC, driven_bodies(model)
-    moment, length = least_moments(model, kept), body_lengths(model, state.p_WB)
+def reaches(kept: Array) -> Array:
+    """(n,) m: half the diagonal of the box about the way of each centre of mass."""
+    box = kept[:, MOST_P : MOST_P + 3] - kept[:, LEAST_P : LEAST_P + 3]
+    return 0.5 * np.linalg.norm(box, axis=1)
+
+
+def step_errors(model: Model, state: State, options: StepOptions) -> Array:
+    """(n,): estimated error of each body's motion by the size of the step, over its scale.
+
+    With exact impacts nothing is estimated of bodies that can touch others.
+    """
+    kept, h = variations(model, state), float(options.time_step)
+    moving, driven = model.bodies.kind == DYNAMIC, driven_bodies(model)
+    if options.impact_time == ImpactTime.EXACT:
+        moving &= ~can_touch(model.shapes, len(moving))
+    grown, length = growth(model, kept, h), body_lengths(model, state.p_WB)
+    factor = ERROR_OF_CHANGE * np.where(soft_bodies(model), ERROR_OF_SOFTNESS, 1.0)
+    turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
     worst = np.zeros(len(length))
-    for largest, path, kicked, varied, unit, least in (
-        (LARGEST_V, PATH_V, SUM_V, VARIED_V, 1.0, SMALL_SHARE * length),
-        (LARGEST_L, PATH_L, SUM_L, VARIED_L, moment, SMALL_SHARE),
+    for kicked, varied, scale, unit, least in (
+        (SUM_V, VARIED_V, reaches(kept), 1.0, SMALL_SHARE * length),
+        (SUM_L, VARIED_L, turning, least_moments(model, kept), SMALL_TURN),
     ):
-        scale = scales(kept[:, largest], kept[:, path], kept[:, kicked], h)
         first_order = np.where(driven, ERROR_OF_DRIVES * kept[:, kicked], 0.0)
-        error = h * np.maximum(ERROR_OF_CHANGE * kept[:, varied], first_order)
+        error = h * grown * np.maximum(factor * kept[:, varied], first_order)
         worst = np.maximum(worst, np.where(error / unit > least, ratio(error, scale), 0.0))
-    return np.where(moving, worst * growth(model, kept, h), 0.0)
+    return np.where(moving, worst, 0.0)
+
+
+def small_energy(model: Model, state: State) -> float:
+    """Energy that does not matter [J]: of lifting every body by SMALL_LIFT of its length, and of
+    moving at REST_SPEED, or as fast as each did, if that is less."""
+    square = variations(model, state)[:, LARGEST_V].clip(REST_SPEED**4, REST_SPEED**2)
+    mass = model.bodies.mass
+    weight = float(np.linalg.norm(state.gravity_W))
+    lifted = weight * float(mass @ body_lengths(model, state.p_WB))
+    return SMALL_LIFT * lifted + 0.5 * float(mass @ square)
 
 
 def so_far(state: State) -> dict[str, Any]:
@@ -135,7 +174,7 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
     h, found = float(options.time_step), []
     if state.step[0] == 0 or options.integrator != Integrator.SEMI_IMPLICIT_EULER:
         return []
-    errors = step_errors(model, state, h)
+    errors = step_errors(model, state, options)
     worst = int(np.argmax(errors)) if len(errors) else 0
     if len(errors) and errors[worst] > STEP_SHARE:
         value = float(errors[worst])
@@ -153,7 +192,7 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
         )
     kinetic = float(state.extremes[EXTREME_KINETIC])
     drift = float(state.extremes[EXTREME_DRIFT])
-    limit = DRIFT_SHARE * kinetic + float(state.extremes[SMALL_GROWTH])
+    limit = DRIFT_SHARE * kinetic + small_energy(model, state)
     if drift > limit > 0.0 and math.isfinite(drift):
         found.append(
             {

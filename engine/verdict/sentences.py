@@ -16,11 +16,11 @@ SENTENCES = {
     "travel_per_step": "Body '{body}' moves farther in one step than it is long, first {when}; the "
     "longest way for its size is {value:.3g} m, of body '{worst}' (limit {limit:.3g} m).",
     "penetration": "Rigid bodies are deep in one another: '{body}' {when} first; the deepest is "
-    "{value:.3g} m, of body '{worst}' (limit {limit:.3g} m, 5 % of its thickness).",
+    "{value:.3g} m, of body '{worst}' (limit {limit:.3g} m, 10 % of its thickness).",
     "step_error": "The step is long for the motion of body '{body}': its error is estimated as "
     "{value:.2g} of the motion (limit {limit:.2g}).",
     "energy_drift": "Energy appears or vanishes without a cause: {value:.3g} J (limit "
-    "{limit:.3g} J, 5 % of the largest kinetic energy).",
+    "{limit:.3g} J, 8 % of the largest kinetic energy).",
     "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "
     "depends on the law of restitution.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "

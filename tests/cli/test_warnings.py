@@ -27,7 +27,7 @@ def test_warnings_are_printed_without_a_terminal(careless):
     assert done.returncode == 0, done.stderr
     warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warnings) == 1
-    for word in ("'bob'", "0.4 rad", "0.2 rad", "0.002 s (step 1)", "simulation.dt"):
+    for word in ("'bob'", "0.4 rad", "0.15 rad", "0.002 s (step 1)", "simulation.dt"):
         assert word in warnings[0]
     assert "warning" not in done.stdout
     assert ["verdict", "suspect"] in [line.split() for line in done.stdout.splitlines()]
@@ -47,7 +47,7 @@ def test_json_keeps_warnings_in_the_summary(cardan, careless):
     (finding,) = summary["verdict"]["findings"]
     assert (finding["quantity"], finding["body"]) == ("turn_per_step", "bob")
     assert finding["value"] == pytest.approx(0.4)
-    assert finding["limit"] == pytest.approx(0.2)
+    assert finding["limit"] == pytest.approx(0.15)
 
 
 def test_a_strict_run_ends_with_a_status_of_its_own_unless_it_is_trusted(
