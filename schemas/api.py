@@ -224,7 +224,7 @@ class AllowedSteps(Base):
     speed: float | None
     """The length of a body over its speed at the start [s]."""
     rotation: float | None
-    """0.15 rad of the fastest rotation at the start [s]."""
+    """0.2 rad of the fastest rotation at the start [s]."""
 
 
 class ScenePreview(Base):

@@ -15,6 +15,8 @@ Document = dict[str, Any]
 Array = NDArray[np.float64]
 Look = Callable[[Simulation], Any]
 Truth = Callable[[float], Any]
+# one entry for each scene of a family
+Parameters = Sequence[Any]
 
 # moments of a run that are compared with the truth, evenly spread and with the last
 LOOKS = 50

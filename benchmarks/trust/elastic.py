@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.trust.case import (
     Case,
     G,
+    Parameters,
     by_equation,
     floor,
     height,
@@ -24,17 +25,18 @@ from benchmarks.trust.touching import box, sphere
 BOTH = ("maximal", "reduced")
 
 
-def trains() -> Iterator[Case]:
+TRAINS: Parameters = [
+    (100.0, 0.001, 5.0),
+    (1000.0, 0.002, 5.0),
+    (1e4, 0.002, 3.0),
+    (1e6, 0.001, 1.0),
+    (50.0, 0.02, 20.0),
+]
+
+
+def trains(parameters: Parameters = TRAINS) -> Iterator[Case]:
     """Three masses on springs between walls: three frequencies at once, by eigenvectors."""
-    for k, (stiffness, dt, duration) in enumerate(
-        [
-            (100.0, 0.001, 5.0),
-            (1000.0, 0.002, 5.0),
-            (1e4, 0.002, 3.0),
-            (1e6, 0.001, 1.0),
-            (50.0, 0.02, 20.0),
-        ]
-    ):
+    for k, (stiffness, dt, duration) in enumerate(parameters):
         start = np.array([0.1, 0.0, -0.05])
         bodies = [mass(f"m{i}", [i + 1 + start[i], 0, 0]) for i in range(3)]
         ends = ["world", "m0", "m1", "m2", "world"]
@@ -69,14 +71,17 @@ def trains() -> Iterator[Case]:
         )
 
 
-def soft_grounds() -> Iterator[Case]:
+SOFT_GROUNDS: Parameters = [
+    (50.0, 0.0005, 20.0),
+    (100.0, 0.002, 20.0),
+    (300.0, 0.002, 30.0),
+    (20.0, 0.01, 15.0),
+]
+
+
+def soft_grounds(parameters: Parameters = SOFT_GROUNDS) -> Iterator[Case]:
     """A ball that oscillates on a compliant floor, pressed by its weight all the time."""
-    for w, dt, turns in [
-        (50.0, 0.0005, 20.0),
-        (100.0, 0.002, 20.0),
-        (300.0, 0.002, 30.0),
-        (20.0, 0.01, 15.0),
-    ]:
+    for w, dt, turns in parameters:
         sag = G / w**2
         amplitude = 0.5 * sag
         ball = sphere("ball", [0, 0, 0.1 - sag + amplitude])
@@ -93,9 +98,12 @@ def soft_grounds() -> Iterator[Case]:
         )  # fmt: skip
 
 
-def throws() -> Iterator[Case]:
+THROWS: Parameters = [(0.001, 3.0), (0.05, 1.0), (0.02, 15.0)]
+
+
+def throws(parameters: Parameters = THROWS) -> Iterator[Case]:
     """A body that is thrown: a parabola, exact at any step; or with a rope that holds it."""
-    for dt, spin in [(0.001, 3.0), (0.05, 1.0), (0.02, 15.0)]:
+    for dt, spin in parameters:
         body = mass("stone", [0, 0, 0], linear_velocity=[3, 0, 10], angular_velocity=[0, spin, 0])
         yield Case(
             "throw",
@@ -122,9 +130,12 @@ def throws() -> Iterator[Case]:
         )
 
 
-def belts() -> Iterator[Case]:
+BELTS: Parameters = [(1.0, 0.3, 0.001), (2.0, 0.5, 0.01), (0.5, 0.1, 0.02)]
+
+
+def belts(parameters: Parameters = BELTS) -> Iterator[Case]:
     """A box on a belt: friction takes it along until it has the speed of the belt."""
-    for speed, mu, dt in [(1.0, 0.3, 0.001), (2.0, 0.5, 0.01), (0.5, 0.1, 0.02)]:
+    for speed, mu, dt in parameters:
         belt = floor("belt")
         pull = math.sqrt(mu * 0.5) * G
 
@@ -147,11 +158,12 @@ def belts() -> Iterator[Case]:
         )  # fmt: skip
 
 
-def racks() -> Iterator[Case]:
+RACKS: Parameters = [(0.1, 1.0, 0.001), (0.05, 5.0, 0.005), (0.2, 2.0, 0.01)]
+
+
+def racks(parameters: Parameters = RACKS) -> Iterator[Case]:
     """Pinion and rack, screw and nut: one acceleration of both."""
-    for k, (ratio, torque, dt) in enumerate(
-        [(0.1, 1.0, 0.001), (0.05, 5.0, 0.005), (0.2, 2.0, 0.01)]
-    ):
+    for k, (ratio, torque, dt) in enumerate(parameters):
         pinion = {"name": "pinion", "mass": 1.0, "inertia": [0.02] * 3}
         bar = mass("rack", [0, 0.5, 0], 2.0)
         drive = {"type": "force", "target": torque}
@@ -170,9 +182,12 @@ def racks() -> Iterator[Case]:
         )
 
 
-def walkers() -> Iterator[Case]:
+WALKERS: Parameters = [(2000.0, 0.001), (500.0, 0.005), (5000.0, 0.01)]
+
+
+def walkers(parameters: Parameters = WALKERS) -> Iterator[Case]:
     """Two links that drives hold against gravity, from a pose that is not that of rest."""
-    for k, (stiffness, dt) in enumerate([(2000.0, 0.001), (500.0, 0.005), (5000.0, 0.01)]):
+    for k, (stiffness, dt) in enumerate(parameters):
 
         def drive(k1=stiffness):
             return {"type": "position", "target": 0.0, "stiffness": k1, "damping": 0.1 * k1}
@@ -195,9 +210,12 @@ def walkers() -> Iterator[Case]:
         )
 
 
-def drops() -> Iterator[Case]:
+DROPS: Parameters = [(0.5, 0.001, 1.0), (2.0, 0.01, 10.0), (0.1, 0.02, 0.1), (5.0, 0.005, 1.0)]
+
+
+def drops(parameters: Parameters = DROPS) -> Iterator[Case]:
     """A box or a ball that falls flat and lies."""
-    for drop, dt, m in [(0.5, 0.001, 1.0), (2.0, 0.01, 10.0), (0.1, 0.02, 0.1), (5.0, 0.005, 1.0)]:
+    for drop, dt, m in parameters:
         fall = math.sqrt(2.0 * drop / G)
         yield Case(
             "drop",
@@ -212,14 +230,17 @@ def drops() -> Iterator[Case]:
         )  # fmt: skip
 
 
-def cradles_that_hang() -> Iterator[Case]:
+CRADLES_THAT_HANG: Parameters = [
+    (2, "newton", 0.001),
+    (3, "propagating", 0.001),
+    (3, "newton", 0.001),
+    (2, "newton", 0.01),
+]
+
+
+def cradles_that_hang(parameters: Parameters = CRADLES_THAT_HANG) -> Iterator[Case]:
     """Balls on pendulums, one pulled aside: by the speed of the last one after the blow."""
-    for count, law, dt in [
-        (2, "newton", 0.001),
-        (3, "propagating", 0.001),
-        (3, "newton", 0.001),
-        (2, "newton", 0.01),
-    ]:
+    for count, law, dt in parameters:
         row, joints, angle = [], [], 0.5
         for k in range(count):
             x, side = 0.2 * k, angle if k == 0 else 0.0

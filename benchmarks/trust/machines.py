@@ -9,25 +9,37 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.trust.case import Case, Document, G, by_equation, joint, mass, place, scene, turn
+from benchmarks.trust.case import (
+    Case,
+    Document,
+    G,
+    Parameters,
+    by_equation,
+    joint,
+    mass,
+    place,
+    scene,
+    turn,
+)
 
 BOTH = ("maximal", "reduced")
 
 
-def servos() -> Iterator[Case]:
+SERVOS: Parameters = [
+    (20.0, 1.0, 0.001, 1.0),
+    (50.0, 0.2, 0.001, 1.0),
+    (200.0, 0.1, 0.001, 0.5),
+    (20.0, 0.1, 0.02, 2.0),
+    (500.0, 0.7, 0.001, 0.2),
+    (100.0, 0.05, 0.01, 1.0),
+    (10.0, 0.5, 0.005, 2.0),
+    (1000.0, 1.0, 0.002, 0.5),
+]
+
+
+def servos(parameters: Parameters = SERVOS) -> Iterator[Case]:
     """An arm whose drive is a spring and damper: a damped oscillator."""
-    for k, (w, ratio, dt, duration) in enumerate(
-        [
-            (20.0, 1.0, 0.001, 1.0),
-            (50.0, 0.2, 0.001, 1.0),
-            (200.0, 0.1, 0.001, 0.5),
-            (20.0, 0.1, 0.02, 2.0),
-            (500.0, 0.7, 0.001, 0.2),
-            (100.0, 0.05, 0.01, 1.0),
-            (10.0, 0.5, 0.005, 2.0),
-            (1000.0, 1.0, 0.002, 0.5),
-        ]
-    ):
+    for k, (w, ratio, dt, duration) in enumerate(parameters):
         inertia = 0.2
         drive = {"type": "position", "target": 1.0, "stiffness": inertia * w * w}
         drive["damping"] = 2.0 * ratio * w * inertia
@@ -48,9 +60,12 @@ def servos() -> Iterator[Case]:
         )
 
 
-def arms() -> Iterator[Case]:
+ARMS: Parameters = [(200.0, 0.001), (50.0, 0.005), (2000.0, 0.002)]
+
+
+def arms(parameters: Parameters = ARMS) -> Iterator[Case]:
     """A robot's arm that drives hold: it sags until the spring carries it."""
-    for stiffness, dt in [(200.0, 0.001), (50.0, 0.005), (2000.0, 0.002)]:
+    for stiffness, dt in parameters:
         drive = {"type": "position", "target": 0.0, "stiffness": stiffness}
         drive["damping"] = 0.1 * stiffness
         arm = mass("arm", [0.5, 0, 0])
@@ -69,11 +84,12 @@ def arms() -> Iterator[Case]:
         )
 
 
-def gears() -> Iterator[Case]:
+GEARS: Parameters = [(2.0, 1.0, 0.001), (-5.0, 10.0, 0.005), (0.2, 0.5, 0.01)]
+
+
+def gears(parameters: Parameters = GEARS) -> Iterator[Case]:
     """Two wheels on a gear, driven by a torque: a constant acceleration."""
-    for k, (ratio, torque, dt) in enumerate(
-        [(2.0, 1.0, 0.001), (-5.0, 10.0, 0.005), (0.2, 0.5, 0.01)]
-    ):
+    for k, (ratio, torque, dt) in enumerate(parameters):
         a = {"name": "a", "mass": 1.0, "inertia": [0.1] * 3}
         b = {"name": "b", "position": [1, 0, 0], "mass": 1.0, "inertia": [0.02] * 3}
         drive = {"type": "force", "target": torque}
@@ -92,17 +108,18 @@ def gears() -> Iterator[Case]:
         )
 
 
-def sliders() -> Iterator[Case]:
+SLIDERS: Parameters = [
+    (5.0, 0.001, 2.0),
+    (30.0, 0.001, 2.0),
+    (60.0, 0.005, 1.0),
+    (100.0, 0.01, 1.0),
+    (10.0, 0.01, 3.0),
+]
+
+
+def sliders(parameters: Parameters = SLIDERS) -> Iterator[Case]:
     """A driven crank: where its slider is follows from geometry alone."""
-    for k, (speed, dt, duration) in enumerate(
-        [
-            (5.0, 0.001, 2.0),
-            (30.0, 0.001, 2.0),
-            (60.0, 0.005, 1.0),
-            (100.0, 0.01, 1.0),
-            (10.0, 0.01, 3.0),
-        ]
-    ):
+    for k, (speed, dt, duration) in enumerate(parameters):
         crank, rod = 0.1, 0.3
         crank_body = mass("crank", [0.5 * crank, 0, 0], 0.5)
         rod_body = mass("rod", [crank + 0.5 * rod, 0, 0], 0.5)
@@ -136,17 +153,18 @@ def sliders() -> Iterator[Case]:
         )
 
 
-def four_bars() -> Iterator[Case]:
+FOUR_BARS: Parameters = [
+    (0.001, 3.0, 1.0),
+    (0.005, 5.0, 0.5),
+    (0.02, 5.0, 1.0),
+    (0.001, 5.0, 2.0),
+    (0.05, 5.0, 0.5),
+]
+
+
+def four_bars(parameters: Parameters = FOUR_BARS) -> Iterator[Case]:
     """A free parallelogram of bars: all its points swing as one pendulum does."""
-    for k, (dt, duration, angle) in enumerate(
-        [
-            (0.001, 3.0, 1.0),
-            (0.005, 5.0, 0.5),
-            (0.02, 5.0, 1.0),
-            (0.001, 5.0, 2.0),
-            (0.05, 5.0, 0.5),
-        ]
-    ):
+    for k, (dt, duration, angle) in enumerate(parameters):
         x, z = math.sin(angle), -math.cos(angle)
         turned = [math.cos(-0.5 * angle), 0.0, math.sin(-0.5 * angle), 0.0]
         left = mass("left", [0.5 * x, 0, 0.5 * z], orientation=turned)
@@ -182,13 +200,16 @@ def kept(name: str) -> Document:
     return found
 
 
-def loops() -> Iterator[Case]:
+LOOPS: Parameters = [
+    ("bennett-maximal", "l2"),
+    ("spherical4-reduced", "out"),
+    ("sarrus-reduced", "top"),
+]
+
+
+def loops(parameters: Parameters = LOOPS) -> Iterator[Case]:
     """Spatial loops with more equations than motions, and a platform on six legs."""
-    for name, body in [
-        ("bennett-maximal", "l2"),
-        ("spherical4-reduced", "out"),
-        ("sarrus-reduced", "top"),
-    ]:
+    for name, body in parameters:
         document = kept(name)
         form = document["simulation"].get("formulation", "maximal")
         yield Case(

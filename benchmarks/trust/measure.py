@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.trust import elastic, machines, smooth, touching
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
+from benchmarks.trust.held_out import held_out
 
 # a result is right when it is off by at most this share of its scale
 RIGHT = 0.05
 # references by runs: finer by these, and no further apart than this share of the scale
 COARSE, FINE, AGREED = 16, 32, 0.01
-# every third scene of a family is held out: limits are not chosen by it
-HELD_OUT = 3
 
 FAMILIES = (
     smooth.pendulums, smooth.oscillators, smooth.torsions, smooth.double_pendulums, smooth.tops,
@@ -48,14 +48,13 @@ class Result(NamedTuple):
         return self.off <= RIGHT
 
 
-def cases(families: Sequence[str] = ()) -> Iterator[tuple[int, Case]]:
-    """All scenes with their number in the family."""
-    counts: dict[str, int] = {}
-    for family in FAMILIES:
-        for case in family():
-            number = counts[case.family] = counts.get(case.family, -1) + 1
+def cases(families: Sequence[str] = ()) -> Iterator[tuple[bool, Case]]:
+    """All scenes, those that are held out last, each with whether it is."""
+    chosen = chain.from_iterable(family() for family in FAMILIES)
+    for is_held_out, some in ((False, chosen), (True, held_out())):
+        for case in some:
             if not families or case.family in families:
-                yield number, case
+                yield is_held_out, case
 
 
 def true_values(case: Case, times: Array) -> Array | None:
@@ -68,7 +67,7 @@ def true_values(case: Case, times: Array) -> Array | None:
     return fine if apart <= AGREED * scale_of(case, fine) else None
 
 
-def result_of(number: int, case: Case) -> Result:
+def result_of(is_held_out: bool, case: Case) -> Result:
     """Run one scene."""
     simulation, times, values = looked(case.document, case)
     true = true_values(case, times)
@@ -78,16 +77,15 @@ def result_of(number: int, case: Case) -> Result:
         f"{one['quantity']} {one['value'] / one['limit']:.2g}" if one["limit"] else one["quantity"]
         for one in verdict["findings"]
     )
-    held_out = number % HELD_OUT == HELD_OUT - 1
-    return Result(case.family, case.name, held_out, off, verdict["status"], found)
+    return Result(case.family, case.name, is_held_out, off, verdict["status"], found)
 
 
 def measure(families: Sequence[str] = ()) -> list[Result]:
     """Run all scenes, telling each as it is done."""
     results = []
-    for number, case in cases(families):
+    for is_held_out, case in cases(families):
         began = time.perf_counter()
-        result = result_of(number, case)
+        result = result_of(is_held_out, case)
         results.append(result)
         trusted = result.status == "trusted"
         missed = "" if np.isnan(result.off) or result.right == trusted else "  <-- MISS"

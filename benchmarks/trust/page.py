@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.trust.case import LOOKS
+from benchmarks.trust.held_out import SEED
 from benchmarks.trust.measure import AGREED, COARSE, FINE, RIGHT, Result
 
 PAGE = Path("docs/verification/trust.md")
@@ -18,8 +19,8 @@ HEAD = f"""# How often the verdict is right
 `make trust` writes this page. Each scene has a known answer: a closed form, an equation solved to
 1e-10, or runs of the engine with a {COARSE}th and a {FINE}nd of the step (in the other formulation
 where there are two) that agree to {100 * AGREED:g} %. A result is *right* if at {LOOKS} moments it
-is off by at most {100 * RIGHT:g} % of its own scale: amplitude, drop, way, size. Limits were chosen
-by two thirds of the scenes of each family; a third is held out.
+is off by at most {100 * RIGHT:g} % of its scale: amplitude, drop, way, size. The scenes held out
+have parameters drawn from seed {SEED}; limits were not chosen by them.
 """
 
 

@@ -11,6 +11,7 @@ from benchmarks.trust.case import (
     Case,
     Document,
     G,
+    Parameters,
     axis,
     by_equation,
     height,
@@ -24,20 +25,21 @@ from benchmarks.trust.case import (
 BOTH = ("maximal", "reduced")
 
 
-def pendulums() -> Iterator[Case]:
+PENDULUMS: Parameters = [
+    (1.0, 0.5, 0.001, 5.0),
+    (1.0, 2.5, 0.001, 10.0),
+    (0.3, 1.0, 0.002, 10.0),
+    (0.2, 0.2, 0.01, 10.0),
+    (1.0, 1.5, 0.02, 20.0),
+    (0.1, 1.0, 0.02, 10.0),
+    (2.0, 0.3, 0.05, 20.0),
+    (0.5, 3.0, 0.002, 10.0),
+]
+
+
+def pendulums(parameters: Parameters = PENDULUMS) -> Iterator[Case]:
     """A bob on a hinge, let go at an angle; the equation of the mathematical pendulum."""
-    for k, (length, angle, dt, duration) in enumerate(
-        [
-            (1.0, 0.5, 0.001, 5.0),
-            (1.0, 2.5, 0.001, 10.0),
-            (0.3, 1.0, 0.002, 10.0),
-            (0.2, 0.2, 0.01, 10.0),
-            (1.0, 1.5, 0.02, 20.0),
-            (0.1, 1.0, 0.02, 10.0),
-            (2.0, 0.3, 0.05, 20.0),
-            (0.5, 3.0, 0.002, 10.0),
-        ]
-    ):
+    for k, (length, angle, dt, duration) in enumerate(parameters):
         inertia = 0.01 / 6.0 + length**2
         rate = G * length / inertia
         bob = mass("bob", [length * math.sin(angle), 0, -length * math.cos(angle)])
@@ -58,24 +60,25 @@ def pendulums() -> Iterator[Case]:
         )
 
 
-def oscillators() -> Iterator[Case]:
+OSCILLATORS: Parameters = [
+    (0.01, 0.0, 100.0),
+    (0.05, 0.0, 60.0),
+    (0.2, 0.0, 60.0),
+    (0.2, 0.1, 60.0),
+    (0.5, 0.0, 30.0),
+    (0.05, 0.3, 40.0),
+    (1.0, 0.0, 20.0),
+    (2.5, 0.0, 50.0),
+    (0.3, 0.02, 100.0),
+    (1.0, 0.5, 20.0),
+    (0.02, 1.5, 20.0),
+    (5.0, 0.05, 50.0),
+]
+
+
+def oscillators(parameters: Parameters = OSCILLATORS) -> Iterator[Case]:
     """A mass on a spring, free of gravity or not; closed form, by frequency times step."""
-    for k, (product, ratio, turns) in enumerate(
-        [
-            (0.01, 0.0, 100.0),
-            (0.05, 0.0, 60.0),
-            (0.2, 0.0, 60.0),
-            (0.2, 0.1, 60.0),
-            (0.5, 0.0, 30.0),
-            (0.05, 0.3, 40.0),
-            (1.0, 0.0, 20.0),
-            (2.5, 0.0, 50.0),
-            (0.3, 0.02, 100.0),
-            (1.0, 0.5, 20.0),
-            (0.02, 1.5, 20.0),
-            (5.0, 0.05, 50.0),
-        ]
-    ):
+    for k, (product, ratio, turns) in enumerate(parameters):
         dt, amplitude = 0.002, 0.2
         w = product / dt
         duration = turns / w
@@ -106,9 +109,12 @@ def oscillators() -> Iterator[Case]:
         )
 
 
-def torsions() -> Iterator[Case]:
+TORSIONS: Parameters = [(0.02, 50.0), (0.1, 50.0), (0.3, 60.0), (0.8, 40.0), (0.05, 200.0)]
+
+
+def torsions(parameters: Parameters = TORSIONS) -> Iterator[Case]:
     """A disc on a torsion spring; closed form."""
-    for product, turns in [(0.02, 50.0), (0.1, 50.0), (0.3, 60.0), (0.8, 40.0), (0.05, 200.0)]:
+    for product, turns in parameters:
         dt, w0 = 0.001, 3.0
         w = product / dt
         disc = {"name": "disc", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
@@ -147,20 +153,21 @@ def two_links(angles: tuple[float, float], dt: float, duration: float, form: str
     return scene(bodies, joints, dt=dt, duration=duration, formulation=form)
 
 
-def double_pendulums() -> Iterator[Case]:
+DOUBLE_PENDULUMS: Parameters = [
+    ((0.2, 0.1), 0.001, 10.0),
+    ((2.0, 2.5), 0.001, 15.0),
+    ((0.3, -0.2), 0.01, 10.0),
+    ((3.0, 1.0), 0.002, 2.0),
+    ((2.0, 1.0), 0.01, 10.0),
+    ((0.1, 0.1), 0.03, 20.0),
+    ((1.0, 1.0), 0.001, 3.0),
+    ((2.8, -2.0), 0.0005, 20.0),
+]
+
+
+def double_pendulums(parameters: Parameters = DOUBLE_PENDULUMS) -> Iterator[Case]:
     """Two rods: small swings are regular, large ones chaotic."""
-    for k, (angles, dt, duration) in enumerate(
-        [
-            ((0.2, 0.1), 0.001, 10.0),
-            ((2.0, 2.5), 0.001, 15.0),
-            ((0.3, -0.2), 0.01, 10.0),
-            ((3.0, 1.0), 0.002, 2.0),
-            ((2.0, 1.0), 0.01, 10.0),
-            ((0.1, 0.1), 0.03, 20.0),
-            ((1.0, 1.0), 0.001, 3.0),
-            ((2.8, -2.0), 0.0005, 20.0),
-        ]
-    ):
+    for k, (angles, dt, duration) in enumerate(parameters):
         # a run of the other formulation refuses where neither has converged
         form = BOTH[k % 2]
         document = two_links(angles, dt, duration, form)
@@ -200,14 +207,17 @@ def double_truth(angles: tuple[float, float], duration: float):
     return true
 
 
-def tops() -> Iterator[Case]:
+TOPS: Parameters = [
+    (50.0, 0.001, 3.0),
+    (20.0, 0.005, 3.0),
+    (200.0, 0.005, 2.0),
+    (10.0, 0.02, 4.0),
+]
+
+
+def tops(parameters: Parameters = TOPS) -> Iterator[Case]:
     """Heavy tops and free bodies; a run with a finer step in the other formulation."""
-    for spin, dt, duration in [
-        (50.0, 0.001, 3.0),
-        (20.0, 0.005, 3.0),
-        (200.0, 0.005, 2.0),
-        (10.0, 0.02, 4.0),
-    ]:
+    for spin, dt, duration in parameters:
         tilt = 0.4
         top = {
             "name": "top",
@@ -236,11 +246,17 @@ def tops() -> Iterator[Case]:
         )
 
 
-def rotors() -> Iterator[Case]:
+ROTORS: Parameters = [
+    (300.0, 0.001, 1.0),
+    (1000.0, 0.001, 1.0),
+    (100.0, 0.005, 2.0),
+    (700.0, 0.002, 1.0),
+]
+
+
+def rotors(parameters: Parameters = ROTORS) -> Iterator[Case]:
     """Bodies that turn about a fixed or principal axis, fast: exact at any step."""
-    for k, (spin, dt, duration) in enumerate(
-        [(300.0, 0.001, 1.0), (1000.0, 0.001, 1.0), (100.0, 0.005, 2.0), (700.0, 0.002, 1.0)]
-    ):
+    for k, (spin, dt, duration) in enumerate(parameters):
         disc = {"name": "disc", "position": [0.02 * (k // 2), 0, 0], "mass": 1.0}
         disc |= {"inertia": [0.05, 0.05, 0.1], "angular_velocity": [0, 0, spin]}
         disc["linear_velocity"] = [0, 0.02 * (k // 2) * spin, 0]
@@ -255,19 +271,20 @@ def rotors() -> Iterator[Case]:
         )
 
 
-def chains() -> Iterator[Case]:
+CHAINS: Parameters = [
+    (5, 0.1, 1.0, 0.001, 2.0),
+    (6, 0.001, 1000.0, 0.002, 1.0),
+    (10, 0.001, 1000.0, 0.001, 2.0),
+    (4, 0.01, 10.0, 0.001, 2.0),
+    (10, 0.01, 100.0, 0.001, 2.0),
+    (3, 0.05, 5.0, 0.005, 2.0),
+    (8, 0.01, 1.0, 0.0005, 2.0),
+]
+
+
+def chains(parameters: Parameters = CHAINS) -> Iterator[Case]:
     """Heavy loads on light ropes, which swing as one rod would."""
-    for k, (links, link_mass, load, dt, duration) in enumerate(
-        [
-            (5, 0.1, 1.0, 0.001, 2.0),
-            (6, 0.001, 1000.0, 0.002, 1.0),
-            (10, 0.001, 1000.0, 0.001, 2.0),
-            (4, 0.01, 10.0, 0.001, 2.0),
-            (10, 0.01, 100.0, 0.001, 2.0),
-            (3, 0.05, 5.0, 0.005, 2.0),
-            (8, 0.01, 1.0, 0.0005, 2.0),
-        ]
-    ):
+    for k, (links, link_mass, load, dt, duration) in enumerate(parameters):
         length, angle = 2.0 / links, 0.2
         along = np.array([math.sin(angle), 0.0, -math.cos(angle)])
         turned = [math.cos(-0.5 * angle), 0.0, math.sin(-0.5 * angle), 0.0]
@@ -297,14 +314,17 @@ def chains() -> Iterator[Case]:
         )
 
 
-def orbits() -> Iterator[Case]:
+ORBITS: Parameters = [
+    (1.0, 0.001, 20.0),
+    (0.5, 0.001, 10.0),
+    (0.2, 0.01, 10.0),
+    (1.0, 0.05, 60.0),
+]
+
+
+def orbits(parameters: Parameters = ORBITS) -> Iterator[Case]:
     """Two bodies that attract each other, on an ellipse; Kepler's equation by integration."""
-    for speed, dt, duration in [
-        (1.0, 0.001, 20.0),
-        (0.5, 0.001, 10.0),
-        (0.2, 0.01, 10.0),
-        (1.0, 0.05, 60.0),
-    ]:
+    for speed, dt, duration in parameters:
         sun = {"name": "sun", "mass": 1e6, "inertia": [1.0] * 3}
         comet = {"name": "comet", "mass": 1e-3, "inertia": [1e-6] * 3}
         comet |= {"position": [1, 0, 0], "linear_velocity": [0, speed, 0]}
@@ -324,9 +344,12 @@ def orbits() -> Iterator[Case]:
         )
 
 
-def drags() -> Iterator[Case]:
+DRAGS: Parameters = [(1.0, 0.001), (5.0, 0.01), (100.0, 0.01), (0.5, 0.05), (1000.0, 0.02)]
+
+
+def drags(parameters: Parameters = DRAGS) -> Iterator[Case]:
     """A body that falls through what slows it down: an exponential."""
-    for rate, dt in [(1.0, 0.001), (5.0, 0.01), (100.0, 0.01), (0.5, 0.05), (1000.0, 0.02)]:
+    for rate, dt in parameters:
         drag = {"type": "drag", "body": "ball", "linear": rate}
         final, duration = G / rate, max(5.0 / rate, 20 * dt)
         yield Case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from benchmarks.trust.case import Case, Document, G, axis, floor, height, place, scene
+from benchmarks.trust.case import Case, Document, G, Parameters, axis, floor, height, place, scene
 from benchmarks.trust.machines import kept
 
 UPRIGHT, TOP = axis("disk"), axis("top")
@@ -40,18 +40,21 @@ def bouncing(drop: float, e: float):
     return true
 
 
-def bounces() -> Iterator[Case]:
+BOUNCES: Parameters = [
+    (1.0, 0.8, 0.0005, 1.5, "step"),
+    (1.0, 0.5, 0.001, 1.0, "step"),
+    (1.0, 0.9, 0.01, 4.0, "step"),
+    (2.0, 1.0, 0.001, 10.0, "step"),
+    (0.5, 0.7, 0.001, 3.0, "exact"),
+    (1.0, 0.9, 0.005, 5.0, "exact"),
+    (1.0, 0.0, 0.001, 2.0, "step"),
+    (1.0, 0.6, 0.02, 2.0, "step"),
+]
+
+
+def bounces(parameters: Parameters = BOUNCES) -> Iterator[Case]:
     """A ball that bounces on the floor."""
-    for drop, e, dt, duration, time in [
-        (1.0, 0.8, 0.0005, 1.5, "step"),
-        (1.0, 0.5, 0.001, 1.0, "step"),
-        (1.0, 0.9, 0.01, 4.0, "step"),
-        (2.0, 1.0, 0.001, 10.0, "step"),
-        (0.5, 0.7, 0.001, 3.0, "exact"),
-        (1.0, 0.9, 0.005, 5.0, "exact"),
-        (1.0, 0.0, 0.001, 2.0, "step"),
-        (1.0, 0.6, 0.02, 2.0, "step"),
-    ]:
+    for drop, e, dt, duration, time in parameters:
         ball = sphere("ball", [0, 0, drop + 0.1])
         contact = {"restitution_threshold": 0.01, "impact_time": time}
         true = bouncing(drop, e)
@@ -71,18 +74,21 @@ def bounces() -> Iterator[Case]:
         )
 
 
-def slopes() -> Iterator[Case]:
+SLOPES: Parameters = [
+    ("box", 0.3, 0.5, 0.001),
+    ("box", 0.5, 0.3, 0.001),
+    ("box", 0.5, 0.3, 0.02),
+    ("ball", 0.3, 0.5, 0.001),
+    ("ball", 0.8, 0.1, 0.005),
+    ("ball", 0.3, 0.5, 0.02),
+    ("box", 0.2, 0.0, 0.01),
+    ("box", 0.6, 0.75, 0.005),
+]
+
+
+def slopes(parameters: Parameters = SLOPES) -> Iterator[Case]:
     """A box or ball on a slope: a constant acceleration, or none."""
-    for kind, angle, mu, dt in [
-        ("box", 0.3, 0.5, 0.001),
-        ("box", 0.5, 0.3, 0.001),
-        ("box", 0.5, 0.3, 0.02),
-        ("ball", 0.3, 0.5, 0.001),
-        ("ball", 0.8, 0.1, 0.005),
-        ("ball", 0.3, 0.5, 0.02),
-        ("box", 0.2, 0.0, 0.01),
-        ("box", 0.6, 0.75, 0.005),
-    ]:
+    for kind, angle, mu, dt in parameters:
         c, s = math.cos(angle), math.sin(angle)
         plane = {"type": "plane", "normal": [s, 0, c], "material": "m"}
         turned = [math.cos(0.5 * angle), 0, math.sin(0.5 * angle), 0]
@@ -108,17 +114,20 @@ def slopes() -> Iterator[Case]:
         )
 
 
-def stacks() -> Iterator[Case]:
+STACKS: Parameters = [
+    (3, 1.0, 0.001, 2.0),
+    (10, 1.0, 0.002, 2.0),
+    (5, 1.0, 0.01, 3.0),
+    (3, 100.0, 0.001, 2.0),
+    (5, 1000.0, 0.005, 2.0),
+    (15, 1.0, 0.005, 3.0),
+    (4, 10000.0, 0.005, 2.0),
+]
+
+
+def stacks(parameters: Parameters = STACKS) -> Iterator[Case]:
     """Boxes that stand on each other and stay, also a heavy one on light ones."""
-    for count, top, dt, duration in [
-        (3, 1.0, 0.001, 2.0),
-        (10, 1.0, 0.002, 2.0),
-        (5, 1.0, 0.01, 3.0),
-        (3, 100.0, 0.001, 2.0),
-        (5, 1000.0, 0.005, 2.0),
-        (15, 1.0, 0.005, 3.0),
-        (4, 10000.0, 0.005, 2.0),
-    ]:
+    for count, top, dt, duration in parameters:
         bodies = [
             box(f"b{k}", [0, 0, 0.1 + 0.2 * k], m=top if k == count - 1 else 1.0)
             for k in range(count)
@@ -137,14 +146,17 @@ def stacks() -> Iterator[Case]:
         )
 
 
-def brakes() -> Iterator[Case]:
+BRAKES: Parameters = [
+    (3.0, 0.5, 0.001),
+    (10.0, 0.8, 0.005),
+    (1.0, 0.3, 0.02),
+    (30.0, 0.7, 0.01),
+]
+
+
+def brakes(parameters: Parameters = BRAKES) -> Iterator[Case]:
     """A box that slides until friction has stopped it."""
-    for speed, mu, dt in [
-        (3.0, 0.5, 0.001),
-        (10.0, 0.8, 0.005),
-        (1.0, 0.3, 0.02),
-        (30.0, 0.7, 0.01),
-    ]:
+    for speed, mu, dt in parameters:
         time = speed / (mu * G)
 
         def true(t, v=speed, a=mu * G, stop=time):
@@ -163,14 +175,17 @@ def brakes() -> Iterator[Case]:
         )
 
 
-def bullets() -> Iterator[Case]:
+BULLETS: Parameters = [
+    (5.0, 0.001, 0.1),
+    (50.0, 0.002, 0.05),
+    (200.0, 0.005, 0.02),
+    (1000.0, 0.01, 0.01),
+]
+
+
+def bullets(parameters: Parameters = BULLETS) -> Iterator[Case]:
     """A ball thrown at a wall that it may not pass."""
-    for speed, dt, thick in [
-        (5.0, 0.001, 0.1),
-        (50.0, 0.002, 0.05),
-        (200.0, 0.005, 0.02),
-        (1000.0, 0.01, 0.01),
-    ]:
+    for speed, dt, thick in parameters:
         wall = {"name": "wall", "type": "static", "position": [1, 0, 0]}
         wall["shapes"] = [{"type": "box", "size": [thick, 2, 2], "material": "m"}]
         ball = sphere("ball", [0, 0, 0], 0.05, linear_velocity=[speed, 0, 0])
@@ -190,16 +205,19 @@ def bullets() -> Iterator[Case]:
         )
 
 
-def cradles() -> Iterator[Case]:
+CRADLES: Parameters = [
+    (5, "propagating", 0.0, 0.001),
+    (5, "newton", 0.0, 0.001),
+    (3, "newton", 0.0, 0.0005),
+    (2, "newton", 0.0, 0.001),
+    (4, "newton", 0.02, 0.001),
+    (4, "poisson", 0.0, 0.001),
+]
+
+
+def cradles(parameters: Parameters = CRADLES) -> Iterator[Case]:
     """A row of balls that one more strikes: what strikes stops, the last goes."""
-    for count, law, gap, dt in [
-        (5, "propagating", 0.0, 0.001),
-        (5, "newton", 0.0, 0.001),
-        (3, "newton", 0.0, 0.0005),
-        (2, "newton", 0.0, 0.001),
-        (4, "newton", 0.02, 0.001),
-        (4, "poisson", 0.0, 0.001),
-    ]:
+    for count, law, gap, dt in parameters:
         row = [sphere(f"b{k}", [k * (0.2 + gap), 0, 0]) for k in range(count)]
         row[0]["position"][0] -= 0.3
         row[0]["linear_velocity"] = [1.0, 0, 0]
@@ -231,9 +249,12 @@ def cradles() -> Iterator[Case]:
         )
 
 
-def overlaps() -> Iterator[Case]:
+OVERLAPS: Parameters = [(0.0, 0.001), (0.05, 0.001), (0.15, 0.002)]
+
+
+def overlaps(parameters: Parameters = OVERLAPS) -> Iterator[Case]:
     """Bodies that start inside one another, or just touch."""
-    for depth, dt in [(0.0, 0.001), (0.05, 0.001), (0.15, 0.002)]:
+    for depth, dt in parameters:
         bodies = [box("low", [0, 0, 0.1]), box("high", [0, 0, 0.3 - depth])]
         yield Case(
             "overlap",
@@ -245,9 +266,12 @@ def overlaps() -> Iterator[Case]:
         )
 
 
-def rollers() -> Iterator[Case]:
+ROLLERS: Parameters = [(2.0, 0.001), (5.0, 0.01), (20.0, 0.005)]
+
+
+def rollers(parameters: Parameters = ROLLERS) -> Iterator[Case]:
     """Bodies that roll as they must by laws of their own, or do not."""
-    for speed, dt in [(2.0, 0.001), (5.0, 0.01), (20.0, 0.005)]:
+    for speed, dt in parameters:
         ball = sphere("ball", [0, 0, 0.1], linear_velocity=[speed, 0, 0])
         slip = speed * 2.0 / 7.0 / (0.4 * G)
 

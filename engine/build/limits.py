@@ -38,8 +38,8 @@ Array = NDArray[np.float64]
 
 # allowed separation of a joint and initial overlap of two bodies, as a share of the smaller body
 LENGTH_SHARE = 0.01
-# rotation per step beyond which joints and contacts are no longer accurate [rad]
-LARGEST_TURN = 0.15
+# rotation per step beyond which contacts and joints are no longer accurate [rad]
+LARGEST_TOUCHING_TURN, LARGEST_TURN = 0.15, 0.2
 # the same of bodies that nothing holds and nothing touches [rad]
 LARGEST_FREE_TURN = 0.5
 # how deep rigid bodies may be in one another, as a share of the thinner one
@@ -189,7 +189,8 @@ def turn_limits(model: Model, touching: NDArray[np.bool_]) -> Array:
     """(n,) rad: how far bodies may turn in a step about an axis that moves."""
     held = np.zeros(len(touching), bool)
     held[model.joints.body_a] = held[model.joints.body_b] = True
-    return np.where(held | touching, LARGEST_TURN, LARGEST_FREE_TURN)
+    free = np.where(held, LARGEST_TURN, LARGEST_FREE_TURN)
+    return np.where(touching, LARGEST_TOUCHING_TURN, free)
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.crossings import FIRST_STEP, LIMITS, TURN
 from cardan.engine.accounting.variation import (
     IMPACTS,
     KEEPS_L,
@@ -29,9 +29,9 @@ from cardan.engine.accounting.variation import (
     VARIED_L,
     VARIED_V,
 )
-from cardan.engine.build.limits import REST_SPEED, body_lengths, can_touch
+from cardan.engine.build.limits import LARGEST_TURN, REST_SPEED, body_lengths, can_touch
 from cardan.engine.build.mobility import free_motions
-from cardan.engine.world.model import DYNAMIC, Model
+from cardan.engine.world.model import DYNAMIC, FORCE_POINT_GRAVITY, GEAR, RACK, Model
 from cardan.engine.world.options import ImpactTime, Integrator, StepOptions
 from cardan.engine.world.state import EXTREME_DRIFT, EXTREME_KINETIC, State
 
@@ -52,6 +52,8 @@ SMALL_SHARE, SMALL_TURN = 1e-5, 1e-3
 SMALL_LIFT = 1e-5
 # unexplained energy over the largest kinetic energy
 DRIFT_SHARE = 0.08
+# the same with point gravity: an orbit multiplies an error of its energy by 3 pi each turn
+DRIFT_SHARE_OF_ORBITS = 0.01
 # errors of chaotic motion grow by this power of e per rad that a body turns to and fro, if it
 # swings farther than the first of these angles, fully from the second one on [rad]
 GROWTH_PER_TURN = 0.15
@@ -156,6 +158,20 @@ def small_energy(model: Model, state: State) -> float:
     return SMALL_LIFT * lifted + 0.5 * float(mass @ square)
 
 
+def mean_turns(model: Model, state: State, h: float) -> Array:
+    """(n,) rad: mean rotation per step of the moving parts of mechanisms.
+
+    A crank turns about a resting axis, but what it moves does not.
+    """
+    joints, moving = model.joints, model.bodies.kind == DYNAMIC
+    coupling = np.isin(joints.kind, (GEAR, RACK))
+    inner = moving[joints.body_a] & moving[joints.body_b] & ~coupling
+    part_of_one = np.zeros(len(moving), bool)
+    part_of_one[joints.body_a[inner]] = part_of_one[joints.body_b[inner]] = True
+    turned = h * variations(model, state)[:, TURNED] / max(int(state.step[0]), 1)
+    return np.where(part_of_one & moving, turned, 0.0)
+
+
 def so_far(state: State) -> dict[str, Any]:
     """Fields of a finding that holds for the run up to now."""
     step = int(state.step[0])
@@ -190,9 +206,28 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
                 "change": largest_step(h, value, STEP_SHARE),
             }
         )
+    turns = mean_turns(model, state, h)
+    fastest = int(np.argmax(turns)) if len(turns) else 0
+    if len(turns) and turns[fastest] > LARGEST_TURN and state.extremes[TURN + FIRST_STEP] == 0.0:
+        value = float(turns[fastest])
+        found.append(
+            {
+                **so_far(state),
+                "quantity": "turn_per_step",
+                "value": value,
+                "limit": LARGEST_TURN,
+                "unit": "rad",
+                "body": names.body(fastest),
+                "worst": names.body(fastest),
+                "change": largest_step(h, value, LARGEST_TURN, 1),
+            }
+        )
     kinetic = float(state.extremes[EXTREME_KINETIC])
     drift = float(state.extremes[EXTREME_DRIFT])
-    limit = DRIFT_SHARE * kinetic + small_energy(model, state)
+    orbits = bool((model.forces.kind == FORCE_POINT_GRAVITY).any())
+    limit = (DRIFT_SHARE_OF_ORBITS if orbits else DRIFT_SHARE) * kinetic + small_energy(
+        model, state
+    )
     if drift > limit > 0.0 and math.isfinite(drift):
         found.append(
             {

@@ -73,7 +73,7 @@ def test_the_largest_step_follows_stiffness_speed_and_rotation():
     steps = ahead(document(bodies, forces=[spring], gravity=[0, 0, 0]))["steps"]
     assert steps["stiffness"] == pytest.approx(0.2 / 20.0)
     assert steps["speed"] == pytest.approx(0.2 / 20.0)
-    assert steps["rotation"] == pytest.approx(0.15 / 50.0)
+    assert steps["rotation"] == pytest.approx(0.2 / 50.0)
     assert set(ahead(document([bar("a", 0, 0)]))["steps"].values()) == {None}
 
 
