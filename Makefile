@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-articulated algorithms formulations verify solvers lock \
+        chart bench bench-contacts bench-scaling bench-bulk bench-articulated algorithms formulations verify trust solvers lock \
         image-steps image-lint wheel clean
 
 help: ## this list
@@ -137,6 +137,9 @@ formulations: setup-test ## both formulations: drift and price against links and
 
 verify: setup-test ## everything with a published or exact answer: asked and reached, with plots
 	@$(BIN)/python -m benchmarks.verify
+
+trust: setup-test ## scenes with known answers, with sensible and careless steps: is the verdict right?
+	@$(BIN)/python -m benchmarks.trust
 
 solvers: setup-test ## iterations and time of every solver on friction problems, with plots
 	@$(BIN)/python -m benchmarks.solvers

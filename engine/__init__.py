@@ -7,9 +7,11 @@ from cardan.engine.build.faults import SceneError
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
+from cardan.engine.overview import preview
 from cardan.engine.recording import Recording, recording_steps, run
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
 from cardan.engine.variants import Rollout, rollout
+from cardan.engine.verification import add_verification, verify
 
 __all__ = [
     "ENGINE_VERSION",
@@ -20,8 +22,11 @@ __all__ = [
     "SceneError",
     "Simulation",
     "StatesInvalid",
+    "add_verification",
+    "preview",
     "recording_steps",
     "rollout",
     "run",
+    "verify",
     "warmup",
 ]

@@ -199,6 +199,52 @@ class SessionInfo(Base):
     """Why it failed: step, time, body, quantity, message."""
 
 
+class RedundantJoint(Base):
+    """A joint with equations that those before it already imply: reactions are not unique."""
+
+    joint: str
+    """Its name."""
+    equations: int
+    """How many of its equations."""
+
+
+class OverlapAtStart(Base):
+    """Two bodies that overlap at the start."""
+
+    body: str
+    """One of them."""
+    other_body: str
+    """The other."""
+    depth: float
+    """How deep [m]."""
+
+
+class AllowedSteps(Base):
+    """The largest steps that keep results accurate, by what limits them; none: any step."""
+
+    stiffness: float | None
+    """0.2 rad of phase of the stiffest spring or drive, as if nothing else held its bodies [s]."""
+    speed: float | None
+    """The length of a body over its speed at the start [s]."""
+    rotation: float | None
+    """0.2 rad of the fastest rotation at the start [s]."""
+
+
+class ScenePreview(Base):
+    """What is known of a scene before it runs."""
+
+    degrees_of_freedom: int | None
+    """Of all bodies, by the rank of the joints' equations at the start; none: too large [-]."""
+    redundant: list[RedundantJoint]
+    """Joints with redundant equations, in the order of the scene."""
+    overlaps: list[OverlapAtStart]
+    """Bodies that overlap at the start, the worst first."""
+    loose: list[str]
+    """Bodies that gravity pulls, that nothing leads to the world, and that can touch nothing."""
+    steps: AllowedSteps
+    """The largest steps."""
+
+
 class ValidationReport(Base):
     """Report on a scene before it runs."""
 
@@ -214,6 +260,8 @@ class ValidationReport(Base):
     """Estimated cost of a run: seconds."""
     scene_hash: str | None = None
     """Identity of the scene."""
+    preview: ScenePreview | None = None
+    """What is known before the run."""
 
 
 class ExampleInfo(Base):

@@ -108,6 +108,11 @@ class SimulationOptions(Base):
     `split_impulse`, `projection` and loops of trees return is left out, joints stay in place."""
     anchor_tolerance: Positive = 1e-3
     """Largest mismatch between anchors and initial poses that is accepted [m]."""
+    verify: Boolean = False
+    """Whether a run is repeated with half and a quarter of `dt`: the summary then says how far the
+    answer depends on the step. Costs seven times the steps; live sessions do not verify."""
+    verify_tolerance: Positive = 0.01
+    """Share of the scene's size within which answers of different steps count as the same [-]."""
     seed: Annotated[Integer, Field(ge=0)] = 0
     """Not used, as a simulation makes no random choices; written to recordings as metadata."""
     solver: SolverOptions = SolverOptions()

@@ -121,13 +121,14 @@ class Finding(Open):
     """A limit that the run left: what, by how much, where, when first, and what mends it."""
 
     quantity: str
-    """`initial_overlap`, `joint_error`, `energy_growth`, `travel_per_step` or `turn_per_step`."""
+    """`initial_overlap`, `joint_error`, `energy_growth`, `energy_drift`, `travel_per_step`,
+    `turn_per_step`, `penetration`, `step_error`, `simultaneous_impacts` or `step_dependence`."""
     value: float
     """The worst one of the run, by share of its limit [`unit`]."""
     limit: float
     """The limit of that one, relative to the scene: sizes of bodies, energies [`unit`]."""
     unit: str
-    """m, J or rad."""
+    """m, J, rad, `bodies` or - for shares."""
     body: str | None = None
     """The first body that left its limit; of an overlap one of the two."""
     other_body: str | None = None
@@ -154,6 +155,37 @@ class Verdict(Open):
     findings; `trusted`: it has none."""
     findings: list[Finding] = Field(default_factory=list)
     """Every limit that was left."""
+
+
+class Verification(Open):
+    """How far the answer depends on the step: the same scene with dt, dt/2 and, unless these
+    agree, dt/4. Errors are those of the run with dt, up to the horizon."""
+
+    tolerance: float
+    """Share of `size` within which answers count as the same [-]."""
+    size: float
+    """Size of the scene: the diagonal of all ways of its bodies, at least the longest body [m]."""
+    runs: int
+    """Runs that were compared: 2 or 3."""
+    order: float | None
+    """Observed order of convergence; none: two runs agree, or the differences mean nothing [-]."""
+    horizon: float
+    """Up to this time the answer does not depend on the step [s]."""
+    horizon_step: int
+    """Steps done then."""
+    within: bool
+    """Whether the horizon is the end of the run."""
+    position_error: float
+    """Largest estimated error of a position, ends of long bodies included [m]."""
+    final_error: float | None
+    """The same at the end of the run, beyond the horizon, too; none: a run failed [m]."""
+    velocity_error: float
+    """Largest estimated error of a velocity; about impacts that come at other times as large as
+    their jumps [m/s]."""
+    reaction_error: float | None
+    """Largest estimated error of the force of a joint; none: `joints` are not recorded [N]."""
+    worst: str
+    """The body that depends on the step most."""
 
 
 class Summary(Open):
@@ -187,5 +219,7 @@ class Summary(Open):
     """Timing."""
     verdict: Verdict | None = None
     """Whether the run can be trusted; none: of a run before there were verdicts."""
+    verification: Verification | None = None
+    """How far the answer depends on the step, with `simulation.verify`."""
     warnings: list[Any] = Field(default_factory=list)
     """What the user should know: the findings in words, and notes."""

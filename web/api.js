@@ -135,6 +135,11 @@ export async function getSessionState(id) {
   return (await request("GET", `/sessions/${id}/state`)).json();
 }
 
+/** @param {string} id @returns {Promise<import("./types.js").RunSummary>} of the run so far */
+export async function getSessionSummary(id) {
+  return (await request("GET", `/sessions/${id}/summary`)).json();
+}
+
 /** @returns {Promise<SessionInfo[]>} those that live, oldest first */
 export async function listSessions() {
   return (await (await request("GET", "/sessions?page_size=1000")).json()).items;

@@ -5,6 +5,7 @@
  */
 import { byId, setText } from "./dom.js";
 import * as format from "./format.js";
+import { VerdictBadge } from "./verdict.js";
 
 const REFRESH_MS = 200;
 /** Below this share of the target the machine cannot keep up. */
@@ -26,6 +27,7 @@ export class Readouts {
     this.latency = read("latency");
     this.rate = read("rate");
     this.viewers = read("viewers");
+    this.verdict = new VerdictBadge();
     this.state = byId("run-state", HTMLElement);
     this.connection = "connecting";
     this.refreshed = 0;
@@ -37,6 +39,7 @@ export class Readouts {
     setText(this.time, format.seconds(shown.time));
     setText(this.step, String(shown.step));
     this.showState(session);
+    this.verdict.update(session, shown, now);
     const elapsed = now - this.refreshed;
     if (!session || elapsed < REFRESH_MS) return;
     this.refreshed = now;

@@ -22,6 +22,10 @@
  * @property {string} [material]
  * @property {string | number[]} [color]
  *
+ * @typedef {object} RunSummary       what the page reads of a summary
+ * @property {{status: "trusted" | "suspect" | "wrong"}} verdict
+ * @property {string[]} warnings      findings as sentences, and notes
+ *
  * @typedef {object} Body
  * @property {string} name
  * @property {"dynamic" | "static" | "kinematic"} [type]

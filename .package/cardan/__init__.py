@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from cardan.engine import SceneError as SceneError
     from cardan.engine import Simulation as Simulation
     from cardan.engine import StatesInvalid as StatesInvalid
+    from cardan.engine import preview as preview
     from cardan.engine import recording_steps as recording_steps
     from cardan.engine import rollout as rollout
     from cardan.engine import run as run
+    from cardan.engine import verify as verify
     from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.engine.complementarity import Solution as Solution
     from cardan.engine.complementarity import solve_box_lcp as solve_box_lcp
@@ -51,9 +53,11 @@ _PUBLIC = {
         "SceneError",
         "Simulation",
         "StatesInvalid",
+        "preview",
         "recording_steps",
         "rollout",
         "run",
+        "verify",
         "warmup",
     ),
     "engine.complementarity": (

@@ -8,6 +8,7 @@ errors. A step compares its sums with the gates; only if a gate is exceeded are 
     [GATES : LIMITS]              gates, and limits that all bodies share
     [LIMITS : LIMITS + j]         how far the anchors of each joint may be apart [m]; inf: any way
     [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
+    [LIMITS + j + n :]            of each body how its kicks vary: accounting/variation.py
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK
 CROSSINGS = 24
 
 # kinds of crossings: anchors apart [m], unexplained energy growth [J], speed [m/s], rate of turning
-# [rad/s]
-APART, GROWTH, TRAVEL, TURN = 24, 29, 34, 39
+# [rad/s], penetration of rigid bodies [m]
+APART, GROWTH, TRAVEL, TURN, DEPTH = 24, 29, 34, 39, 44
 # of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
 # value, its limit, and its joint or body
 FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
-GATES = 44
+GATES = 49
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
-# tolerated growth of energy [J]; limit of the angular speed [rad/s]
-GATE_APART, GATE_KINETIC, SMALL_GROWTH, LIMIT_TURN = 44, 45, 46, 47
+# tolerated growth of energy [J]; least depth that is too deep for any body [m]
+GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 49, 50, 51, 52
 
-LIMITS = 48
+LIMITS = 53
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05
@@ -63,18 +64,15 @@ def note_apart(state: State, j: int, error: float) -> None:
 
 @kernel
 def note_speeds(model: Model, state: State) -> None:
-    """Record bodies whose travel per step exceeds their length, or whose rotation is too large."""
-    kind, extremes = model.bodies.kind, state.extremes
+    """Record bodies whose travel per step exceeds their length."""
+    kind = model.bodies.kind
     first = LIMITS + model.joints.kind.shape[0]
-    most = extremes[LIMIT_TURN]
     for i in range(kind.shape[0]):
         if kind[i] == STATIC:
             continue
-        v, w, limit = load3(state.v_WB_W, i), load3(state.w_WB_W, i), extremes[first + i]
+        v, limit = load3(state.v_WB_W, i), state.extremes[first + i]
         if dot(v, v) > limit * limit:
             note(state, TRAVEL, norm(v), limit, i)
-        if dot(w, w) > most * most:
-            note(state, TURN, norm(w), most, i)
 
 
 @kernel

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import (
     GATE_APART,
+    GATE_DEPTH,
     GATE_KINETIC,
-    LIMIT_TURN,
     LIMITS,
     SMALL_GROWTH,
 )
+from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
@@ -30,15 +31,19 @@ from cardan.engine.world.model import (
     Model,
     Shapes,
 )
-from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.options import Gyroscopic, Integrator, StepOptions
 from cardan.engine.world.state import State
 
 Array = NDArray[np.float64]
 
 # allowed separation of a joint and initial overlap of two bodies, as a share of the smaller body
 LENGTH_SHARE = 0.01
-# rotation per step beyond which joints and contacts are no longer accurate [rad]
-LARGEST_TURN = 0.2
+# rotation per step beyond which contacts and joints are no longer accurate [rad]
+LARGEST_TOUCHING_TURN, LARGEST_TURN = 0.15, 0.2
+# the same of bodies that nothing holds and nothing touches [rad]
+LARGEST_FREE_TURN = 0.5
+# how deep rigid bodies may be in one another, as a share of the thinner one
+DEPTH_SHARE = 0.1
 # least length of a body without shapes, as a share of the scene
 POINT_SHARE = 0.01
 # m/s: the kinetic energy of all bodies at this speed counts as zero, as in reports.py
@@ -47,7 +52,7 @@ REST_SPEED = 1e-3
 
 def room_of_extremes(n_bodies: int, n_joints: int) -> int:
     """Length of state.extremes; n_bodies includes the world."""
-    return LIMITS + n_joints + n_bodies
+    return LIMITS + n_joints + n_bodies + VARIED * n_bodies
 
 
 def rotation_matrices(q: Array) -> Array:
@@ -111,17 +116,37 @@ def lengths_of_points(model: Model, p_WB: Array) -> Array:
     return np.maximum(length, POINT_SHARE * scene)
 
 
-def body_lengths(model: Model, p_WB: Array) -> Array:
-    """(n,) m: the longest edge of the box about the shapes of each body, in its axes."""
-    shapes, n = model.shapes, len(model.bodies.kind)
-    lower, upper = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
+def edges(shapes: Shapes, n_bodies: int) -> Array:
+    """(n, 3) m: edges of the box about the shapes of each body, in its axes; no shapes: -inf."""
+    lower, upper = np.full((n_bodies, 3), np.inf), np.full((n_bodies, 3), -np.inf)
     least, most = bounds(shapes)
     np.minimum.at(lower, shapes.body, least)
     np.maximum.at(upper, shapes.body, most)
+    return upper - lower
+
+
+def body_lengths(model: Model, p_WB: Array) -> Array:
+    """(n,) m: the longest edge of the box about the shapes of each body, in its axes."""
     length = lengths_of_points(model, p_WB)
-    shaped = np.isfinite(upper[:, 0]) & np.isfinite(lower[:, 0])
-    length[shaped] = (upper - lower)[shaped].max(axis=1)
+    edge = edges(model.shapes, len(model.bodies.kind))
+    shaped = np.isfinite(edge[:, 0])
+    length[shaped] = edge[shaped].max(axis=1)
     return length
+
+
+def depth_limits(model: Model) -> Array:
+    """(n,) m: how deep others may be in each dynamic body; inf: any depth."""
+    moving = model.bodies.kind == DYNAMIC
+    thickness = np.abs(edges(model.shapes, len(moving))).min(axis=1)
+    return np.where(moving & (thickness > 0.0), DEPTH_SHARE * thickness, np.inf)
+
+
+def keeps_momentum(bodies: Bodies, options: StepOptions) -> NDArray[np.bool_]:
+    """(n,): of which bodies the drift keeps state.L_conserved (integrators/advance_poses.py)."""
+    own = (bodies.kind == DYNAMIC) & (bodies.node < 0)
+    round_one = bodies.inertia_B[:, :1, :1] * np.eye(3)
+    uneven = (bodies.inertia_B != round_one).any(axis=(1, 2))
+    return own & uneven & (options.gyroscopic == Gyroscopic.IMPLICIT)
 
 
 def shorter_length(model: Model, length: Array, a: Any, b: Any) -> Array:
@@ -145,8 +170,8 @@ def joint_limits(model: Model, length: Array) -> Array:
     return np.where(joints.cfm > 0.0, np.inf, LENGTH_SHARE * shorter)
 
 
-def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
-    """Least kinetic energy with which a body exceeds its speed (n,) [m/s] or rotation rate [J].
+def least_kinetic(bodies: Bodies, speed: Array) -> float:
+    """Least kinetic energy with which a body exceeds its speed (n,) [m/s], in J.
 
     The kinetic energy of kinematic bodies is not counted: with any of them the result is -1.
     """
@@ -156,16 +181,23 @@ def least_kinetic(bodies: Bodies, speed: Array, turning: float) -> float:
     if not moving.any():
         return np.inf
     thrown = 0.5 * bodies.mass[moving] * speed[moving] ** 2
-    spun = 0.5 * np.linalg.eigvalsh(bodies.inertia_B[moving])[:, 0] * turning**2
     # margin for the rounding of sums
-    return float((1.0 - 1e-9) * min(thrown.min(), spun.min()))
+    return float((1.0 - 1e-9) * thrown.min())
+
+
+def turn_limits(model: Model, touching: NDArray[np.bool_]) -> Array:
+    """(n,) rad: how far bodies may turn in a step about an axis that moves."""
+    held = np.zeros(len(touching), bool)
+    held[model.joints.body_a] = held[model.joints.body_b] = True
+    free = np.where(held, LARGEST_TURN, LARGEST_FREE_TURN)
+    return np.where(touching, LARGEST_TOUCHING_TURN, free)
 
 
 def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     """Write the limits of a run into state.extremes, whose layout is in accounting/crossings.py.
 
     The anchors of a joint may separate by LENGTH_SHARE of the smaller body; a body that can touch
-    others may move by its own length per step, and every body may rotate by LARGEST_TURN. Smooth
+    others may move by its own length per step, and rotate by its turn_limits. Smooth
     integrators have no contacts and are of high order: they have no limits of speed.
 
     Reads   state at the start
@@ -176,16 +208,20 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     length = body_lengths(model, state.p_WB)
     apart = joint_limits(model, length)
     speed = np.full(len(length), np.inf)
-    turning = np.inf
+    turning = np.full(len(length), np.inf)
     if options.integrator == Integrator.SEMI_IMPLICIT_EULER:
         touching = can_touch(model.shapes, len(length)) & (bodies.kind != STATIC)
         speed[touching] = length[touching] / h
-        turning = LARGEST_TURN / h
+        turning = turn_limits(model, touching) / h
     extremes[GATE_APART] = apart.min(initial=np.inf)
-    extremes[GATE_KINETIC] = least_kinetic(bodies, speed, turning)
-    extremes[LIMIT_TURN] = turning
+    extremes[GATE_KINETIC] = least_kinetic(bodies, speed)
     lifted = float(np.linalg.norm(state.gravity_W)) * float(bodies.mass @ length)
     rest = 0.5 * float(bodies.mass.sum()) * REST_SPEED**2
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest
     extremes[LIMITS : LIMITS + n_joints] = apart
-    extremes[LIMITS + n_joints :] = speed
+    extremes[LIMITS + n_joints : LIMITS + n_joints + len(length)] = speed
+    varied = extremes[LIMITS + n_joints + len(length) :].reshape(-1, VARIED)
+    depth = depth_limits(model)
+    varied[:, DEPTH_LIMIT], extremes[GATE_DEPTH] = depth, depth.min(initial=np.inf)
+    varied[:, TURN_LIMIT] = turning
+    varied[:, KEEPS_L] = keeps_momentum(bodies, options)

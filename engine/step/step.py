@@ -10,6 +10,12 @@ from __future__ import annotations
 from cardan.engine.accounting.breaking import break_joints
 from cardan.engine.accounting.extremes import record_extremes, record_motion
 from cardan.engine.accounting.sampling import is_due, write_sample
+from cardan.engine.accounting.variation import (
+    record_depths,
+    record_free_turns,
+    record_impacts,
+    record_variation,
+)
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.compiler.handles import opened
 from cardan.engine.compiler.kernel import kernel
@@ -116,10 +122,14 @@ def end_step(world: World, is_free: bool) -> None:
     state.time[0] = state.step[0] * h
     if is_free:
         record_motion(model, state)
+        record_free_turns(world)
     else:
         break_joints(model.joints, state, work.rows, work.problem, h, world.events)
         update_sleep(world)
         record_extremes(model, state, work.contacts, report)
+        record_variation(world)
+        record_depths(world, work.contacts)
+        record_impacts(world, work.contacts)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE

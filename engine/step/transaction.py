@@ -7,6 +7,7 @@ copied only where contacts may be looked for again behind it.
 
 from __future__ import annotations
 
+from cardan.engine.accounting.crossings import CROSSINGS
 from cardan.engine.collision.find_contacts import can_any_touch
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.state import ContactCache, State
@@ -35,7 +36,8 @@ def copy_motion(source: State, target: State) -> None:
         target.ledger[k] = source.ledger[k]
     for k in range(source.momentum_in.shape[0]):
         target.momentum_in[k] = source.momentum_in[k]
-    for k in range(source.extremes.shape[0]):
+    # limits, and what the end of a step alone writes, need no copy
+    for k in range(CROSSINGS):
         target.extremes[k] = source.extremes[k]
     for f in range(source.twist.shape[0]):
         target.twist[f] = source.twist[f]

@@ -23,6 +23,7 @@ from cardan.service.simulations.admission import NewBatch, NewRun
 MOST_CHECKED = 500
 PROBE_SECONDS = 0.2
 METRICS = (
+    "verdict.status",
     "energy.max_relative_drift",
     "energy.final",
     "momentum.max_linear_drift",
@@ -141,7 +142,7 @@ def _check_metrics(ask: BatchRequest) -> None:
             code="not_a_metric",
             message="A metric is a key of the summary, as energy.max_relative_drift.",
             got=shown(name),
-            hint=f"For example {METRICS[0]} or {METRICS[-1]}.",
+            hint=f"For example {METRICS[1]} or {METRICS[-1]}.",
         )
         for number, name in enumerate(ask.metrics or ())
         if not METRIC_NAME.fullmatch(name)

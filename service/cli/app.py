@@ -61,23 +61,29 @@ def run(
     changes: Changes = None,
     url: Url = None,
     as_json: Json = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="exit status 4 unless the verdict is `trusted`")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="run again with dt/2 and dt/4, and compare")
+    ] = False,
 ) -> None:
     """Simulate a scene here, or on a server with --url."""
     from cardan.service.cli.running import RunOptions
     from cardan.service.cli.running import run as start
 
-    start(RunOptions(scene, output, summary, changes or (), url, as_json))
+    start(RunOptions(scene, output, summary, changes or (), url, as_json, strict, verify))
 
 
 @app.command()
 def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = False) -> None:
     """Say everything that is wrong with a scene, and what it would cost."""
-    from cardan.engine import SceneError, Simulation
+    from cardan.engine import SceneError, preview
     from cardan.service.cli.scene_source import read_scene
 
     try:
         checked, _ = read_scene(scene, changes or ())
-        Simulation(checked)
+        ahead = preview(checked)
     except SceneInvalid as error:
         console.stop_with_faults(error.errors, as_json=as_json)
     except SceneError as error:
@@ -87,10 +93,26 @@ def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = Fals
     if as_json:
         listed = [warning.model_dump() for warning in warnings]
         found: dict[str, Any] = {"valid": True, "warnings": listed, "counts": counts}
+        found["preview"] = ahead
         console.print_json(found | {"scene_hash": scene_hash(checked)})
         return
     console.print_faults(warnings, "warning", "yellow")
-    console.print_pairs({"valid": checked.name or scene, **counts})
+    console.print_pairs({"valid": checked.name or scene, **counts, **preview_words(ahead)})
+
+
+def preview_words(ahead: dict[str, Any]) -> dict[str, Any]:
+    """A preview as pairs of words and values; without what there is nothing to say of."""
+    redundant = [f"{one['joint']} ({one['equations']})" for one in ahead["redundant"]]
+    overlaps = [f"{one['body']} and {one['other_body']}" for one in ahead["overlaps"]]
+    steps = {f"largest dt by {what} [s]": dt for what, dt in ahead["steps"].items()}
+    said = {
+        "degrees of freedom": ahead["degrees_of_freedom"],
+        "redundant equations": ", ".join(redundant) or None,
+        "overlap at the start": ", ".join(overlaps) or None,
+        "hang on nothing": ", ".join(ahead["loose"]) or None,
+        **steps,
+    }
+    return {words: value for words, value in said.items() if value is not None}
 
 
 @app.command("import")

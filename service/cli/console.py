@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cardan.schemas import Fault
 
-DONE, DIFFERENT, INVALID, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, DIFFERENT, INVALID, FAILED, DOUBTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 Tell = Callable[[float, str], None]
 

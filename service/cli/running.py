@@ -31,13 +31,19 @@ class RunOptions:
     changes: Sequence[str] = ()
     url: str | None = None
     as_json: bool = False
+    strict: bool = False
+    verify: bool = False
 
 
 def run(options: RunOptions) -> None:
-    """Do it; ends with 0, 2 or 3 (130 when interrupted, with what was recorded kept)."""
+    """Do it; ends with 0, 2 or 3 (130 when interrupted, with what was recorded kept).
+
+    With `strict` a run that is not trusted ends with 4.
+    """
     _check_output(options)
+    asked = ("/simulation/verify=true",) if options.verify else ()
     try:
-        scene, document = read_scene(options.scene, options.changes)
+        scene, document = read_scene(options.scene, (*options.changes, *asked))
     except SceneInvalid as error:
         console.stop_with_faults(error.errors, as_json=options.as_json)
     summary = _on_server(options, document) if options.url else _here(options, scene)
@@ -49,6 +55,8 @@ def run(options: RunOptions) -> None:
         raise typer.Exit(console.INTERRUPTED)
     if status != "succeeded":
         raise typer.Exit(console.FAILED)
+    if options.strict and _at(summary, "verdict.status") != "trusted":
+        raise typer.Exit(console.DOUBTED)
 
 
 def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
@@ -65,6 +73,14 @@ def simulate(scene: Scene, tell: console.Tell) -> tuple[Tables, dict[str, Any]]:
             progress=lambda step, total: tell(step / max(total, 1), f"step {step}/{total}"),
             should_stop=lambda: bool(interrupted),
         )
+        if scene.simulation.verify and summary["status"] == "succeeded":
+            found = engine.verify(
+                scene,
+                progress=lambda done: tell(done, "smaller steps"),
+                should_stop=lambda: bool(interrupted),
+            )
+            if found is not None:
+                engine.add_verification(summary, found)
     summary = finite_values(summary)
     if interrupted and summary.get("status") != "failed":
         summary["status"], summary["reason"] = "cancelled", "interrupted by the user"
@@ -159,6 +175,9 @@ def _report(options: RunOptions, summary: Mapping[str, Any]) -> None:
 
 _SHOWN = {
     "verdict.status": "verdict",
+    "verification.horizon": "independent of dt up to [s]",
+    "verification.order": "observed order",
+    "verification.position_error": "position error by dt [m]",
     "steps": "steps",
     "time": "simulated time [s]",
     "energy.max_relative_drift": "energy drift",

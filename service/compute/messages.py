@@ -98,6 +98,7 @@ class Checked:
     faults: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     seconds_per_step: float | None = None
     total_steps: int = 0
+    preview: Mapping[str, Any] | None = None  # keys of schemas.api.ScenePreview
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cardan.schemas import Fault, Limits, SceneInvalid, apply_overrides, load_scene, scene_warnings
-from cardan.schemas.api import ValidationReport
+from cardan.schemas.api import ScenePreview, ValidationReport
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import (
@@ -86,6 +86,7 @@ def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
     return m.Checked(
         seconds_per_step=_seconds_per_step(simulation, order.probe_s),
         total_steps=simulation.total_steps,
+        preview=engine.preview(scene) if order.probe_s > 0.0 else None,
     )
 
 
@@ -113,6 +114,7 @@ def _report_on(intake: Intake, checked: m.Checked) -> ValidationReport:
         counts=intake.counts,
         estimate=None if cost is None else {"seconds": cost * intake.counts.steps},
         scene_hash=intake.text.hash,
+        preview=None if checked.preview is None else ScenePreview.model_validate(checked.preview),
     )
 
 

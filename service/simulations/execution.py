@@ -76,6 +76,7 @@ class Execution:
             return self._failed("engine_error", f"{type(error).__name__}: {error}")
 
     def _simulate(self, item: m.RunItem) -> m.Done:
+        from cardan import engine
         from cardan.engine.recording import recorded
         from cardan.service.recordings.engine_tables import finite_values
 
@@ -99,6 +100,12 @@ class Execution:
             simulation = variants.simulation(scene)
             recording, again = recorded(simulation, keep=True, progress=self._progress)
             summary = again if again["status"] == "failed" else summary
+        if scene.simulation.verify and event == RunEvent.SUCCEEDED:
+            found = engine.verify(scene, should_stop=self._should_stop)
+            if found is None:
+                event, error = self._stopped()
+            else:
+                engine.add_verification(summary, found)
         summary = finite_values(summary)
         if recording is not None:
             self._store(scene, recording.tables(), summary, Path(item.folder))
@@ -137,11 +144,14 @@ class Execution:
                 "message": str(reason),
                 "retryable": False,
             }
-        why = self._reason(self._number)
-        if why is not None and summary["status"] != "succeeded":
-            message = STOPPED.get(RunEvent(why), "Stopped.")
-            return why, {"code": why, "message": message, "retryable": True}
+        if self._reason(self._number) is not None and summary["status"] != "succeeded":
+            return self._stopped()
         return RunEvent.SUCCEEDED, None
+
+    def _stopped(self) -> tuple[str, dict[str, Any] | None]:
+        why = str(self._reason(self._number))
+        message = STOPPED.get(RunEvent(why), "Stopped.")
+        return why, {"code": why, "message": message, "retryable": True}
 
     def _failed(self, code: str, message: str, **more: Any) -> m.Done:
         error = {"code": code, "message": message, "retryable": code == "storage_failed", **more}

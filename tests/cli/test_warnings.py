@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import ROOT, SCENE
 
 SPINNING = json.loads(json.dumps(SCENE))
-SPINNING["bodies"][2]["angular_velocity"] = [0, 200, 0]
+SPINNING["bodies"][2] |= {"angular_velocity": [10, 200, 0], "inertia": [0.02, 0.01, 0.03]}
 SPINNING["joints"] = []
 
 
@@ -27,7 +27,7 @@ def test_warnings_are_printed_without_a_terminal(careless):
     assert done.returncode == 0, done.stderr
     warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warnings) == 1
-    for word in ("'bob'", "0.4 rad", "0.2 rad", "0.002 s (step 1)", "simulation.dt"):
+    for word in ("'bob'", "0.4 rad", "0.15 rad", "0.004 s (step 2)", "simulation.dt"):
         assert word in warnings[0]
     assert "warning" not in done.stdout
     assert ["verdict", "suspect"] in [line.split() for line in done.stdout.splitlines()]
@@ -46,8 +46,24 @@ def test_json_keeps_warnings_in_the_summary(cardan, careless):
     assert len(summary["warnings"]) == 1
     (finding,) = summary["verdict"]["findings"]
     assert (finding["quantity"], finding["body"]) == ("turn_per_step", "bob")
-    assert finding["value"] == pytest.approx(0.4)
-    assert finding["limit"] == pytest.approx(0.2)
+    assert finding["value"] == pytest.approx(0.4, abs=0.005)
+    assert finding["limit"] == pytest.approx(0.15)
+
+
+def test_a_strict_run_ends_with_a_status_of_its_own_unless_it_is_trusted(
+    cardan, careless, scene_file
+):
+    assert cardan("run", careless).exit_code == 0
+    assert cardan("run", careless, "--strict").exit_code == 4
+    assert cardan("run", scene_file, "--strict").exit_code == 0
+
+
+def test_a_verified_run_says_how_far_its_answer_goes(cardan, scene_file):
+    result = cardan("run", scene_file, "--verify", "--json")
+    summary = json.loads(result.stdout)
+    assert summary["verification"]["within"]
+    assert summary["verification"]["horizon"] == pytest.approx(summary["time"])
+    assert "verification" not in json.loads(cardan("run", scene_file, "--json").stdout)
 
 
 def test_a_good_run_warns_of_nothing(cardan, scene_file):

@@ -1,5 +1,7 @@
 """Runs that leave their limits say so, with the place and the time; others are trusted."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -86,7 +88,7 @@ def test_joints_that_come_apart_are_found_when_they_do():
     assert finding["value"] == pytest.approx(worst, rel=1e-6)
     assert simulation.summary()["verdict"]["status"] == "wrong"
     text = next(said for said in simulation.warnings() if "comes apart" in said)
-    for word in (joint, f"{finding['value']:.3g} m", "0.001 m", "reduced", "simulation.dt"):
+    for word in (joint, f"{finding['value']:.3g} m", "0.001 m", "distance", "simulation.dt"):
         assert word in text, text
 
 
@@ -107,6 +109,18 @@ def gaps_of(poses, start, anchors):
 
 
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_what_is_said_to_mend_a_light_rope_mends_it(formulation):
+    scene = crane(formulation=formulation)
+    careless = ran(scene)
+    assert careless.summary()["verdict"]["status"] == "wrong"
+    text = next(text for text in ran(crane()).warnings() if "comes apart" in text)
+    scene["simulation"] |= {"dt": float(re.search(r"at most (\S+) s", text).group(1))}
+    scene["simulation"]["duration"] = 0.1
+    mended = ran(scene)
+    assert mended.summary()["joints"]["max_position_error"] < 0.01 * LINK
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_a_chain_of_heavy_links_is_trusted(formulation):
     simulation = ran(crane(mass=100.0, formulation=formulation))
     assert simulation.summary()["verdict"] == {"status": "trusted", "findings": []}
@@ -115,7 +129,7 @@ def test_a_chain_of_heavy_links_is_trusted(formulation):
 def test_energy_that_grows_from_nothing_is_found():
     careless, sensible = ran(comet(0.02)), ran(comet(0.0001))
     assert sensible.findings() == []
-    finding = the_finding(careless, "energy_growth")
+    finding = next(one for one in careless.findings() if one["quantity"] == "energy_growth")
     energy = careless.summary()["energy"]
     assert finding["value"] >= energy["final"] - energy["initial"] > finding["limit"]
     assert 0.0 < finding["first_time"] <= careless.time
@@ -149,17 +163,103 @@ def test_what_can_touch_nothing_may_fly_as_fast_as_it_likes():
 
 
 def test_a_body_that_turns_far_in_a_step_is_named_with_the_time_of_it():
-    disc = {"name": "disc", "mass": 1.0, "inertia": [0.1] * 3}
-    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
-    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "motor": {"type": "force", "target": 100.0}}
-    # w = 1000 t: 0.2 rad a step of 1 ms from 200 rad/s on, after 200 steps
-    simulation = ran(document([disc], [hinge], simulation={"dt": 0.001, "duration": 0.3}))
+    top = {"name": "top", "mass": 1.0, "inertia": [0.1, 0.1, 0.2], "angular_velocity": [5, 0, 10]}
+    spin = {"type": "wrench", "body": "top", "axes": "body", "torque": [0, 0, 200.0]}
+    # w_z = 10 + 1000 t: half a rad a step of 1 ms after 490 steps
+    simulation = ran(free(top, dt=0.001, duration=0.7) | {"forces": [spin]})
     finding = the_finding(simulation, "turn_per_step")
-    assert (finding["body"], finding["worst"]) == ("disc", "disc")
-    assert finding["first_time"] == pytest.approx(0.2, abs=0.0015)
-    assert finding["value"] == pytest.approx(0.3, rel=1e-6)
-    assert finding["limit"] == pytest.approx(0.2)
+    assert (finding["body"], finding["worst"]) == ("top", "top")
+    assert finding["first_time"] == pytest.approx(0.49, abs=0.002)
+    assert finding["value"] == pytest.approx(0.71, rel=1e-3)
+    assert finding["limit"] == pytest.approx(0.5)
     assert simulation.summary()["verdict"]["status"] == "suspect"
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.05])
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_rotor_is_trusted_at_any_speed(offset, formulation):
+    disc = {"name": "disc", "mass": 1.0, "inertia": [0.1, 0.1, 0.2], "position": [offset, 0, 0]}
+    disc |= {"angular_velocity": [0, 0, 900.0], "linear_velocity": [0, 900.0 * offset, 0]}
+    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
+    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
+    simulation = {"dt": 0.001, "duration": 0.5, "formulation": formulation}
+    found = ran(document([disc], [hinge], simulation=simulation, gravity=[0, 0, 0]))
+    assert found.summary()["verdict"] == {"status": "trusted", "findings": []}
+
+
+def test_a_body_that_spins_about_its_own_axis_is_trusted():
+    disc = {"name": "disc", "mass": 1.0, "inertia": [0.1, 0.15, 0.2]}
+    simulation = ran(free(disc | {"angular_velocity": [0, 0, 900.0]}, dt=0.001))
+    assert simulation.findings() == []
+
+
+def oscillator(product, turns):
+    """A mass on a spring, frequency times step `product`, for `turns` rad."""
+    body = {"name": "bob", "position": [1.2, 0, 0], "mass": 1.0, "inertia": [0.01] * 3}
+    w = product / 0.001
+    spring = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    spring |= {"anchor2": [1.2, 0, 0], "stiffness": w * w, "rest": 1.0}
+    return free(body, dt=0.001, duration=turns / w) | {"forces": [spring]}
+
+
+def test_a_step_that_is_long_for_an_oscillation_is_found_and_the_remedy_mends_it():
+    assert ran(oscillator(0.05, 60.0)).findings() == []
+    simulation = ran(oscillator(0.2, 60.0))
+    finding = the_finding(simulation, "step_error")
+    # the phase of the kick in the middle of the step: (w h)^2/24 of it is missed
+    assert finding["value"] == pytest.approx(60.0 * 0.2**2 / 24.0, rel=0.5)
+    dt = float(re.search(r"at most (\S+) s", finding["change"]).group(1))
+    assert 0.0002 < dt < 0.001
+    mended = oscillator(0.2, 60.0)
+    mended["simulation"]["dt"] = dt
+    assert ran(mended).findings() == []
+
+
+def balls_in_a_row(count, **contact):
+    """Balls of 10 cm that touch, and one that comes at 1 m/s."""
+    row = [ball(name=f"b{k}", position=[0.1 * k, 0, 1]) for k in range(count)]
+    row[0] |= {"position": [-0.02, 0, 1], "linear_velocity": [1.0, 0, 0]}
+    for one in row:
+        one["shapes"] = [{"type": "sphere", "radius": 0.05, "material": "steel"}]
+    contact = {"restitution_threshold": 0.01, **contact}
+    steel = {"steel": {"restitution": 1.0, "friction": 0.0}}
+    return free(*row, dt=0.001, contact=contact) | {"materials": steel}
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+def test_impacts_of_one_body_with_two_others_are_found(law):
+    finding = the_finding(ran(balls_in_a_row(3, restitution_law=law)), "simultaneous_impacts")
+    assert finding["body"] == "b1"
+    assert "propagating" in finding["change"]
+    assert ran(balls_in_a_row(2, restitution_law=law)).findings() == []
+    assert ran(balls_in_a_row(3, restitution_law="propagating")).findings() == []
+
+
+def test_rigid_bodies_deep_in_one_another_are_found():
+    heavy = crate("heavy", 0.0) | {"position": [0, 0, 0.5], "mass": 1.0}
+    fast = heavy | {"linear_velocity": [0, 0, -100.0], "position": [0, 0, 0.35]}
+    found = {one["quantity"] for one in ran(free(fast, ground(), dt=0.001), 3).findings()}
+    assert "penetration" in found
+    assert ran(free(heavy, ground(), dt=0.001), 3).findings() == []
+
+
+def two_rods(angle, dt, duration):
+    """Two bobs of 1 m each, let go at an angle [rad]."""
+    bodies, joints, parent = [], [], "world"
+    x, z = float(np.sin(angle)), -float(np.cos(angle))
+    for k in range(2):
+        name = f"bob{k}"
+        body = {"name": name, "position": [(k + 1) * x, 0, (k + 1) * z], "mass": 1.0}
+        bodies.append({**body, "inertia": [0.01] * 3})
+        hinge = {"name": f"pin{k}", "type": "hinge", "parent": parent, "child": name}
+        joints.append({**hinge, "anchor": [k * x, 0, k * z], "axis": [0, 1, 0]})
+        parent = name
+    return document(bodies, joints, simulation={"dt": dt, "duration": duration})
+
+
+def test_chaos_is_not_trusted_and_small_swings_are():
+    assert ran(two_rods(0.3, 0.001, 10.0)).findings() == []
+    the_finding(ran(two_rods(2.5, 0.001, 20.0)), "step_error")
 
 
 def crate(name, x, size=1.0):
@@ -193,7 +293,7 @@ def test_many_overlaps_are_counted_and_the_worst_are_listed():
 
 
 def test_findings_outlive_pauses_and_snapshots():
-    scene = free(ball(angular_velocity=[0, 0, 300.0]), crate("a", 3.0), crate("b", 3.9), dt=0.001)
+    scene = free(ball(linear_velocity=[0, 0, 300.0]), crate("a", 3.0), crate("b", 3.9), dt=0.001)
     whole = ran(scene, 20)
     parts = simulate(scene)
     for _ in range(10):
@@ -215,12 +315,14 @@ def test_a_run_that_blew_up_is_wrong():
 
 
 def test_findings_have_the_keys_of_the_summary():
-    fast = ball(linear_velocity=[500.0, 0, 0], angular_velocity=[0, 0, 900.0])
-    simulation = ran(free(fast, crate("a", 3.0), crate("b", 3.9), dt=0.001), 5)
+    fast = ball(linear_velocity=[500.0, 0, 0])
+    spun = {"name": "spun", "mass": 1.0, "inertia": [1, 2, 3], "angular_velocity": [500, 500, 0]}
+    simulation = ran(free(fast, spun, crate("a", 3.0), crate("b", 3.9), dt=0.001), 5)
     verdict = simulation.summary()["verdict"]
-    assert len(verdict["findings"]) == 3
+    found = {one["quantity"] for one in verdict["findings"]}
+    assert found >= {"initial_overlap", "travel_per_step", "turn_per_step"}
     read = Verdict.model_validate(verdict)
-    assert read.model_dump(exclude_defaults=True)["status"] == "suspect"
+    assert read.status == verdict["status"]
     assert not read.model_extra
     assert not any(finding.model_extra for finding in read.findings)
 
@@ -254,8 +356,22 @@ def test_lengths_are_those_of_the_shapes():
     assert length[len(wanted)] == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("name", sorted(set(example_names()) - {"pile"}))
-def test_examples_are_trusted(name):
+# of these a verification shows that half the step leads elsewhere: chaos, and tumbling boxes
+DEPENDENT = {"double-pendulum", "pile", "terrain"}
+
+
+def test_an_example_that_is_chaotic_says_so():
+    finding = the_finding(ran_example("double-pendulum"), "step_error")
+    assert finding["body"] == "lower"
+
+
+def ran_example(name):
+    """An example after its whole duration."""
     simulation = Simulation(load_scene(example_text(name)))
     simulation.advance(simulation.total_steps)
-    assert simulation.summary()["verdict"] == {"status": "trusted", "findings": []}
+    return simulation
+
+
+@pytest.mark.parametrize("name", sorted(set(example_names()) - DEPENDENT))
+def test_examples_are_trusted(name):
+    assert ran_example(name).summary()["verdict"] == {"status": "trusted", "findings": []}

@@ -1,0 +1,176 @@
+"""A scene whose truth is known, and how far a run of it is off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from cardan.engine import Simulation
+
+Document = dict[str, Any]
+Array = NDArray[np.float64]
+Look = Callable[[Simulation], Any]
+Truth = Callable[[float], Any]
+# one entry for each scene of a family
+Parameters = Sequence[Any]
+
+# moments of a run that are compared with the truth, evenly spread and with the last
+LOOKS = 50
+G = 9.81
+
+
+class Case(NamedTuple):
+    """One scene of a family."""
+
+    family: str
+    name: str
+    document: Document
+    look: Look
+    """The quantity that is judged, of a simulation as it is."""
+    truth: Truth | None = None
+    """Its true value at a time [s]; none: that of a run with a much finer step."""
+    scale: float | None = None
+    """What an error is a share of; none: the largest change of the true values."""
+    from_time: float = 0.0
+    """Moments before this are not judged [s]."""
+    other: str | None = None
+    """Formulation of the reference run; none: that of the scene."""
+    changes: Mapping[str, Any] = {}
+    """Further settings of the reference run, of `simulation`."""
+
+
+def scene(
+    bodies: Sequence[Document],
+    joints: Sequence[Document] = (),
+    forces: Sequence[Document] = (),
+    *,
+    dt: float,
+    duration: float,
+    materials: Mapping[str, Any] | None = None,
+    gravity: float = G,
+    **simulation: Any,
+) -> Document:
+    """A scene document; gravity [m/s^2] points down."""
+    document: Document = {
+        "bodies": list(bodies),
+        "joints": list(joints),
+        "forces": list(forces),
+        "gravity": [0.0, 0.0, -gravity],
+        "simulation": {"dt": dt, "duration": duration, **simulation},
+    }
+    if materials:
+        document["materials"] = dict(materials)
+    return document
+
+
+def floor(material: str | None = None) -> Document:
+    """The plane z = 0."""
+    plane: Document = {"type": "plane", "normal": [0, 0, 1]}
+    if material:
+        plane["material"] = material
+    return {"name": "floor", "type": "static", "shapes": [plane]}
+
+
+def mass(name: str, position: Sequence[float], m: float = 1.0, **more: Any) -> Document:
+    """A body of 10 cm that touches nothing."""
+    shape = {"type": "box", "size": [0.1, 0.1, 0.1], "collision_mask": 0}
+    return {"name": name, "position": list(position), "mass": m, "shapes": [shape], **more}
+
+
+def joint(kind: str, child: str, parent: str = "world", **more: Any) -> Document:
+    """A joint, named after what it connects."""
+    return {"name": f"{parent}-{child}", "type": kind, "parent": parent, "child": child, **more}
+
+
+def height(body: str) -> Look:
+    """Height of a body's origin [m]."""
+    return lambda s: [s.poses()[s.body_names.index(body), 2]]
+
+
+def place(*bodies: str) -> Look:
+    """Origins of bodies [m]."""
+
+    def look(s: Simulation) -> Array:
+        rows = [s.body_names.index(body) for body in bodies]
+        return np.asarray(s.poses()[rows, :3]).ravel()
+
+    return look
+
+
+def axis(body: str, k: int = 2) -> Look:
+    """Axis k of a body in W, and where its origin is [-], [m]."""
+
+    def look(s: Simulation) -> list[float]:
+        w, x, y, z = s.poses()[s.body_names.index(body), 3:]
+        rows = (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        )
+        return [row[k] for row in rows]
+
+    return look
+
+
+def turn(name: str) -> Look:
+    """First coordinate of a joint [rad or m]."""
+
+    def look(s: Simulation) -> list[float]:
+        table = s.joint_table()
+        return [float(table["q"][table["joint"] == s.joint_names.index(name)][0])]
+
+    return look
+
+
+def by_equation(rate: Callable[[float, Array], Any], start: Sequence[float], end: float) -> Truth:
+    """The first coordinate of y' = rate(t, y), solved to 1e-10."""
+    found = solve_ivp(
+        rate, (0.0, end * 1.01), list(start), "DOP853", rtol=1e-10, atol=1e-12, dense_output=True
+    )
+    return lambda t: [found.sol(t)[0]]
+
+
+def looked(document: Document, case: Case) -> tuple[Simulation, Array, Array]:
+    """A run of a document: itself at the end, the moments (k,) [s] and the values (k, q)."""
+    from cardan.schemas import load_scene
+
+    simulation = Simulation(load_scene(document))
+    total = simulation.total_steps
+    times, values = [0.0], [np.atleast_1d(np.asarray(case.look(simulation), float))]
+    for k in range(1, LOOKS + 1):
+        due = round(k * total / LOOKS)
+        simulation.advance(due - simulation.step_count)
+        times.append(due * simulation.time_step)
+        values.append(np.atleast_1d(np.asarray(case.look(simulation), float)))
+    return simulation, np.array(times), np.array(values)
+
+
+def reference(case: Case, refinement: int) -> tuple[Array, Array]:
+    """Moments and values of a run of the case with dt / refinement."""
+    simulation = dict(case.document["simulation"])
+    simulation["dt"] = simulation.get("dt", 0.001) / refinement
+    if case.other is not None:
+        simulation["formulation"] = case.other
+    simulation |= case.changes
+    _, times, values = looked({**case.document, "simulation": simulation}, case)
+    return times, values
+
+
+def scale_of(case: Case, true: Array) -> float:
+    """What errors of a case are a share of."""
+    if case.scale is not None:
+        return case.scale
+    return float(np.linalg.norm(np.ptp(true, axis=0)))
+
+
+def off_by(case: Case, times: Array, values: Array, true: Array) -> float:
+    """The largest error as a share of the scale; inf where there is no number."""
+    judged = times >= case.from_time
+    error = np.linalg.norm((values - true)[judged], axis=1)
+    if not np.isfinite(error).all():
+        return float("inf")
+    return float(error.max() / scale_of(case, true))

@@ -1,0 +1,97 @@
+"""Runs of all scenes: how far each is off, and what the verdict says of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.trust import elastic, machines, smooth, touching
+from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
+from benchmarks.trust.held_out import held_out
+
+# a result is right when it is off by at most this share of its scale
+RIGHT = 0.05
+# references by runs: finer by these, and no further apart than this share of the scale
+COARSE, FINE, AGREED = 16, 32, 0.01
+
+FAMILIES = (
+    smooth.pendulums, smooth.oscillators, smooth.torsions, smooth.double_pendulums, smooth.tops,
+    smooth.rotors, smooth.chains, smooth.orbits, smooth.drags,
+    machines.servos, machines.arms, machines.gears, machines.sliders, machines.four_bars,
+    machines.loops,
+    touching.bounces, touching.slopes, touching.stacks, touching.brakes, touching.bullets,
+    touching.cradles, touching.overlaps, touching.rollers, touching.known, touching.dominoes,
+    *elastic.FAMILIES,
+)  # fmt: skip
+
+
+class Result(NamedTuple):
+    """What a scene gave."""
+
+    family: str
+    name: str
+    held_out: bool
+    off: float
+    """Error as a share of the scale; nan: no two references agree, or the scene is refused."""
+    status: str
+    """Of the verdict."""
+    found: tuple[str, ...]
+    """Quantities of the findings."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the result is off by at most RIGHT."""
+        return self.off <= RIGHT
+
+
+def cases(families: Sequence[str] = ()) -> Iterator[tuple[bool, Case]]:
+    """All scenes, those that are held out last, each with whether it is."""
+    chosen = chain.from_iterable(family() for family in FAMILIES)
+    for is_held_out, some in ((False, chosen), (True, held_out())):
+        for case in some:
+            if not families or case.family in families:
+                yield is_held_out, case
+
+
+def true_values(case: Case, times: Array) -> Array | None:
+    """The truth at these times; None where references do not agree."""
+    if case.truth is not None:
+        return np.array([np.atleast_1d(case.truth(t)) for t in times], float)
+    _, coarse = reference(case, COARSE)
+    _, fine = reference(case, FINE)
+    apart = np.linalg.norm(coarse - fine, axis=1).max()
+    return fine if apart <= AGREED * scale_of(case, fine) else None
+
+
+def result_of(is_held_out: bool, case: Case) -> Result:
+    """Run one scene."""
+    simulation, times, values = looked(case.document, case)
+    true = true_values(case, times)
+    off = float("nan") if true is None else off_by(case, times, values, true)
+    verdict = simulation.summary()["verdict"]
+    found = tuple(
+        f"{one['quantity']} {one['value'] / one['limit']:.2g}" if one["limit"] else one["quantity"]
+        for one in verdict["findings"]
+    )
+    return Result(case.family, case.name, is_held_out, off, verdict["status"], found)
+
+
+def measure(families: Sequence[str] = ()) -> list[Result]:
+    """Run all scenes, telling each as it is done."""
+    results = []
+    for is_held_out, case in cases(families):
+        began = time.perf_counter()
+        result = result_of(is_held_out, case)
+        results.append(result)
+        trusted = result.status == "trusted"
+        missed = "" if np.isnan(result.off) or result.right == trusted else "  <-- MISS"
+        print(
+            f"{result.family}: {result.name}: off {result.off:.3g}, {result.status} "
+            f"{', '.join(result.found)} ({time.perf_counter() - began:.1f} s){missed}",
+            flush=True,
+        )
+    return results

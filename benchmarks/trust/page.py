@@ -1,0 +1,74 @@
+"""docs/verification/trust.md: how often the verdict is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.trust.case import LOOKS
+from benchmarks.trust.held_out import SEED
+from benchmarks.trust.measure import AGREED, COARSE, FINE, RIGHT, Result
+
+PAGE = Path("docs/verification/trust.md")
+STATUSES = ("trusted", "suspect", "wrong")
+
+HEAD = f"""# How often the verdict is right
+
+`make trust` writes this page. Each scene has a known answer: a closed form, an equation solved to
+1e-10, or runs of the engine with a {COARSE}th and a {FINE}nd of the step (in the other formulation
+where there are two) that agree to {100 * AGREED:g} %. A result is *right* if at {LOOKS} moments it
+is off by at most {100 * RIGHT:g} % of its scale: amplitude, drop, way, size. The scenes held out
+have parameters drawn from seed {SEED}; limits were not chosen by them.
+"""
+
+
+def matrix(results: Sequence[Result]) -> list[str]:
+    """The confusion matrix as a Markdown table."""
+    lines = ["| result | " + " | ".join(STATUSES) + " | scenes |", "|---|" + "---|" * 4]
+    for word, right in (("right", True), ("wrong", False)):
+        kind = [one for one in results if one.right == right]
+        counts = [sum(one.status == status for one in kind) for status in STATUSES]
+        lines.append(f"| {word} | " + " | ".join(map(str, counts)) + f" | {len(kind)} |")
+    return lines
+
+
+def row(one: Result) -> str:
+    """One scene as a row."""
+    words = ", ".join(one.found) or "-"
+    held = "yes" if one.held_out else ""
+    off = "no number" if np.isinf(one.off) else f"{100 * one.off:.3g} %"
+    return f"| {one.family} | {one.name} | {held} | {off} | {one.status} | {words} |"
+
+
+def write_page(results: Sequence[Result]) -> None:
+    """Write the page and print the matrices."""
+    known = [one for one in results if not np.isnan(one.off)]
+    lines = [HEAD]
+    parts = (
+        ("All scenes", known),
+        ("Scenes by which limits were chosen", [one for one in known if not one.held_out]),
+        ("Scenes held out", [one for one in known if one.held_out]),
+    )
+    for title, some in parts:
+        lines += [f"## {title}", "", *matrix(some), ""]
+    print("\n".join(lines[1:]))
+    columns = (
+        "| family | scene | held out | off by | verdict | findings, in multiples of their limit |"
+    )
+    head = [columns, "|---|---|---|---|---|---|"]
+    false = [one for one in known if not one.right and one.status == "trusted"]
+    alarms = [one for one in known if one.right and one.status != "trusted"]
+    for title, some in (
+        ("Wrong and trusted", false),
+        ("Right and not trusted", alarms),
+        ("Every scene", known),
+    ):
+        lines += [f"## {title}", ""]
+        lines += [*head, *map(row, some), ""] if some else ["None.", ""]
+    unknown = [f"{one.family}: {one.name}" for one in results if np.isnan(one.off)]
+    if unknown:
+        lines += ["## Left out: no two references agree", "", *(f"- {one}" for one in unknown), ""]
+    PAGE.write_text("\n".join(lines), encoding="utf-8")
+    print(f"wrote {PAGE}")

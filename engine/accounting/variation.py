@@ -1,0 +1,210 @@
+"""How unevenly kicks change velocities: what the error of the step size is estimated from.
+
+Drift, kick, drift is exact where every kick is the same: free fall, constant forces. Of a motion
+with frequency w it misses (w h)^2/24 of the phase, which is h/24 times the sum of the changes from
+one kick to the next, and an impact is late by up to a step. engine/verdict/motion.py compares
+
+    error  ~  h sum |dv_k - dv_(k-1)|        with the reach of the body's motion,
+
+and alike for angular momentum with the amplitude |L|max h sum |L| / sum |dL|. A body that
+turns with its velocity (a rotor out of balance) is uniform in its own axes: of dv in W and in the
+axes of the body that counts which changes less. Free rotation is exact: of bodies with constraint
+rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
+velocity.
+
+    extremes[LIMITS + j + n + VARIED i :]    body i, as below; s: of the last step
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.spatial.quaternion import load4, rotate_back
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import ImpactTime, RestitutionLaw
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
+
+# of body i, of the last step: v in W and in the body's axes, L or w, w; their changes
+LAST_V, LAST_B, LAST_L, LAST_W, KICK_V, KICK_B, KICK_L = 0, 3, 6, 9, 12, 15, 18
+# largest |v|^2, |L|^2; sums of |v|, |L|, |dv|, |dL|, |change of dv|, |change of dL|, |w|
+LARGEST_V, LARGEST_L, PATH_V, PATH_L, SUM_V, SUM_L, VARIED_V, VARIED_L, TURNED = range(21, 30)
+# with whom it last had an impact, and in which step; 2: it had one with two bodies in one step
+IMPACT_STEP, IMPACT_WITH, IMPACTS = 30, 31, 32
+# set at the start: 1: the drift keeps L; how deep others may be in it [m]; how fast it may turn
+# about an axis that moves [rad/s]
+KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
+# least and largest coordinates of the centre of mass, from where it was first [m]
+START_P, LEAST_P, MOST_P = 36, 39, 42
+VARIED = 45
+
+# sine of the angle between the axes of two steps up to which an axis is at rest
+STEADY_AXIS = 1e-3
+EXACT, POISSON, PROPAGATING = (
+    int(ImpactTime.EXACT),
+    int(RestitutionLaw.POISSON),
+    int(RestitutionLaw.PROPAGATING),
+)
+
+
+@kernel
+def exchange(state: State, at: int, new: Vec3) -> Vec3:
+    """Store three numbers of extremes; returns what was there."""
+    old = (state.extremes[at], state.extremes[at + 1], state.extremes[at + 2])
+    for k in range(3):
+        state.extremes[at + k] = new[k]
+    return old
+
+
+@kernel
+def first_of(world: World) -> int:
+    """Where the numbers of body 0 are in extremes."""
+    model = world.model
+    return LIMITS + model.joints.kind.shape[0] + model.bodies.kind.shape[0]
+
+
+@kernel
+def spin_of(world: World, i: int) -> Vec3:
+    """Angular momentum of the last drift of body i; where none is kept its angular velocity."""
+    if world.state.extremes[first_of(world) + VARIED * i + KEEPS_L] == 1.0:
+        return load3(world.state.L_conserved, i)
+    return load3(world.state.w_WB_W, i)
+
+
+@kernel
+def note_turn(world: World, i: int, w: Vec3) -> None:
+    """Record body i if it turns too far in a step about an axis that moves.
+
+    Rotation about a resting axis is exact at any speed.
+    """
+    state = world.state
+    at = first_of(world) + VARIED * i
+    limit, last = state.extremes[at + TURN_LIMIT], exchange(state, at + LAST_W, w)
+    square = dot(w, w)
+    if square <= limit * limit:
+        return
+    moved = cross(last, w)
+    if dot(moved, moved) > STEADY_AXIS**2 * square * dot(last, last):
+        note(state, TURN, sqrt(square), limit, i)
+
+
+@kernel
+def record_free_turns(world: World) -> None:
+    """Record free bodies that turn too far in a step, about another axis than their momentum's."""
+    state, first = world.state, first_of(world)
+    for i in range(world.kind.shape[0]):
+        at, w = first + VARIED * i, load3(state.w_WB_W, i)
+        limit, square = state.extremes[at + TURN_LIMIT], dot(w, w)
+        if square <= limit * limit or state.extremes[at + KEEPS_L] == 0.0:
+            continue
+        L = load3(state.L_conserved, i)
+        tilted = cross(L, w)
+        if dot(tilted, tilted) > STEADY_AXIS**2 * square * dot(L, L):
+            note(state, TURN, sqrt(square), limit, i)
+
+
+@kernel
+def record_variation(world: World) -> None:
+    """Add up how the last kick differs from the one before, of every body that moves.
+
+    The first kick of a run has none before it. Exact impacts cost nothing: steps with contacts are
+    then left out.
+
+    Writes  state.extremes from LIMITS + j + n on
+    Check   tests/engine/test_verdict.py
+    """
+    state = world.state
+    extremes, first, step = state.extremes, first_of(world), state.step[0]
+    exact = world.options.impact_time == EXACT and world.work.contacts.count[0] > 0
+    for i in range(world.kind.shape[0]):
+        if world.kind[i] != DYNAMIC:
+            continue
+        at = first + VARIED * i
+        v, w, L = load3(state.v_WB_W, i), load3(state.w_WB_W, i), spin_of(world, i)
+        v_B = rotate_back(load4(state.q_WB, i), v)
+        kick = sub(v, exchange(state, at + LAST_V, v))
+        kick_B = sub(v_B, exchange(state, at + LAST_B, v_B))
+        spun = sub(L, exchange(state, at + LAST_L, L))
+        varied = norm(sub(kick, exchange(state, at + KICK_V, kick)))
+        varied = min(varied, norm(sub(kick_B, exchange(state, at + KICK_B, kick_B))))
+        varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
+        note_turn(world, i, w)
+        extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
+        extremes[at + LARGEST_L] = max(extremes[at + LARGEST_L], dot(L, L))
+        for k in range(3):
+            if step == 1:
+                extremes[at + START_P + k] = state.p_WB[i, k]
+            moved = state.p_WB[i, k] - extremes[at + START_P + k]
+            extremes[at + LEAST_P + k] = min(extremes[at + LEAST_P + k], moved)
+            extremes[at + MOST_P + k] = max(extremes[at + MOST_P + k], moved)
+        extremes[at + PATH_V] += norm(v)
+        extremes[at + PATH_L] += norm(L)
+        extremes[at + TURNED] += norm(w)
+        if step > 1 and not exact:
+            extremes[at + SUM_V] += norm(kick)
+            extremes[at + SUM_L] += norm(spun)
+        if step > 2 and not exact:
+            extremes[at + VARIED_V] += varied
+            extremes[at + VARIED_L] += varied_L
+
+
+@kernel
+def note_impact(world: World, i: int, other: int) -> None:
+    """Count with how many bodies body i has an impact in this step."""
+    state = world.state
+    if world.kind[i] != DYNAMIC:
+        return
+    at, step = first_of(world) + VARIED * i, float(state.step[0])
+    if state.extremes[at + IMPACT_STEP] != step:
+        state.extremes[at + IMPACT_STEP] = step
+        state.extremes[at + IMPACT_WITH] = float(other)
+        state.extremes[at + IMPACTS] = max(state.extremes[at + IMPACTS], 1.0)
+    elif state.extremes[at + IMPACT_WITH] != float(other):
+        state.extremes[at + IMPACTS] = 2.0
+
+
+@kernel
+def record_depths(world: World, contacts: Contacts) -> None:
+    """Note rigid contacts that are deeper than either body may be penetrated.
+
+    Writes  state.extremes
+    """
+    state, first = world.state, first_of(world)
+    for c in range(contacts.count[0]):
+        depth = -contacts.gap[c]
+        if depth <= state.extremes[GATE_DEPTH] or contacts.compliance[c] > 0.0:
+            continue
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        in_a = state.extremes[first + VARIED * a + DEPTH_LIMIT]
+        in_b = state.extremes[first + VARIED * b + DEPTH_LIMIT]
+        if depth > min(in_a, in_b):
+            note(state, DEPTH, depth, min(in_a, in_b), a if in_a <= in_b else b)
+
+
+@kernel
+def record_impacts(world: World, contacts: Contacts) -> None:
+    """Note bodies that bounce off two others in one step: laws of restitution then differ.
+
+    An impact is a contact with restitution whose impulse changes the speed of the lighter body by
+    more than the threshold of restitution; Poisson's law marks its own. Propagating impacts meet
+    one by one.
+
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    options, bodies = world.options, world.model.bodies
+    if options.restitution_law == PROPAGATING:
+        return
+    for c in range(contacts.count[0]):
+        if contacts.restitution[c] == 0.0:
+            continue
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        jump = norm(load3(contacts.impulse_W, c))
+        jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+        struck = options.restitution_law == POISSON and contacts.struck[c] == 1
+        if struck or jump > options.restitution_threshold:
+            note_impact(world, a, b)
+            note_impact(world, b, a)

@@ -1,0 +1,70 @@
+"""How many motions joints leave free, by counting equations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cardan.engine.world.model import (
+    BALL,
+    CYLINDRICAL,
+    DISTANCE,
+    DYNAMIC,
+    FIXED,
+    GEAR,
+    HINGE,
+    HINGE2,
+    MOTOR_POSITION,
+    MOTOR_VELOCITY,
+    PLANAR,
+    RACK,
+    SCREW,
+    SLIDER,
+    UNIVERSAL,
+    Joints,
+    Model,
+)
+
+# equations of each kind of joint; the stiffness of a spring or a rope is none
+EQUATIONS = {
+    BALL: 3, HINGE: 5, SLIDER: 5, FIXED: 6, HINGE2: 4, UNIVERSAL: 4, CYLINDRICAL: 4, PLANAR: 3,
+    DISTANCE: 1, SCREW: 5, GEAR: 1, RACK: 1,
+}  # fmt: skip
+
+
+def equations(joints: Joints) -> NDArray[np.int64]:
+    """(j,): equations of each joint; drives of speed and of position are further ones."""
+    kinds = np.array([EQUATIONS[int(kind)] for kind in joints.kind], np.int64)
+    driven = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+    return kinds + driven.sum(axis=1)
+
+
+def joined_bodies(model: Model) -> NDArray[np.int64]:
+    """(n,): the number of the set of dynamic bodies that joints connect, for each body."""
+    joints, n = model.joints, len(model.bodies.kind)
+    moving = model.bodies.kind == DYNAMIC
+    inner = moving[joints.body_a] & moving[joints.body_b]
+    ones = np.ones(int(inner.sum()))
+    graph = coo_array((ones, (joints.body_a[inner], joints.body_b[inner])), shape=(n, n))
+    _, part = connected_components(graph, directed=False)
+    found: NDArray[np.int64] = part.astype(np.int64)
+    return found
+
+
+def free_motions(model: Model) -> NDArray[np.int64]:
+    """(n,): degrees of freedom of the joined bodies that each one belongs to.
+
+    6 for each dynamic body, less the equations of joints and the drives (Gruebler); redundant
+    equations count, so loops have at least what is said here. A body of its own has 0: nothing
+    exchanges motion with it.
+    """
+    kind, joints = model.bodies.kind, model.joints
+    n, moving, part = len(kind), kind == DYNAMIC, joined_bodies(model)
+    count = np.bincount(part, weights=6.0 * moving, minlength=n)
+    owner = np.where(moving[joints.body_b], joints.body_b, joints.body_a)
+    np.subtract.at(count, part[owner], equations(joints).astype(float))
+    several = np.bincount(part, weights=moving.astype(float), minlength=n) > 1.0
+    free = np.where(several, count, 0.0)
+    return free[part].astype(np.int64)

@@ -1,0 +1,173 @@
+"""What can be said of a scene before it runs: how it hangs together, and which step it allows.
+
+Joints are looked at as constraint rows of all bodies, whichever formulation the scene asks for:
+
+    G  =  J M^(-1/2),     degrees of freedom  =  6 n - rank G
+
+Rows are taken joint by joint in the order of the scene; a row that the rows before it already imply
+is redundant: its share of the reactions is not determined by the laws of rigid bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cardan.engine.build.limits import LARGEST_TURN, body_lengths, can_touch
+from cardan.engine.simulation import Simulation
+from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, PLANAR, SLIDER, Model
+from cardan.engine.world.rows import ROW_EQUATION, SLOT_LOWER
+from cardan.schemas import Scene
+
+Array = NDArray[np.float64]
+
+# rows are judged at the start: after a step of this share of dt
+STILL = 1e-9
+# a row counts as implied when this share of it is left beside those before it
+RANK_TOLERANCE = 1e-7
+# scenes with more rows are not judged: the cost grows with the cube
+MOST_ROWS = 2000
+# joints whose springs and first drives act along a way, not a turn
+ALONG = (SLIDER, CYLINDRICAL, PLANAR, DISTANCE, HINGE2)
+# phase per step of a spring that is still followed: (0.2)^2/24 of it is lost per rad [rad]
+SPRING_TURN = 0.2
+
+
+def preview(scene: Scene) -> dict[str, Any]:
+    """Look at a scene at its start.
+
+    Returns the keys of schemas.api.ScenePreview. Raises SceneError with every fault.
+    """
+    simulation = Simulation(scene)
+    found = overlaps_of(simulation)
+    return {
+        **mobility(scene),
+        "overlaps": found,
+        "loose": loose_bodies(simulation),
+        "steps": allowed_steps(simulation),
+    }
+
+
+def overlaps_of(simulation: Simulation) -> list[dict[str, Any]]:
+    """Pairs of bodies that overlap at the start, the worst first."""
+    names = simulation.body_names
+    kind = "initial_overlap"
+    return [
+        {"body": one["body"], "other_body": one["other_body"], "depth": one["value"]}
+        for one in simulation.findings()
+        if one["quantity"] == kind and one["body"] in names
+    ]
+
+
+def rows_at_start(scene: Scene) -> tuple[Model, Array, NDArray[np.int64]]:
+    """The scene's model, rows G (r, 6 n) of its joints, and the joint (r,) of each."""
+    options = scene.simulation
+    still = options.model_copy(
+        update={
+            "dt": STILL * options.dt,
+            "duration": STILL * options.dt,
+            "formulation": "maximal",
+            "integrator": "semi_implicit_euler",
+        }
+    )
+    simulation = Simulation(scene.model_copy(update={"simulation": still}))
+    simulation.advance(1)
+    model, rows = simulation.model, simulation.work.rows
+    count = int(rows.count[1])
+    chosen = (rows.kind[:count] == ROW_EQUATION) & (rows.joint[:count] >= 0)
+    chosen &= rows.slot[:count] < SLOT_LOWER
+    at = np.flatnonzero(chosen)
+    at = at[np.argsort(rows.joint[at], kind="stable")]
+    return model, scaled_rows(model, simulation, at), rows.joint[at]
+
+
+def scaled_rows(model: Model, simulation: Simulation, at: NDArray[np.int64]) -> Array:
+    """J M^(-1/2) of the chosen rows, (r, 6 n): angular columns first."""
+    rows, bodies = simulation.work.rows, model.bodies
+    n = len(bodies.kind)
+    G = np.zeros((len(at), 6 * n))
+    for body, J in ((rows.body_a, rows.J_a), (rows.body_b, rows.J_b)):
+        for r, i in enumerate(at):
+            b = int(body[i])
+            if bodies.kind[b] != DYNAMIC:
+                continue
+            moment = max(float(np.trace(bodies.inertia_B[b])) / 3.0, 1e-300)
+            G[r, 6 * b : 6 * b + 3] += J[i, :3] / np.sqrt(moment)
+            G[r, 6 * b + 3 : 6 * b + 6] += J[i, 3:] * np.sqrt(bodies.inverse_mass[b])
+    return G
+
+
+def mobility(scene: Scene) -> dict[str, Any]:
+    """`degrees_of_freedom`, and `redundant`: how many equations of which joints are implied."""
+    model, G, joint = rows_at_start(scene)
+    moving = int((model.bodies.kind == DYNAMIC).sum())
+    if len(G) > MOST_ROWS:
+        return {"degrees_of_freedom": None, "redundant": []}
+    names = [one.name for one in scene.joints]
+    kept = np.zeros((0, G.shape[1]))
+    implied: dict[str, int] = {}
+    for row, j in zip(G, joint, strict=True):
+        size = float(np.linalg.norm(row))
+        # twice: once leaves rounding where rows are nearly parallel
+        left = row - kept.T @ (kept @ row)
+        left -= kept.T @ (kept @ left)
+        rest = float(np.linalg.norm(left))
+        if rest <= RANK_TOLERANCE * size:
+            implied[names[j]] = implied.get(names[j], 0) + 1
+        else:
+            kept = np.vstack([kept, left / rest])
+    redundant = [{"joint": name, "equations": count} for name, count in implied.items()]
+    return {"degrees_of_freedom": 6 * moving - len(kept), "redundant": redundant}
+
+
+def loose_bodies(simulation: Simulation) -> list[str]:
+    """Bodies that gravity pulls, that no joint or spring leads to the world, and that can touch
+    nothing: they fall for ever."""
+    model = simulation.model
+    n = len(model.bodies.kind)
+    if not np.linalg.norm(simulation.state.gravity_W) > 0.0:
+        return []
+    held = model.bodies.kind != DYNAMIC
+    world = n - 1
+    touching = can_touch(model.shapes, n)
+    fixed = np.flatnonzero(held | touching) if touching[held].any() else np.flatnonzero(held)
+    first = np.concatenate([model.joints.body_a, model.forces.body_a, fixed])
+    second = np.concatenate([model.joints.body_b, model.forces.body_b, np.full(len(fixed), world)])
+    linked = (first >= 0) & (second >= 0)
+    ones = np.ones(int(linked.sum()))
+    graph = coo_array((ones, (first[linked], second[linked])), shape=(n, n))
+    _, part = connected_components(graph, directed=False)
+    return [name for i, name in enumerate(simulation.body_names) if part[i] != part[world]]
+
+
+def allowed_steps(simulation: Simulation) -> dict[str, float | None]:
+    """The largest steps [s] that stiffness, speeds with sizes, and rotations allow; None: any."""
+    model, state = simulation.model, simulation.state
+    touching = can_touch(model.shapes, len(model.bodies.kind))
+    moving = model.bodies.kind == DYNAMIC
+    speed = np.linalg.norm(state.v_WB_W, axis=1)
+    fast = touching & moving & (speed > 0.0)
+    travel = body_lengths(model, state.p_WB)[fast] / speed[fast]
+    spin = np.linalg.norm(state.w_WB_W, axis=1)[moving]
+    joints, forces = model.joints, model.forces
+    along = np.isin(joints.kind, ALONG)
+    inverse_mass = np.where(along, joints.inverse_mass[:, 0], joints.inverse_mass[:, 1])
+    drives = joints.motor_stiffness[:, :, 0].max(axis=1, initial=0.0)
+    stiffness = np.concatenate(
+        [
+            forces.stiffness[:, 0] * forces.inverse_mass,
+            joints.spring_k[:, 0] * joints.spring_on * inverse_mass,
+            drives * inverse_mass,
+        ]
+    )
+    stiffest = float(stiffness.max(initial=0.0))
+    fastest = float(spin.max(initial=0.0))
+    return {
+        "stiffness": SPRING_TURN / float(np.sqrt(stiffest)) if stiffest > 0.0 else None,
+        "speed": float(travel.min()) if len(travel) else None,
+        "rotation": LARGEST_TURN / fastest if fastest > 0.0 else None,
+    }

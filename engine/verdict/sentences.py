@@ -1,0 +1,39 @@
+"""Findings as sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Finding = dict[str, Any]
+
+SENTENCES = {
+    "initial_overlap": "Bodies '{body}' and '{other_body}' overlap at the start by {value:.3g} m; "
+    "1 % of the smaller is {limit:.3g} m.",
+    "joint_error": "Joint '{joint}' comes apart by more than 1 % of the smaller body it joins, "
+    "first {when}; the largest error is {value:.3g} m, of joint '{worst}' (limit {limit:.3g} m).",
+    "energy_growth": "The total energy grows without work being done, first {when}; at worst by "
+    "{value:.3g} J (limit {limit:.3g} J).",
+    "travel_per_step": "Body '{body}' moves farther in one step than it is long, first {when}; the "
+    "longest way for its size is {value:.3g} m, of body '{worst}' (limit {limit:.3g} m).",
+    "penetration": "Rigid bodies are deep in one another: '{body}' {when} first; the deepest is "
+    "{value:.3g} m, of body '{worst}' (limit {limit:.3g} m, 10 % of its thickness).",
+    "step_error": "The step is long for the motion of body '{body}': its error is estimated as "
+    "{value:.2g} of the motion (limit {limit:.2g}).",
+    "energy_drift": "Energy appears or vanishes without a cause: {value:.3g} J (limit "
+    "{limit:.3g} J, 8 % of the largest kinetic energy).",
+    "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "
+    "depends on the law of restitution.",
+    "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "
+    "of it, body '{worst}' is elsewhere by {value:.3g} m at the end (limit {limit:.3g} m).",
+    "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
+    "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
+}
+
+
+def sentence(finding: Finding) -> str:
+    """A finding as a sentence: quantity, place, time, size, and the setting to change."""
+    when = f"at {finding['first_time']:.6g} s (step {finding['first_step']})"
+    said = SENTENCES[finding["quantity"]].format(when=when, **finding)
+    others = finding.get("others", 0)
+    more = f" So do {others} other pairs of bodies." if others else ""
+    return f"{said}{more} {finding['change']}"

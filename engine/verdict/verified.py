@@ -1,0 +1,43 @@
+"""The verdict on a run that was verified with smaller steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# what a verification measures, and so needs no estimate
+ESTIMATES = ("step_error", "turn_per_step")
+
+
+def verdict_with(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict with a verification (the keys of schemas.summary.Verification) taken into account.
+
+    An answer that does not depend on the step withdraws what was only estimated of the step; one
+    that does has a finding.
+    """
+    if found["within"]:
+        kept = [one for one in verdict["findings"] if one["quantity"] not in ESTIMATES]
+    else:
+        kept = [*verdict["findings"], step_dependence(found)]
+    status = verdict["status"]
+    if status != "wrong":
+        status = "suspect" if kept else "trusted"
+    return {"status": status, "findings": kept}
+
+
+def step_dependence(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The finding of a run whose answer depends on the step."""
+    error = found["final_error"]
+    return {
+        "quantity": "step_dependence",
+        "value": found["size"] if error is None else error,
+        "limit": found["tolerance"] * found["size"],
+        "unit": "m",
+        "body": found["worst"],
+        "other_body": None,
+        "joint": None,
+        "worst": found["worst"],
+        "first_time": found["horizon"],
+        "first_step": found["horizon_step"],
+        "change": "Make `simulation.dt` smaller, or use the answer before that time only.",
+    }

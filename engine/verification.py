@@ -1,0 +1,220 @@
+"""How far a run can be believed: the same scene with half and a quarter of the step.
+
+With x(h) the answer of a step h and an error C h^p, three answers give the order and the error:
+
+    x(h) - x(h/2)  =  C h^p (1 - 2^-p)
+    p              =  log2 (|x(h) - x(h/2)| / |x(h/2) - x(h/4)|)
+    error of x(h)  =  |x(h) - x(h/2)| / (1 - 2^-p)
+
+(Richardson 1911). The trust horizon is the time up to which this error stays within a share of the
+scene's size: before it the answer does not depend on the step, after it it does, as in chaotic
+motion and after impacts that come in another order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.limits import body_lengths
+from cardan.engine.simulation import Simulation
+from cardan.engine.verdict import sentence, verdict_with
+from cardan.schemas import Scene
+
+Array = NDArray[np.float64]
+
+# moments that are compared, evenly spread, at most
+MOMENTS = 200
+# share of the scene's size within which answers count as the same
+TOLERANCE = 0.01
+# two answers that are closer than this share of the tolerance need no third
+CLEAR = 1e-3
+# orders that errors are extrapolated by: that of impacts and of smooth motion
+LEAST_ORDER, LARGEST_ORDER = 1.0, 2.0
+# differences below this share of the size are rounding
+ROUNDING = 1e-11
+
+
+class Track(NamedTuple):
+    """A run at the moments that are compared."""
+
+    dt: float
+    """Step of the scene [s]."""
+    time: Array
+    """(k,) s."""
+    poses: Array
+    """(k, n, 7): origin [m], orientation."""
+    velocities: Array
+    """(k, n, 6): of the origin [m/s], angular [rad/s]."""
+    reactions: Array
+    """(k, j) N: of each joint."""
+
+
+class Stopped(Exception):  # noqa: N818 - it is no error
+    """The verification was stopped on request."""
+
+
+def track(
+    scene: Scene, refinement: int, moments: Sequence[int], tell: Callable[[int], None]
+) -> Track:
+    """Run a scene with dt / refinement and look at it after these steps of dt.
+
+    A run that fails has nan from there on.
+    """
+    options = scene.simulation
+    finer = options.model_copy(update={"dt": options.dt / refinement})
+    simulation = Simulation(scene.model_copy(update={"simulation": finer}))
+    asked = {"joints"} & set(scene.record.channels)
+    poses, velocities, reactions = [], [], []
+    for moment in moments:
+        simulation.advance(refinement * moment - simulation.step_count)
+        tell(refinement)
+        failed = simulation.failure is not None
+        poses.append(simulation.poses() * (math.nan if failed else 1.0))
+        velocities.append(simulation.velocities())
+        table = simulation.joint_table()[[] if not asked else slice(None)]
+        force = np.sqrt(table["fx"] ** 2 + table["fy"] ** 2 + table["fz"] ** 2)
+        reactions.append(force)
+    times = options.dt * np.array(moments, float)
+    return Track(options.dt, times, np.array(poses), np.array(velocities), np.array(reactions))
+
+
+def apart(a: Track, b: Track, length: Array) -> Array:
+    """(k, n) m: how far the bodies of two runs are apart, ends of long bodies included."""
+    way = np.linalg.norm(a.poses[:, :, :3] - b.poses[:, :, :3], axis=2)
+    p, q = a.poses[:, :, 3:], b.poses[:, :, 3:]
+    half = np.minimum(np.linalg.norm(p - q, axis=2), np.linalg.norm(p + q, axis=2))
+    angle = 4.0 * np.arcsin(np.clip(0.5 * half, 0.0, 1.0))
+    found: Array = np.maximum(way, 0.5 * length * angle)
+    return found
+
+
+def scene_size(run: Track, length: Array) -> float:
+    """The diagonal of the box about all ways of the bodies, at least the longest body [m]."""
+    corners = run.poses[:, :, :3].reshape(-1, 3)
+    corners = corners[np.isfinite(corners).all(axis=1)]
+    ways = float(np.linalg.norm(np.ptp(corners, axis=0))) if len(corners) else 0.0
+    return max(ways, float(length.max(initial=0.0)))
+
+
+def observed_order(first: Array, second: Array, least: float, most: float) -> float | None:
+    """log2 of the ratio of two differences, over moments where both mean something; else None."""
+    told = (second > least) & (first > least) & (first < most)
+    if not told.any():
+        return None
+    return float(np.median(np.log2(first[told] / second[told])))
+
+
+def extrapolated(difference: Array, order: float | None) -> Array:
+    """Error of the coarser of two answers, by their difference and the order [as difference]."""
+    p = LEAST_ORDER if order is None else min(max(order, LEAST_ORDER), LARGEST_ORDER)
+    error: Array = difference / (1.0 - 2.0**-p)
+    return error
+
+
+def largest(difference: Array) -> Array:
+    """(k,): the largest of each moment; where there is no number inf."""
+    flat = difference.reshape(len(difference), -1)
+    return np.nan_to_num(flat.max(axis=1, initial=0.0), nan=math.inf)
+
+
+def verify(
+    scene: Scene,
+    tolerance: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, Any] | None:
+    """Run a scene with dt, dt/2 and, unless the two agree, dt/4; tell what depends on the step.
+
+    tolerance [-]: share of the scene's size; none: `simulation.verify_tolerance`.
+    Returns the keys of schemas.summary.Verification; None if should_stop() said so. Raises
+    SceneError.
+    """
+    if tolerance is None:
+        tolerance = scene.simulation.verify_tolerance
+    total = max(1, round(scene.simulation.duration / scene.simulation.dt))
+    moments = np.unique(np.linspace(0, total, MOMENTS + 1).round().astype(int)).tolist()
+    done = 0.0
+
+    def tell(refinement: int) -> None:
+        nonlocal done
+        done += refinement / (7 * len(moments))
+        if should_stop is not None and should_stop():
+            raise Stopped
+        if progress is not None:
+            progress(min(done, 1.0))
+
+    probe = Simulation(scene)
+    length = body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
+    try:
+        runs = compared(scene, moments, tell, (tolerance, length))
+    except Stopped:
+        return None
+    return report(runs, length, tolerance, probe.body_names)
+
+
+def compared(
+    scene: Scene,
+    moments: Sequence[int],
+    tell: Callable[[int], None],
+    scale: tuple[float, Array],
+) -> list[Track]:
+    """Runs with dt, dt/2 and, unless these clearly agree, dt/4; scale: tolerance, lengths [m]."""
+    tolerance, length = scale
+    runs = [track(scene, refinement, moments, tell) for refinement in (1, 2)]
+    allowed = tolerance * scene_size(runs[0], length)
+    if not largest(apart(runs[0], runs[1], length)).max() < CLEAR * allowed:
+        runs.append(track(scene, 4, moments, tell))
+    return runs
+
+
+def report(
+    runs: Sequence[Track], length: Array, tolerance: float, names: Sequence[str]
+) -> dict[str, Any]:
+    """The keys of schemas.summary.Verification; length (n,) [m] of each body."""
+    times, size = runs[0].time, scene_size(runs[0], length)
+    first = apart(runs[0], runs[1], length)
+    order, second = None, first
+    if len(runs) > 2:
+        second = apart(runs[1], runs[2], length)
+        order = observed_order(largest(first), largest(second), ROUNDING * size, tolerance * size)
+    # a finer pair that differs more than the coarser one has not begun to converge
+    error = extrapolated(np.fmax(first, second), order)
+    most = largest(error)
+    over = np.flatnonzero(~(most <= tolerance * size))
+    within = len(over) == 0
+    horizon = float(times[-1]) if within else float(times[max(over[0] - 1, 0)])
+    believed = slice(None) if within else slice(0, max(int(over[0]), 1))
+    worst = int(np.nanargmax(np.where(np.isfinite(error), error, np.inf).max(axis=0)))
+    fast = np.linalg.norm(runs[0].velocities[:, :, :3] - runs[1].velocities[:, :, :3], axis=2)
+    forces = np.abs(runs[0].reactions - runs[1].reactions)
+    return {
+        "tolerance": tolerance,
+        "size": size,
+        "runs": len(runs),
+        "order": order,
+        "horizon": horizon,
+        "horizon_step": round(horizon / runs[0].dt),
+        "within": within,
+        "position_error": float(most[believed].max()),
+        "final_error": float(most[-1]) if math.isfinite(most[-1]) else None,
+        "velocity_error": float(largest(extrapolated(fast, order))[believed].max()),
+        "reaction_error": (
+            float(largest(extrapolated(forces, order))[believed].max()) if forces.size else None
+        ),
+        "worst": names[worst],
+    }
+
+
+def add_verification(summary: dict[str, Any], found: dict[str, Any]) -> None:
+    """Put a verification into a summary: under its key, into the verdict and the warnings."""
+    withdrawn = [sentence(one) for one in summary["verdict"]["findings"]]
+    summary["verification"] = found
+    summary["verdict"] = verdict_with(summary["verdict"], found)
+    said = [sentence(one) for one in summary["verdict"]["findings"]]
+    notes = [text for text in summary["warnings"] if text not in withdrawn]
+    summary["warnings"] = [*said, *notes]

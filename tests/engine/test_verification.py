@@ -1,0 +1,107 @@
+"""A verification finds the order and the time up to which the answer is that of finer steps."""
+
+import numpy as np
+import pytest
+
+from cardan.engine import Simulation, add_verification, verify
+from cardan.schemas import load_scene
+from cardan.schemas.summary import Verification
+from tests.engine.scenes import document, ground
+
+
+def swinging(angle, dt, duration, links=1, **more):
+    """A chain of bobs of 1 m each, let go at an angle [rad] from the vertical."""
+    bodies, joints, parent = [], [], "world"
+    x, z = np.sin(angle), -np.cos(angle)
+    for k in range(links):
+        name = f"bob{k}"
+        body = {"name": name, "position": [(k + 1) * x, 0, (k + 1) * z], "mass": 1.0}
+        bodies.append({**body, "inertia": [0.01, 0.01, 0.01]})
+        hinge = {"name": f"pin{k}", "type": "hinge", "parent": parent, "child": name}
+        joints.append({**hinge, "anchor": [k * x, 0, k * z], "axis": [0, 1, 0]})
+        parent = name
+    simulation = {"dt": dt, "duration": duration, **more}
+    return load_scene(document(bodies, joints, simulation=simulation))
+
+
+def places(scene, refinement, times):
+    """(k, n, 3) m: where bodies are at these times, with dt / refinement."""
+    options = scene.simulation.model_copy(update={"dt": scene.simulation.dt / refinement})
+    simulation = Simulation(scene.model_copy(update={"simulation": options}))
+    found = []
+    for time in times:
+        simulation.advance(round(time / options.dt) - simulation.step_count)
+        found.append(simulation.poses()[:, :3])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_pendulum_is_of_second_order_and_its_error_is_estimated(formulation):
+    scene = swinging(1.0, 0.005, 2.0, formulation=formulation)
+    found = Verification.model_validate(verify(scene))
+    assert found.order == pytest.approx(2.0, abs=0.1)
+    assert found.within
+    assert found.horizon == pytest.approx(2.0)
+    times = np.linspace(0.1, 2.0, 20)
+    error = np.linalg.norm(places(scene, 1, times) - places(scene, 64, times), axis=2).max()
+    assert error == pytest.approx(found.position_error, rel=0.3)
+
+
+def test_the_horizon_of_a_chaotic_pendulum_is_finite_and_holds():
+    scene = swinging(2.5, 0.005, 15.0, links=2)
+    found = verify(scene)
+    assert not found["within"]
+    assert 0.5 < found["horizon"] < 14.0
+    times = np.arange(0.05, found["horizon"] + 1e-9, 0.05)
+    error = np.linalg.norm(places(scene, 1, times) - places(scene, 64, times), axis=2).max()
+    assert error <= found["tolerance"] * found["size"]
+    last = np.linalg.norm(places(scene, 1, [15.0]) - places(scene, 64, [15.0]), axis=2).max()
+    assert last > found["tolerance"] * found["size"]
+
+
+def test_a_bouncing_ball_is_of_first_order():
+    ball = {"name": "ball", "position": [0, 0, 1.05], "mass": 1.0}
+    ball["shapes"] = [{"type": "sphere", "radius": 0.05, "material": "rubber"}]
+    simulation = {"dt": 0.002, "duration": 1.5}
+    floor = ground(material="rubber")
+    rubber = {"rubber": {"restitution": 0.8}}
+    found = verify(load_scene(document([floor, ball], materials=rubber, simulation=simulation)))
+    fall = np.sqrt(2.0 / 9.81)
+    assert fall < 1.5
+    assert found["order"] is None or found["order"] < 1.7
+    assert found["position_error"] > 0.0
+
+
+def test_free_fall_needs_no_third_run():
+    ball = {"name": "ball", "mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
+    found = verify(load_scene(document([ball], simulation={"dt": 0.01, "duration": 1.0})))
+    assert (found["runs"], found["order"], found["within"]) == (2, None, True)
+
+
+def test_the_verdict_says_from_when_the_answer_depends_on_the_step():
+    scene = swinging(2.5, 0.005, 15.0, links=2)
+    simulation = Simulation(scene)
+    simulation.advance(simulation.total_steps)
+    summary, found = simulation.summary(), verify(scene)
+    add_verification(summary, found)
+    assert summary["verdict"]["status"] != "trusted"
+    finding = next(
+        one for one in summary["verdict"]["findings"] if one["quantity"] == "step_dependence"
+    )
+    assert finding["first_time"] == found["horizon"]
+    assert any(f"from t = {found['horizon']:.6g} s on" in text for text in summary["warnings"])
+
+
+def test_what_was_estimated_of_the_step_is_withdrawn_where_it_was_measured():
+    disc = {"name": "disc", "mass": 1.0, "inertia": [0.1, 0.1, 0.2]}
+    disc["angular_velocity"] = [0, 0, 500.0]
+    scene = load_scene(document([disc], simulation={"dt": 0.001, "duration": 0.1}))
+    simulation = Simulation(scene)
+    simulation.advance(simulation.total_steps)
+    summary = simulation.summary()
+    add_verification(summary, verify(scene))
+    assert summary["verdict"] == {"status": "trusted", "findings": []}
+
+
+def test_a_verification_can_be_stopped():
+    assert verify(swinging(1.0, 0.01, 1.0), should_stop=lambda: True) is None
