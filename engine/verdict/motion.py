@@ -101,7 +101,7 @@ def driven_bodies(model: Model) -> NDArray[np.bool_]:
 def soft_bodies(model: Model) -> NDArray[np.bool_]:
     """(n,): bodies with a shape of a material that is compliant to some other."""
     shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
-    soft = (model.materials.compliance > 0.0).any(axis=1)
+    soft = np.asarray((model.materials.compliance > 0.0).any(axis=1))
     found[shapes.body[soft[shapes.material]]] = True
     return found
 
