@@ -27,7 +27,7 @@ def test_warnings_are_printed_without_a_terminal(careless):
     assert done.returncode == 0, done.stderr
     warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warnings) == 1
-    for word in ("'bob'", "0.4 rad", "0.15 rad", "0.004 s (step 2)", "simulation.dt"):
+    for word in ("'bob'", "0.401 rad", "0.15 rad", "0.004 s (step 2)", "simulation.dt"):
         assert word in warnings[0]
     assert "warning" not in done.stdout
     assert ["verdict", "suspect"] in [line.split() for line in done.stdout.splitlines()]
