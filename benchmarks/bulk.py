@@ -1,7 +1,7 @@
 """Bulk runs: what a short run costs beyond its physics, alone, in a rollout and in a batch.
 
-`python -m benchmarks.bulk [runs]`; it prints one line per figure and asserts nothing. Times of one run
-are processor times, which other work on the machine disturbs little; rates are by the clock.
+`python -m benchmarks.bulk [runs]`; it prints one line per figure and asserts nothing. Times of one
+run are processor times, which other work on the machine disturbs little; rates are by the clock.
 """
 
 import os
