@@ -62,6 +62,10 @@ class Channel:
         """Close this end."""
         self.sock.close()
 
+    def __del__(self) -> None:
+        """Close it with its owner, such as a thread that was ended from outside."""
+        self.sock.close()
+
     def _first(self) -> Any:
         """Take the first message out of what was received; `None` while it is not complete."""
         if len(self._received) < PREFIX.size:
