@@ -100,10 +100,14 @@ def driven_bodies(model: Model) -> NDArray[np.bool_]:
 
 
 def soft_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies with a shape of a material that is compliant to some other."""
+    """(n,): bodies with a shape of a material that is compliant to some other, or with a spring
+    of a joint: these are rows, too, and miss twice the phase of a force."""
     shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
     soft = np.asarray((model.materials.compliance > 0.0).any(axis=1))
     found[shapes.body[soft[shapes.material]]] = True
+    joints = model.joints
+    sprung = joints.spring_on == 1
+    found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
     return found
 
 
