@@ -20,7 +20,8 @@ HEAD = f"""# How often the verdict is right
 1e-10, or runs of the engine with a {COARSE}th and a {FINE}nd of the step (in the other formulation
 where there are two) that agree to {100 * AGREED:g} %. A result is *right* if at {LOOKS} moments it
 is off by at most {100 * RIGHT:g} % of its scale: amplitude, drop, way, size. The scenes held out
-have parameters drawn from seed {SEED}; limits were not chosen by them.
+have parameters drawn from seed {SEED}: limits were chosen without them, then
+those of orbits, mechanisms and tops once more (decision 0150).
 """
 
 

@@ -36,6 +36,7 @@ from cardan.engine.world.options import ImpactTime, Integrator, StepOptions
 from cardan.engine.world.state import EXTREME_DRIFT, EXTREME_KINETIC, State
 
 Array = NDArray[np.float64]
+Finding = dict[str, Any]
 
 # error of a step over h times the change of its kick: that of an oscillation, (w h)^2/24 of the
 # phase, with the mean of |sin|
@@ -99,10 +100,14 @@ def driven_bodies(model: Model) -> NDArray[np.bool_]:
 
 
 def soft_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies with a shape of a material that is compliant to some other."""
+    """(n,): bodies with a shape of a material that is compliant to some other, or with a spring
+    of a joint: these are rows, too, and miss twice the phase of a force."""
     shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
     soft: NDArray[np.bool_] = np.any(model.materials.compliance > 0.0, axis=1)
     found[shapes.body[soft[shapes.material]]] = True
+    joints = model.joints
+    sprung = joints.spring_on == 1
+    found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
     return found
 
 
@@ -185,72 +190,73 @@ def largest_step(h: float, value: float, limit: float, order: int = 2) -> str:
     return f"Make `simulation.dt` at most {h * 0.8 * (limit / value) ** (1.0 / order):.2g} s."
 
 
-def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Any]:
-    """Findings about the motion up to now."""
-    h, found = float(options.time_step), []
-    if state.step[0] == 0 or options.integrator != Integrator.SEMI_IMPLICIT_EULER:
-        return []
+def of_body(state: State, names: Any, i: int, **more: Any) -> Finding:
+    """A finding about body i."""
+    return {**so_far(state), "body": names.body(i), "worst": names.body(i), **more}
+
+
+def step_error_finding(
+    model: Model, state: State, options: StepOptions, names: Any
+) -> Finding | None:
+    """The body whose motion the step is longest for, if it is too long."""
     errors = step_errors(model, state, options)
-    worst = int(np.argmax(errors)) if len(errors) else 0
-    if len(errors) and errors[worst] > STEP_SHARE:
-        value = float(errors[worst])
-        found.append(
-            {
-                **so_far(state),
-                "quantity": "step_error",
-                "value": value,
-                "limit": STEP_SHARE,
-                "unit": "-",
-                "body": names.body(worst),
-                "worst": names.body(worst),
-                "change": largest_step(h, value, STEP_SHARE),
-            }
-        )
+    worst = int(np.argmax(errors))
+    value = float(errors[worst])
+    if not value > STEP_SHARE:
+        return None
+    change = largest_step(float(options.time_step), value, STEP_SHARE)
+    more = {"value": value, "limit": STEP_SHARE, "unit": "-", "change": change}
+    return of_body(state, names, worst, quantity="step_error", **more)
+
+
+def mean_turn_finding(model: Model, state: State, h: float, names: Any) -> Finding | None:
+    """The part of a mechanism that turns farthest per step, unless a turn was found already."""
     turns = mean_turns(model, state, h)
-    fastest = int(np.argmax(turns)) if len(turns) else 0
-    if len(turns) and turns[fastest] > LARGEST_TURN and state.extremes[TURN + FIRST_STEP] == 0.0:
-        value = float(turns[fastest])
-        found.append(
-            {
-                **so_far(state),
-                "quantity": "turn_per_step",
-                "value": value,
-                "limit": LARGEST_TURN,
-                "unit": "rad",
-                "body": names.body(fastest),
-                "worst": names.body(fastest),
-                "change": largest_step(h, value, LARGEST_TURN, 1),
-            }
-        )
-    kinetic = float(state.extremes[EXTREME_KINETIC])
+    fastest = int(np.argmax(turns))
+    value = float(turns[fastest])
+    if not value > LARGEST_TURN or state.extremes[TURN + FIRST_STEP] > 0.0:
+        return None
+    change = largest_step(h, value, LARGEST_TURN, 1)
+    more = {"value": value, "limit": LARGEST_TURN, "unit": "rad", "change": change}
+    return of_body(state, names, fastest, quantity="turn_per_step", **more)
+
+
+def drift_finding(model: Model, state: State) -> Finding | None:
+    """Energy that appeared or vanished without a cause."""
     drift = float(state.extremes[EXTREME_DRIFT])
     orbits = bool((model.forces.kind == FORCE_POINT_GRAVITY).any())
-    limit = (DRIFT_SHARE_OF_ORBITS if orbits else DRIFT_SHARE) * kinetic + small_energy(
-        model, state
+    share = DRIFT_SHARE_OF_ORBITS if orbits else DRIFT_SHARE
+    limit = share * float(state.extremes[EXTREME_KINETIC]) + small_energy(model, state)
+    if not drift > limit > 0.0 or not math.isfinite(drift):
+        return None
+    more = {"value": drift, "limit": limit, "unit": "J", "change": "Make `simulation.dt` smaller."}
+    return {**so_far(state), "quantity": "energy_drift", **more}
+
+
+def impact_finding(model: Model, state: State, names: Any) -> Finding | None:
+    """The first body that bounced off two others in one step."""
+    struck = np.flatnonzero(variations(model, state)[:, IMPACTS] > 1.0)
+    if len(struck) == 0:
+        return None
+    change = (
+        '`simulation.contact.restitution_law`: "propagating" lets impacts travel from contact to '
+        "contact; compare the laws."
     )
-    if drift > limit > 0.0 and math.isfinite(drift):
-        found.append(
-            {
-                **so_far(state),
-                "quantity": "energy_drift",
-                "value": drift,
-                "limit": limit,
-                "unit": "J",
-                "change": "Make `simulation.dt` smaller.",
-            }
-        )
-    for i in np.flatnonzero(variations(model, state)[:, IMPACTS] > 1.0)[:1]:
-        found.append(
-            {
-                **so_far(state),
-                "quantity": "simultaneous_impacts",
-                "value": 2.0,
-                "limit": 1.0,
-                "unit": "bodies",
-                "body": names.body(int(i)),
-                "worst": names.body(int(i)),
-                "change": '`simulation.contact.restitution_law`: "propagating" lets impacts '
-                "travel from contact to contact; compare the laws.",
-            }
-        )
-    return found
+    more = {"value": 2.0, "limit": 1.0, "unit": "bodies", "change": change}
+    return of_body(state, names, int(struck[0]), quantity="simultaneous_impacts", **more)
+
+
+def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Finding]:
+    """Findings about the motion up to now; integrators of smooth motion have none.
+
+    names gives body(i); see engine/verdict/findings.py.
+    """
+    if state.step[0] == 0 or options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        return []
+    found = (
+        step_error_finding(model, state, options, names),
+        mean_turn_finding(model, state, float(options.time_step), names),
+        drift_finding(model, state),
+        impact_finding(model, state, names),
+    )
+    return [one for one in found if one is not None]
