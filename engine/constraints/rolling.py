@@ -16,10 +16,11 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contact_curvature import contact_acceleration
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, perpendicular
+from cardan.engine.spatial.vec3 import cross, load3, norm, perpendicular
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.rows import Rows
 from cardan.engine.world.world import World
 
 SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
@@ -28,17 +29,15 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 LEAST_TURN, MOST_TURN = 1e-6, 0.5
 # With more contacts most are swept.
 MOST_CONTACTS = 200
-# Below this share of its cone friction sticks.
-STICKING = 0.999
 
 
 @kernel
-def is_sticking(contacts: Contacts, c: int, n: Vec3) -> bool:
-    """Whether the friction of the last step was within its cone."""
-    impulse = load3(contacts.impulse_W, c)
-    normal = dot(impulse, n)
-    most = STICKING * contacts.friction[c] * normal
-    return dot(impulse, impulse) - normal * normal < most * most
+def is_jointed(rows: Rows, a: int, b: int) -> bool:
+    """Whether a joint has a row on one of two bodies."""
+    for row in range(rows.count[1]):
+        if rows.joint[row] >= 0 and (rows.body_a[row] in (a, b) or rows.body_b[row] in (a, b)):
+            return True
+    return False
 
 
 @kernel
@@ -66,7 +65,7 @@ def guess_velocities(world: World) -> None:
             v[i, k] = free[i, k] + turn[k]
             v[i, 3 + k] = free[i, 3 + k] + bodies.inverse_mass[i] * v[i, 3 + k]
             gained2 += (v[i, 3 + k] - old[i, 3 + k]) ** 2
-        struck = gained2 > world.options.restitution_threshold**2
+        struck = gained2 > world.options.restitution_threshold**2 or is_jointed(rows, i, i)
         if struck or bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
             for k in range(6):
                 v[i, k] = old[i, k]
@@ -107,9 +106,9 @@ def follow_contact(world: World, c: int) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
-    is left to stabilisation, whose error is the gap in the next middle. Tangents of friction that
-    slides keep the direction of slip of this middle. Sweeping solvers take all of it back: they do
-    not solve exactly enough for it.
+    is left to stabilisation, whose error is the gap in the next middle. Bodies on joints are put in
+    place after the step, so their depth is left to stabilisation altogether. Sweeping solvers take
+    all of it back: they do not solve exactly enough for it.
 
     Writes  rows.bias, error, sweep_bias_delta, smooth
     """
@@ -121,16 +120,18 @@ def follow_contact(world: World, c: int) -> None:
     bend, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return
-    push = max(gap / h, -abs(bend))
+    push = rows.bias[row]
+    if not is_jointed(rows, contacts.body_a[c], contacts.body_b[c]):
+        push = max(gap / h, -abs(bend))
+        rows.error[row] = gap - 0.5 * h * push
     change = push + bend - rows.bias[row]
     rows.bias[row] += change
     rows.sweep_bias_delta[row] -= change
-    rows.error[row] = 0.5 * h * rows.bias[row] + (gap - h * push)
+    rows.error[row] += 0.5 * h * bend
     rows.smooth[row] = 1
-    if is_sticking(contacts, c, n):
-        for tangent, along in ((row + 1, along1), (row + 2, along2)):
-            rows.bias[tangent] += 0.5 * h * along
-            rows.sweep_bias_delta[tangent] -= 0.5 * h * along
+    for tangent, along in ((row + 1, along1), (row + 2, along2)):
+        rows.bias[tangent] += 0.5 * h * along
+        rows.sweep_bias_delta[tangent] -= 0.5 * h * along
 
 
 @kernel
