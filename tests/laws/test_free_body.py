@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from cardan.engine import Simulation
+from cardan.engine.accounting.crossings import LIMITS
 from tests.engine.scenes import brick, document, simulate
 
 pytestmark = pytest.mark.law
@@ -107,7 +108,10 @@ def test_steps_of_a_body_alone_are_those_that_look_for_contacts() -> None:
     assert alone.poses() == pytest.approx(watched.poses(), abs=1e-11)
     assert alone.velocities() == pytest.approx(watched.velocities(), abs=1e-10)
     assert alone.state.momentum_in == pytest.approx(watched.state.momentum_in, rel=1e-13)
-    assert alone.state.extremes == pytest.approx(watched.state.extremes, rel=1e-9, abs=1e-11)
+    # without the sums over kicks, which are alike where only gravity acts
+    extremes = [sim.state.extremes[: LIMITS + 1] for sim in (alone, watched)]
+    assert extremes[0] == pytest.approx(extremes[1], rel=1e-9, abs=1e-11)
+    assert alone.summary()["verdict"] == watched.summary()["verdict"]
     assert alone.solver_report()["rows"] == alone.solver_report()["contacts"] == 0
     assert alone.solver_report()["stop_reason"] == watched.solver_report()["stop_reason"]
 

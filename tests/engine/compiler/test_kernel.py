@@ -224,6 +224,8 @@ def test_after_a_warm_up_no_scene_compiles_anything() -> None:
     found = json.loads(python(ASK_EVERYTHING, cache.KEPT.base))
     assert found["late"] == []
     assert found["signatures"].pop("cardan.engine.step.step.run") == 1
+    # the world, and where its samples go
+    assert found["signatures"].pop("cardan.engine.compiler.handles.write_block") == 2
     assert found["signatures"]
     assert set(found["signatures"].values()) == {1}
 
