@@ -21,6 +21,8 @@ Parameters = Sequence[Any]
 # moments of a run that are compared with the truth, evenly spread and with the last
 LOOKS = 50
 G = 9.81
+# formulations that scenes of a family take in turn
+BOTH = ("maximal", "reduced")
 
 
 class Case(NamedTuple):

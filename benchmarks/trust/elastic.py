@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.trust.case import (
+    BOTH,
     Case,
     G,
     Parameters,
@@ -21,9 +22,6 @@ from benchmarks.trust.case import (
     turn,
 )
 from benchmarks.trust.touching import box, sphere
-
-BOTH = ("maximal", "reduced")
-
 
 TRAINS: Parameters = [
     (100.0, 0.001, 5.0),

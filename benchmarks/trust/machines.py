@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.trust.case import (
+    BOTH,
     Case,
     Document,
     G,
@@ -21,9 +22,6 @@ from benchmarks.trust.case import (
     scene,
     turn,
 )
-
-BOTH = ("maximal", "reduced")
-
 
 SERVOS: Parameters = [
     (20.0, 1.0, 0.001, 1.0),

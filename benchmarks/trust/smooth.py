@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.trust.case import (
+    BOTH,
     Case,
     Document,
     G,
@@ -21,9 +22,6 @@ from benchmarks.trust.case import (
     scene,
     turn,
 )
-
-BOTH = ("maximal", "reduced")
-
 
 PENDULUMS: Parameters = [
     (1.0, 0.5, 0.001, 5.0),

@@ -44,8 +44,8 @@ def is_jointed(rows: Rows, a: int, b: int) -> bool:
 def guess_velocities(world: World) -> None:
     """Velocities after the kick if its impulses are those of the last step.
 
-    A body that this makes faster by more than the restitution threshold was struck; it and bodies
-    of trees keep the velocities of before the kick.
+    A body that this makes faster by more than the restitution threshold was struck; it, bodies of
+    trees and bodies on joints (whose rows have them) keep the velocities of before the kick.
 
     Reads   rows.lam_warm of all rows, motion.velocity_free
     Writes  motion.scratch (n, 6) angular first, W
@@ -65,10 +65,15 @@ def guess_velocities(world: World) -> None:
             v[i, k] = free[i, k] + turn[k]
             v[i, 3 + k] = free[i, 3 + k] + bodies.inverse_mass[i] * v[i, 3 + k]
             gained2 += (v[i, 3 + k] - old[i, 3 + k]) ** 2
-        struck = gained2 > world.options.restitution_threshold**2 or is_jointed(rows, i, i)
+        struck = gained2 > world.options.restitution_threshold**2
         if struck or bodies.kind[i] != DYNAMIC or bodies.node[i] >= 0:
             for k in range(6):
                 v[i, k] = old[i, k]
+    for row in range(rows.count[1]):
+        if rows.joint[row] >= 0:
+            for k in range(6):
+                v[rows.body_a[row], k] = old[rows.body_a[row], k]
+                v[rows.body_b[row], k] = old[rows.body_b[row], k]
 
 
 @kernel
@@ -102,7 +107,7 @@ def rolls(world: World, first: int, last: int) -> bool:
 
 
 @kernel
-def follow_contact(world: World, c: int) -> None:
+def follow_contact(world: World, c: int, jointed: bool) -> None:
     """Write the biases of contact c for the curved path of its point.
 
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
@@ -121,7 +126,7 @@ def follow_contact(world: World, c: int) -> None:
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
         return
     push = rows.bias[row]
-    if not is_jointed(rows, contacts.body_a[c], contacts.body_b[c]):
+    if not jointed:
         push = max(gap / h, -abs(bend))
         rows.error[row] = gap - 0.5 * h * push
     change = push + bend - rows.bias[row]
@@ -151,6 +156,7 @@ def follow_curvature(world: World) -> None:
             if not guessed:
                 guess_velocities(world)
                 guessed = True
+            jointed = is_jointed(world.work.rows, contacts.body_a[first], contacts.body_b[first])
             for c in range(first, last):
-                follow_contact(world, c)
+                follow_contact(world, c, jointed)
         first = last
