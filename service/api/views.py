@@ -85,7 +85,12 @@ def batch_info(services: Services, row: Row) -> BatchInfo:
         started_at=moment_or_none(state["started_at"]),
         finished_at=moment_or_none(state["finished_at"]),
         error={"code": "batch_stopped", "message": reason} if reason else None,
-        links={"self": url, "runs": f"{url}/runs", "results": f"{url}/results"},
+        links={
+            "self": url,
+            "runs": f"{url}/runs",
+            "results": f"{url}/results",
+            "events": f"{url}/events",
+        },
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
 
-from cardan.service import clock
+from cardan.service import clock, metrics
 from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
@@ -60,6 +60,7 @@ class Attempt:
         try:
             self._listen()
         except WorkerLostError as error:
+            metrics.WORKERS_LOST.inc()
             self._worker.kill()
             log.warning("run %s lost its worker: %s", self._present.run_id, error)
             how = str(error)
@@ -86,11 +87,13 @@ class Attempt:
     def _listen(self) -> None:
         first = self._claims[0]
         items = [
-            m.RunItem(dict(claim.overrides), str(self._options.results / claim.folder))
+            m.RunItem(
+                dict(claim.overrides), str(self._options.results / claim.folder), claim.record
+            )
             for claim in self._claims
         ]
         stops = first.on_failure != "continue"
-        self._worker.send(m.RunOrder(first.document, items, first.record, until_failure=stops))
+        self._worker.send(m.RunOrder(first.document, items, until_failure=stops))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
@@ -112,6 +115,8 @@ class Attempt:
         self._began = clock.monotonic()
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
+        ids = {"run": self._present.run_id, "worker": self._worker.pid}
+        log.info("run %(run)s begins in worker %(worker)d", ids, extra=ids)
 
     def _take(self, done: m.Done) -> None:
         claim = self._claims[done.number]
@@ -124,12 +129,14 @@ class Attempt:
             result=claim.folder if done.stored else None,
             real_time_factor=done.real_time_factor,
         )
+        metrics.note_end(done.event, done.real_time_factor, done.summary)
         self._ended.append((claim, outcome))
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
             self._begin()
 
     def _mark_started(self, total_steps: int) -> None:
+        metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
         if not self._queue.started(self._present, total_steps):
             self._fenced.add(self._present.run_id)
 
@@ -229,5 +236,6 @@ class Attempt:
             state = states.get(claim.run_id)
             if state in (None, RunState.QUEUED) or outcome.result is None:
                 shutil.rmtree(self._options.results / claim.folder, ignore_errors=True)
-            log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state)
+            ids = {"run": claim.run_id, "batch": claim.batch_id, "worker": self._worker.pid}
+            log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state, extra=ids)
         self._ended = []

@@ -87,7 +87,7 @@ class Execution:
         if len(self._order.runs) == 1:
             self._channel.send(m.Started(self._number, simulation.total_steps))
         self._began = time.perf_counter()
-        full = self._order.record == "full"
+        full = item.record == "full"
         recording, summary = recorded(
             simulation, keep=full, progress=self._progress, should_stop=self._should_stop
         )
@@ -95,7 +95,7 @@ class Execution:
         event, error = self._judge(summary)
         if event == RunEvent.RELEASED:
             return m.Done(self._number, event, self._step)
-        if event == RunEvent.FAILED and self._order.record == "failed":
+        if event == RunEvent.FAILED and item.record == "failed":
             # the same scene has the same bits
             simulation = variants.simulation(scene)
             recording, again = recorded(simulation, keep=True, progress=self._progress)

@@ -7,23 +7,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunItem:
-    """One run of an order: what differs from the base scene, and where its recording goes."""
+    """One run of an order: what differs from the base scene, and where its recording goes.
+
+    `record` says when it leaves one: `full` always, `failed` if it fails, `metrics` never.
+    """
 
     overrides: Mapping[str, Any]
     folder: str
+    record: str = "full"
 
 
 @dataclass(frozen=True)
 class RunOrder:
     """Simulate variants of a scene one after another.
 
-    `record` says which runs leave a recording: `full` all, `failed` those that fail, `metrics`
-    none. With `until_failure` the first run that does not succeed is the last.
+    With `until_failure` the first run that does not succeed is the last.
     """
 
     document: str
     runs: Sequence[RunItem]
-    record: str = "full"
     until_failure: bool = False
 
 
