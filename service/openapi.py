@@ -4,11 +4,12 @@ Every body, status, header and link is typed; `tests/service/test_contract.py` a
 what the document says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from cardan.schemas import Problem, Scene
@@ -27,9 +28,10 @@ from cardan.schemas.query import ClosestPointsRequest, RaycastRequest
 from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
+from cardan.service.recordings.formats import FORMATS
 from cardan.service.sessions.parse_command import MODELS, SampledStep
 
-BODIES = (
+BODIES: tuple[type[BaseModel], ...] = (
     Scene,
     SimulationRequest,
     BatchRequest,
@@ -50,6 +52,8 @@ BODIES = (
 )
 REFERENCE = "#/components/schemas/"
 SCENE = {"$ref": f"{REFERENCE}Scene"}
+# it judges whatever it gets
+VALIDATION = "/v1/scenes:validate"
 # the body of a simulation may be the scene alone
 BARE_SCENE = "SimulationRequest"
 SCHEMES = {
@@ -79,12 +83,13 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def component_schemas(models: Mapping[str, Any] | tuple[Any, ...], mode: JsonSchemaMode) -> Any:
+def component_schemas(models: Sequence[type[BaseModel]], mode: JsonSchemaMode) -> dict[str, Any]:
     """The schemas of models and of what they refer to, by name."""
     _, schema = models_json_schema(
         [(model, mode) for model in models], ref_template=REFERENCE + "{model}"
     )
-    return schema["$defs"]
+    found: dict[str, Any] = schema["$defs"]
+    return found
 
 
 def _add_components(document: dict[str, Any]) -> None:
@@ -118,9 +123,10 @@ def _add_components(document: dict[str, Any]) -> None:
     }
     for name, definition in components.items():
         fields = definition.get("properties", {})
-        if "scene" in fields:
-            target = "Scene" if name == "ImportAnswer" else "SceneSource"
-            fields["scene"] = {"$ref": REFERENCE + target}
+        if name == "ImportAnswer":
+            fields["scene"] = SCENE
+        if name.endswith("Request") and "scene" in fields:
+            fields["scene"] = {"$ref": f"{REFERENCE}SceneSource"}
         if name.endswith("Request") and "overrides" in fields:
             fields["overrides"] = {"$ref": f"{REFERENCE}Overrides"}
 
@@ -131,6 +137,8 @@ def _complete_request(method: str, path: str, operation: Operation) -> None:
         choices = [{"$ref": REFERENCE + name}]
         if name == BARE_SCENE:
             choices.append(SCENE)
+        if path == VALIDATION:
+            choices.append({"description": "Anything else, which is judged to be wrong."})
         schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
         operation["requestBody"] = {
             "required": needed,
@@ -140,8 +148,10 @@ def _complete_request(method: str, path: str, operation: Operation) -> None:
     media = c.MEDIA.get((method, path), {})
     for parameter in parameters:
         if parameter["name"] == "format" and parameter["in"] == "query":
-            known = [form.name for form in c.FORMATS.values() if form.media_type in media]
+            known = [form.name for form in FORMATS.values() if form.media_type in media]
             parameter["schema"] = {"type": "string", "enum": known}
+        if path == "/v1/examples/{name}" and parameter["name"] == "name":
+            parameter["schema"] = {"type": "string", "enum": list(example_names())}
     parameters += [
         {"name": header, "in": "header", "required": False, **c.REQUEST_HEADERS[header]}
         for header in c.request_headers(method, path)
@@ -149,25 +159,7 @@ def _complete_request(method: str, path: str, operation: Operation) -> None:
 
 
 def _complete_answers(method: str, path: str, operation: Operation, *, keys: bool) -> None:
-    answers: dict[str, Any] = {
-        status: answer
-        for status, answer in operation["responses"].items()
-        if status[0] in "23" and status != "2XX"
-    }
-    key = (method, path)
-    if key in c.ANSWERS:
-        status, model = c.ANSWERS[key]
-        answers[str(status)]["content"] = _json({"$ref": REFERENCE + model.__name__})
-    if key in c.SCENES:
-        answers["200"]["content"] = _json(SCENE)
-    if key in c.MEDIA:
-        for status in ("200", "206"):
-            if status in answers:
-                answers[status]["content"] = c.MEDIA[key]
-    if key in c.EVENTS:
-        answers["204"] = {"description": "It has ended, and there are no further events"}
-    if path == f"{c.SESSION}/frames":
-        answers["200"]["content"]["application/octet-stream"] = {"schema": c.BINARY}
+    answers = _good_answers(method, path, operation)
     statuses = c.implied_statuses(method, path, operation)
     if keys and path.startswith("/v1/"):
         operation["security"] = [{name: []} for name in SCHEMES]
@@ -178,9 +170,34 @@ def _complete_answers(method: str, path: str, operation: Operation, *, keys: boo
     for status, answer in answers.items():
         names = c.response_headers(method, path, status)
         answer["headers"] = {name: c.RESPONSE_HEADERS[name] for name in names}
-        if status in ("204", "304"):
-            answer.pop("content", None)
     operation["responses"] = answers
+
+
+def _good_answers(method: str, path: str, operation: Operation) -> dict[str, Any]:
+    """Answers that are not problems, with their bodies."""
+    answers: dict[str, Any] = {
+        status: answer
+        for status, answer in operation["responses"].items()
+        if status[0] in "23" and status != "2XX"
+    }
+    key = (method, path)
+    if key in c.ANSWERS:
+        good, model = c.ANSWERS[key]
+        answers[str(good)]["content"] = _json({"$ref": REFERENCE + model.__name__})
+    if key in c.SCENES:
+        answers["200"]["content"] = _json(SCENE)
+    if key in c.MEDIA:
+        for status in {"200", "206"} & set(answers):
+            answers[status]["content"] = c.MEDIA[key]
+    if path == f"{c.SESSION}/frames":
+        answers["200"]["content"]["application/octet-stream"] = {"schema": c.BINARY}
+    if "If-None-Match" in c.request_headers(method, path):
+        answers.setdefault("304", {"description": "The client has it already"})
+    if key in c.EVENTS:
+        answers["204"] = {"description": "It has ended, and there are no further events"}
+    for status in {"204", "304"} & set(answers):
+        answers[status].pop("content", None)
+    return answers
 
 
 def _add_links(paths: dict[str, dict[str, Operation]]) -> None:

@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from cardan import __version__
@@ -13,8 +14,19 @@ from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS
 
 router = APIRouter(include_in_schema=False)
 
-FROM_CLIENT = (s.Hello, s.Subscribe, s.Ack, *MODELS.values(), *VIEWER_MODELS.values())
-FROM_SERVICE = (s.Welcome, s.StreamResult, s.StreamError, s.StreamEvent)
+FROM_CLIENT: tuple[type[BaseModel], ...] = (
+    s.Hello,
+    s.Subscribe,
+    s.Ack,
+    *MODELS.values(),
+    *VIEWER_MODELS.values(),
+)
+FROM_SERVICE: tuple[type[BaseModel], ...] = (
+    s.Welcome,
+    s.StreamResult,
+    s.StreamError,
+    s.StreamEvent,
+)
 REFERENCE = "#/components/schemas/"
 CHANNEL = {"$ref": "#/channels/stream"}
 FRAME = {

@@ -1,7 +1,7 @@
 """Following something that ends: waiting for its end, and its changes as server-sent events."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from cardan.service import clock
 from cardan.service.api.digits import MOST_DIGITS
 from cardan.service.api.problems import ProblemError
 from cardan.service.services import Services
+from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.changes import Changes
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -36,8 +37,8 @@ class EventSource:
     id: str
     kind: str
     """Name of the stored events."""
-    stored: Callable[[int], Sequence[Mapping[str, Any]]]
-    """Stored events after a number, in their order, at most some of them."""
+    stored: Callable[[int], Sequence[Row] | Sequence[dict[str, Any]]]
+    """Stored events after a number, {seq, data}, in their order, at most some of them."""
     now: Callable[[], Now | None]
     """The present state; None: it was deleted."""
 

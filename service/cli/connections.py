@@ -2,7 +2,7 @@
 
 import asyncio
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -33,7 +33,9 @@ def timed_protocol(request_s: float) -> type[H11Protocol]:
 
         @property
         def _without_request(self) -> bool:
-            return self.cycle is None or self.cycle.response_complete
+            # the base class has no cycle before the first request, though its type says so
+            cycle: RequestResponseCycle | None = self.cycle
+            return cycle is None or cycle.response_complete
 
         def _await_head(self) -> None:
             self._deadline = self.loop.call_later(request_s, self._refuse)

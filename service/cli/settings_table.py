@@ -16,8 +16,9 @@ from cardan.service.settings import PREFIX, Settings
 COMPUTED = {"data": "the user's data folder", "workers": "usable cores", "allowed_hosts": "none"}
 HEAD = """# Settings
 
-All settings are variables of the environment, read once at the start. Sizes are in bytes, times in seconds. A value that
-cannot be used ends the start with a sentence that names the variable. `cardan serve --host --port --data` win over them.
+All settings are variables of the environment, read once at the start. Sizes are in bytes, times in
+seconds. A value that cannot be used ends the start with a sentence that names the variable.
+`cardan serve --host --port --data` win over them.
 This page is written by `python -m cardan.service.cli.settings_table`; a test holds it to the code.
 
 """
