@@ -37,7 +37,7 @@ def guarded(tmp_path_factory):
             "CARDAN_WORKERS": "1",
             "CARDAN_API_KEY": OWNER,
             "CARDAN_API_KEY_FILE": str(folder / "keys"),
-            "CARDAN_REQUESTS_PER_MINUTE": "200",
+            "CARDAN_REQUESTS_PER_MINUTE": "400",
             "CARDAN_RUNS_PER_HOUR": "40",
             "CARDAN_MAX_TIMEOUT_S": "100",
             "CARDAN_REQUEST_S": "0.5",
@@ -253,7 +253,7 @@ def test_quotas_are_per_key_and_say_what_is_left(guarded, owner):
         while (answer := poor.get("/v1/version")).status_code == 200:
             left.append(int(re.search(r"r=(\d+)", answer.headers["ratelimit"]).group(1)))
         refusal(answer, 429, "quota_exceeded")
-        assert left == list(range(198, -1, -1))
+        assert left == list(range(398, -1, -1))
         assert answer.json()["retryable"]
     assert owner.get("/v1/version").status_code == 200
 
