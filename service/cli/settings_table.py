@@ -54,14 +54,18 @@ def _default(name: str, field: FieldInfo) -> str:
     value = field.default
     if value is PydanticUndefined or value == frozenset() or value is None:
         return "none"
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    return f"`{_number(value)}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else f"{value:g}"
 
 
 def _range(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     parts = [
-        f"{sign} {schema[key]:g}"
+        f"{sign} {_number(schema[key])}"
         for key, sign in (
             ("exclusiveMinimum", ">"),
             ("minimum", ">="),
