@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 from scipy.special import ndtr, ndtri
-from scipy.stats import qmc
 
 from cardan.schemas.sampling import (
     Distribution,
@@ -60,6 +59,9 @@ def unit_cube(n: int, d: int, method: SamplingMethod, seed: int) -> NDArray[np.f
     """(n, d): points in [0, 1). Raises ValueError."""
     if d > MOST_DIMENSIONS:
         raise ValueError(f"a sample has at most {MOST_DIMENSIONS} dimensions, not {d}")
+    # it takes half a second to load, which workers that draw nothing need not spend
+    from scipy.stats import qmc
+
     random = np.random.default_rng(seed)
     if method == "random":
         return random.random((n, d))
