@@ -103,7 +103,7 @@ class _Connection:
         self._sessions: Sessions = socket.app.state.sessions
         self._session = session
         self._viewer = viewer
-        self._sought: asyncio.Task[None] | None = None
+        self._sought: tuple[asyncio.Task[None], Any] | None = None
         self._in_flight: set[asyncio.Task[None]] = set()
 
     async def run(self, hello: dict[str, Any]) -> None:
@@ -229,16 +229,10 @@ class _Connection:
     def _command(self, message: dict[str, Any], request_id: Any) -> None:
         op, arguments = parse_command(message, STREAM_MODELS)
         check_series(arguments, len(self._session.progress.body_names))
-        if op in VIEWER_MODELS and self._sought is not None:
-            self._sought.cancel()
-            self._sought = None
-        if op == "seek" and arguments["exact"]:
-            self._session.check_step(arguments["step"])
-            self._viewer.live = False
-            self._sought = self._start(self._seek_exactly(arguments["step"], request_id))
-            return
+        if op in VIEWER_MODELS:
+            self._give_up_seek()
         if op == "seek":
-            self._answer(request_id, self._seek(arguments["step"]))
+            self._seek(arguments["step"], arguments["exact"], request_id)
             return
         if op == "live":
             self._viewer.live = True
@@ -265,30 +259,40 @@ class _Connection:
         else:
             self._answer(request_id, tell(result))
 
-    def _seek(self, step: int) -> dict[str, Any]:
-        frame = self._session.history.at(step)
-        if frame is None:
-            raise ProblemError(409, "no_history", "There is no frame yet.")
-        self._viewer.live = False
-        self._viewer.show(frame)
-        return self._shown(frame, exact=frame.step == step)
+    def _seek(self, step: int, exact: bool, request_id: Any) -> None:
+        session, viewer = self._session, self._viewer
+        kept = session.history.at(step)
+        if exact or kept is None or kept.step > step:
+            # frames are kept since the service was started; before that there are exact ones only
+            session.check_step(step)
+            viewer.live = False
+            self._sought = self._start(self._seek_exactly(step, request_id)), request_id
+            return
+        viewer.live = False
+        viewer.show(kept)
+        self._answer(request_id, self._shown(kept, exact=kept.step == step))
 
     async def _seek_exactly(self, step: int, request_id: Any) -> None:
         """Show exactly this step, and answer; a later seek cancels it."""
         session = self._session
-        order = FrameAt(0, session.epoch, step)
         try:
-            found = await self._sessions.past(session, order)
+            found = await self._sessions.past(session, FrameAt(0, session.epoch, step))
         except ServiceError as error:
             self._refuse(request_id, from_service(error))
-        except asyncio.CancelledError:
+            return
+        frame = codec.split(found.body).numbered(session.sequence)
+        self._viewer.show(frame)
+        self._answer(request_id, self._shown(frame, exact=True))
+
+    def _give_up_seek(self) -> None:
+        """Answer a seek that was not answered yet: another one took its place."""
+        if self._sought is None:
+            return
+        (task, request_id), self._sought = self._sought, None
+        if not task.done():
+            task.cancel()
             detail = "A later seek or live replaced this one."
             self._refuse(request_id, ProblemError(409, "superseded", detail))
-            raise
-        else:
-            frame = codec.split(found.body).numbered(session.sequence)
-            self._viewer.show(frame)
-            self._answer(request_id, self._shown(frame, exact=True))
 
     def _shown(self, frame: SharedFrame, *, exact: bool) -> dict[str, Any]:
         shown = {"shown_step": frame.step, "shown_time": frame.header.time, "exact": exact}

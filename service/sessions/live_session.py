@@ -143,11 +143,11 @@ class LiveSession:
             raise _start_error(self.failure)
 
     async def open(self) -> None:
-        """Continue a stored session, until its scene is built."""
+        """Continue a stored session, until it is where it was."""
         self.touch()
         self._handle(states.OpenRequested())
-        while self.phase is Phase.RECOVERING and self.progress.started_in == 0.0:
-            await self._phase_changed.wait()
+        if self.progress.started_in == 0.0:
+            await self._left(Phase.RECOVERING)
 
     async def close(self, reason: str) -> None:
         """End the session and remove its folder; returns when its process is gone."""

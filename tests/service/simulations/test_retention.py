@@ -80,16 +80,16 @@ def test_what_is_too_old_goes_as_a_whole(desk, tmp_path, ended):
 
 def test_recordings_beyond_the_bytes_go_first_ended_first(desk, tmp_path, ended):
     runs = [desk.simulation() for _ in range(5)]
-    cancelled = desk.simulation()
+    late = desk.simulation()
     for days in (5, 9, 3, 2, 1):
         ended(desk.queue.claim("me"), days)
-    ended(desk.queue.claim("me"), 100, RunEvent.CANCELLED)
+    ended(desk.queue.claim("me"), 100, RunEvent.TIMED_OUT)
     keeper = retention(desk, tmp_path, Keep(recording_bytes=4000))
     assert keeper.sweep() == 2
     kept = [desk.catalog.run(run)["result"] is not None for run in runs]
     assert kept == [False, False, True, True, True]
     # it could not be made again
-    assert desk.catalog.run(cancelled)["result"] is not None
+    assert desk.catalog.run(late)["result"] is not None
     assert desk.catalog.run(runs[1])["summary"] == {"a": 1}
     assert len(names(tmp_path / "results")) == 4
     assert keeper.sweep() == 0
