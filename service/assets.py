@@ -38,7 +38,7 @@ MAPPED = re.compile(r'(?P<before>": ")\./(?P<path>[^"]+)')
 
 
 # a comment that has its lines to itself; licences in vendored files stay
-COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*$", re.DOTALL | re.MULTILINE)
+COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.DOTALL | re.MULTILINE)
 VENDORED = "vendor"
 
 

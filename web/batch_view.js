@@ -17,7 +17,8 @@ export class BatchView {
   constructor({ columns, rows }, onOpen) {
     this.onOpen = onOpen;
     this.rows = rows;
-    this.columns = columns.filter((name) => !HIDDEN.has(name) && !(name === "error" && rows.every((row) => row.error === null)));
+    // a metric may have the name of a column that is there anyway
+    this.columns = [...new Set(columns)].filter((name) => !HIDDEN.has(name) && !(name === "error" && rows.every((row) => row.error === null)));
     this.numeric = this.columns.filter((name) => name !== "run" && rows.some((row) => typeof row[name] === "number"));
     this.sorted = { by: "run", up: true };
     this.head = make("tr");

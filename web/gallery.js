@@ -43,7 +43,7 @@ export class Gallery {
   entry(example, onOpen) {
     const { name, description } = example;
     const thumb = make("span", { class: "thumb" });
-    const counts = `${name} · ${count(example.bodies, "body", "bodies")} · ${example.duration} s`;
+    const counts = `${name} · ${example.duration} s`;
     const button = make("button", { type: "button", title: description, onclick: () => onOpen(name) },
       thumb, make("span", {}, make("b", {}, titleOf(example)), make("small", {}, counts)));
     this.entries.set(name, { button, thumb });
@@ -72,9 +72,4 @@ export class Gallery {
 /** @param {string} name */
 function pictureUrl(name) {
   return new URL(`./pictures/${encodeURIComponent(name)}-${theme()}.webp`, import.meta.url).href;
-}
-
-/** @param {number} n @param {string} one @param {string} many */
-function count(n, one, many) {
-  return `${n} ${n === 1 ? one : many}`;
 }

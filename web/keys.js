@@ -18,7 +18,8 @@ const MOUSE = [
 function taken(target, key) {
   if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" || key === " ";
-  if (target instanceof HTMLElement && target.closest("dialog[open]")) return true;
+  // also when what had the focus in the dialog is gone
+  if (document.querySelector("dialog[open]")) return true;
   return target instanceof HTMLButtonElement && (key === " " || key === "enter");
 }
 

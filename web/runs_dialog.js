@@ -20,7 +20,8 @@ export async function openRuns(page) {
   const dialog = openDialog("runs-dialog", "Runs", note, body);
   try {
     const [simulations, batches] = await Promise.all([api.listSimulations(), api.listBatches()]);
-    note.textContent = `${simulations.length} simulations and ${batches.length} batches are kept.`;
+    const count = (/** @type {number} */ n, /** @type {string} */ one, /** @type {string} */ many) => `${n} ${n === 1 ? one : many}`;
+    note.textContent = `Kept on this server: ${count(simulations.length, "simulation", "simulations")}, ${count(batches.length, "batch", "batches")}.`;
     body.replaceChildren(list("Simulations", simulations.map((info) => simulationRow(page, info, dialog, note))),
       list("Batches", batches.map((info) => batchRow(page, info, dialog, body, note))));
   } catch (error) {

@@ -57,7 +57,7 @@ export class StoredRun extends Emitter {
     this.running = false;
     this.ended = true;
     /** @type {Failure | null} */
-    this.failure = /** @type {Failure | null} */ (info.error ?? null);
+    this.failure = info.error && { ...info.error, time: this.edge.time, body: info.error.body ?? /body '([^']+)'/.exec(info.error.message ?? "")?.[1] };
     this.stream = { clientId: "", bytes: 0, notify() {}, acknowledge() {} };
     this.show(0);
   }
