@@ -129,6 +129,7 @@ export class Page {
     const name = scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;
     document.title = `${name} – Cardan`;
+    this.readouts.connection = session.stored ? "open" : "connecting";
     listen(this, session);
     this.session = session;
     if (!session.stored) this.readLog(session);

@@ -1,9 +1,9 @@
 /**
  * The recording of a simulation as frames of the page, made when they are looked at.
  *
+ * @import {Npz} from "./npz.js"
  * @import {Contacts, Frame, Scene} from "./types.js"
  */
-import { Npz } from "./npz.js";
 import { startPoses } from "./shapes.js";
 
 const ENERGY = { kinetic: "kinetic", potential: "potential", total: "total", workIn: "work_in", friction: "dissipated_friction", impact: "dissipated_impact", damping: "dissipated_damping", correction: "correction" };
@@ -52,10 +52,9 @@ class Table {
 }
 
 export class Recording {
-  /** @param {ArrayBuffer} npz @param {Scene} scene */
-  constructor(npz, scene) {
+  /** @param {Npz} file @param {Scene} scene */
+  constructor(file, scene) {
     this.scene = scene;
-    const file = new Npz(npz);
     const [bodies, joints, contacts, energy, solver] = ["bodies", "joints", "contacts", "energy", "solver"].map((name) => new Table(file, name));
     this.tables = { bodies, joints, contacts, energy, solver };
     const longest = [bodies, energy, solver].find((table) => table.there) ?? contacts;

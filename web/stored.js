@@ -7,6 +7,7 @@
  */
 import * as api from "./api.js";
 import { Emitter } from "./emitter.js";
+import { openNpz } from "./npz.js";
 import { Recording } from "./recording.js";
 import { Timeline } from "./timeline.js";
 
@@ -22,7 +23,7 @@ export async function openStored(info) {
   const frames = rate ? (info.step * (scene.simulation?.dt ?? 0.001)) * rate : info.step / (every ?? 10);
   const stride = Math.max(1, Math.ceil((frames * scene.bodies.length) / MAX_ROWS));
   const [npz, summary] = await Promise.all([api.getTrajectory(info.id, stride), api.getSummary(info.id).catch(() => null)]);
-  return new StoredRun(info, scene, new Recording(npz, scene), summary, stride);
+  return new StoredRun(info, scene, new Recording(await openNpz(npz), scene), summary, stride);
 }
 
 /** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
