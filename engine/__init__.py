@@ -9,6 +9,7 @@ from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
 from cardan.engine.overview import preview
 from cardan.engine.recording import Recording, recording_steps, run
+from cardan.engine.sampling import sample
 from cardan.engine.simulation import ENGINE_VERSION, Simulation
 from cardan.engine.variants import Rollout, rollout
 from cardan.engine.verification import add_verification, verify
@@ -27,6 +28,7 @@ __all__ = [
     "recording_steps",
     "rollout",
     "run",
+    "sample",
     "verify",
     "warmup",
 ]

@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from cardan.schemas.base import Base
 from cardan.schemas.error import Fault
 from cardan.schemas.limits import SceneCounts
-from cardan.schemas.quantities import Boolean, Count, Positive, Text
+from cardan.schemas.quantities import Boolean, Count, Fraction, Positive, Text
+from cardan.schemas.sampling import Distribution, Seed
 
 SimulationStatus = Literal[
     "queued", "starting", "running", "cancelling", "succeeded", "failed", "cancelled", "timed_out"
@@ -53,6 +54,17 @@ class SimulationRequest(Base):
     """Wall-clock time after which the run is stopped [s]."""
 
 
+class RunError(Base):
+    """Why a run or a batch ended early; what the code needs more is in further members."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+
+    code: str
+    """Stable name of the kind of error."""
+    message: str
+    """A sentence: what happened."""
+
+
 class SimulationInfo(Base):
     """The current state of a simulation."""
 
@@ -78,10 +90,28 @@ class SimulationInfo(Base):
     """UTC."""
     finished_at: datetime | None = None
     """UTC."""
-    error: dict[str, Any] | None = None
-    """Why it failed: code, message, step, body, quantity."""
+    error: RunError | None = None
+    """Why it failed."""
     links: dict[str, str] = Field(default_factory=dict)
     """self, trajectory, summary, events, scene."""
+
+
+class RunInfo(SimulationInfo):
+    """A run of a batch."""
+
+    run: int
+    """Place in the batch, from 0."""
+    overrides: Overrides
+    """Values by JSON Pointer into the scene."""
+    attempt: int
+    """How often it was begun."""
+
+
+ValueSource = Annotated[
+    Annotated[Values, Tag("union:list")] | Annotated[Distribution, Tag("union:object")],
+    Discriminator(_list_or_object),
+]
+"""A list of values, or a distribution that they are drawn from."""
 
 
 class Variation(Base):
@@ -89,15 +119,28 @@ class Variation(Base):
 
     pointer: str
     """JSON Pointer into the scene."""
-    values: Values
-    """One value per run (zip) or per row of the grid."""
+    values: ValueSource
+    """One value per run (zip) or per row of the grid; or what sampled runs draw from: a
+    distribution, or a list whose values are equally likely."""
 
 
 Variations = Annotated[
     Annotated[list[Variation], Tag("union:list")]
-    | Annotated[dict[str, Values], Tag("union:object")],
+    | Annotated[dict[str, ValueSource], Tag("union:object")],
     Discriminator(_list_or_object),
 ]
+
+
+def _text_or_number(value: Any) -> str:
+    return "union:name" if isinstance(value, str) else "union:share"
+
+
+RecordRule = Annotated[
+    Annotated[Literal["full", "failed", "metrics"], Tag("union:name")]
+    | Annotated[Fraction, Tag("union:share")],
+    Discriminator(_text_or_number),
+]
+"""Which runs of a batch store a trajectory."""
 
 
 class BatchRequest(Base):
@@ -107,8 +150,15 @@ class BatchRequest(Base):
     """A scene document, or the name of an example."""
     variations: Variations = Field(default_factory=list)
     """What varies: a list of {pointer, values}, or an object of values by pointer."""
-    mode: Literal["grid", "zip", "list"] = "grid"
-    """`grid`: all combinations; `zip`: first with first, ...; `list`: as `runs` says."""
+    overrides: Overrides = Field(default_factory=dict)
+    """Values by JSON Pointer, set in the scene of every run before its own."""
+    mode: Literal["grid", "zip", "list", "random", "latin_hypercube", "sobol"] = "grid"
+    """`grid`: all combinations; `zip`: first with first, ...; `list`: as `runs` says; `random`,
+    `latin_hypercube`, `sobol`: `samples` runs with values drawn from the variations."""
+    samples: Count | None = None
+    """Runs of a sampled mode."""
+    seed: Seed = 0
+    """Of a sampled mode: the same seed draws the same values."""
     runs: list[Overrides] = Field(default_factory=list)
     """The overrides of each run, in mode `list`."""
     metrics: list[str] | None = None
@@ -119,9 +169,10 @@ class BatchRequest(Base):
         str, Field(strict=True, pattern=r"^(continue|stop|stop_after:[1-9][0-9]{0,8})$")
     ] = "continue"
     """`continue`, `stop`, or `stop_after:n`."""
-    record: Literal["full", "failed", "metrics"] = "full"
-    """Which runs store a trajectory: all, those that fail, none; the others are simulated again
-    when their trajectory is asked for, and have the same bits."""
+    record: RecordRule = "full"
+    """Which runs store a trajectory: all, those that fail, none, or this share of them, evenly
+    spread; the others are simulated again when their trajectory is asked for, and have the same
+    bits."""
     name: Text | None = None
     """Title; default: that of the scene."""
     timeout_s: Positive | None = None
@@ -157,10 +208,10 @@ class BatchInfo(Base):
     """UTC."""
     finished_at: datetime | None = None
     """UTC."""
-    error: dict[str, Any] | None = None
+    error: RunError | None = None
     """Why it was stopped."""
     links: dict[str, str] = Field(default_factory=dict)
-    """self, runs, results."""
+    """self, runs, results, events."""
 
 
 class SessionRequest(Base):
@@ -170,6 +221,8 @@ class SessionRequest(Base):
     """A scene document, or the name of an example."""
     overrides: Overrides = Field(default_factory=dict)
     """Values by JSON Pointer, set in the scene before it is checked."""
+    name: Text | None = None
+    """Title; default: that of the scene."""
     paused: Boolean = True
     """Whether it waits for a resume."""
     speed: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=64.0)] | None = 1.0

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from cardan.schemas.base import Base
 
@@ -49,7 +49,12 @@ class SceneInvalid(ValueError):  # noqa: N818 - the name says what the scene is
 
 
 class Problem(Base):
-    """Problem details (RFC 9457), the body of every answer that is not a success."""
+    """Problem details (RFC 9457), the body of every answer that is not a success.
+
+    What a kind of problem needs more, as the figure of a limit, is in further members.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
 
     type: str = "about:blank"
     """URI of the kind of problem."""

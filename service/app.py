@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from cardan import __version__
 from cardan.service import page
 from cardan.service.api import (
+    asyncapi,
     batches,
     complementarity,
     docs,
@@ -18,6 +19,7 @@ from cardan.service.api import (
     examples,
     health,
     imports,
+    metrics,
     problems,
     queries,
     scenes,
@@ -25,10 +27,15 @@ from cardan.service.api import (
     sessions,
     simulations,
     stream,
+    tickets,
     trajectories,
     verification,
 )
 from cardan.service.api.layers import BodyLayer, GuardLayer, RequestLayer
+from cardan.service.api.metrics import watch_loop
+from cardan.service.api.quotas import Quotas
+from cardan.service.api.resource_route import operation_id
+from cardan.service.api.tickets import Tickets
 from cardan.service.openapi import openapi_document
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
@@ -52,16 +59,22 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
     )
     app.state.settings = settings
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     problems.install(app)
     # the last one added sees a request first
-    app.add_middleware(BodyLayer, limit=settings.max_body_bytes)
-    app.add_middleware(GuardLayer, settings=settings)
+    app.state.quotas, app.state.tickets = Quotas(settings), Tickets()
+    app.add_middleware(BodyLayer, limit=settings.max_body_bytes, pause_s=settings.body_s)
+    app.add_middleware(
+        GuardLayer, settings=settings, quotas=app.state.quotas, tickets=app.state.tickets
+    )
     app.add_middleware(RequestLayer)
     app.include_router(health.probes)
     app.include_router(docs.router)
+    app.include_router(asyncapi.router)
+    app.include_router(metrics.router)
     for part in (
         health,
         scenes,
@@ -77,6 +90,7 @@ def create_app(settings: Settings) -> FastAPI:
         queries,
         complementarity,
         stream,
+        tickets,
     ):
         app.include_router(part.router, prefix="/v1")
     folder = page.page_folder()
@@ -101,9 +115,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     app.state.sessions = live
     # the fork server belongs to this thread, which lives as long as the service
     await live.start()
+    watching = asyncio.create_task(watch_loop())
     await run_sync(services.start, asyncio.get_running_loop())
     try:
         yield {}
     finally:
+        watching.cancel()
         await live.close()
         await run_sync(services.close)

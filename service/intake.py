@@ -25,7 +25,6 @@ from cardan.schemas.api import SessionRequest, SimulationRequest
 from cardan.schemas.error import printable, shown
 from cardan.schemas.examples import example_document, example_names
 from cardan.schemas.parse import parse_json
-from cardan.schemas.quantities import Text
 from cardan.schemas.spelling import did_you_mean
 from cardan.schemas.translate import translate
 from cardan.service.errors import ErrorCode, ServiceError
@@ -36,13 +35,6 @@ Model = TypeVar("Model", bound=BaseModel)
 SYNTAX = frozenset({"syntax", "not_utf8", "too_deep"})
 # a request body with one of these and without `scene` is itself a scene
 SCENE_FIELDS = set(Scene.model_fields) - set(SimulationRequest.model_fields)
-
-
-class NamedSessionRequest(SessionRequest):
-    """Asks for a live run."""
-
-    name: Text | None = None
-    """Title; default: that of the scene."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +77,9 @@ def read_simulation(document: Any) -> tuple[SimulationRequest, str]:
     return read_request(SimulationRequest, document), "/scene"
 
 
-def read_session(document: Any) -> tuple[NamedSessionRequest, str]:
+def read_session(document: Any) -> tuple[SessionRequest, str]:
     """Return the request and the path of its scene in the body. Raises ServiceError."""
-    return read_request(NamedSessionRequest, document), "/scene"
+    return read_request(SessionRequest, document), "/scene"
 
 
 def take_scene(

@@ -3,17 +3,20 @@
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
 
+from cardan.service import clock
 from cardan.service.api.content import not_modified
-from cardan.service.api.layers import KEY_COOKIE, is_key
+from cardan.service.api.layers import KEY_COOKIE
 from cardan.service.api.problems import ProblemError
 from cardan.service.assets import Assets
+from cardan.service.keys import COOKIE_SECONDS, Key, find_key
 
 FOREVER = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
@@ -28,10 +31,12 @@ def page_folder() -> Path | None:
 def mount_page(app: FastAPI, folder: Path) -> None:
     """Serve the folder at `/`, after all other routes."""
 
-    keys = [key.encode() for key in app.state.settings.api_keys]
+    keys = app.state.settings.api_keys
     assets = Assets(folder)
 
     async def page(path: str, request: Request) -> Response:
+        if path.startswith("v1/"):
+            raise HTTPException(404)
         if path == "" and keys and "key" in request.query_params:
             return keep_key(request, keys)
         return serve_file(assets, path or "index.html", request)
@@ -41,17 +46,25 @@ def mount_page(app: FastAPI, folder: Path) -> None:
     )
 
 
-def keep_key(request: Request, keys: Sequence[bytes]) -> Response:
-    """Answer `/?key=KEY`: keep the key in a cookie of this site and take it out of the address.
+def keep_key(request: Request, keys: Collection[Key]) -> Response:
+    """Answer `/?key=KEY`: set a cookie that the key made, and take the key out of the address.
 
     Raises ProblemError 401.
     """
     given = request.query_params["key"]
-    if not is_key(given, keys):
+    key = find_key(given, keys)
+    if key is None:
         raise ProblemError(401, "unauthorized", "This is no API key of this service.")
     response = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
-    response.set_cookie(KEY_COOKIE, given, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(
+        KEY_COOKIE,
+        key.cookie(clock.now()),
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=secure,
+    )
     return response
 
 

@@ -9,16 +9,18 @@ CARDAN_LIMIT_MAX_BODIES, ...               one variable per field of `schemas.Li
 import ipaddress
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardan.schemas import Limits
 from cardan.service.cores import usable_cores
+from cardan.service.keys import Key, KeyTextError, parse_key
 
 PREFIX = "CARDAN_"
+SECRETS = ("CARDAN_API_KEY", "CARDAN_API_KEY_FILE")
 GIB = 1024**3
 
 
@@ -39,31 +41,52 @@ def _default_data() -> Path:
 class Settings(BaseModel):
     """How this service runs. Sizes in bytes, times in seconds."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     host: str = "127.0.0.1"
+    """Address to listen on; beyond loopback a key is needed."""
     port: int = Field(8000, ge=0, le=65535)
+    """Port; 0: a free one."""
     data: Path = Field(default_factory=_default_data)
-    api_keys: frozenset[str] = frozenset()
+    """Folder of the database and the recordings."""
+    api_keys: frozenset[Key] = frozenset()
+    """Keys, separated by spaces, commas or lines; further ones in the file CARDAN_API_KEY_FILE."""
     allowed_hosts: frozenset[str] = frozenset()
     """Further values of the Host header (without port) that are answered on loopback."""
+    requests_per_minute: int = Field(6000, ge=0)
+    """Requests of one key; 0: no quota."""
+    runs_per_hour: int = Field(0, ge=0)
+    """Runs that one key may queue; 0: no quota."""
+    request_s: float = Field(10.0, gt=0.0)
+    """A connection is closed when the head of a request takes longer."""
+    body_s: float = Field(20.0, gt=0.0)
+    """A request is refused when its body pauses longer."""
     workers: int = Field(default_factory=lambda: min(usable_cores(), 256), ge=1, le=256)
+    """Processes that run simulations."""
     max_sessions: int = Field(16, ge=0)
+    """Live sessions at once."""
     session_idle_s: float = Field(1800.0, gt=0.0)
     """A session without viewers and requests ends after this time."""
     session_history_bytes: int = Field(256 * 1024**2, ge=1024**2)
     """Key frames of one session; beyond it they are thinned."""
     max_queued: int = Field(100_000, ge=1)
+    """Runs that may wait."""
     max_batch_runs: int = Field(10_000, ge=1)
+    """Runs of one batch."""
     max_body_bytes: int = Field(64 * 1024**2, ge=1024)
+    """Size of one request."""
     worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)
+    """Address space of one worker process."""
     result_file_bytes: int = Field(4 * GIB, ge=0)
+    """Size of one file of a recording; 0: unlimited."""
     min_free_bytes: int = Field(64 * 1024**2, ge=0)
+    """With less free space no run is queued."""
     small_scene_workers: int = Field(2, ge=1, le=64)
     """Processes that validate scenes of at most `small_scene_bytes`."""
     large_scene_workers: int = Field(1, ge=1, le=64)
     """Processes that validate larger scenes."""
     dynamics_workers: int = Field(1, ge=1, le=64)
+    """Processes that answer `/v1/dynamics`."""
     problem_workers: int = Field(1, ge=1, le=64)
     """Processes that solve complementarity problems."""
     file_workers: int = Field(1, ge=1, le=64)
@@ -73,6 +96,7 @@ class Settings(BaseModel):
     kept_download_bytes: int = Field(4 * GIB, ge=0)
     """Encoded downloads that are kept for further requests, together."""
     small_scene_bytes: int = Field(64 * 1024, ge=1024)
+    """Largest scene that the processes for small ones validate."""
     answer_s: float = Field(60.0, gt=0.0)
     """A validation or a computation that takes longer is ended."""
     kept_run_s: float | None = Field(None, gt=0.0)
@@ -82,11 +106,23 @@ class Settings(BaseModel):
     checkpoint_s: float = Field(5.0, gt=0.0)
     """A run leaves a checkpoint after this time of work, and again whenever it has passed."""
     lease_s: float = Field(60.0, gt=0.0)
+    """A run whose owner has not been heard of for so long is given to another worker."""
     silence_s: float = Field(60.0, gt=0.0)
+    """A worker that says nothing for so long is replaced."""
     stop_grace_s: float = Field(5.0, gt=0.0)
+    """Time to stop before a process is killed."""
     default_timeout_s: float = Field(3600.0, gt=0.0)
+    """Wall-clock time of a run without `timeout_s`."""
+    max_timeout_s: float = Field(86_400.0, gt=0.0)
+    """Largest `timeout_s`."""
     idempotency_s: float = Field(86_400.0, gt=0.0)
+    """How long an Idempotency-Key is remembered."""
+    log_format: Literal["text", "json"] = "text"
+    """Lines of the log: for people, or one JSON object each."""
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    """Least severity that is logged."""
     limits: Limits = Limits()
+    """Limits of scenes, each as CARDAN_LIMIT_NAME."""
 
     @staticmethod
     def from_environment(environ: Mapping[str, str], **given: Any) -> "Settings":
@@ -144,7 +180,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in text.replace(",", " ").split() if word)
 
 
-def _keys(environ: Mapping[str, str]) -> frozenset[str]:
+def _keys(environ: Mapping[str, str]) -> frozenset[Key]:
     text = environ.get(f"{PREFIX}API_KEY", "")
     file = environ.get(f"{PREFIX}API_KEY_FILE")
     if file:
@@ -152,11 +188,25 @@ def _keys(environ: Mapping[str, str]) -> frozenset[str]:
             text += "\n" + Path(file).read_text(encoding="utf-8")
         except OSError as error:
             raise SettingsError(f"CARDAN_API_KEY_FILE cannot be read: {error}") from error
-    keys = _words(text)
-    for key in keys:
-        if len(key) < 16:
-            raise SettingsError("An API key needs at least 16 characters.")
+    try:
+        keys = frozenset(parse_key(word) for word in _words(_without_comments(text)))
+    except KeyTextError as error:
+        raise SettingsError(str(error)) from error
+    names = [key.name for key in keys]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingsError(f"Two API keys have the name {name}.")
     return keys
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
+def forget_secrets(environ: MutableMapping[str, str]) -> None:
+    """Remove the keys from the environment, so that no process started later inherits them."""
+    for name in SECRETS:
+        environ.pop(name, None)
 
 
 def _integer(name: str, text: str) -> int:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cardan.engine import recording_steps as recording_steps
     from cardan.engine import rollout as rollout
     from cardan.engine import run as run
+    from cardan.engine import sample as sample
     from cardan.engine import verify as verify
     from cardan.engine.compiler.warmup import warmup as warmup
     from cardan.engine.complementarity import Solution as Solution
@@ -57,6 +58,7 @@ _PUBLIC = {
         "recording_steps",
         "rollout",
         "run",
+        "sample",
         "verify",
         "warmup",
     ),

@@ -1,24 +1,35 @@
 """`/v1/batches`: many variants of one scene, one table of results."""
 
+import logging
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
-from cardan.schemas.api import BatchInfo, BatchRequest, SimulationInfo
+from cardan.schemas.api import BatchInfo, RunInfo, SimulationInfo
 from cardan.schemas.base import Base
-from cardan.service.api.batch_intake import BatchEstimate, admit_batch, check_batch, estimate_batch
-from cardan.service.api.content import answer
-from cardan.service.api.dependencies import PROBLEMS, ThePage, TheServices, refuse_unknown_query
-from cardan.service.api.idempotency import ticket
-from cardan.service.api.intake import (
-    read_body,
-    read_request,
-    refuse_physics_faults,
+from cardan.service.api.batch_intake import (
+    BatchEstimate,
+    admit_batch,
+    batch_estimate,
+    batch_order,
 )
+from cardan.service.api.content import answer
+from cardan.service.api.dependencies import (
+    PROBLEMS,
+    ThePage,
+    TheServices,
+    Wait,
+    refuse_unknown_query,
+)
+from cardan.service.api.following import EventSource, Now, event_answer, when_ended
+from cardan.service.api.idempotency import ticket
+from cardan.service.api.intake import read_bytes
 from cardan.service.api.negotiation import wanted_format
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, request_id_of
+from cardan.service.api.quotas import charge_runs
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import (
     batch_info,
     batch_url,
@@ -32,12 +43,18 @@ from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.states import RunState
 
+log = logging.getLogger("cardan.api")
+
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/batches",
     tags=["batches"],
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
+
+
+EVENTS_AT_ONCE = 500
 
 
 class BatchPage(Base):
@@ -52,7 +69,7 @@ class BatchPage(Base):
 class RunPage(Base):
     """One page of a batch's runs, in their order."""
 
-    items: list[dict[str, Any]]
+    items: list[RunInfo]
     """Simulations with the overrides of their run."""
     next_page_token: str
     """Token of the next page; empty at the end."""
@@ -62,33 +79,50 @@ class RunPage(Base):
     "",
     response_model=BatchInfo,
     status_code=202,
-    responses={200: {"model": BatchEstimate, "description": "With `estimate=true`"}},
+    responses={
+        200: {
+            "model": BatchInfo | BatchEstimate,
+            "description": "Done within `Prefer: wait=n`; with `estimate=true` the estimate",
+        }
+    },
     openapi_extra={"x-body": "BatchRequest"},
 )
 async def create(
     request: Request,
     services: TheServices,
+    wait: Wait,
     estimate: Annotated[bool, Query(description="only say what it would cost")] = False,
 ) -> Response:
-    """Queue every variant of a scene: a grid, a zip or a list of values at JSON Pointers."""
-    ask = read_request(BatchRequest, await read_body(request))
+    """Queue every variant of a scene: a grid, a zip, a list or a sample of values at JSON Pointers.
+
+    202 with its address, or 200 if it ended within `Prefer: wait=n` (n up to 30 s).
+    """
+    order = batch_order(await read_bytes(request), services.settings, estimate=estimate)
     if estimate:
-        intake = await run_sync(check_batch, ask, services.settings)
-        await refuse_physics_faults(services, intake.text, {}, "/scene")
-        return _json(await estimate_batch(ask, intake, services), 200)
+        taken = await services.compute.answer(order)
+        return _json(batch_estimate(taken, services.settings), 200)
     async with ticket(request, services) as granted:
         batch_id = granted.replayed
         if batch_id is None:
-            intake = await run_sync(check_batch, ask, services.settings)
-            await refuse_physics_faults(services, intake.text, {}, "/scene")
-            batch_id = await run_sync(admit_batch, ask, intake, services, granted.key)
+            taken = await services.compute.answer(order)
+            charge_runs(request, len(taken.runs))
+            batch_id = await run_sync(admit_batch, taken, services, granted.key)
             granted.used = True
             services.queue.wake.set()
-    info = await run_sync(_info, services, batch_id)
-    headers = {"Location": batch_url(batch_id), "Retry-After": "1"}
+            log.info(
+                "batch %s is queued",
+                batch_id,
+                extra={"batch": batch_id, "request": request_id_of(request.scope)},
+            )
+    info = await wait_until_ended(services, batch_id, wait)
+    headers = {"Location": batch_url(batch_id)}
     if granted.replayed:
         headers["Idempotency-Replayed"] = "true"
-    return _json(info, 202, headers)
+    if wait:
+        headers["Preference-Applied"] = f"wait={wait:.0f}"
+        if info.finished_at is not None:
+            return _json(info, 200, headers)
+    return _json(info, 202, headers | {"Retry-After": "1"})
 
 
 @router.get("", response_model=BatchPage)
@@ -103,9 +137,28 @@ def listing(services: TheServices, page: ThePage) -> BatchPage:
 
 
 @router.get("/{batch_id}", response_model=BatchInfo)
-def read(batch_id: str, services: TheServices) -> BatchInfo:
-    """One batch: `partially_succeeded` when it has ended and some runs were not successful."""
-    return _info(services, batch_id)
+async def read(batch_id: str, services: TheServices, wait: Wait) -> BatchInfo:
+    """One batch: `partially_succeeded` when it has ended and some runs were not successful.
+
+    With `Prefer: wait=n` the response waits for its end, at most n seconds.
+    """
+    return await wait_until_ended(services, batch_id, wait)
+
+
+@router.get("/{batch_id}/events", response_class=StreamingResponse)
+async def events(batch_id: str, request: Request, services: TheServices) -> Response:
+    """Server-sent events: `run` (a run changed; with ids for `Last-Event-ID`) and `progress`."""
+    await run_sync(_known, services, batch_id)
+
+    def states(after: int) -> list[dict[str, Any]]:
+        return services.catalog.batch_events(batch_id, after=after, size=EVENTS_AT_ONCE)
+
+    def now() -> Now | None:
+        row = services.catalog.batch(batch_id)
+        return None if row is None else _now(batch_info(services, row))
+
+    source = EventSource(batch_id, "run", states, now)
+    return await event_answer(source, request, services)
 
 
 @router.get("/{batch_id}/runs", response_model=RunPage)
@@ -125,7 +178,14 @@ def runs(
     return RunPage(items=items, next_page_token=page.token(last))
 
 
-@router.get("/{batch_id}/results", response_class=Response)
+@router.get(
+    "/{batch_id}/results",
+    response_class=Response,
+    responses={
+        206: {"description": "The range that was asked for"},
+        304: {"description": "The client has it already"},
+    },
+)
 def results(
     batch_id: str,
     request: Request,
@@ -228,13 +288,28 @@ def _info(services: Services, batch_id: str) -> BatchInfo:
     return batch_info(services, _known(services, batch_id))
 
 
-def _run_item(info: SimulationInfo, row: Row) -> dict[str, Any]:
-    return {
-        **info.model_dump(mode="json"),
-        "run": row["number"],
-        "overrides": row["overrides"],
-        "attempt": row["attempt"],
-    }
+async def wait_until_ended(services: Services, batch_id: str, seconds: float) -> BatchInfo:
+    """Return a batch when it has ended or time is up. Raises ProblemError 404."""
+
+    def now() -> tuple[BatchInfo, bool]:
+        info = _info(services, batch_id)
+        return info, info.finished_at is not None
+
+    return await when_ended(services.changes, batch_id, now, seconds)
+
+
+def _now(info: BatchInfo) -> Now:
+    return Now(
+        ended=info.finished_at is not None,
+        mark=(info.status, tuple(sorted(info.counts.items()))),
+        data=info.model_dump(mode="json", exclude={"links"}),
+    )
+
+
+def _run_item(info: SimulationInfo, row: Row) -> RunInfo:
+    return RunInfo(
+        **dict(info), run=row["number"], overrides=row["overrides"], attempt=row["attempt"]
+    )
 
 
 def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -3,13 +3,13 @@
 Plain ASGI, so that streams and sockets pass through unchanged.
 """
 
-import hmac
+import asyncio
 import logging
 import re
 import secrets
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -18,11 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cardan.service import clock
 from cardan.service.api.digits import whole_number
 from cardan.service.api.problems import ProblemError, from_crash, problem_response
+from cardan.service.api.quotas import Quotas
+from cardan.service.api.tickets import Tickets
+from cardan.service.keys import Key, find_cookie, find_key
+from cardan.service.metrics import REQUESTS
 from cardan.service.settings import Settings
 
 log = logging.getLogger("cardan.access")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 # responses are data: browsers must not frame, sniff or run them; the page has its own policy
 DATA_HEADERS = {
@@ -35,6 +40,10 @@ DATA_HEADERS = {
 # browsers copy the headers of a 304 to the stored response, which has these already
 NOT_MODIFIED = 304
 
+
+# POSTs that store nothing
+COMPUTING = ("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity", "/v1/statics", "/v1/linear")
+ASKING = (":raycast", ":closest-points")
 
 # the page sends its key as a cookie: with fetch and WebSocket, but not from other sites
 KEY_COOKIE = "cardan_key"
@@ -70,14 +79,7 @@ class RequestLayer:
                 if message["status"] != NOT_MODIFIED:
                     for name, value in DATA_HEADERS.items():
                         headers.setdefault(name, value)
-                log.info(
-                    "%s %s %s %d %.1f ms",
-                    request_id,
-                    scope["method"],
-                    scope["path"],
-                    message["status"],
-                    1e3 * (clock.monotonic() - began),
-                )
+                _note(request_id, scope, message["status"], clock.monotonic() - began)
             await send(message)
 
         try:
@@ -88,36 +90,64 @@ class RequestLayer:
             await refuse(from_crash(error, scope), scope, receive, send_with_headers)
 
 
+def _note(request_id: str, scope: Scope, status: int, seconds: float) -> None:
+    """Count and log an answer."""
+    method = scope["method"] if scope["method"] in METHODS else "other"
+    REQUESTS.labels(method, f"{status // 100}xx").observe(seconds)
+    told = {"method": scope["method"], "path": scope["path"], "status": status}
+    log.info(
+        "%s %s %s %d %.1f ms",
+        request_id,
+        *told.values(),
+        1e3 * seconds,
+        extra=told | {"request": request_id, "seconds": round(seconds, 6)},
+    )
+
+
 def may_be_head(path: str) -> bool:
     """Return whether a GET of this path terminates, so that it can also answer HEAD."""
     return not path.endswith(("/events", "/stream"))
 
 
 class GuardLayer:
-    """Refuses foreign hosts and origins and, if keys are set, requests without one."""
+    """Refuses foreign hosts and origins and, if keys are set, requests beyond their key."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, quotas: Quotas, tickets: Tickets) -> None:
         """Wrap the app."""
         self._app = app
-        self._keys = [key.encode() for key in sorted(settings.api_keys)]
+        self._keys = sorted(settings.api_keys, key=lambda key: key.name)
+        self._quotas = quotas
+        self._tickets = tickets
         names = LOOPBACK_NAMES | settings.allowed_hosts | {settings.host}
         self._hosts = names if settings.loopback else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection, or refuse it."""
-        if scope["type"] in ("http", "websocket"):
-            problem = self._objection(scope)
-            if problem is not None:
-                await refuse(problem, scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            headers = Headers(scope=scope)
+            self._check_origin(scope, headers)
+            quota = self._admit(scope, headers)
+        except ProblemError as problem:
+            await refuse(problem, scope, receive, send)
+            return
 
-    def _objection(self, scope: Scope) -> ProblemError | None:
-        headers = Headers(scope=scope)
+        async def send_with_quota(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent = MutableHeaders(scope=message)
+                for name, value in quota.items():
+                    sent.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_quota if quota else send)
+
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
         if self._hosts is not None and host_name(host) not in self._hosts:
             # a foreign page whose host name resolves to this machine (DNS rebinding)
-            return ProblemError(
+            raise ProblemError(
                 403,
                 "unknown_host",
                 f"This service does not answer to the host {host!r}; "
@@ -126,40 +156,68 @@ class GuardLayer:
         origin = headers.get("origin")
         writes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if origin is not None and writes and netloc(origin) != host:
-            return ProblemError(
+            raise ProblemError(
                 403, "foreign_origin", f"Pages of {origin!r} may not change anything here."
             )
-        if self._keys and scope["path"].startswith("/v1/") and not self._has_key(headers):
-            return ProblemError(
+
+    def _admit(self, scope: Scope, headers: Headers) -> dict[str, str]:
+        """Find the key of a request, check its scope, count it; return headers of its quota."""
+        path = scope["path"]
+        if not self._keys or not (path.startswith("/v1/") or path == "/metrics"):
+            return {}
+        key = self._key_of(scope, headers)
+        if key is None:
+            raise ProblemError(
                 401,
                 "unauthorized",
                 "An API key is needed: send it as 'Authorization: Bearer KEY'; "
                 "a browser opens the page once as /?key=KEY.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        return None
+        state: MutableMapping[str, Any] = scope.setdefault("state", {})
+        state["key"], state["api_key"] = key.name, key
+        needed = scope_needed(scope)
+        if needed not in key.scopes:
+            raise ProblemError(
+                403,
+                "scope_missing",
+                f"The key {key.name} has no scope {needed!r}; "
+                f"it has: {', '.join(sorted(key.scopes))}.",
+            )
+        return self._quotas.requests.take(key.name)
 
-    def _has_key(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return is_key(given.strip(), self._keys)
+    def _key_of(self, scope: Scope, headers: Headers) -> Key | None:
+        method, _, given = headers.get("authorization", "").partition(" ")
+        if method.lower() == "bearer":
+            return find_key(given.strip(), self._keys)
+        if scope["type"] == "websocket":
+            tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket")
+            if tickets:
+                return self._tickets.redeem(tickets[0], scope["path"])
         cookies = cookie_parser(headers.get("cookie", ""))
-        return is_key(cookies.get(KEY_COOKIE, ""), self._keys)
+        return find_cookie(cookies.get(KEY_COOKIE, ""), self._keys, clock.now())
 
 
-def is_key(given: str, keys: Iterable[bytes]) -> bool:
-    """Return whether a text is one of the keys; always compare all, in constant time."""
-    matches = [hmac.compare_digest(given.encode(), key) for key in keys]
-    return any(matches)
+def scope_needed(scope: Scope) -> str:
+    """Return the scope that a request needs."""
+    path = scope["path"]
+    if path == "/metrics":
+        return "metrics"
+    if scope["type"] == "websocket" or scope["method"] in SAFE_METHODS:
+        return "read"
+    if path.endswith("/stream-tickets"):
+        return "read"
+    return "compute" if path.startswith(COMPUTING) or path.endswith(ASKING) else "write"
 
 
 class BodyLayer:
-    """Refuses bodies beyond the limit, with or without Content-Length."""
+    """Refuses bodies beyond the limit, with or without Content-Length, and those that stall."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        """Wrap the app; `limit` in bytes."""
+    def __init__(self, app: ASGIApp, limit: int, pause_s: float) -> None:
+        """Wrap the app; `limit` in bytes, `pause_s` the longest pause within a body."""
         self._app = app
         self._limit = limit
+        self._pause_s = pause_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -171,18 +229,32 @@ class BodyLayer:
         if size > self._limit:
             await refuse(self._too_large(size), scope, receive, send)
             return
-        seen = 0
+        seen, whole = 0, False
 
         async def count() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, whole
+            # behind the body, the end of the connection is waited for
+            message = await (receive() if whole else self._in_time(receive))
             if message["type"] == "http.request":
                 seen += len(message.get("body", b""))
+                whole = not message.get("more_body", False)
                 if seen > self._limit:
                     raise self._too_large(seen)
             return message
 
         await self._app(scope, count, send)
+
+    async def _in_time(self, receive: Receive) -> Message:
+        try:
+            async with asyncio.timeout(self._pause_s):
+                return await receive()
+        except TimeoutError:
+            raise ProblemError(
+                408,
+                "body_too_slow",
+                f"The body paused for more than {self._pause_s:g} s.",
+                headers={"Connection": "close"},
+            ) from None
 
     def _too_large(self, size: int) -> ProblemError:
         return ProblemError(

@@ -18,12 +18,14 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
+from cardan.service.api.resource_route import Addresses
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ServiceError
 
 log = logging.getLogger("cardan.api")
 
 MEDIA_TYPE = "application/problem+json"
+API = "/v1/"
 RETRYABLE = frozenset({408, 429, 503, 507})
 
 # code of a response whose route did not set one
@@ -34,6 +36,7 @@ CODES = {
     404: "not_found",
     405: "method_not_allowed",
     406: "not_acceptable",
+    408: "request_timeout",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
@@ -75,7 +78,7 @@ def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {
         "type": f"urn:cardan:problem:{problem.code}",
-        "title": _title(problem.status),
+        "title": title_of(problem.status),
         "status": problem.status,
         "detail": problem.detail,
         "code": problem.code,
@@ -143,16 +146,37 @@ def from_service(error: ServiceError) -> ProblemError:
 
 def from_http(error: HTTPException, request: Request) -> ProblemError:
     """Convert a framework error (unknown route, wrong method) to a problem."""
+    if error.status_code in (404, 405) and request.scope["path"].startswith(API):
+        return no_route(request)
     details = {
         404: f"There is no {request.scope['path']} here; the routes are listed at /openapi.json.",
         405: f"{request.method} is not possible on {request.scope['path']}.",
     }
     detail = str(error.detail or "")
-    if not detail or detail == _title(error.status_code):
-        detail = details.get(error.status_code, _title(error.status_code))
+    if not detail or detail == title_of(error.status_code):
+        detail = details.get(error.status_code, title_of(error.status_code))
     code = CODES.get(error.status_code, f"http_{error.status_code}")
     headers = dict(error.headers or {})
     return ProblemError(error.status_code, code, detail, headers=headers)
+
+
+def no_route(request: Request) -> ProblemError:
+    """Return 405 with all methods of an address of the API, or 404 when there is none."""
+    app = request.app
+    if not hasattr(app.state, "addresses"):
+        app.state.addresses = Addresses(app.openapi()["paths"])
+    path = request.scope["path"]
+    allowed = app.state.addresses.methods(path)
+    if not allowed:
+        detail = f"There is no {path} here; the routes are listed at /openapi.json."
+        return ProblemError(404, "not_found", detail)
+    listed = ", ".join(allowed)
+    return ProblemError(
+        405,
+        "method_not_allowed",
+        f"{request.method} is not possible on {path}; there are: {listed}.",
+        headers={"Allow": listed},
+    )
 
 
 def from_validation(error: RequestValidationError) -> ProblemError:
@@ -197,7 +221,8 @@ def _dump(body: dict[str, Any]) -> bytes:
         return json.dumps(body, default=str).encode("ascii")
 
 
-def _title(status: int) -> str:
+def title_of(status: int) -> str:
+    """Return the phrase of a status."""
     try:
         return http.HTTPStatus(status).phrase
     except ValueError:

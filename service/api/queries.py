@@ -11,10 +11,13 @@ from cardan.schemas.query import (
     RaycastRequest,
 )
 from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
-from cardan.service.api.intake import read_body, read_request
+from cardan.service.api.intake import read_body
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.sessions import TheSession
+from cardan.service.intake import read_request
 
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/sessions",
     tags=["sessions"],
     responses=PROBLEMS,

@@ -19,11 +19,13 @@ from cardan.service.api.dependencies import (
     refuse_unknown_query,
 )
 from cardan.service.api.idempotency import ticket
-from cardan.service.api.intake import located, read_body, read_bytes, read_request
+from cardan.service.api.intake import read_body, read_bytes
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import moment
 from cardan.service.compute.messages import TakeOrder
 from cardan.service.errors import ServiceError
+from cardan.service.intake import located, read_request
 from cardan.service.services import Services
 from cardan.service.sessions import LiveSession, Plan, Sessions
 from cardan.service.sessions.messages import Result
@@ -31,6 +33,7 @@ from cardan.service.sessions.parse_command import check_series, parse_command
 from cardan.service.sessions.states import Phase
 
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/sessions",
     tags=["sessions"],
     responses=PROBLEMS,

@@ -1,7 +1,7 @@
 """`/v1/simulations`: post a scene, follow its run, cancel it, delete it."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -9,10 +9,10 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
+from cardan.schemas import Fault
 from cardan.schemas.api import SimulationInfo
 from cardan.schemas.base import Base
 from cardan.schemas.pointer import apply_overrides
-from cardan.service import clock
 from cardan.service.api.dependencies import (
     PROBLEMS,
     ThePage,
@@ -20,26 +20,30 @@ from cardan.service.api.dependencies import (
     Wait,
     refuse_unknown_query,
 )
-from cardan.service.api.digits import MOST_DIGITS
+from cardan.service.api.following import EventSource, Now, event_answer, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
-from cardan.service.api.problems import ProblemError
+from cardan.service.api.problems import ProblemError, request_id_of
+from cardan.service.api.quotas import charge_runs
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
 from cardan.service.compute.messages import Taken, TakeOrder
-from cardan.service.intake import SceneText
+from cardan.service.intake import SceneText, invalid
 from cardan.service.services import Services
+from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.states import TERMINAL, RunState
 
+log = logging.getLogger("cardan.api")
+
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/simulations",
     tags=["simulations"],
     responses=PROBLEMS,
     dependencies=[Depends(refuse_unknown_query)],
 )
-
-KEEP_ALIVE_SECONDS = 15.0
 
 
 class SimulationPage(Base):
@@ -68,9 +72,15 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
         run_id = granted.replayed
         if run_id is None:
             taken = await services.compute.answer(TakeOrder(body, "simulation"))
+            charge_runs(request, 1)
             run_id = await run_sync(_admit, services, taken, granted.key)
             granted.used = True
             services.queue.wake.set()
+            log.info(
+                "run %s is queued",
+                run_id,
+                extra={"run": run_id, "request": request_id_of(request.scope)},
+            )
     row = await wait_until_ended(services, run_id, wait)
     replayed = {"Idempotency-Replayed": "true"} if granted.replayed else {}
     return await run_sync(_accepted, services, row, wait, replayed)
@@ -116,7 +126,12 @@ def summary(simulation_id: str, services: TheServices) -> dict[str, Any]:
     return found
 
 
-@router.post("/{simulation_id}:cancel", response_model=SimulationInfo, status_code=202)
+@router.post(
+    "/{simulation_id}:cancel",
+    response_model=SimulationInfo,
+    status_code=202,
+    responses={200: {"model": SimulationInfo, "description": "It has ended already"}},
+)
 def cancel(simulation_id: str, services: TheServices) -> Response:
     """Cancel the run: `cancelling` until it has stopped; 200 if it has ended already."""
     known_run(services, simulation_id)
@@ -144,24 +159,20 @@ def delete(simulation_id: str, services: TheServices) -> None:
     services.discard_result(row["result"])
 
 
-@router.get(
-    "/{simulation_id}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
-)
+@router.get("/{simulation_id}/events", response_class=StreamingResponse)
 async def events(simulation_id: str, request: Request, services: TheServices) -> Response:
     """Server-sent events: `state` (stored, with ids for `Last-Event-ID`) and `progress`."""
-    row = await run_sync(known_run, services, simulation_id)
-    after = _last_event_id(request)
-    past = await run_sync(_events_after, services, simulation_id, after)
-    if row["state"] in TERMINAL and not past:
-        # stops an EventSource from reconnecting
-        return Response(status_code=204)
-    return StreamingResponse(
-        _event_stream(services, simulation_id, after),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+    await run_sync(known_run, services, simulation_id)
+
+    def states(after: int) -> Sequence[Row]:
+        return services.catalog.events(simulation_id, after=after)
+
+    def now() -> Now | None:
+        row = services.catalog.run(simulation_id)
+        return None if row is None else _now(simulation_info(services, row))
+
+    source = EventSource(simulation_id, "state", states, now)
+    return await event_answer(source, request, services)
 
 
 def known_run(services: Services, run_id: str) -> Row:
@@ -190,18 +201,12 @@ def nothing_yet(row: Row, what: str) -> ProblemError:
 
 async def wait_until_ended(services: Services, run_id: str, seconds: float) -> Row:
     """Return the row of a run when it has ended or time is up. Raises ProblemError 404."""
-    until = clock.monotonic() + seconds
-    with services.changes.watch(run_id) as changed:
-        while True:
-            changed.clear()
-            row = await run_sync(known_run, services, run_id)
-            left = until - clock.monotonic()
-            if row["state"] in TERMINAL or left <= 0.0:
-                return row
-            try:
-                await asyncio.wait_for(changed.wait(), left)
-            except TimeoutError:
-                return await run_sync(known_run, services, run_id)
+
+    def now() -> tuple[Row, bool]:
+        row = known_run(services, run_id)
+        return row, row["state"] in TERMINAL
+
+    return await when_ended(services.changes, run_id, now, seconds)
 
 
 def refuse_when_full(services: Services) -> None:
@@ -216,9 +221,26 @@ def refuse_when_full(services: Services) -> None:
         )
 
 
+def timeout_of(asked: Mapping[str, Any], settings: Settings) -> float:
+    """Return the wall-clock time a run may take [s]. Raises ServiceError."""
+    wanted = asked["timeout_s"]
+    if wanted is None:
+        return min(settings.default_timeout_s, settings.max_timeout_s)
+    if wanted > settings.max_timeout_s:
+        fault = Fault(
+            pointer="/timeout_s",
+            code="limit_exceeded",
+            message=f"A run may take {settings.max_timeout_s:g} s here; {wanted:g} are asked for.",
+            got=wanted,
+            hint="Set a smaller timeout_s, or CARDAN_MAX_TIMEOUT_S.",
+        )
+        raise invalid([fault], "request")
+    return float(wanted)
+
+
 def _admit(services: Services, taken: Taken, key: str | None) -> str:
     refuse_when_full(services)
-    timeout = taken.asked["timeout_s"] or services.settings.default_timeout_s
+    timeout = timeout_of(taken.asked, services.settings)
     run = NewRun(overrides={}, total_steps=taken.steps, timeout_s=timeout)
     text = SceneText(taken.hash, taken.text)
     return services.admission.simulation(text, run, name=taken.name, key=key)
@@ -239,45 +261,9 @@ def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Res
     return Response(info.model_dump_json(), status, headers, media_type="application/json")
 
 
-def _last_event_id(request: Request) -> int:
-    text = request.headers.get("last-event-id", "").strip()
-    if not text:
-        return 0
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ProblemError(422, "invalid_request", "Last-Event-ID must be the id of an event.")
-    return int(text)
-
-
-async def _event_stream(services: Services, run_id: str, after: int) -> AsyncIterator[bytes]:
-    told: tuple[Any, ...] = ()
-    with services.changes.watch(run_id) as changed:
-        while True:
-            changed.clear()
-            for event in await run_sync(_events_after, services, run_id, after):
-                after = event["seq"]
-                yield _event("state", event["data"], after)
-            row = await run_sync(services.catalog.run, run_id)
-            if row is None:
-                return
-            info = await run_sync(simulation_info, services, row)
-            now = (info.step, info.position)
-            if now != told:
-                told = now
-                yield _event("progress", info.model_dump(mode="json", exclude={"links"}))
-            if row["state"] in TERMINAL:
-                if not await run_sync(_events_after, services, run_id, after):
-                    return
-                continue
-            try:
-                await asyncio.wait_for(changed.wait(), KEEP_ALIVE_SECONDS)
-            except TimeoutError:
-                yield b": still here\n\n"
-
-
-def _events_after(services: Services, run_id: str, after: int) -> Sequence[Row]:
-    return services.catalog.events(run_id, after=after)
-
-
-def _event(kind: str, data: Any, number: int | None = None) -> bytes:
-    head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {kind}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
+def _now(info: SimulationInfo) -> Now:
+    return Now(
+        ended=info.finished_at is not None,
+        mark=(info.step, info.position),
+        data=info.model_dump(mode="json", exclude={"links"}),
+    )

@@ -10,6 +10,7 @@ from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.negotiation import wanted_format
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.simulations import known_run, nothing_yet, refuse_when_full
 from cardan.service.compute.encoding import refused_slice
 from cardan.service.recordings.formats import FORMATS, Format
@@ -21,6 +22,7 @@ from cardan.service.simulations.replays import ReplayError
 from cardan.service.simulations.states import RunState
 
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/simulations",
     tags=["simulations"],
     responses=PROBLEMS,

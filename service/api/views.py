@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from cardan.schemas.api import BatchInfo, SimulationInfo
+from cardan.schemas.api import BatchInfo, RunError, SimulationInfo
 from cardan.service.services import Services
 from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.states import RunState
@@ -84,8 +84,13 @@ def batch_info(services: Services, row: Row) -> BatchInfo:
         created_at=moment(row["created_at"]),
         started_at=moment_or_none(state["started_at"]),
         finished_at=moment_or_none(state["finished_at"]),
-        error={"code": "batch_stopped", "message": reason} if reason else None,
-        links={"self": url, "runs": f"{url}/runs", "results": f"{url}/results"},
+        error=RunError(code="batch_stopped", message=reason) if reason else None,
+        links={
+            "self": url,
+            "runs": f"{url}/runs",
+            "results": f"{url}/results",
+            "events": f"{url}/events",
+        },
     )
 
 

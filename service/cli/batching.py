@@ -10,16 +10,13 @@ from typing import Any
 import typer
 
 from cardan.schemas import SceneInvalid
-from cardan.schemas.api import BatchRequest
-from cardan.service.api.batch_intake import admit_batch, check_batch
+from cardan.service.api.batch_intake import admit_batch, batch_order
 from cardan.service.api.batches import result_rows
-from cardan.service.api.intake import invalid, located, read_request
 from cardan.service.api.problems import ProblemError, from_service
 from cardan.service.api.views import batch_info
 from cardan.service.cli import console
 from cardan.service.cli.remote import Server, ServerError
 from cardan.service.cli.scene_source import parse_text, read_document
-from cardan.service.compute.messages import CheckOrder
 from cardan.service.errors import ServiceError
 from cardan.service.recordings.formats import FORMATS, Format
 from cardan.service.recordings.rows import encode_rows
@@ -64,27 +61,20 @@ def batch(source: Path, output: Path, url: str | None, *, as_json: bool) -> None
 
 
 def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[str, Any]:
-    ask = read_request(BatchRequest, document)
     with tempfile.TemporaryDirectory(prefix="cardan-") as folder:
         settings = Settings.from_environment(os.environ, data=Path(folder))
-        intake = check_batch(ask, settings)
+        order = batch_order(json.dumps(document).encode(), settings)
         with opened(settings) as services:
-            _check_physics(services, intake.text.document)
-            batch_id = admit_batch(ask, intake, services, None)
+            taken = services.compute.wait_for_answer(order, within_s=600.0)
+            batch_id = admit_batch(taken, services, None)
             services.queue.wake.set()
             info = _follow(services, batch_id, as_json=as_json)
             row = services.catalog.batch(batch_id)
             assert row is not None
             rows, columns = result_rows(row, services)
-    metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": intake.text.hash}
+    metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": taken.hash}
     output.write_bytes(encode_rows(rows, columns, metadata, form))
     return info
-
-
-def _check_physics(services: Services, document: str) -> None:
-    checked = services.compute.wait_for_answer(CheckOrder(document, {}, 0.0), within_s=600.0)
-    if checked.faults:
-        raise invalid(located([console.as_fault(f) for f in checked.faults], {}, "/scene"))
 
 
 def _follow(services: Services, batch_id: str, *, as_json: bool) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import logging
 import multiprocessing
 import os
 import signal
@@ -16,9 +15,11 @@ from typing import Any
 import typer
 import uvicorn
 
+from cardan.service import logs
 from cardan.service.cli import console, kernel_note
+from cardan.service.cli.connections import timed_protocol
 from cardan.service.processes.launcher import WorkerLauncher
-from cardan.service.settings import Settings, SettingsError
+from cardan.service.settings import Settings, SettingsError, forget_secrets
 
 GRACEFUL_SECONDS = 5
 
@@ -28,13 +29,12 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
     try:
         settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
         settings.check_exposure()
+        forget_secrets(os.environ)
         _check_free(settings)
     except SettingsError as error:
         console.stop(str(error))
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    level = "info" if verbose else settings.log_level
+    logs.set_up(level, settings.log_format)
     if not kernel_note.is_current():
         _load_kernels()
     # the fork server loads the kernels while this process loads the service
@@ -47,7 +47,8 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         port=settings.port,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
-        log_level="info" if verbose else "warning",
+        http=timed_protocol(settings.request_s),
+        log_config=None,
         access_log=False,
         server_header=False,
     )

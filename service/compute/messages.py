@@ -16,6 +16,15 @@ class TakeOrder:
 
 
 @dataclass(frozen=True)
+class BatchOrder:
+    """Read the body of a batch of at most so many runs; with `estimate` also measure its cost."""
+
+    body: bytes
+    most_runs: int
+    estimate: bool = False
+
+
+@dataclass(frozen=True)
 class FingerprintOrder:
     """Name the content of a JSON body, however it is written."""
 
@@ -75,8 +84,8 @@ class EncodeOrder:
 
 
 Order = (
-    TakeOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder
-    | VerifyOrder | EncodeOrder
+    TakeOrder | BatchOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder
+    | SolveOrder | VerifyOrder | EncodeOrder
 )  # fmt: skip
 
 
@@ -89,6 +98,30 @@ class Taken:
     hash: str
     text: str
     steps: int
+
+
+@dataclass(frozen=True)
+class BatchCost:
+    """Estimated cost of all runs of a batch."""
+
+    steps: int
+    processor_seconds: float | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class TakenBatch:
+    """The base scene of a batch and the overrides of each run; `asked` are the other fields."""
+
+    asked: Mapping[str, Any]
+    name: str
+    hash: str
+    text: str
+    steps: int
+    parameters: Sequence[str]
+    metrics: Sequence[str]
+    runs: Sequence[Mapping[str, Any]]
+    cost: BatchCost | None = None
 
 
 @dataclass(frozen=True)
@@ -120,4 +153,4 @@ class Refused:
     problem: Mapping[str, Any]
 
 
-Reply = Taken | Checked | Written | Verified | Refused
+Reply = Taken | TakenBatch | Checked | Written | Verified | Refused

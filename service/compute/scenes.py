@@ -29,7 +29,7 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
     intake = take_scene(asked.scene, limits, asked.overrides, place)
     if order.kind == "simulation":
         faults = check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults
-        _refuse(faults, asked.overrides, place)
+        refuse(faults, asked.overrides, place)
         text = intake.text.document
     else:
         text = intake.scene.model_dump_json()
@@ -122,7 +122,7 @@ def _written(report: ValidationReport) -> m.Written:
     return m.Written(report.model_dump_json().encode())
 
 
-def _refuse(faults: Any, changes: Mapping[str, Any], place: str) -> None:
+def refuse(faults: Any, changes: Mapping[str, Any], place: str) -> None:
     """Raise ServiceError for faults that the engine found."""
     if faults:
         listed = [Fault.model_validate(fault) for fault in faults]

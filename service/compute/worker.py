@@ -3,7 +3,7 @@
 import logging
 
 from cardan.schemas import Limits
-from cardan.service.compute import complementarity, dynamics, encoding, scenes
+from cardan.service.compute import batches, complementarity, dynamics, encoding, scenes
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel
@@ -25,6 +25,8 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
         match order:
             case m.TakeOrder():
                 return scenes.take(order, limits)
+            case m.BatchOrder():
+                return batches.take(order, limits)
             case m.FingerprintOrder():
                 return scenes.fingerprint(order)
             case m.ReportOrder():

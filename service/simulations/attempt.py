@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
 
-from cardan.service import clock
+from cardan.service import clock, metrics
 from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
@@ -60,6 +60,7 @@ class Attempt:
         try:
             self._listen()
         except WorkerLostError as error:
+            metrics.WORKERS_LOST.inc()
             self._worker.kill()
             log.warning("run %s lost its worker: %s", self._present.run_id, error)
             how = str(error)
@@ -89,13 +90,14 @@ class Attempt:
             m.RunItem(
                 dict(claim.overrides),
                 str(self._options.results / claim.folder),
+                claim.record,
                 str(self._options.checkpoints.of(claim.run_id, claim.attempt).path),
             )
             for claim in self._claims
         ]
         stops = first.on_failure != "continue"
         every = self._options.checkpoint_s
-        self._worker.send(m.RunOrder(first.document, items, first.record, stops, every))
+        self._worker.send(m.RunOrder(first.document, items, stops, every))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
@@ -117,6 +119,8 @@ class Attempt:
         self._began = clock.monotonic()
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
+        ids = {"run": self._present.run_id, "worker": self._worker.pid}
+        log.info("run %(run)s begins in worker %(worker)d", ids, extra=ids)
 
     def _take(self, done: m.Done) -> None:
         claim = self._claims[done.number]
@@ -129,12 +133,14 @@ class Attempt:
             result=claim.folder if done.stored else None,
             real_time_factor=done.real_time_factor,
         )
+        metrics.note_end(done.event, done.real_time_factor, done.summary)
         self._ended.append((claim, outcome))
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
             self._begin()
 
     def _mark_started(self, started: m.Started) -> None:
+        metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
         if not self._queue.started(self._present, started.total_steps, started.step):
             self._fenced.add(self._present.run_id)
 
@@ -243,5 +249,6 @@ class Attempt:
             if state in TERMINAL:
                 kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
                 shutil.rmtree(kept.path, ignore_errors=True)
-            log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state)
+            ids = {"run": claim.run_id, "batch": claim.batch_id, "worker": self._worker.pid}
+            log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state, extra=ids)
         self._ended = []

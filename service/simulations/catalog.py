@@ -115,6 +115,13 @@ class Catalog:
         with self._engine.connect() as connection:
             return connection.execute(query).mappings().all()
 
+    def counts(self) -> dict[str, int]:
+        """Number of runs of every state."""
+        query = select(t.runs.c.state, func.count()).group_by(t.runs.c.state)
+        with self._engine.connect() as connection:
+            found = {str(state): int(count) for state, count in connection.execute(query)}
+        return {state.value: found.get(state.value, 0) for state in RunState}
+
     def results_of(self, batch_id: str) -> Sequence[str]:
         """Names of the recordings of a batch."""
         had = select(t.runs.c.result).where(
@@ -160,6 +167,21 @@ class Catalog:
                 .order_by(t.events.c.seq)
             )
             return found.mappings().all()
+
+    def batch_events(self, batch_id: str, *, after: int, size: int) -> list[dict[str, Any]]:
+        """Events of the runs of a batch in their order, with `seq > after`: {seq, data}."""
+        query = (
+            select(t.events.c.seq, t.events.c.data, t.runs.c.number, t.runs.c.id)
+            .join(t.runs, t.runs.c.id == t.events.c.run_id)
+            .where(t.runs.c.batch_id == batch_id, t.events.c.seq > after)
+            .order_by(t.events.c.seq)
+            .limit(size)
+        )
+        with self._engine.connect() as connection:
+            return [
+                {"seq": seq, "data": {"run": number, "id": run_id, **data}}
+                for seq, data, number, run_id in connection.execute(query)
+            ]
 
     def remove_run(self, run_id: str) -> bool:
         """Delete an ended run; return False if it has not ended (or does not exist)."""

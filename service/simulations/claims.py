@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, insert
 
 from cardan.service import clock
+from cardan.service.metrics import QUEUED
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.rows import (
     count_states,
@@ -42,6 +43,18 @@ class Claim:
         return f"{self.run_id}-{self.attempt}"
 
 
+def record_of(rule: str, number: int) -> str:
+    """What a run of a batch stores under its rule; a share is spread evenly over the runs.
+
+    >>> [record_of("0.5", number) for number in range(4)]
+    ['metrics', 'full', 'metrics', 'full']
+    """
+    if rule in ("full", "failed", "metrics"):
+        return rule
+    share = float(rule)
+    return "full" if int((number + 1) * share) > int(number * share) else "metrics"
+
+
 def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: float) -> list[Claim]:
     """Claim the next run that may start, with further runs of its batch; empty: there is none."""
     first = connection.execute(next_run()).mappings().first()
@@ -50,6 +63,8 @@ def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: flo
     rows = [first, *_companions(connection, first, size)]
     claims = [_claim_of(row, first, owner) for row in rows]
     now = clock.now()
+    for row in rows:
+        QUEUED.observe(max(0.0, now - row["created_at"]))
     values = {
         "state": RunState.STARTING,
         "owner": owner,
@@ -96,6 +111,6 @@ def _claim_of(row: RowMapping, first: RowMapping, owner: str) -> Claim:
         overrides=row["overrides"],
         timeout_s=row["timeout_s"],
         batch_id=row["batch_id"],
-        record=first["record"] or "full",
+        record=record_of(first["record"] or "full", row["number"]),
         on_failure=first["on_failure"] or "continue",
     )

@@ -87,7 +87,7 @@ class Execution:
         self._dt = scene.simulation.dt
         simulation = variants.simulation(scene)
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
-        full = self._order.record == "full"
+        full = item.record == "full"
         run = ResumableRun(simulation, folder, self._order.checkpoint_s, keep=full)
         if len(self._order.runs) == 1:
             started = m.Started(self._number, simulation.total_steps, run.resumed_step)
@@ -100,7 +100,7 @@ class Execution:
         if event == RunEvent.RELEASED:
             run.save()
             return m.Done(self._number, event, self._step)
-        if event == RunEvent.FAILED and self._order.record == "failed":
+        if event == RunEvent.FAILED and item.record == "failed":
             # the same scene has the same bits
             simulation = variants.simulation(scene)
             recording, again = recorded(simulation, keep=True, progress=self._progress)

@@ -9,11 +9,13 @@ from typing import Any
 class RunItem:
     """One run of an order: what differs from the base scene, and where its recording goes.
 
+    `record` says when it leaves one: `full` always, `failed` if it fails, `metrics` never.
     `checkpoint` is the folder of its checkpoints; empty: it leaves none.
     """
 
     overrides: Mapping[str, Any]
     folder: str
+    record: str = "full"
     checkpoint: str = ""
 
 
@@ -21,14 +23,12 @@ class RunItem:
 class RunOrder:
     """Simulate variants of a scene one after another.
 
-    `record` says which runs leave a recording: `full` all, `failed` those that fail, `metrics`
-    none. With `until_failure` the first run that does not succeed is the last. A run leaves a
-    checkpoint every `checkpoint_s` seconds.
+    With `until_failure` the first run that does not succeed is the last. A run leaves a checkpoint
+    every `checkpoint_s` seconds.
     """
 
     document: str
     runs: Sequence[RunItem]
-    record: str = "full"
     until_failure: bool = False
     checkpoint_s: float = 5.0
 

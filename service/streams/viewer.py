@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from cardan.schemas.frame import BlockTag, FrameKind, join_blocks
+from cardan.service.metrics import FRAMES_DROPPED
 from cardan.service.streams.codec import CHANNELS, SharedFrame
 from cardan.service.streams.mailbox import Mailbox
 
@@ -178,4 +179,5 @@ class Viewer:
             return
         if self._slots.put(dict.fromkeys(holding, frame)) == len(holding):
             self._dropped += 1
+            FRAMES_DROPPED.inc()
         self._wake.set()

@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.sources import python_files, text_of, tree_of
 
 PROJECT = tomllib.loads(text_of(Path("pyproject.toml")))["project"]
-OWN = {"cardan", "tests", "benchmarks"}
+OWN = {"cardan", "cardan_client", "tests", "benchmarks"}
 # imported by another name than the one they are installed by, or pinned by the one they belong to
 DISTRIBUTION = {
     "yaml": "pyyaml",

@@ -1,6 +1,9 @@
 import pytest
 
-from cardan.service.settings import Settings, SettingsError
+from cardan.service.cli.settings_table import page
+from cardan.service.keys import parse_key
+from cardan.service.settings import Settings, SettingsError, forget_secrets
+from tests.service.real_server import ROOT
 
 KEY = "a-key-of-some-length"
 
@@ -48,4 +51,19 @@ def test_beyond_loopback_keys_are_needed(host):
 def test_keys_come_from_a_file_too(tmp_path):
     (tmp_path / "keys").write_text(f"{KEY}-1\n{KEY}-2\n")
     environ = {"CARDAN_API_KEY_FILE": str(tmp_path / "keys")}
-    assert Settings.from_environment(environ).api_keys == {f"{KEY}-1", f"{KEY}-2"}
+    keys = Settings.from_environment(environ).api_keys
+    assert keys == {parse_key(f"{KEY}-1"), parse_key(f"{KEY}-2")}
+    # neither the object nor its text holds a secret
+    assert KEY not in repr(keys)
+
+
+def test_keys_are_forgotten():
+    environ = {"CARDAN_API_KEY": KEY, "CARDAN_API_KEY_FILE": "/a", "CARDAN_PORT": "1"}
+    forget_secrets(environ)
+    assert environ == {"CARDAN_PORT": "1"}
+
+
+def test_every_setting_is_documented():
+    assert (ROOT / "docs/settings.md").read_text() == page()
+    for field in Settings.model_fields.values():
+        assert field.description

@@ -1,4 +1,5 @@
 import io
+import json
 import uuid
 from datetime import datetime
 
@@ -6,6 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from cardan import sample
 from tests.service.real_server import DROP, long_scene, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -148,3 +150,115 @@ def test_a_batch_is_created_once_per_key(client):
     first, again = (client.post("/v1/batches", json=ask, headers=key) for _ in range(2))
     assert first.json()["id"] == again.json()["id"]
     end_of(client, first.json())
+
+
+def events_of(client, where, **headers):
+    """Events of a stream until it ends: (kind, id, data)."""
+    found, kind, number = [], "", None
+    with client.stream("GET", where, headers=headers) as answer:
+        assert answer.status_code == 200
+        for line in answer.iter_lines():
+            if line.startswith("id: "):
+                number = line[4:]
+            elif line.startswith("event: "):
+                kind = line[7:]
+            elif line.startswith("data: "):
+                found.append((kind, number, json.loads(line[6:])))
+                number = None
+    return found
+
+
+def test_events_tell_of_every_run_and_resume(client):
+    info = post(client, variations={MASS: [1.0, 2.0, 3.0]}).json()
+    where = info["links"]["events"]
+    told = events_of(client, where)
+    runs = [(number, data) for kind, number, data in told if kind == "run"]
+    ends = {data["run"]: data["status"] for _, data in runs if data["status"] == "succeeded"}
+    assert ends == dict.fromkeys(range(3), "succeeded")
+    assert [data["run"] for _, data in runs[:3]] == [0, 1, 2]
+    assert told[-1][0] == "progress"
+    assert told[-1][2]["status"] == "succeeded"
+    rest = events_of(client, where, **{"Last-Event-ID": runs[2][0]})
+    assert [data for kind, _, data in rest if kind == "run"] == [data for _, data in runs[3:]]
+    last = {"Last-Event-ID": runs[-1][0]}
+    assert client.get(where, headers=last).status_code == 204
+    assert client.get(where, headers={"Last-Event-ID": "x"}).status_code == 422
+
+
+def test_waiting_for_a_batch(client):
+    ask = {"scene": DROP, "variations": {MASS: [1.0, 2.0]}}
+    answer = client.post("/v1/batches", json=ask, headers={"Prefer": "wait=30"})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["preference-applied"] == "wait=30"
+    assert answer.json()["status"] == "succeeded"
+    long = {"scene": long_scene(), "variations": {MASS: [1.0]}}
+    info = client.post("/v1/batches", json=long, headers={"Prefer": "wait=1"})
+    assert info.status_code == 202
+    where = info.json()["links"]["self"]
+    client.post(f"{where}:cancel")
+    assert client.get(where, headers={"Prefer": "wait=30"}).json()["status"] == "cancelled"
+
+
+def test_overrides_hold_for_every_run_and_variations_win(client):
+    ask = {
+        "overrides": {HEIGHT: 0.3, "/bodies/2/mass": 5.0},
+        "variations": {HEIGHT: [0.2, 0.4]},
+    }
+    info = end_of(client, post(client, **ask).json())
+    items = client.get(info["links"]["runs"]).json()["items"]
+    scenes = [client.get(item["links"]["scene"]).json() for item in items]
+    assert [scene["bodies"][1]["position"][2] for scene in scenes] == [0.2, 0.4]
+    assert [scene["bodies"][2]["mass"] for scene in scenes] == [5.0, 5.0]
+    wrong = post(client, overrides={MASS: -1.0}, variations={HEIGHT: [0.2]})
+    assert wrong.json()["errors"][0]["pointer"] == "/overrides/~1bodies~11~1mass"
+
+
+@pytest.mark.parametrize("mode", ["random", "latin_hypercube", "sobol"])
+def test_sampled_runs_are_those_of_the_library(client, mode):
+    sources = {MASS: {"type": "uniform", "low": 1.0, "high": 2.0}, HEIGHT: [0.2, 0.3]}
+    ask = {"variations": sources, "mode": mode, "samples": 5, "seed": 3, "record": "metrics"}
+    info = post(client, **ask).json()
+    items = client.get(info["links"]["runs"]).json()["items"]
+    assert [item["overrides"] for item in items] == sample(sources, 5, mode, 3)
+    assert end_of(client, info)["status"] == "succeeded"
+
+
+UNIFORM = {"type": "uniform", "low": 1.0, "high": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("ask", "pointer"),
+    [
+        ({"variations": {MASS: UNIFORM}, "mode": "sobol"}, "/samples"),
+        ({"variations": {MASS: UNIFORM}, "samples": 3}, "/samples"),
+        ({"variations": {MASS: UNIFORM}}, "/variations/0/values"),
+        ({"variations": {MASS: UNIFORM}, "mode": "sobol", "samples": 10**9}, "/samples"),
+        ({"variations": {MASS: {**UNIFORM, "low": 3.0}}, "mode": "random", "samples": 2}, None),
+        ({"variations": {MASS: {"type": "gauss"}}, "mode": "random", "samples": 2}, None),
+        (
+            {"variations": {MASS: {**UNIFORM, "low": -9.0}}, "mode": "sobol", "samples": 16},
+            "/variations/~1bodies~11~1mass",
+        ),
+        ({"variations": {MASS: [1.0]}, "record": 1.5}, "/record"),
+        ({"variations": {MASS: [1.0]}, "record": "some"}, "/record"),
+    ],
+)
+def test_wrong_samples_are_refused_where_they_are_wrong(client, ask, pointer):
+    answer = post(client, **ask)
+    assert answer.status_code == 422, answer.text
+    pointers = [fault["pointer"] for fault in answer.json()["errors"]]
+    assert (pointer or "/variations/~1bodies~11~1mass") in [
+        one if pointer else one[: len("/variations/~1bodies~11~1mass")] for one in pointers
+    ]
+
+
+def test_a_share_of_the_runs_is_recorded(client, server):
+    values = [1.0 + 0.1 * k for k in range(8)]
+    info = end_of(client, post(client, variations={MASS: values}, record=0.25).json())
+    assert info["status"] == "succeeded"
+    items = client.get(info["links"]["runs"]).json()["items"]
+    folders = {path.name.rpartition("-")[0] for path in (server.data / "results").iterdir()}
+    recorded = [item["run"] for item in items if item["id"] in folders]
+    assert recorded == [3, 7]
+    # the others are simulated again when they are asked for
+    assert client.get(items[0]["links"]["trajectory"]).status_code == 200

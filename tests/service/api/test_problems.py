@@ -122,8 +122,10 @@ def test_the_openapi_document_says_that_errors_are_problems(client):
     document = client.get("/openapi.json").json()
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            content = operation["responses"]["4XX"]["content"]
-            assert MEDIA in content, (method, path)
+            problems = {s: a for s, a in operation["responses"].items() if s[0] in "45"}
+            assert problems, (method, path)
+            for answer in problems.values():
+                assert list(answer["content"]) == [MEDIA], (method, path)
     body = document["paths"]["/v1/simulations"]["post"]["requestBody"]
     named = json.dumps(body)
     assert "SimulationRequest" in named

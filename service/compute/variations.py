@@ -1,12 +1,14 @@
-"""The runs of a batch: a grid, a zip or a list of values at JSON Pointers."""
+"""The runs of a batch: a grid, a zip, a list or a sample of values at JSON Pointers."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cardan.schemas.api import BatchRequest
+from cardan.schemas.api import BatchRequest, Variation
 
 Overrides = Mapping[str, Any]
+MOST_DRAWN = 1000
+SAMPLED = frozenset({"random", "latin_hypercube", "sobol"})
 
 
 class VariationError(ValueError):
@@ -23,9 +25,11 @@ class VariationError(ValueError):
 def count_runs(ask: BatchRequest) -> int:
     """How many runs the batch has, without making them. Raises VariationError."""
     _check_shape(ask)
-    sizes = [len(variation.values) for variation in ask.variation_list()]
     if ask.mode == "list":
         return len(ask.runs)
+    if ask.mode in SAMPLED:
+        return ask.samples or 0
+    sizes = [len(listed(variation)) for variation in ask.variation_list()]
     if ask.mode == "zip":
         return sizes[0]
     count = 1
@@ -47,8 +51,11 @@ def runs(ask: BatchRequest) -> Iterator[dict[str, Any]]:
         yield from (dict(run) for run in ask.runs)
         return
     variations = ask.variation_list()
+    if ask.mode in SAMPLED:
+        yield from _drawn(ask)
+        return
     pointers = [variation.pointer for variation in variations]
-    columns = [variation.values for variation in variations]
+    columns = [listed(variation) for variation in variations]
     rows = zip(*columns, strict=True) if ask.mode == "zip" else itertools.product(*columns)
     for values in rows:
         yield dict(zip(pointers, values, strict=True))
@@ -64,14 +71,29 @@ def samples(ask: BatchRequest, most: int) -> Iterator[tuple[int | None, Override
         yield from itertools.islice(enumerate(runs(ask)), most)
         return
     variations = ask.variation_list()
-    first = {variation.pointer: variation.values[0] for variation in variations}
+    first = {variation.pointer: listed(variation)[0] for variation in variations}
     yield 0, first
     others = (
         first | {variation.pointer: value}
         for variation in variations
-        for value in variation.values[1:]
+        for value in listed(variation)[1:]
     )
     yield from ((None, overrides) for overrides in itertools.islice(others, most - 1))
+
+
+def listed(variation: Variation) -> list[Any]:
+    """Return the values of a variation that is no distribution."""
+    assert isinstance(variation.values, list)
+    return variation.values
+
+
+def _drawn(ask: BatchRequest) -> list[dict[str, Any]]:
+    # SciPy: only in the processes of the pool
+    from cardan.engine.sampling import sample
+
+    sources = {variation.pointer: variation.values for variation in ask.variation_list()}
+    assert ask.mode == "random" or ask.mode == "latin_hypercube" or ask.mode == "sobol"
+    return sample(sources, ask.samples or 0, ask.mode, ask.seed)
 
 
 def _check_shape(ask: BatchRequest) -> None:
@@ -95,8 +117,40 @@ def _check_shape(ask: BatchRequest) -> None:
                 "Put all its values into one variation.",
             )
         seen.add(variation.pointer)
+    if ask.mode in SAMPLED:
+        if len(variations) > MOST_DRAWN:
+            raise VariationError(
+                "/variations",
+                f"A sample has at most {MOST_DRAWN} variations.",
+                len(variations),
+                "Draw fewer values.",
+            )
+        if ask.samples is None:
+            raise VariationError(
+                "/samples", f"Mode {ask.mode} needs `samples`, the number of runs.", None, "Set it."
+            )
+        return
+    _check_listed(ask, variations)
     if ask.mode == "zip":
-        _check_equal_lengths([len(variation.values) for variation in variations])
+        _check_equal_lengths([len(listed(variation)) for variation in variations])
+
+
+def _check_listed(ask: BatchRequest, variations: Sequence[Variation]) -> None:
+    if ask.samples is not None:
+        raise VariationError(
+            "/samples",
+            f"Mode {ask.mode} takes every value; `samples` belongs to the sampled modes.",
+            ask.samples,
+            "Set mode random, latin_hypercube or sobol.",
+        )
+    for number, variation in enumerate(variations):
+        if not isinstance(variation.values, list):
+            raise VariationError(
+                f"/variations/{number}/values",
+                f"Mode {ask.mode} needs a list of values; this is a distribution.",
+                variation.values.type,
+                "Set mode random, latin_hypercube or sobol, and `samples`.",
+            )
 
 
 def _check_list(ask: BatchRequest, variations: int) -> None:

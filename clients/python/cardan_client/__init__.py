@@ -1,0 +1,21 @@
+"""Client of Cardan: simulations, batches and live sessions over HTTP, results as arrays."""
+
+from cardan_client.aio import AsyncClient
+from cardan_client.client import Client, Session
+from cardan_client.errors import Problem, RunFailed
+from cardan_client.frames import Frame
+from cardan_client.live import AsyncSession
+from cardan_client.results import Result, State, Trajectory
+
+__all__ = [
+    "AsyncClient",
+    "AsyncSession",
+    "Client",
+    "Frame",
+    "Problem",
+    "Result",
+    "RunFailed",
+    "Session",
+    "State",
+    "Trajectory",
+]

@@ -1,0 +1,232 @@
+"""The client as coroutines."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from cardan_client.errors import RunFailed, problem_of
+from cardan_client.live import AsyncSession
+from cardan_client.results import Result, Trajectory, read_trajectory
+
+Overrides = Mapping[str, Any]
+Scene = Mapping[str, Any] | str
+ATTEMPTS = 5
+PAUSE_SECONDS = 0.2
+MOST_PAUSE_SECONDS = 10.0
+WAIT_SECONDS = 20
+PAGE = 1000
+# the service may answer differently when it is asked again
+AGAIN = frozenset({408, 429, 502, 503, 504})
+
+
+class AsyncClient:
+    """Talks to one service. `async with` closes its connections."""
+
+    def __init__(
+        self, url: str = "http://127.0.0.1:8000", key: str | None = None, **options: Any
+    ) -> None:
+        """Address and API key; `options` are those of `httpx.AsyncClient`."""
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        options.setdefault("timeout", 60.0)
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, **options)
+        scheme, _, rest = url.rstrip("/").partition("://")
+        self.socket_url = f"{'wss' if scheme == 'https' else 'ws'}://{rest}"
+
+    async def __aenter__(self) -> "AsyncClient":
+        """Use the client."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close its connections."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def examples(self) -> list[str]:
+        """Return the names of the example scenes."""
+        return [item["name"] for item in (await self.get("/v1/examples"))["items"]]
+
+    async def validate(self, scene: Mapping[str, Any]) -> dict[str, Any]:
+        """Return every fault and warning of a scene, its size and its cost."""
+        return await self.post("/v1/scenes:validate", scene)
+
+    async def submit(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> str:
+        """Queue a run; return its id. `options`: name, timeout_s. Raises Problem."""
+        body = {"scene": scene, "overrides": dict(overrides or {}), **options}
+        return str((await self.post("/v1/simulations", body))["id"])
+
+    async def run(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> Result:
+        """Simulate a scene to its end. Raises Problem or RunFailed."""
+        return await self.result(await self.submit(scene, overrides, **options))
+
+    async def result(self, run_id: str) -> Result:
+        """Wait for the end of a run. Raises Problem or RunFailed."""
+        while True:
+            info = await self.get(f"/v1/simulations/{run_id}", wait=WAIT_SECONDS)
+            if info["finished_at"] is not None:
+                return await self._result(info)
+
+    async def trajectory(self, run_id: str, **part: Any) -> Trajectory:
+        """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
+        answer = await self._ask(
+            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "npz", **part}
+        )
+        return read_trajectory(answer.content)
+
+    async def map(
+        self,
+        scene: Scene,
+        variations: Mapping[str, Any] | Sequence[Overrides],
+        **options: Any,
+    ) -> "AsyncBatch":
+        """Queue variants of a scene as one batch.
+
+        variations: values or a distribution by JSON Pointer (`mode` is grid, zip, random,
+        latin_hypercube or sobol), or a list of overrides, one mapping per run. `options`: mode,
+        samples, seed, overrides, metrics, record, max_parallel, on_failure, name, timeout_s.
+        Raises Problem.
+        """
+        body: dict[str, Any] = {"scene": scene, **options}
+        if isinstance(variations, Mapping):
+            body["variations"] = {name: _plain(values) for name, values in variations.items()}
+        else:
+            body |= {"mode": "list", "runs": [dict(run) for run in variations]}
+        info = await self.post("/v1/batches", body)
+        runs = [run async for run in self._runs(info["id"])]
+        return AsyncBatch(self, info, runs)
+
+    async def session(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> AsyncSession:
+        """Start a live run. `options`: name, paused, speed. Raises Problem."""
+        body = {"scene": scene, "overrides": dict(overrides or {}), **options}
+        return AsyncSession(self, await self.post("/v1/sessions", body))
+
+    async def get(self, path: str, *, wait: int = 0, **params: Any) -> Any:
+        """GET a document."""
+        headers = {"Prefer": f"wait={wait}"} if wait else {}
+        return (await self._ask("GET", path, params=params, headers=headers)).json()
+
+    async def post(self, path: str, body: Any = None) -> Any:
+        """POST a document; sent again with the same key when the answer is lost."""
+        content = b"" if body is None else json.dumps(body).encode()
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        if content:
+            headers["Content-Type"] = "application/json"
+        return (await self._ask("POST", path, content=content, headers=headers)).json()
+
+    async def delete(self, path: str) -> None:
+        """DELETE a resource."""
+        await self._ask("DELETE", path)
+
+    async def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """Send a request until it is answered, a few times. Raises Problem, httpx errors."""
+        pause = PAUSE_SECONDS
+        for attempt in range(1, ATTEMPTS + 1):
+            last = attempt == ATTEMPTS or not may_repeat(method, path)
+            try:
+                answer = await self._http.request(method, path, **request)
+            except httpx.TransportError:
+                if last:
+                    raise
+            else:
+                if answer.is_success:
+                    return answer
+                if last or answer.status_code not in AGAIN:
+                    raise problem_of(answer)
+                pause = max(pause, _retry_after(answer))
+            await asyncio.sleep(min(pause, MOST_PAUSE_SECONDS))
+            pause *= 2.0
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _runs(self, batch_id: str) -> AsyncIterator[dict[str, Any]]:
+        token = ""
+        while True:
+            page = await self.get(f"/v1/batches/{batch_id}/runs", page_size=PAGE, page_token=token)
+            for item in page["items"]:
+                yield item
+            token = page["next_page_token"]
+            if not token:
+                return
+
+    async def _result(self, info: dict[str, Any]) -> Result:
+        if info["status"] != "succeeded":
+            raise RunFailed(info)
+        return Result(info, await self.get(f"{info['links']['self']}/summary"))
+
+
+class AsyncBatch:
+    """Runs of one batch: `await batch[3]`, `async for result in batch`, or all of them."""
+
+    def __init__(
+        self, client: AsyncClient, info: dict[str, Any], runs: Sequence[dict[str, Any]]
+    ) -> None:
+        """Belong to a client."""
+        self._client = client
+        self.info = info
+        self.id = str(info["id"])
+        self.runs = list(runs)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.runs)
+
+    async def result(self, number: int) -> Result:
+        """Wait for the end of a run. Raises RunFailed."""
+        run = self.runs[number]
+        found = await self._client.result(run["id"])
+        return Result({**found.info, "overrides": run["overrides"]}, found.summary)
+
+    async def __aiter__(self) -> AsyncIterator[Result]:
+        """Yield results in the order of the runs. Raises RunFailed."""
+        for number in range(len(self)):
+            yield await self.result(number)
+
+    async def wait(self) -> dict[str, Any]:
+        """Wait for the end of the batch; return its last state."""
+        while self.info["finished_at"] is None:
+            self.info = await self._client.get(f"/v1/batches/{self.id}", wait=WAIT_SECONDS)
+        return self.info
+
+    async def table(self) -> list[dict[str, Any]]:
+        """Wait for the end; return one row per run: parameters, status, metrics, error."""
+        await self.wait()
+        found = await self._client.get(f"/v1/batches/{self.id}/results", format="json")
+        rows: list[dict[str, Any]] = found["rows"]
+        return rows
+
+    async def cancel(self) -> None:
+        """Start no further run, and stop the running ones."""
+        await self._client.post(f"/v1/batches/{self.id}:cancel")
+
+
+def may_repeat(method: str, path: str) -> bool:
+    """Return whether a request does the same when it is sent twice.
+
+    What creates a simulation, a batch or a session is known by its key; a command is not.
+    """
+    creates = path in ("/v1/simulations", "/v1/batches", "/v1/sessions")
+    asks = path.startswith(("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity"))
+    return method == "GET" or creates or asks
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    text = answer.headers.get("retry-after", "")
+    return float(text) if text.isdecimal() else 0.0
+
+
+def _plain(values: Any) -> Any:
+    """Arrays as lists; distributions as they are."""
+    return values.tolist() if hasattr(values, "tolist") else values

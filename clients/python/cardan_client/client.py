@@ -1,0 +1,214 @@
+"""The client for programs without an event loop: one runs in a thread of its own."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, TypeVar
+
+from cardan_client.aio import AsyncBatch, AsyncClient, Overrides, Scene
+from cardan_client.live import AsyncSession
+from cardan_client.results import Result, State, Trajectory
+
+T = TypeVar("T")
+# results of a batch that are fetched at the same time
+AT_ONCE = 16
+
+
+class Client:
+    """Talks to one service. `with` closes its connections."""
+
+    def __init__(
+        self, url: str = "http://127.0.0.1:8000", key: str | None = None, **options: Any
+    ) -> None:
+        """Address and API key; `options` are those of `httpx.AsyncClient`."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._aio = AsyncClient(url, key, **options)
+
+    def __enter__(self) -> "Client":
+        """Use the client."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close its connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections and end the thread; futures that wait are cancelled."""
+        self._do(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def examples(self) -> list[str]:
+        """Return the names of the example scenes."""
+        return self._do(self._aio.examples())
+
+    def validate(self, scene: Mapping[str, Any]) -> dict[str, Any]:
+        """Return every fault and warning of a scene, its size and its cost."""
+        return self._do(self._aio.validate(scene))
+
+    def submit(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> "Future[Result]":
+        """Queue a run; return a future of its result. Raises Problem."""
+        run_id = self._do(self._aio.submit(scene, overrides, **options))
+        return self._start(self._aio.result(run_id))
+
+    def run(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> Result:
+        """Simulate a scene to its end. Raises Problem or RunFailed."""
+        return self._do(self._aio.run(scene, overrides, **options))
+
+    def trajectory(self, run: Result | str, **part: Any) -> Trajectory:
+        """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
+        return self._do(self._aio.trajectory(run if isinstance(run, str) else run.id, **part))
+
+    def map(
+        self, scene: Scene, variations: Mapping[str, Any] | Sequence[Overrides], **options: Any
+    ) -> "Batch":
+        """Queue variants of a scene as one batch: a sequence of futures of their results.
+
+        Arguments are those of `AsyncClient.map`. Raises Problem.
+        """
+        batch = self._do(self._aio.map(scene, variations, **options))
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def result(number: int) -> Result:
+            async with turns:
+                return await batch.result(number)
+
+        return Batch(self, batch, [self._start(result(n)) for n in range(len(batch))])
+
+    def session(
+        self, scene: Scene, overrides: Overrides | None = None, **options: Any
+    ) -> "Session":
+        """Start a live run. `options`: name, paused, speed. Raises Problem."""
+        return Session(self, self._do(self._aio.session(scene, overrides, **options)))
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._start(work).result()
+
+    async def _end(self) -> None:
+        others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._aio.close()
+
+
+class Batch(Sequence["Future[Result]"]):
+    """Futures of the results of a batch, in the order of its runs."""
+
+    def __init__(self, client: Client, batch: AsyncBatch, futures: list["Future[Result]"]) -> None:
+        """Belong to a client."""
+        self._client = client
+        self._batch = batch
+        self._futures = futures
+        self.id = batch.id
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self._futures)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return the future of a run, or those of a slice."""
+        return self._futures[number]
+
+    def __iter__(self) -> Iterator["Future[Result]"]:
+        """Yield the futures in the order of the runs."""
+        return iter(self._futures)
+
+    @property
+    def overrides(self) -> list[Mapping[str, Any]]:
+        """Values by JSON Pointer of each run."""
+        return [run["overrides"] for run in self._batch.runs]
+
+    def wait(self) -> dict[str, Any]:
+        """Wait for the end of the batch; return its last state."""
+        return self._client._do(self._batch.wait())
+
+    def table(self) -> list[dict[str, Any]]:
+        """Wait for the end; return one row per run: parameters, status, metrics, error."""
+        return self._client._do(self._batch.table())
+
+    def cancel(self) -> None:
+        """Start no further run, and stop the running ones."""
+        self._client._do(self._batch.cancel())
+
+
+class Session:
+    """Steers one live run; `with` ends it."""
+
+    def __init__(self, client: Client, session: AsyncSession) -> None:
+        """Belong to a client."""
+        self._do = client._do
+        self._aio = session
+        self.id = session.id
+
+    def __enter__(self) -> "Session":
+        """Use the session."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the session."""
+        self.close()
+
+    def command(self, op: str, **arguments: Any) -> dict[str, Any]:
+        """Do any command (set_motor, apply_force, gravity, ...); return its result."""
+        return self._do(self._aio.command(op, **arguments))
+
+    def pause(self) -> None:
+        """Stop stepping."""
+        self._do(self._aio.pause())
+
+    def resume(self) -> None:
+        """Go on stepping."""
+        self._do(self._aio.resume())
+
+    def reset(self) -> None:
+        """Go back to the start of the scene."""
+        self._do(self._aio.reset())
+
+    def step(self, n: int = 1, sample_every: int | None = None) -> dict[str, Any]:
+        """Do n steps and pause; with `sample_every` the result has the series."""
+        return self._do(self._aio.step(n, sample_every))
+
+    def set_motor(self, joint: str, target: float, axis: int = 0) -> None:
+        """Change the target of a motor, in the unit of the motor."""
+        self._do(self._aio.set_motor(joint, target, axis))
+
+    def apply_force(self, body: str, force: Sequence[float], duration: float = 0.0) -> None:
+        """Apply a force [N, in W] at the centre of mass for some time [s]; 0: one step."""
+        self._do(self._aio.apply_force(body, force, duration))
+
+    def state(self) -> State:
+        """Return the complete current state."""
+        return self._do(self._aio.state())
+
+    def snapshot(self) -> str:
+        """Store the current state; return its id."""
+        return self._do(self._aio.snapshot())
+
+    def restore(self, snapshot: str) -> None:
+        """Go back to a stored state, bit for bit."""
+        self._do(self._aio.restore(snapshot))
+
+    def close(self) -> None:
+        """End the session and its process."""
+        self._do(self._aio.close())

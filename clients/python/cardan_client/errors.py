@@ -1,0 +1,39 @@
+"""Refusals of the service and failures of runs."""
+
+from typing import Any
+
+import httpx
+
+
+class Problem(Exception):  # noqa: N818 - the name the service gives it (RFC 9457)
+    """The service refused a request: `status`, `code`, `detail`, `errors`, `request_id`."""
+
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        """Keep the members of the problem."""
+        self.status = status
+        self.code = str(body.get("code", f"http_{status}"))
+        self.detail = str(body.get("detail", ""))
+        self.errors: list[dict[str, Any]] = list(body.get("errors", ()))
+        self.request_id = str(body.get("request_id", ""))
+        self.retryable = bool(body.get("retryable", False))
+        listed = "".join(f"\n  {one.get('pointer')}: {one.get('message')}" for one in self.errors)
+        super().__init__(f"{status} {self.code}: {self.detail}{listed}")
+
+
+class RunFailed(Exception):  # noqa: N818 - a result, as the service words it
+    """A run did not succeed: `info` is its last state, `error` says why."""
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        """Keep the state of the run."""
+        self.info = info
+        self.error: dict[str, Any] = info.get("error") or {}
+        super().__init__(f"{info['id']} {info['status']}: {self.error.get('message', '')}")
+
+
+def problem_of(answer: httpx.Response) -> Problem:
+    """Return the problem of an answer that is not a success."""
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {"detail": answer.text[:200]}
+    return Problem(answer.status_code, body if isinstance(body, dict) else {})

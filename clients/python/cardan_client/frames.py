@@ -1,0 +1,95 @@
+"""Binary frames of `cardan.v1`: 40 bytes of header, then tagged blocks, little endian."""
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+HEADER = struct.Struct("<HHIIIQdII")
+BLOCK = struct.Struct("<IIII")
+ALIGNMENT = 8
+
+
+def _columns(kind: str, names: str) -> list[tuple[str, str]]:
+    return [(name, kind) for name in names.split()]
+
+
+CONTACTS = np.dtype(
+    _columns("<f4", "px py pz nx ny nz gap normal_force friction_force")
+    + _columns("<u2", "body_a body_b")
+)
+JOINTS = np.dtype(_columns("<u2", "joint coordinate") + _columns("<f4", "q qd motor_force"))
+ENERGY = np.dtype(
+    _columns(
+        "<f8",
+        "kinetic potential total work_in dissipated_friction dissipated_impact "
+        "dissipated_damping correction",
+    )
+)
+SOLVER = np.dtype(
+    _columns(
+        "<f8",
+        "rows contacts iterations residual coulomb_error max_penetration joint_position_error "
+        "step_us real_time_factor collision_us solve_us other_us",
+    )
+)
+EVENTS = np.dtype(
+    _columns("<f8", "time")
+    + _columns("<u8", "step")
+    + _columns("<f4", "px py pz nx ny nz approach_speed")
+    + _columns("<u2", "kind joint body_a body_b shape_a shape_b")
+)
+TABLES = {
+    2: ("contacts", CONTACTS),
+    3: ("joints", JOINTS),
+    4: ("energy", ENERGY),
+    5: ("solver", SOLVER),
+    8: ("events", EVENTS),
+}
+POSES = 1
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment of a live session."""
+
+    step: int
+    """Steps since the start."""
+    time: float
+    """Simulated time [s]."""
+    epoch: int
+    """Counts resets and restores."""
+    sequence: int
+    """Number of the frame."""
+    dropped: int
+    """Frames that were left out before this one."""
+    poses: NDArray[np.float32]
+    """(bodies, 7): px py pz [m], qw qx qy qz, in W; empty unless `poses` is subscribed to."""
+    tables: dict[str, NDArray[Any]] = field(default_factory=dict)
+    """Contacts, joints, energy, solver, events: structured arrays by channel."""
+
+
+def decode(data: bytes) -> Frame:
+    """Take a frame apart; blocks of unknown kinds are skipped. Raises ValueError."""
+    if len(data) < HEADER.size:
+        raise ValueError(f"a frame has {HEADER.size} bytes or more; found {len(data)}")
+    _, _, count, epoch, sequence, step, time, dropped, _ = HEADER.unpack_from(data)
+    poses: NDArray[np.float32] = np.zeros((0, 7), np.float32)
+    tables: dict[str, NDArray[Any]] = {}
+    offset = HEADER.size
+    for _ in range(count):
+        if offset + BLOCK.size > len(data):
+            raise ValueError(f"the frame ends inside a block header at byte {offset}")
+        tag, length, size, _ = BLOCK.unpack_from(data, offset)
+        offset += BLOCK.size
+        if offset + size > len(data):
+            raise ValueError(f"the frame ends inside block {tag} at byte {offset}")
+        if tag == POSES:
+            poses = np.frombuffer(data, "<f4", 7 * length, offset).reshape(length, 7)
+        elif tag in TABLES:
+            name, dtype = TABLES[tag]
+            tables[name] = np.frombuffer(data, dtype, length, offset)
+        offset += size + (-size % ALIGNMENT)
+    return Frame(step, time, epoch, sequence, dropped, poses, tables)

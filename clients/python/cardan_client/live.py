@@ -1,0 +1,107 @@
+"""A live session: commands over HTTP, frames over a WebSocket."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from websockets.asyncio.client import connect
+
+from cardan_client.frames import Frame, decode
+from cardan_client.results import State, read_state
+
+if TYPE_CHECKING:
+    from cardan_client.aio import AsyncClient
+
+PROTOCOL = "cardan.v1"
+
+
+class AsyncSession:
+    """Steers one live run; `async with` ends it."""
+
+    def __init__(self, client: "AsyncClient", info: Mapping[str, Any]) -> None:
+        """Belong to a client; `info` is the answer to the request that made the session."""
+        self._client = client
+        self.info = info
+        self.id = str(info["id"])
+        self.url = str(info["links"]["self"])
+
+    async def __aenter__(self) -> "AsyncSession":
+        """Use the session."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the session."""
+        await self.close()
+
+    async def command(self, op: str, **arguments: Any) -> dict[str, Any]:
+        """Do any command (set_motor, apply_force, gravity, ...); return its result."""
+        return await self._client.post(f"{self.url}/commands", {"op": op, **arguments})
+
+    async def pause(self) -> None:
+        """Stop stepping."""
+        await self.command("pause")
+
+    async def resume(self) -> None:
+        """Go on stepping."""
+        await self.command("resume")
+
+    async def reset(self) -> None:
+        """Go back to the start of the scene."""
+        await self.command("reset")
+
+    async def step(self, n: int = 1, sample_every: int | None = None) -> dict[str, Any]:
+        """Do n steps and pause; with `sample_every` the result has the series."""
+        more = {} if sample_every is None else {"sample_every": sample_every}
+        return await self.command("step", n=n, **more)
+
+    async def set_motor(self, joint: str, target: float, axis: int = 0) -> None:
+        """Change the target of a motor, in the unit of the motor."""
+        await self.command("set_motor", joint=joint, target=target, axis=axis)
+
+    async def apply_force(self, body: str, force: Sequence[float], duration: float = 0.0) -> None:
+        """Apply a force [N, in W] at the centre of mass for some time [s]; 0: one step."""
+        await self.command("apply_force", body=body, force=list(force), duration=duration)
+
+    async def state(self) -> State:
+        """Return the complete current state."""
+        return read_state(await self._client.get(f"{self.url}/state"))
+
+    async def snapshot(self) -> str:
+        """Store the current state; return its id."""
+        found = await self._client.post(f"{self.url}:snapshot")
+        return str(found["id"])
+
+    async def restore(self, snapshot: str) -> None:
+        """Go back to a stored state, bit for bit."""
+        await self._client.post(f"{self.url}:restore", {"snapshot": snapshot})
+
+    async def frames(
+        self, hz: float = 60.0, channels: Sequence[str] = ("poses",)
+    ) -> AsyncIterator[Frame]:
+        """Yield frames as they are sent: the newest, when this reader is slower than the run."""
+        ticket = await self._client.post(f"{self.url}/stream-tickets")
+        address = self._client.socket_url + ticket["url"]
+        async with connect(
+            address,
+            subprotocols=[PROTOCOL],
+            compression=None,
+            max_size=None,  # type: ignore[list-item]
+        ) as socket:
+            await socket.send(json.dumps({"op": "hello"}))
+            wanted = {name: {"hz": hz} for name in channels}
+            await socket.send(json.dumps({"op": "subscribe", "channels": wanted}))
+            async for message in socket:
+                if isinstance(message, bytes):
+                    frame = decode(message)
+                    yield frame
+                    await socket.send(json.dumps({"op": "ack", "sequence": frame.sequence}))
+
+    async def close(self) -> None:
+        """End the session and its process."""
+        await self._client.delete(self.url)

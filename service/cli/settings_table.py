@@ -1,0 +1,80 @@
+"""The table of all settings for `docs/settings.md`, from the fields of `Settings` and `Limits`.
+
+`python -m cardan.service.cli.settings_table` prints it.
+"""
+
+import sys
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from cardan.schemas import Limits
+from cardan.service.settings import PREFIX, Settings
+
+COMPUTED = {"data": "the user's data folder", "workers": "usable cores", "allowed_hosts": "none"}
+HEAD = """# Settings
+
+All settings are variables of the environment, read once at the start. Sizes are in bytes, times in
+seconds. A value that cannot be used ends the start with a sentence that names the variable.
+`cardan serve --host --port --data` win over them.
+This page is written by `python -m cardan.service.cli.settings_table`; a test holds it to the code.
+
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    service = {name: f for name, f in Settings.model_fields.items() if name != "limits"}
+    service = {"api_key" if name == "api_keys" else name: f for name, f in service.items()}
+    return (
+        HEAD
+        + _table({f"{PREFIX}{name.upper()}": (name, f) for name, f in service.items()}, Settings)
+        + "\n## Limits of scenes\n\n"
+        + _table(
+            {f"{PREFIX}LIMIT_{n.upper()}": (n, f) for n, f in Limits.model_fields.items()}, Limits
+        )
+    )
+
+
+def _table(fields: dict[str, tuple[str, FieldInfo]], model: type[BaseModel]) -> str:
+    schema = model.model_json_schema()["properties"]
+    lines = ["| variable | default | range | meaning |", "|---|---|---|---|"]
+    for variable, (name, field) in fields.items():
+        bounds = _range(schema.get(name, {}))
+        text = " ".join((field.description or "").split())
+        lines.append(f"| `{variable}` | {_default(name, field)} | {bounds} | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(name: str, field: FieldInfo) -> str:
+    if name in COMPUTED:
+        return COMPUTED[name]
+    value = field.default
+    if value is PydanticUndefined or value == frozenset() or value is None:
+        return "none"
+    return f"`{_number(value)}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else f"{value:g}"
+
+
+def _range(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    parts = [
+        f"{sign} {_number(schema[key])}"
+        for key, sign in (
+            ("exclusiveMinimum", ">"),
+            ("minimum", ">="),
+            ("maximum", "<="),
+        )
+        if key in schema
+    ]
+    return ", ".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,192 @@
+"""The Python client against a real server."""
+
+import asyncio
+import threading
+from concurrent.futures import as_completed
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import httpx
+import numpy as np
+import pytest
+from cardan_client import AsyncClient, Client, Problem, RunFailed
+from cardan_client.aio import may_repeat
+from cardan_client.frames import CONTACTS, ENERGY, EVENTS, JOINTS, SOLVER, decode
+
+import cardan
+from cardan.schemas import frame as theirs
+from tests.service.real_server import DROP, long_scene
+
+pytestmark = pytest.mark.e2e
+
+MASS = "/bodies/1/mass"
+
+
+@pytest.fixture
+def client(server):
+    with Client(server.url) as made:
+        yield made
+
+
+def test_a_run_has_the_arrays_that_the_engine_computes(client):
+    result = client.run(DROP, {MASS: 2.0})
+    track = client.trajectory(result)
+    scene = cardan.load_scene(cardan.apply_overrides(DROP, {MASS: 2.0}))
+    recording, summary = cardan.run(scene)
+    assert result.metric("state_hash") == summary["state_hash"]
+    assert np.array_equal(track.poses, recording.poses())
+    assert np.array_equal(track.times, recording.times())
+    assert track.bodies == ("floor", "ball 0", "ball 1", "ball 2")
+    assert track.velocities.shape == (*track.poses.shape[:2], 6)
+    assert track.units["bodies"]["px"] == "m"
+    assert set(track.tables) >= {"bodies", "contacts", "energy", "solver"}
+    part = client.trajectory(result.id, stride=2, bodies="ball 1")
+    assert part.bodies == ("ball 1",)
+    assert np.array_equal(part.poses[:, 0], track.poses[::2, 2])
+
+
+def test_faults_are_problems_with_pointers(client):
+    with pytest.raises(Problem) as caught:
+        client.run(DROP, {MASS: -1.0})
+    assert (caught.value.status, caught.value.code) == (422, "scene_invalid")
+    assert caught.value.errors[0]["pointer"] == "/overrides/~1bodies~11~1mass"
+    assert "/overrides/~1bodies~11~1mass" in str(caught.value)
+    assert not client.validate({**DROP, "bodies": 3})["valid"]
+    assert "pile" in client.examples()
+
+
+def test_a_run_that_is_stopped_says_why(client):
+    with pytest.raises(RunFailed, match="timeout_s") as caught:
+        client.run(long_scene(), timeout_s=0.2)
+    assert caught.value.error["code"] == "timed_out"
+
+
+def test_map_gives_futures_in_the_order_of_the_grid(client):
+    masses = np.array([1.0, 2.0, 4.0])
+    futures = client.map(DROP, {MASS: masses, "/bodies/2/mass": [1.0, 3.0]}, metrics=["steps"])
+    assert len(futures) == 6
+    done = [future.result(timeout=60) for future in as_completed(futures, timeout=60)]
+    assert len(done) == 6
+    results = [future.result() for future in futures]
+    assert [r.overrides[MASS] for r in results] == [1.0, 1.0, 2.0, 2.0, 4.0, 4.0]
+    assert [dict(one) for one in futures.overrides] == [dict(r.overrides) for r in results]
+    assert len({r.metric("state_hash") for r in results}) == 6
+    assert futures.wait()["status"] == "succeeded"
+    assert [row["steps"] for row in futures.table()] == [100] * 6
+    source = {MASS: {"type": "uniform", "low": 1, "high": 2}}
+    drawn = client.map(DROP, source, mode="sobol", samples=2)
+    listed = client.map(DROP, [{MASS: 3.0}])
+    assert 1.0 <= drawn[0].result(timeout=60).overrides[MASS] <= 2.0
+    assert listed[0].result(timeout=60).overrides == {MASS: 3.0}
+
+
+def test_a_session_is_steered(client):
+    with client.session(DROP) as session:
+        first = session.state()
+        kept = session.snapshot()
+        assert session.step(10)["step"] == 10
+        series = session.step(10, sample_every=5)["series"]
+        assert [row["step"] for row in series] == [15, 20]
+        moved = session.state()
+        assert moved.step == 20
+        assert moved.poses.shape == (4, 7)
+        assert moved.poses[1, 2] < first.poses[1, 2]
+        session.restore(kept)
+        assert session.state().state_hash == first.state_hash
+        session.apply_force("ball 0", [100.0, 0.0, 0.0])
+        session.step(1)
+        assert session.state().velocities[1, 0] == pytest.approx(100.0 * 0.002, rel=1e-3)
+    with pytest.raises(Problem) as caught:
+        session.state()
+    assert caught.value.status in (404, 410)
+
+
+def test_frames_stream_to_a_coroutine(server):
+    async def watch():
+        async with AsyncClient(server.url) as client:
+            session = await client.session("double-pendulum", {"/simulation/duration": 60.0})
+            async with session:
+                await session.resume()
+                seen = []
+                async for frame in session.frames(hz=60, channels=("poses", "energy")):
+                    seen.append(frame)
+                    if len(seen) == 12:
+                        break
+                return seen
+
+    seen = asyncio.run(watch())
+    assert [frame.sequence for frame in seen] == sorted({frame.sequence for frame in seen})
+    assert seen[-1].time > seen[0].time
+    quaternions = seen[-1].poses[:, 3:]
+    assert np.allclose(np.linalg.norm(quaternions, axis=1), 1.0, atol=1e-6)
+    energies = [frame.tables["energy"]["total"][0] for frame in seen if "energy" in frame.tables]
+    assert np.ptp(energies) <= 1e-3 * abs(energies[0])
+
+
+def test_frames_are_read_as_the_service_writes_them():
+    header = theirs.FrameHeader(7, 0.5, 2, 9, dropped=3)
+    poses = np.arange(14.0).reshape(2, 7)
+    tables = {
+        theirs.BlockTag.STATE_HASH: theirs.row_from(theirs.BlockTag.STATE_HASH, {"hash": 5}),
+        theirs.BlockTag.POSES: theirs.poses_table(poses),
+        theirs.BlockTag.ENERGY: theirs.row_from(theirs.BlockTag.ENERGY, {"total": 2.5}),
+    }
+    found = decode(theirs.encode_frame(header, tables))
+    assert (found.step, found.time, found.epoch, found.sequence) == (7, 0.5, 2, 9)
+    assert found.dropped == 3
+    assert np.array_equal(found.poses, poses)
+    assert found.tables["energy"]["total"] == 2.5
+    ours = (CONTACTS, JOINTS, ENERGY, SOLVER, EVENTS)
+    names = ("CONTACT", "JOINT", "ENERGY", "SOLVER", "EVENT")
+    assert [getattr(theirs, f"{name}_DTYPE") for name in names] == list(ours)
+    with pytest.raises(ValueError, match="40 bytes"):
+        decode(b"short")
+
+
+class LossyProxy(BaseHTTPRequestHandler):
+    """Forwards requests, and loses the answer to the first POST."""
+
+    target = ""
+    lost: list[str]
+
+    def forward(self):
+        length = int(self.headers.get("content-length", 0))
+        kept = {k: v for k, v in self.headers.items() if k.lower() != "host"}
+        answer = httpx.request(
+            self.command, self.target + self.path, headers=kept, content=self.rfile.read(length),
+            timeout=60,
+        )  # fmt: skip
+        if self.command == "POST" and not self.lost:
+            self.lost.append(answer.json()["id"])
+            self.close_connection = True
+            return
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", answer.headers["content-type"])
+        self.send_header("Content-Length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    do_GET = do_POST = forward
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def test_a_lost_answer_creates_nothing_twice(server):
+    handler = type("Proxy", (LossyProxy,), {"target": server.url, "lost": []})
+    proxy = HTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=proxy.serve_forever)
+    thread.start()
+    try:
+        with Client(f"http://127.0.0.1:{proxy.server_port}", headers=None) as client:
+            result = client.run(DROP)
+        assert [result.id] == handler.lost
+    finally:
+        proxy.shutdown()
+        thread.join()
+        proxy.server_close()
+
+
+def test_commands_are_sent_once():
+    assert may_repeat("POST", "/v1/simulations")
+    assert not may_repeat("POST", "/v1/sessions/ses_1/commands")
+    assert not may_repeat("DELETE", "/v1/sessions/ses_1")

@@ -1,0 +1,30 @@
+"""What schemathesis cannot guess: values at places that exist, and scenes that end soon.
+
+Loaded by `SCHEMATHESIS_HOOKS` where data shall fit the schema. Three of four bodies that create
+become ones that the service accepts; the rest stays as it was made.
+"""
+
+import json
+import zlib
+from typing import Any
+
+import schemathesis
+
+SHORT = {"/simulation/duration": 0.02}
+CREATING: dict[str, dict[str, Any]] = {
+    "POST /v1/simulations": {"scene": "double-pendulum", "overrides": SHORT},
+    "POST /v1/batches": {
+        "scene": "double-pendulum",
+        "overrides": SHORT,
+        "variations": {"/simulation/dt": [0.001, 0.002]},
+    },
+    "POST /v1/sessions": {"scene": "double-pendulum"},
+}
+
+
+@schemathesis.hook
+def map_body(context: Any, body: Any) -> Any:
+    """Return the body that is sent."""
+    good = CREATING.get(context.operation.label)
+    text = json.dumps(body, sort_keys=True, default=str).encode("utf-8", "replace")
+    return body if good is None or zlib.crc32(text) % 4 == 0 else good
