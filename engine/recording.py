@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ from cardan.engine.reports import (
 )
 from cardan.engine.sampler import Sampler
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES
 from cardan.engine.world.samples import N_CONTACTS
 from cardan.schemas import Scene
@@ -271,16 +272,23 @@ def advance_to_end(
     """
     total, chunk, stopped = simulation.total_steps, 1, False
     while simulation.step_count < total and simulation.failure is None and not stopped:
-        done = simulation.advance(min(chunk, total - simulation.step_count))
+        asked, began = min(chunk, total - simulation.step_count), time.perf_counter()
+        done = simulation.advance(asked, should_stop)
         if progress is not None:
             progress(simulation.step_count, total)
         stopped = should_stop is not None and should_stop()
+        stopped |= done < asked and simulation.failure is None
         if done == chunk:
-            chunk = steps_per_chunk(simulation)
+            chunk = steps_per_chunk(simulation, (time.perf_counter() - began) / done)
     return stopped
 
 
-def steps_per_chunk(simulation: Simulation) -> int:
-    """Steps that take about CHUNK_S, from the phases of the last call."""
+def steps_per_chunk(simulation: Simulation, step_s: float) -> int:
+    """Steps that take about CHUNK_S, from the phases of the last call.
+
+    Integrators of smooth motion have no phases: there it is the time of a step in that call.
+    """
     step_us = sum(simulation.solver_report()["phases"].values())
+    if simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        step_us = 1e6 * step_s
     return max(1, int(1e6 * CHUNK_S / max(step_us, 0.1)))
