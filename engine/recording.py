@@ -105,6 +105,17 @@ class Recording:
             "step": np.repeat(self._part("step"), counts),
         }
 
+    def _force_stamp(self, counts: NDArray[np.int64] | int) -> Table:
+        """Column force_time: forces are means over the step that ends at `time`, so of its middle.
+
+        Before the first step, and with integrators of smooth motion, it is `time` itself.
+        """
+        stamp = self._stamp(counts)
+        half = 0.5 * self._simulation.time_step
+        if self._simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            half = 0.0
+        return {"force_time": stamp["time"] - np.where(stamp["step"] > 0, half, 0.0)}
+
     @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the recorded bodies, in the order of the scene."""
@@ -166,7 +177,8 @@ class Recording:
         rows = joint_tables(self._simulation.model.joints, *parts)
         frames = self._sampler.n_frames
         counts = np.full(frames, len(rows) // max(frames, 1))
-        return self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        table = self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        return table | self._force_stamp(counts)
 
     def _contact_table(self) -> Table:
         samples, counts = self._sampler.samples, self._part("contacts")
@@ -174,7 +186,8 @@ class Recording:
         h = self._simulation.time_step
         rows = contact_tables(samples.contact_body[:n], samples.contact[:n], h)
         bodies = self._simulation.body_names
-        return self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        table = self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        return table | self._force_stamp(counts)
 
     def _solver_table(self) -> Table:
         """Report and phases of each frame; phases that were not timed are those before."""
