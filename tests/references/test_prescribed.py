@@ -53,10 +53,10 @@ def test_poses_at_100_hz_have_neither_lag_nor_loss() -> None:
 def test_what_is_fixed_to_it_follows_and_weighs_what_it_should() -> None:
     load = {"name": "load", "position": [0.0, 0.0, 0.5], "mass": 2.0, "inertia": [0.1, 0.2, 0.3]}
     joint = {"name": "j", "type": "fixed", "parent": "table", "child": "load"}
-    table = shaken(5.0, 0.6)
+    table, w = shaken(5.0, 0.6), 2.0 * math.pi * 5.0
     table["motion"].pop("orientations")
+    load["linear_velocity"] = [AMPLITUDE * w, 0.0, 0.0]
     sim = simulate(document([table, load], [joint], gravity=[0, 0, 0], simulation={"dt": H}))
-    w = 2.0 * math.pi * 5.0
     for _ in range(500):
         sim.advance(1)
         assert sim.poses()[1, 0] == pytest.approx(AMPLITUDE * math.sin(w * sim.time), abs=1e-8)
@@ -76,6 +76,7 @@ def test_a_box_rides_along_until_friction_ends() -> None:
     for frequency in (0.9, 1.3):
         table = shaken(frequency, 2.0, shapes=[plate])
         table["motion"].pop("orientations")
+        box["linear_velocity"] = [2.0 * math.pi * frequency * AMPLITUDE, 0.0, 0.0]
         sim = simulate(document([table, box], simulation={"dt": H}))
         sim.advance(1500)
         slip[frequency] = abs(sim.poses()[1, 0] - sim.poses()[0, 0])
