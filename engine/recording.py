@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from cardan.engine.reports import (
 )
 from cardan.engine.sampler import Sampler
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES
 from cardan.engine.world.samples import N_CONTACTS
 from cardan.schemas import Scene
@@ -125,6 +126,17 @@ class Recording:
             "step": np.repeat(self._part("step"), counts),
         }
 
+    def _force_stamp(self, counts: NDArray[np.int64] | int) -> Table:
+        """Column force_time: forces are means over the step that ends at `time`, so of its middle.
+
+        Before the first step, and with integrators of smooth motion, it is `time` itself.
+        """
+        stamp = self._stamp(counts)
+        half = 0.5 * self._simulation.time_step
+        if self._simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            half = 0.0
+        return {"force_time": stamp["time"] - np.where(stamp["step"] > 0, half, 0.0)}
+
     @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the recorded bodies, in the order of the scene."""
@@ -186,7 +198,8 @@ class Recording:
         rows = joint_tables(self._simulation.model.joints, *parts)
         frames = self._sampler.n_frames
         counts = np.full(frames, len(rows) // max(frames, 1))
-        return self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        table = self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        return table | self._force_stamp(counts)
 
     def _contact_table(self) -> Table:
         samples, counts = self._sampler.samples, self._part("contacts")
@@ -194,7 +207,8 @@ class Recording:
         h = self._simulation.time_step
         rows = contact_tables(samples.contact_body[:n], samples.contact[:n], h)
         bodies = self._simulation.body_names
-        return self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        table = self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        return table | self._force_stamp(counts)
 
     def _solver_table(self) -> Table:
         """Report and phases of each frame; phases that were not timed are those before."""
@@ -292,16 +306,23 @@ def advance_to_end(
     """
     total, chunk, stopped = simulation.total_steps, 1, False
     while simulation.step_count < total and simulation.failure is None and not stopped:
-        done = simulation.advance(min(chunk, total - simulation.step_count))
+        asked, began = min(chunk, total - simulation.step_count), time.perf_counter()
+        done = simulation.advance(asked, should_stop)
         if progress is not None:
             progress(simulation.step_count, total)
         stopped = should_stop is not None and should_stop()
+        stopped |= done < asked and simulation.failure is None
         if done == chunk:
-            chunk = steps_per_chunk(simulation)
+            chunk = steps_per_chunk(simulation, (time.perf_counter() - began) / done)
     return stopped
 
 
-def steps_per_chunk(simulation: Simulation) -> int:
-    """Steps that take about CHUNK_S, from the phases of the last call."""
+def steps_per_chunk(simulation: Simulation, step_s: float) -> int:
+    """Steps that take about CHUNK_S, from the phases of the last call.
+
+    Integrators of smooth motion have no phases: there it is the time of a step in that call.
+    """
     step_us = sum(simulation.solver_report()["phases"].values())
+    if simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        step_us = 1e6 * step_s
     return max(1, int(1e6 * CHUNK_S / max(step_us, 0.1)))

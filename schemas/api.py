@@ -270,6 +270,8 @@ class OverlapAtStart(Base):
     """The other."""
     depth: float
     """How deep [m]."""
+    remedy: str | None = None
+    """The setting of `simulation` that keeps them from colliding; none: only masks do."""
 
 
 class AllowedSteps(Base):
