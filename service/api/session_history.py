@@ -15,8 +15,8 @@ from cardan.schemas.base import Base
 from cardan.schemas.frame import BlockTag, decode_frame
 from cardan.schemas.quantities import Boolean, Index, Text
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
-from cardan.service.api.intake import read_request
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.sessions import (
     SessionView,
     TheSession,
@@ -24,11 +24,13 @@ from cardan.service.api.sessions import (
     once,
     optional_body,
 )
+from cardan.service.intake import read_request
 from cardan.service.sessions import LiveSession, Plan
 from cardan.service.sessions.replay_messages import FrameAt
 from cardan.service.streams.codec import SharedFrame
 
 router = APIRouter(
+    route_class=ResourceRoute,
     prefix="/sessions",
     tags=["sessions"],
     responses=PROBLEMS,
