@@ -3,6 +3,7 @@
 if __name__ != "cardan.engine":
     raise ImportError("import cardan.engine: `engine` would be a second copy of it")
 
+from cardan.engine.account import ENGINE_VERSION
 from cardan.engine.build.faults import SceneError
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
@@ -10,7 +11,7 @@ from cardan.engine.errors import Failure
 from cardan.engine.overview import preview
 from cardan.engine.recording import Recording, recording_steps, run
 from cardan.engine.sampling import sample
-from cardan.engine.simulation import ENGINE_VERSION, Simulation
+from cardan.engine.simulation import Simulation
 from cardan.engine.variants import Rollout, rollout
 from cardan.engine.verification import add_verification, verify
 

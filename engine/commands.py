@@ -76,10 +76,12 @@ def neighbours(model: Model, state: State, i: int) -> set[int]:
 def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
     """Set the velocity of body i's origin [m/s] and its angular velocity [rad/s], in W.
 
-    Raises ValueError for a static body.
+    Raises ValueError for a static body, and for one that follows a motion.
     """
     if model.bodies.kind[i] == STATIC:
         raise ValueError("a static body has no velocity to set")
+    if i in model.prescribed.body:
+        raise ValueError("a body with a `motion` has the velocity of that motion")
     for k in (i, *neighbours(model, state, i)):
         wake(state, k)
     with Booked(model, state):

@@ -1,4 +1,4 @@
-"""Failures of a running simulation: which value of which body left the finite range, and when."""
+"""Failures of a running simulation: what left its range, of which body, when, and the remedy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,31 @@ from cardan.engine.world.state import State
 
 
 class Failure(NamedTuple):
-    """A value of a body is not finite, or beyond the range of any motion."""
+    """A value of a body is not finite, or beyond the range of any motion; or `work`: a step that
+    an integrator cannot finish."""
 
     step: int
     time: float  # s
     body: str
     quantity: str
     message: str
+
+
+def work_failure(state: State, integrator: str, most: int) -> Failure:
+    """Describe a step of the grid that an adaptive integrator could not finish, and a remedy."""
+    step, time = int(state.step[0]), float(state.time[0])
+    other = "radau" if integrator == "dop853" else "dop853"
+    return Failure(
+        step,
+        time,
+        "",
+        "work",
+        f"At step {step} (t = {time:.6g} s) '{integrator}' needs more than {most} evaluations of "
+        "the equations of motion for one step of the grid, or steps below rounding: something "
+        "jumps there or is very stiff. Make `simulation.integrator_tolerance` larger or "
+        f'`simulation.dt` smaller, or try `simulation.integrator`: "{other}" or '
+        '"semi_implicit_euler".',
+    )
 
 
 def find_failure(state: State, body: int, names: tuple[str, ...]) -> Failure:

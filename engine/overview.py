@@ -33,6 +33,8 @@ RANK_TOLERANCE = 1e-7
 MOST_ROWS = 2000
 # joints whose springs and first drives act along a way, not a turn
 ALONG = (SLIDER, CYLINDRICAL, PLANAR, DISTANCE, HINGE2)
+# the setting that keeps overlapping bodies from colliding
+IGNORE = "ignore_initial_overlaps"
 # phase per step of a spring that is still followed: (0.2)^2/24 of it is lost per rad [rad]
 SPRING_TURN = 0.2
 
@@ -57,7 +59,12 @@ def overlaps_of(simulation: Simulation) -> list[dict[str, Any]]:
     names = simulation.body_names
     kind = "initial_overlap"
     return [
-        {"body": one["body"], "other_body": one["other_body"], "depth": one["value"]}
+        {
+            "body": one["body"],
+            "other_body": one["other_body"],
+            "depth": one["value"],
+            "remedy": IGNORE if IGNORE in one["change"] else None,
+        }
         for one in simulation.findings()
         if one["quantity"] == kind and one["body"] in names
     ]

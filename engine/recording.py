@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from cardan.engine.reports import (
 )
 from cardan.engine.sampler import Sampler
 from cardan.engine.simulation import Simulation
-from cardan.engine.world.options import SolverMethod
+from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES
 from cardan.engine.world.samples import N_CONTACTS
 from cardan.schemas import Scene
@@ -77,6 +78,7 @@ class Recording:
         kept = range(len(names)) if record.bodies is None else map(names.index, record.bodies)
         self._bodies = np.array(sorted(kept), np.int64)
         self._events: list[NDArray[np.void]] = []
+        self._saved_events = 0
         self._sampler = Sampler(
             self._channels,
             self._bodies,
@@ -92,6 +94,26 @@ class Recording:
         self._simulation.sampler = self._sampler
         self._simulation.sample()
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Frames and contacts so far."""
+        return self._sampler.n_frames, self._sampler.n_contacts
+
+    def part(self, since: tuple[int, int]) -> Table:
+        """What was recorded since the recording had this size; with events since the last call.
+
+        `restore` takes the parts of a whole recording.
+        """
+        self._events.append(self._simulation.events())
+        events, self._saved_events = self._events[self._saved_events :], len(self._events)
+        return {**self._sampler.part(since), "events": np.concatenate(events)}
+
+    def restore(self, parts: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+        """Have what the parts have, and no more; the simulation is where they end."""
+        self._sampler.restore(parts)
+        self._events = [part["events"].astype(EVENT_DTYPE) for part in parts]
+        self._saved_events = len(self._events)
+
     def _part(self, name: str) -> NDArray[Any]:
         """The frames so far of an array of the samples."""
         values: NDArray[Any] = getattr(self._sampler.samples, name)[: self._sampler.n_frames]
@@ -103,6 +125,17 @@ class Recording:
             "time": np.repeat(self._part("time"), counts),
             "step": np.repeat(self._part("step"), counts),
         }
+
+    def _force_stamp(self, counts: NDArray[np.int64] | int) -> Table:
+        """Column force_time: forces are means over the step that ends at `time`, so of its middle.
+
+        Before the first step, and with integrators of smooth motion, it is `time` itself.
+        """
+        stamp = self._stamp(counts)
+        half = 0.5 * self._simulation.time_step
+        if self._simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+            half = 0.0
+        return {"force_time": stamp["time"] - np.where(stamp["step"] > 0, half, 0.0)}
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -165,7 +198,8 @@ class Recording:
         rows = joint_tables(self._simulation.model.joints, *parts)
         frames = self._sampler.n_frames
         counts = np.full(frames, len(rows) // max(frames, 1))
-        return self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        table = self._named_table(rows, counts, {"joint": self._simulation.joint_names})
+        return table | self._force_stamp(counts)
 
     def _contact_table(self) -> Table:
         samples, counts = self._sampler.samples, self._part("contacts")
@@ -173,7 +207,8 @@ class Recording:
         h = self._simulation.time_step
         rows = contact_tables(samples.contact_body[:n], samples.contact[:n], h)
         bodies = self._simulation.body_names
-        return self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        table = self._named_table(rows, counts, {"body_a": bodies, "body_b": bodies})
+        return table | self._force_stamp(counts)
 
     def _solver_table(self) -> Table:
         """Report and phases of each frame; phases that were not timed are those before."""
@@ -271,16 +306,23 @@ def advance_to_end(
     """
     total, chunk, stopped = simulation.total_steps, 1, False
     while simulation.step_count < total and simulation.failure is None and not stopped:
-        done = simulation.advance(min(chunk, total - simulation.step_count))
+        asked, began = min(chunk, total - simulation.step_count), time.perf_counter()
+        done = simulation.advance(asked, should_stop)
         if progress is not None:
             progress(simulation.step_count, total)
         stopped = should_stop is not None and should_stop()
+        stopped |= done < asked and simulation.failure is None
         if done == chunk:
-            chunk = steps_per_chunk(simulation)
+            chunk = steps_per_chunk(simulation, (time.perf_counter() - began) / done)
     return stopped
 
 
-def steps_per_chunk(simulation: Simulation) -> int:
-    """Steps that take about CHUNK_S, from the phases of the last call."""
+def steps_per_chunk(simulation: Simulation, step_s: float) -> int:
+    """Steps that take about CHUNK_S, from the phases of the last call.
+
+    Integrators of smooth motion have no phases: there it is the time of a step in that call.
+    """
     step_us = sum(simulation.solver_report()["phases"].values())
+    if simulation.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
+        step_us = 1e6 * step_s
     return max(1, int(1e6 * CHUNK_S / max(step_us, 0.1)))

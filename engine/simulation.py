@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 import time
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan import __version__
-from cardan.engine import commands
+from cardan.engine.account import Account
 from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
@@ -25,24 +23,15 @@ from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
 from cardan.engine.commands import Commands
 from cardan.engine.compiler.cache import SOURCE_HASH
 from cardan.engine.compiler.handles import hold
-from cardan.engine.errors import Failure, find_failure
-from cardan.engine.integrators.schemes import run_smooth
+from cardan.engine.errors import Failure, find_failure, work_failure
+from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
 from cardan.engine.queries import Queries
-from cardan.engine.reports import (
-    PHASES,
-    STOP_REASONS,
-    broken_joints,
-    contact_table,
-    energies,
-    joint_table,
-    summarise,
-)
 from cardan.engine.sampler import no_sampler
-from cardan.engine.snapshot import from_bytes, state_hash, to_bytes
+from cardan.engine.snapshot import from_bytes, to_bytes
 from cardan.engine.step.step import run as run_steps
-from cardan.engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
+from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
-from cardan.engine.world.options import Integrator, SolverMethod
+from cardan.engine.world.options import Integrator
 from cardan.engine.world.report import (
     CONTACTS_FULL,
     EVENTS_FULL,
@@ -50,28 +39,16 @@ from cardan.engine.world.report import (
     PAIRS_FULL,
     SAMPLES_FULL,
 )
-from cardan.engine.world.state import EXTREME_JOINT_ANGLE, EXTREME_JOINT_POSITION, EXTREME_RESIDUAL
 from cardan.engine.world.world import World
 from cardan.schemas import Scene, scene_hash
 
-ENGINE_VERSION = __version__
-
 Array = NDArray[np.float64]
 
-
-def versions() -> dict[str, str]:
-    """What computed a result."""
-    return {
-        "engine": ENGINE_VERSION,
-        "source": SOURCE_HASH,
-        "numba": numba.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-    }
+# speed at which bodies that overlap at the start part, unless the scene says otherwise [m/s]
+CALM = 0.2
 
 
-class Simulation(Commands, Queries):
+class Simulation(Commands, Queries, Account):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -108,7 +85,7 @@ class Simulation(Commands, Queries):
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
-        self._overlaps = self._find_overlaps()
+        self._part_overlaps()
         self.build_s = time.perf_counter() - began
 
     def restart(self, scene: Scene) -> bool:
@@ -118,6 +95,8 @@ class Simulation(Commands, Queries):
         the run before lose their simulation. Raises SceneError.
         """
         began = time.perf_counter()
+        if self._ignored or scene.simulation.ignore_initial_overlaps:
+            return False
         built = build(scene)
         if not same_structure(self._built, built):
             return False
@@ -170,6 +149,19 @@ class Simulation(Commands, Queries):
         self.work.contacts.count[0] = 0
         return found
 
+    def _part_overlaps(self) -> None:
+        """Find the overlaps at the start; ignore those the scene says, part the others calmly."""
+        self._overlaps, self._ignored = self._find_overlaps(), list[Overlap]()
+        if self.scene.simulation.ignore_initial_overlaps:
+            self._ignored = ignored_pairs(self.model, self._overlaps)
+            self._overlaps = [one for one in self._overlaps if one not in self._ignored]
+            world = len(self.model.bodies.kind) - 1
+            keys = [min(a, b) * world + max(a, b) for a, b, *_ in self._ignored]
+            excluded = np.concatenate([self.state.excluded, np.array(keys, np.int64)])
+            self.state = self.state._replace(excluded=np.sort(excluded))
+        if self._overlaps and self.scene.simulation.contact.max_correction_speed is None:
+            self.options = self.options._replace(max_correction_speed=CALM)
+
     # ------------------------------------------------------------------ time
 
     @property
@@ -177,10 +169,12 @@ class Simulation(Commands, Queries):
         """Steps done."""
         return int(self.state.step[0])
 
-    def advance(self, n: int = 1) -> int:
+    def advance(self, n: int = 1, should_stop: Callable[[], bool] | None = None) -> int:
         """Do up to n steps; returns how many were done.
 
-        Fewer only when a value stopped being finite: `failure` then says which.
+        Fewer only when a value stopped being finite or a step needs too much work (`failure` then
+        says which), or when should_stop() returned True: integrators of smooth motion ask about
+        twenty times a second of work, also inside a step; the state is that after a whole step.
         """
         if self.failure is not None or n <= 0:
             return 0
@@ -188,9 +182,10 @@ class Simulation(Commands, Queries):
         self.report.timed_steps.fill(0)
         self.sampler.begin_timing()
         began = time.perf_counter()
-        done = 0
-        while done < n:
-            done += self._run(n - done)
+        done, ended = 0, False
+        while done < n and not ended:
+            more, ended = self._run(n - done, should_stop)
+            done += more
             status = int(self.report.status[0])
             self._make_room(status)
             if status & NOT_FINITE:
@@ -205,18 +200,20 @@ class Simulation(Commands, Queries):
         self._advanced_steps += done
         return done
 
-    def _run(self, n: int) -> int:
-        """Up to n steps, by the integrator of the scene."""
+    def _run(self, n: int, should_stop: Callable[[], bool] | None = None) -> tuple[int, bool]:
+        """Up to n steps, by the integrator of the scene: how many, and whether they ended early."""
         world = self.world
         if self.options.integrator == Integrator.SEMI_IMPLICIT_EULER:
-            return run_steps(self._held, self.sampler.held, n)
+            return run_steps(self._held, self.sampler.held, n), False
         due = self.sampler.next_due(self.step_count)
-        if due is None or due > self.step_count + n:
-            return run_smooth(world, self._held, n)
-        done = run_smooth(world, self._held, due - self.step_count)
+        n = n if due is None else min(n, due - self.step_count)
+        run = run_smooth(world, self._held, n, should_stop)
+        if run.gave_up:
+            name = Integrator(self.options.integrator).name.lower()
+            self.failure = work_failure(self.state, name, MOST_LOOKS)
         if self.step_count == due and not int(self.report.status[0]) & NOT_FINITE:
             self.sample()
-        return done
+        return run.done, run.interrupted or run.gave_up
 
     def sample(self) -> None:
         """Record the current state in `sampler`."""
@@ -268,113 +265,6 @@ class Simulation(Commands, Queries):
         """(n_bodies,): which bodies sleep; none unless the scene enables sleeping."""
         sleeping: NDArray[np.bool_] = self.state.asleep_with[: len(self.body_names)] >= 0
         return sleeping
-
-    def joint_table(self) -> NDArray[np.void]:
-        """One row per joint coordinate: see cardan.engine.reports."""
-        work = self.work
-        return joint_table(self.model.joints, self.state, work.rows, work.problem, self.time_step)
-
-    def broken_joints(self) -> list[dict[str, Any]]:
-        """Joints that gave way so far: joint (name), time [s], force [N], of a gear [N m]."""
-        return broken_joints(self.state, self.joint_names)
-
-    def contact_table(self) -> NDArray[np.void]:
-        """One row per contact of the last step: see cardan.engine.reports."""
-        work = self.work
-        return contact_table(work.contacts, work.rows, work.problem, self.time_step)
-
-    def energy(self) -> dict[str, float]:
-        """Energies now and work so far [J]."""
-        return energies(self.model, self.state)
-
-    def momentum(self) -> Array:
-        """(6,): linear [N s], angular about the origin of W [N m s]."""
-        return commands.total_momentum(self.model, self.state)
-
-    def _phases(self) -> dict[str, float]:
-        """Microseconds per step of each phase, in the last call of advance."""
-        scale = 1e-3 / max(int(self.report.timed_steps[0]), 1)
-        return {name: float(self.report.phase_ns[i]) * scale for name, i in PHASES.items()}
-
-    def solver_report(self) -> dict[str, Any]:
-        """How the last step was solved, and the time of its phases [microseconds]."""
-        report, extremes = self.report, self.state.extremes
-        contacts = self.work.contacts
-        n = int(contacts.count[0])
-        depth = float(max(0.0, -contacts.gap[:n].min())) if n else 0.0
-        return {
-            "method": SolverMethod(int(report.method[0])).name.lower(),
-            "rows": int(self.work.rows.count[0]),
-            "contacts": n,
-            "islands": int(report.islands[0]),
-            "iterations": int(report.iterations[0]),
-            "residual": float(report.residual[0]),
-            "coulomb_error": float(report.coulomb_error[0]),
-            "stop_reason": STOP_REASONS[int(report.solver_status[0])],
-            "max_penetration": depth,
-            "joint_position_error": float(extremes[EXTREME_JOINT_POSITION]),
-            "joint_angle_error": float(extremes[EXTREME_JOINT_ANGLE]),
-            "phases": self._phases(),
-        }
-
-    def findings(self) -> list[dict[str, Any]]:
-        """Where this run left the limits within which it can be trusted (engine/verdict.py)."""
-        names = Names(self.body_names, self.joint_names)
-        return findings(self.model, self.state, self.options, names, self._overlaps)
-
-    def warnings(self) -> list[str]:
-        """What a careful user should know of this run: sentences of the findings, and notes."""
-        found = [sentence(finding) for finding in self.findings()]
-        residual, asked = (
-            float(self.state.extremes[EXTREME_RESIDUAL]),
-            self.options.solver.tolerance,
-        )
-        if residual > asked:
-            found.append(
-                f"The largest solver residual was {residual:.3g} (m/s or rad/s), the tolerance "
-                f"asked for is {asked:.3g}: missed by a factor of {residual / asked:.3g}."
-            )
-        for broken in self.broken_joints():
-            found.append(
-                f"Joint '{broken['joint']}' broke at {broken['time']:.6g} s under a reaction of "
-                f"{broken['force']:.6g} (N; of a gear N m)."
-            )
-        if self.failure is not None:
-            found.append(self.failure.message)
-        return found
-
-    def summary(self) -> dict[str, Any]:
-        """The account of the run so far, with the stable keys of the service."""
-        per_step = self._advance_s / max(self._advanced_steps, 1)
-        if self.failure is not None:
-            status = "failed"
-        else:
-            status = "succeeded" if self.step_count >= self.total_steps else "running"
-        used = int(self.report.methods[0])
-        methods = sorted(m.name.lower() for m in SolverMethod if used >> m & 1)
-        return {
-            "status": status,
-            "reason": self.failure.message if self.failure is not None else None,
-            "steps": self.step_count,
-            "time": self.time,
-            "scene_hash": self.scene_hash,
-            "state_hash": self.state_hash(),
-            "versions": versions(),
-            **summarise(self.model, self.state, methods, self.joint_names),
-            "timing": {
-                "total_s": self.build_s + self._advance_s,
-                "compile_s": self._first_s,
-                "per_step_us": 1e6 * per_step,
-                "real_time_factor": self.time_step / per_step if per_step > 0.0 else None,
-                "phases": self._phases(),
-            },
-            "verdict": verdict(self.findings(), self.failure),
-            "warnings": self.warnings(),
-        }
-
-    def state_hash(self) -> str:
-        """SHA-256 (hex) of everything that is saved."""
-        return state_hash(self.state)
 
     # ------------------------------------------------------------------ saving
 

@@ -59,11 +59,15 @@ class Stopped(Exception):  # noqa: N818 - it is no error
 
 
 def track(
-    scene: Scene, refinement: int, moments: Sequence[int], tell: Callable[[int], None]
+    scene: Scene,
+    refinement: int,
+    moments: Sequence[int],
+    tell: Callable[[int], None],
+    should_stop: Callable[[], bool] | None = None,
 ) -> Track:
     """Run a scene with dt / refinement and look at it after these steps of dt.
 
-    A run that fails has nan from there on.
+    A run that fails has nan from there on. should_stop: as of Simulation.advance.
     """
     options = scene.simulation
     finer = options.model_copy(update={"dt": options.dt / refinement})
@@ -71,7 +75,7 @@ def track(
     asked = {"joints"} & set(scene.record.channels)
     poses, velocities, reactions = [], [], []
     for moment in moments:
-        simulation.advance(refinement * moment - simulation.step_count)
+        simulation.advance(refinement * moment - simulation.step_count, should_stop)
         tell(refinement)
         failed = simulation.failure is not None
         poses.append(simulation.poses() * (math.nan if failed else 1.0))
@@ -151,7 +155,7 @@ def verify(
     probe = Simulation(scene)
     length = body_lengths(probe.model, probe.state.p_WB)[: len(probe.body_names)]
     try:
-        runs = compared(scene, moments, tell, (tolerance, length))
+        runs = compared(scene, moments, tell, (tolerance, length), should_stop)
     except Stopped:
         return None
     return report(runs, length, tolerance, probe.body_names)
@@ -162,13 +166,14 @@ def compared(
     moments: Sequence[int],
     tell: Callable[[int], None],
     scale: tuple[float, Array],
+    should_stop: Callable[[], bool] | None = None,
 ) -> list[Track]:
     """Runs with dt, dt/2 and, unless these clearly agree, dt/4; scale: tolerance, lengths [m]."""
     tolerance, length = scale
-    runs = [track(scene, refinement, moments, tell) for refinement in (1, 2)]
+    runs = [track(scene, refinement, moments, tell, should_stop) for refinement in (1, 2)]
     allowed = tolerance * scene_size(runs[0], length)
     if not largest(apart(runs[0], runs[1], length)).max() < CLEAR * allowed:
-        runs.append(track(scene, 4, moments, tell))
+        runs.append(track(scene, 4, moments, tell, should_stop))
     return runs
 
 

@@ -18,7 +18,7 @@ BatchStatus = Literal[
     "queued", "running", "cancelling", "succeeded", "partially_succeeded", "failed", "cancelled"
 ]
 SessionState = Literal[
-    "starting", "running", "paused", "finished", "failed", "recovering", "closed"
+    "starting", "running", "paused", "finished", "failed", "recovering", "closed", "stored"
 ]
 
 
@@ -274,6 +274,8 @@ class OverlapAtStart(Base):
     """The other."""
     depth: float
     """How deep [m]."""
+    remedy: str | None = None
+    """The setting of `simulation` that keeps them from colliding; none: only masks do."""
 
 
 class AllowedSteps(Base):

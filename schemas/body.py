@@ -6,6 +6,7 @@ from pydantic import Discriminator, Tag
 
 from cardan.schemas.base import Base
 from cardan.schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
+from cardan.schemas.series import PoseSeries
 from cardan.schemas.shape import Shape
 
 
@@ -27,7 +28,8 @@ class Body(Base):
     name: Name
     """Unique among the bodies; `world` is reserved."""
     type: Literal["dynamic", "static", "kinematic"] = "dynamic"
-    """`dynamic` moves by forces, `static` never, `kinematic` with its given velocities."""
+    """`dynamic` moves by forces, `static` never, `kinematic` with its given velocities or along its
+    `motion`."""
     position: Vec3 = (0.0, 0.0, 0.0)
     """Body origin in W [m]."""
     orientation: QuaternionWXYZ = (1.0, 0.0, 0.0, 0.0)
@@ -36,6 +38,9 @@ class Body(Base):
     """Velocity of the body origin in W [m/s]."""
     angular_velocity: Vec3 = (0.0, 0.0, 0.0)
     """Angular velocity in W [rad/s]."""
+    motion: PoseSeries | None = None
+    """Poses over time of a kinematic body, which it has exactly at the ends of steps. They begin at
+    `position` and `orientation`; velocities are those of the interpolation."""
     mass: Positive | None = None
     """Mass, spread evenly over the shapes unless `inertia` is given [kg]."""
     density: Positive | None = None

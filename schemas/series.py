@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from cardan.schemas.base import Base
-from cardan.schemas.quantities import Number, Vec3
+from cardan.schemas.quantities import Number, QuaternionWXYZ, Vec3
 
 Interpolation = Literal["linear", "step"]
+MotionInterpolation = Literal["linear", "cubic"]
 
 
 class NumberSeries(Base):
@@ -30,6 +31,20 @@ class VectorSeries(Base):
     """One vector per time, in the unit of the quantity."""
     interpolation: Interpolation = "linear"
     """`linear` between samples, or `step`: a value holds until the next time."""
+
+
+class PoseSeries(Base):
+    """Poses of a body over time: held at the first before the times, and at the last after them."""
+
+    times: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """Sample times, strictly increasing [s]."""
+    positions: tuple[Vec3, ...] | None = None
+    """Body origin in W, one for each time; none: the `position` of the body [m]."""
+    orientations: tuple[QuaternionWXYZ, ...] | None = None
+    """Body to world, [w, x, y, z], one for each time; none: the `orientation` of the body."""
+    interpolation: MotionInterpolation = "linear"
+    """`linear`: straight lines and turns of constant rate between samples; `cubic`: splines with
+    continuous accelerations through all samples, turns in rotation vectors."""
 
 
 def _series_tag(value: Any) -> str:

@@ -83,6 +83,17 @@ class JointSummary(Open):
     """Joints that broke, in the order of the scene."""
 
 
+class IgnoredOverlap(Open):
+    """Two bodies that overlap at the start and do not collide."""
+
+    body: str
+    """One of them."""
+    other_body: str
+    """The other."""
+    depth: float
+    """How deep they are in one another at the start [m]."""
+
+
 class ContactSummary(Open):
     """Contacts over the run."""
 
@@ -90,6 +101,8 @@ class ContactSummary(Open):
     """Largest number at once."""
     max_penetration: Measured
     """Deepest penetration [m]."""
+    ignored_overlaps: list[IgnoredOverlap] = Field(default_factory=list)
+    """Pairs that do not collide because of `ignore_initial_overlaps`."""
 
 
 class SolverSummary(Open):

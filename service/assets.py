@@ -1,7 +1,8 @@
 """Files of the page in memory: read once, compressed once, named by what they contain.
 
 Modules name each other by relative paths. Below `assets/VERSION/`, where the version is a digest of
-all files, they keep these names, and a browser may keep them for a year.
+all files, they keep these names, and a browser may keep them for a year. Modules of the page are
+sent without their comments: a quarter of their bytes.
 """
 
 import gzip
@@ -34,6 +35,11 @@ PREFIX = "assets/"
 # what a page of HTML loads by a relative address, and what its import map names
 LOADED = re.compile(r'(?P<before>\b(?:src|href)=")(?!#|/|[a-z]+:)(?P<path>[^"]+)')
 MAPPED = re.compile(r'(?P<before>": ")\./(?P<path>[^"]+)')
+
+
+# a comment that has its lines to itself; licences in vendored files stay
+COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.DOTALL | re.MULTILINE)
+VENDORED = "vendor"
 
 
 # time of the last change [ns] and size [bytes] of a file
@@ -89,7 +95,8 @@ class Assets:
         key = (stamp, version if names_others else "", lasting)
         known = self._known.get(wanted)
         if known is None or known[0] != key:
-            known = self._known[wanted] = (key, _read(file, version, lasting=lasting))
+            inside = file.relative_to(self._folder)
+            known = self._known[wanted] = (key, _read(file, inside, version, lasting=lasting))
         return known[1]
 
     def _files(self) -> Iterator[Path]:
@@ -117,9 +124,11 @@ def _is_hidden(name: str) -> bool:
     return name in HIDDEN or name.startswith((".", "/"))
 
 
-def _read(file: Path, version: str, *, lasting: bool) -> Asset:
+def _read(file: Path, inside: Path, version: str, *, lasting: bool) -> Asset:
     data = file.read_bytes()
     suffix = file.suffix.lower()
+    if suffix == ".js" and inside.parts[0] != VENDORED:
+        data = without_comments(data.decode()).encode()
     if suffix == ".html":
         data = with_version(data.decode(), version).encode()
     gzipped = gzip.compress(data, 9, mtime=0) if suffix in COMPRESSED else None
@@ -138,6 +147,15 @@ def with_version(html: str, version: str) -> str:
     """
     html = LOADED.sub(rf"\g<before>{PREFIX}{version}/\g<path>", html)
     return MAPPED.sub(rf"\g<before>./{PREFIX}{version}/\g<path>", html)
+
+
+def without_comments(module: str) -> str:
+    """A module without the comments that have lines to themselves; every line keeps its number.
+
+    >>> without_comments("/** Two\\n * lines. */\\nlet a = 1; // said\\n")
+    '\\n\\nlet a = 1; // said\\n'
+    """
+    return COMMENT.sub(lambda found: "\n" * found.group().count("\n"), module)
 
 
 def _stamp(file: Path) -> Stamp:

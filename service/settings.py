@@ -67,6 +67,8 @@ class Settings(BaseModel):
     """Live sessions at once."""
     session_idle_s: float = Field(1800.0, gt=0.0)
     """A session without viewers and requests ends after this time."""
+    session_history_bytes: int = Field(256 * 1024**2, ge=1024**2)
+    """Key frames of one session; beyond it they are thinned."""
     max_queued: int = Field(100_000, ge=1)
     """Runs that may wait."""
     max_batch_runs: int = Field(10_000, ge=1)
@@ -97,6 +99,12 @@ class Settings(BaseModel):
     """Largest scene that the processes for small ones validate."""
     answer_s: float = Field(60.0, gt=0.0)
     """A validation or a computation that takes longer is ended."""
+    kept_run_s: float | None = Field(None, gt=0.0)
+    """Ended simulations and batches are deleted at this age; by default never."""
+    kept_recording_bytes: int | None = Field(None, ge=0)
+    """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
+    checkpoint_s: float = Field(5.0, gt=0.0)
+    """A run leaves a checkpoint after this time of work, and again whenever it has passed."""
     lease_s: float = Field(60.0, gt=0.0)
     """A run whose owner has not been heard of for so long is given to another worker."""
     silence_s: float = Field(60.0, gt=0.0)

@@ -2,9 +2,9 @@
  * REST calls, one function per route. Everything that is not 2xx becomes a ProblemError that carries
  * the problem document of the server, or one made here when the server cannot be reached.
  *
- * @import {Example, Frame, Imported, Problem, Scene, SessionInfo, Verification} from "./types.js"
+ * @import {BatchInfo, BatchResults, Example, Frame, Imported, Preview, Problem, RunSummary, Scene, SessionInfo, SimulationInfo, Verification} from "./types.js"
  */
-import { decodeFrames } from "./decode.js";
+import { decodeFrame, decodeFrames } from "./decode.js";
 
 const BASE = "/v1";
 
@@ -73,7 +73,8 @@ export async function getExample(name) {
 
 /**
  * @param {unknown} scene a scene document
- * @returns {Promise<{valid: boolean, errors: import("./types.js").Fault[], warnings: import("./types.js").Fault[]}>}
+ * @returns {Promise<{valid: boolean, errors: import("./types.js").Fault[], warnings: import("./types.js").Fault[],
+ *   preview: Preview | null, estimate: {seconds?: number} | null}>}
  */
 export async function validateScene(scene) {
   return (await request("POST", "/scenes:validate", scene)).json();
@@ -172,17 +173,53 @@ export async function getFrames(id, from, to, stride) {
   return decodeFrames(await (await request("GET", path, undefined, "application/octet-stream")).arrayBuffer());
 }
 
+/** Exactly this step, with contacts: simulated again where it was not kept. @param {string} id @param {number} step @returns {Promise<Frame>} */
+export async function getFrame(id, step) {
+  return decodeFrame(await (await request("GET", `/sessions/${id}/frames/${step}`, undefined, "application/octet-stream")).arrayBuffer());
+}
+
+/** @param {string} id @param {{step: number, paused: boolean, name?: string}} at @returns {Promise<SessionInfo>} a new session in exactly that state */
+export async function forkSession(id, at) {
+  return (await request("POST", `/sessions/${id}:fork`, at)).json();
+}
+
+/** @returns {Promise<SimulationInfo[]>} newest first */
+export async function listSimulations() {
+  return (await (await request("GET", "/simulations?page_size=200")).json()).items;
+}
+
+/** @param {string} id @returns {Promise<SimulationInfo>} */
+export async function getSimulation(id) {
+  return (await request("GET", `/simulations/${id}`)).json();
+}
+
+/** @param {string} id @returns {Promise<Scene>} */
+export async function getSimulationScene(id) {
+  return (await request("GET", `/simulations/${id}/scene`)).json();
+}
+
+/** @param {string} id @returns {Promise<RunSummary>} */
+export async function getSummary(id) {
+  return (await request("GET", `/simulations/${id}/summary`)).json();
+}
+
+/** @param {string} id @param {number} stride every how-many-th recorded frame @returns {Promise<ArrayBuffer>} .npz */
+export async function getTrajectory(id, stride) {
+  const path = `/simulations/${id}/trajectory?format=npz${stride > 1 ? `&stride=${stride}` : ""}`;
+  return (await request("GET", path, undefined, "*/*")).arrayBuffer();
+}
+
+/** @returns {Promise<BatchInfo[]>} newest first */
+export async function listBatches() {
+  return (await (await request("GET", "/batches?page_size=200")).json()).items;
+}
+
+/** @param {string} id @returns {Promise<BatchResults>} */
+export async function getBatchResults(id) {
+  return (await request("GET", `/batches/${id}/results?format=json`)).json();
+}
+
 /** @param {string} id @returns {string} */
 export function streamUrl(id) {
   return `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}${BASE}/sessions/${id}/stream`;
-}
-
-/**
- * The shown scene as a call anybody can repeat without the page.
- * @param {string | null} example its name, or null for a scene that is no example
- * @param {Scene} scene
- */
-export function asCurl(example, scene) {
-  const body = JSON.stringify({ scene: example ?? scene }).replaceAll("'", "'\\''");
-  return `curl -sS '${location.origin}${BASE}/simulations' \\\n  -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\\n  -d '${body}'`;
 }

@@ -14,6 +14,7 @@ const PALETTE = ["#e2883a", "#4f93c4", "#d9c36a", "#5aa78c", "#c46a6a", "#8f86c9
 const STATIC_COLOR = "#8d979f";
 const SELECTED = new THREE.Color("#ffd26b");
 const ASLEEP = new THREE.Color("#e9eef2");
+const ALONE = new THREE.Color("#aab4bc");
 
 /**
  * @typedef {object} Part       one shape of one body, ready to be drawn
@@ -71,6 +72,8 @@ export class Bodies {
     /** @type {Part[]} */
     this.parts = [];
     this.selected = -1;
+    /** @type {Int32Array | null} number of the island of each body, while islands are shown */
+    this.islands = null;
     /** @type {Uint8Array} */
     this.asleep = new Uint8Array(scene.bodies.length);
     let moving = 0;
@@ -118,10 +121,25 @@ export class Bodies {
     this.paint();
   }
 
+  /** What is solved together has one colour. @param {Int32Array | null} islands see islands.js; null: not shown */
+  setIslands(islands) {
+    if (islands === this.islands || (islands && this.islands && islands.every((one, body) => one === this.islands?.[body]))) return;
+    this.islands = islands;
+    this.paint();
+  }
+
+  /** @param {Part} part */
+  baseColor(part) {
+    if (!this.islands) return part.color;
+    const island = this.islands[part.body];
+    return island < 0 ? ALONE : new THREE.Color(PALETTE[island % (PALETTE.length - 1)]);
+  }
+
   paint() {
     for (const { mesh, parts } of this.groups) {
       parts.forEach((part, i) => {
-        const color = this.asleep[part.body] ? part.color.clone().lerp(ASLEEP, 0.6) : part.color;
+        const base = this.baseColor(part);
+        const color = this.asleep[part.body] ? base.clone().lerp(ASLEEP, 0.6) : base;
         mesh.setColorAt(i, part.body === this.selected ? color.clone().lerp(SELECTED, 0.65) : color);
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;

@@ -34,6 +34,34 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/**
+ * A dialog that is made when it is opened and goes when it is closed.
+ * @param {string} id @param {string} title @param {...(Node | string)} children
+ * @returns {HTMLDialogElement}
+ */
+export function openDialog(id, title, ...children) {
+  document.getElementById(id)?.remove();
+  const close = make("button", { type: "submit", class: "primary" }, "Close");
+  const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id, "aria-labelledby": `${id}-title` },
+    make("form", { method: "dialog" }, make("h2", { id: `${id}-title` }, title), ...children, make("div", { class: "row" }, make("span", { class: "spring" }), close))));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Hands a file to the person. @param {string} name @param {Blob} content */
+export function download(name, content) {
+  const link = /** @type {HTMLAnchorElement} */ (make("a", { href: URL.createObjectURL(content), download: name }));
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** @param {string} text @returns {Promise<boolean>} whether the clipboard took it */
+export async function copied(text) {
+  return navigator.clipboard.writeText(text).then(() => true, () => false);
+}
+
 /** @type {Record<string, string>} 16 x 16, drawn with the colour of the text */
 const ICONS = {
   play: '<path d="M4 2.5v11l9.5-5.5z"/>',
@@ -43,6 +71,9 @@ const ICONS = {
   forward10: '<path d="M2 3v10l5.5-5zm6 0v10l5.5-5z"/>',
   back10: '<path d="M8 3v10L2.5 8zm6 0v10L8.5 8z"/>',
   reset: '<path d="M8 2.2a5.8 5.8 0 1 0 5.8 5.8h-1.9A3.9 3.9 0 1 1 8 4.1c1 0 1.9.4 2.6 1L8.5 7.2h5.3V1.9L12 3.7A5.8 5.8 0 0 0 8 2.2z"/>',
+  table: '<path d="M1.5 2.5h13v11h-13zM3 6v2h4V6zm5.500 0v2H13V6zM3 9.500v2.500h4V9.500zm5.500 0v2.500H13V9.500z" fill-rule="evenodd"/>',
+  close: '<path d="M3.300 2 8 6.700 12.700 2 14 3.300 9.300 8l4.700 4.700-1.300 1.300L8 9.300 3.300 14 2 12.700 6.700 8 2 3.300z"/>',
+  fork: '<path d="M4 1.500a2 2 0 0 1 .9 3.800v1.200c0 .6.4 1 1 1h4.200c.6 0 1-.4 1-1V5.300a2 2 0 1 1 1.800 0v1.200a2.800 2.800 0 0 1-2.800 2.800H8.900v1.400a2 2 0 1 1-1.800 0V9.300H5.900a2.800 2.800 0 0 1-2.800-2.800V5.300A2 2 0 0 1 4 1.500z"/>',
   theme: '<path d="M8 1.5a6.5 6.5 0 1 0 0 13zM8 0a8 8 0 1 1 0 16A8 8 0 0 1 8 0z"/>',
 };
 

@@ -1,26 +1,53 @@
 /**
- * The examples, with a picture of each from pictures/.
+ * The examples in groups, with a title a person would say and a picture of each from pictures/.
  *
  * @import {Example} from "./types.js"
  */
 import { byId, make } from "./dom.js";
 import { theme } from "./theme.js";
 
+/** In the order in which they are shown; an example that is not named here comes last. @type {[group: string, titles: Record<string, string>][]} */
+const GROUPS = [
+  ["Pendulums and linkages", { "double-pendulum": "Double pendulum", "pendulum-wave": "Pendulum wave", "slider-crank": "Crank drives a piston", "gear-train": "Gears, a rack and a screw", "cardan-joint": "Cardan joint" }],
+  ["Spinning", { "heavy-top": "Fast top", "spinning-handle": "Handle that flips in space" }],
+  ["Contact and friction", { incline: "Does the block slide?", "rolling-race": "Rolling race", "bowling-ball": "Bowling ball grips", "box-tower": "Ten boxes stand", "bouncing-balls": "Bouncing balls", "newtons-cradle": "Newton’s cradle" }],
+  ["Machines and figures", { "wheeled-cart": "Cart on four wheels", ragdoll: "Rag doll", pile: "Two hundred bodies", terrain: "Solids on a landscape" }],
+];
+
+/** @param {Example} example @returns {string} */
+function titleOf({ name, title }) {
+  for (const [, titles] of GROUPS) if (titles[name]) return titles[name];
+  return title || name;
+}
+
+/** @param {Example[]} examples @returns {[string, Example[]][]} */
+function grouped(examples) {
+  const known = new Set(GROUPS.flatMap(([, titles]) => Object.keys(titles)));
+  const others = examples.filter(({ name }) => !known.has(name));
+  const groups = GROUPS.map(([group, titles]) => /** @type {[string, Example[]]} */ ([group, Object.keys(titles).flatMap((name) => examples.filter((one) => one.name === name))]));
+  return [...groups, /** @type {[string, Example[]]} */ (["More", others])].filter(([, list]) => list.length);
+}
+
 export class Gallery {
   /** @param {Example[]} examples @param {(name: string) => void} onOpen */
   constructor(examples, onOpen) {
-    this.examples = examples;
+    const groups = grouped(examples);
+    this.examples = groups.flatMap(([, list]) => list.map((example) => ({ ...example, title: titleOf(example) })));
     /** @type {Map<string, {button: HTMLElement, thumb: HTMLElement}>} */
     this.entries = new Map();
-    byId("gallery", HTMLElement).replaceChildren(...examples.map((example) => {
-      const thumb = make("span", { class: "thumb" });
-      const counts = `${count(example.bodies, "body", "bodies")} · ${count(example.joints, "joint", "joints")} · ${example.duration} s`;
-      const button = make("button", { type: "button", title: example.description, onclick: () => onOpen(example.name) },
-        thumb, make("span", {}, make("b", {}, example.title || example.name), make("small", {}, counts)));
-      this.entries.set(example.name, { button, thumb });
-      return make("li", {}, button);
-    }));
+    byId("gallery", HTMLElement).replaceChildren(...groups.flatMap(([group, list]) => [make("h3", {}, group), make("ul", {}, ...list.map((example) => this.entry(example, onOpen)))]));
     this.showPictures();
+  }
+
+  /** @param {Example} example @param {(name: string) => void} onOpen */
+  entry(example, onOpen) {
+    const { name, description } = example;
+    const thumb = make("span", { class: "thumb" });
+    const counts = `${name} · ${example.duration} s`;
+    const button = make("button", { type: "button", title: description, onclick: () => onOpen(name) },
+      thumb, make("span", {}, make("b", {}, titleOf(example)), make("small", {}, counts)));
+    this.entries.set(name, { button, thumb });
+    return make("li", {}, button);
   }
 
   /** @param {string | null} name */
@@ -45,9 +72,4 @@ export class Gallery {
 /** @param {string} name */
 function pictureUrl(name) {
   return new URL(`./pictures/${encodeURIComponent(name)}-${theme()}.webp`, import.meta.url).href;
-}
-
-/** @param {number} n @param {string} one @param {string} many */
-function count(n, one, many) {
-  return `${n} ${n === 1 ? one : many}`;
 }

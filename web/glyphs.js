@@ -71,6 +71,7 @@ class Glyphs {
     this.mesh.visible = this.mesh.count > 0;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.stretch.needsUpdate = true;
+    if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;
   }
 
   dispose() {
@@ -105,14 +106,19 @@ export class Arrows extends Glyphs {
 }
 
 export class Dots extends Glyphs {
-  /** @param {THREE.ColorRepresentation} color @param {number} [order] */
-  constructor(color, order = 11) {
+  /** @param {THREE.ColorRepresentation} color @param {number} [order] @param {boolean} [tinted] each dot has a colour of its own; then `color` is white */
+  constructor(color, order = 11, tinted = false) {
     super(new THREE.SphereGeometry(1, 10, 6), glyphMaterial(color, false), order);
+    if (tinted) this.mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * MAX_GLYPHS), 3).setUsage(THREE.DynamicDrawUsage);
   }
 
-  /** @param {THREE.Vector3} at @param {THREE.Vector3} normal flattened along it @param {number} radius m @param {number} [flat] thickness over radius */
-  add(at, normal, radius, flat = 1) {
+  /**
+   * @param {THREE.Vector3} at @param {THREE.Vector3} normal flattened along it @param {number} radius m
+   * @param {number} [flat] thickness over radius @param {THREE.Color} [tint]
+   */
+  add(at, normal, radius, flat = 1, tint) {
     if (this.mesh.count >= MAX_GLYPHS) return;
+    if (tint) this.mesh.setColorAt(this.mesh.count, tint);
     this.q.setFromUnitVectors(Z, normal);
     this.matrix.compose(at, this.q, this.scale.set(radius, radius, radius * flat));
     this.mesh.setMatrixAt(this.mesh.count, this.matrix);

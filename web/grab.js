@@ -1,5 +1,5 @@
 /**
- * Ctrl+drag: a spring between a point of a body and the pointer. The spring itself is in the
+ * Ctrl+drag, or a finger that rests on a body: a spring between a point of a body and the pointer. The spring itself is in the
  * simulation; here are the gesture, the line and the force in newtons.
  *
  * @import {Grab, Vec3} from "./types.js"
@@ -7,6 +7,10 @@
 import * as THREE from "three";
 import { byId, setText } from "./dom.js";
 import { quantity } from "./format.js";
+
+/** A finger that rests this long on a body takes hold of it [ms], unless it has moved this far [px]. */
+const HOLD_MS = 450;
+const HOLD_PX = 8;
 
 /**
  * @typedef {object} GrabHandlers
@@ -23,6 +27,8 @@ export class GrabTool {
     this.handlers = handlers;
     this.plane = new THREE.Plane();
     this.pointer = -1;
+    /** @type {{timer: number, event: PointerEvent} | null} a finger that rests on a body */
+    this.held = null;
     /** whether a plain drag on a body pulls it, without Ctrl: for fingers, and for who prefers it */
     this.always = false;
     /** @type {Vec3 | null} where the pointer pulls to, not yet sent */
@@ -50,6 +56,11 @@ export class GrabTool {
   /** @param {PointerEvent} event */
   down(event) {
     const meant = event.ctrlKey || event.metaKey;
+    this.letGo();
+    if (event.pointerType === "touch" && event.isPrimary && !this.always && event.target === this.stage.canvas && this.handlers.pick(event)) {
+      this.held = { event, timer: window.setTimeout(() => this.hold(), HOLD_MS) };
+      return;
+    }
     if (!(meant || this.always) || event.button !== 0 || !event.isPrimary || this.active || event.target !== this.stage.canvas) return;
     const hit = this.handlers.pick(event);
     // without Ctrl, a drag beside the bodies still turns the view
@@ -57,7 +68,27 @@ export class GrabTool {
       event.stopPropagation();
       event.preventDefault();
     }
-    if (!hit) return;
+    if (hit) this.take(event, hit);
+  }
+
+  /** The finger has rested: from now on it pulls, and no longer turns the view. */
+  hold() {
+    const { held } = this;
+    this.held = null;
+    const hit = held && this.handlers.pick(held.event);
+    if (!held || !hit || this.active) return;
+    this.stage.controls.enabled = false;
+    navigator.vibrate?.(15);
+    this.take(held.event, hit);
+  }
+
+  letGo() {
+    if (this.held) clearTimeout(this.held.timer);
+    this.held = null;
+  }
+
+  /** @param {PointerEvent} event @param {{body: number, point: THREE.Vector3}} hit */
+  take(event, hit) {
     this.pointer = event.pointerId;
     const facing = this.stage.camera.getWorldDirection(new THREE.Vector3()).negate();
     this.plane.setFromNormalAndCoplanarPoint(facing, hit.point);
@@ -66,6 +97,8 @@ export class GrabTool {
 
   /** @param {PointerEvent} event */
   move(event) {
+    const start = this.held?.event;
+    if (start && (event.pointerId !== start.pointerId || Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) > HOLD_PX)) this.letGo();
     if (event.pointerId !== this.pointer) return;
     const at = this.stage.rayAt(event).intersectPlane(this.plane, new THREE.Vector3());
     if (at) this.target = at.toArray();
@@ -73,6 +106,7 @@ export class GrabTool {
 
   /** @param {PointerEvent} event */
   up(event) {
+    this.letGo();
     if (event.pointerId === this.pointer) this.release();
   }
 
@@ -80,6 +114,7 @@ export class GrabTool {
     if (!this.active) return;
     this.flush();
     this.pointer = -1;
+    this.stage.controls.enabled = true;
     this.handlers.onRelease();
   }
 

@@ -33,14 +33,14 @@ export class Happenings {
     this.changed = true;
   }
 
-  /** @param {Happening[]} happenings */
-  add(happenings) {
+  /** @param {Happening[]} happenings @param {{told?: boolean}} [how] told: they are of the past, no note pops up */
+  add(happenings, { told = false } = {}) {
     if (!happenings.length) return;
     for (const one of happenings) {
       if (one.kind !== "break") continue;
       const text = `${this.describe(one)} at ${seconds(one.time)}`;
       this.onBreak(one.step, text);
-      showNote(text);
+      if (!told) showNote(text);
     }
     this.newest = [...happenings.slice(-SHOWN).reverse(), ...this.newest].slice(0, SHOWN);
     this.changed = true;

@@ -10,6 +10,8 @@
  *     cardan.flashes()      {begin, break}: how many events have flashed in the view
  *     cardan.contacts()     how many contacts are shown or inspected; null while none are asked for
  *     cardan.series(i)      the numbers behind plot i: {times, values}
+ *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
+ *     cardan.ghost(name)    position of a body as the ghost draws it, or null
  *     cardan.paint(name, theme)  the picture of an example for the gallery, as a data URL
  */
 import { getExample } from "./api.js";
@@ -41,6 +43,12 @@ export function installHooks(page) {
     },
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
     contacts: () => page.session?.numbers.contacts?.count ?? null,
+    pinned: () => page.charts.pinned.map((/** @type {import("./plot.js").Plot} */ plot) => ({ title: plot.kind.title, times: plot.series.times, values: plot.series.values })),
+    ghost(/** @type {string} */ name) {
+      const at = 7 * indexOf(name);
+      const frame = page.view.ghost?.track.at(page.drawn.time);
+      return frame ? Array.from(frame.poses.subarray(at, at + 3)) : null;
+    },
     flashes: () => ({ ...page.view.flashes?.drawn }),
     async paint(/** @type {string} */ name, /** @type {"dark" | "light"} */ theme) {
       const { Painter } = await import("./painter.js");
@@ -48,7 +56,7 @@ export function installHooks(page) {
       return page.painter.paint(await getExample(name), theme);
     },
     series(/** @type {number} */ index) {
-      const { times, values } = page.charts.charts[index].series;
+      const { times, values } = page.charts.standard[index].series;
       return { times, values };
     },
   };

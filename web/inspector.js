@@ -8,7 +8,7 @@ import { byId, make, setText } from "./dom.js";
 import { brief, quantity, vector } from "./format.js";
 import { massOf } from "./shapes.js";
 
-/** @typedef {[label: string, value: string][]} Facts */
+/** @typedef {[label: string, value: string, key?: string][]} Facts  key: of the channel that a click plots, see pins.js */
 
 /** Joint coordinates that are lengths; all others are angles. @type {Record<string, number[]>} */
 const LENGTHS = { slider: [0], cylindrical: [0], planar: [0, 1], distance: [0], rack: [1] };
@@ -19,19 +19,29 @@ export function coordinateUnits(joint, coordinate) {
     ? { q: "m", qd: "m/s", force: "N" } : { q: "rad", qd: "rad/s", force: "N·m" };
 }
 
-/** Writes facts into a list, reusing its rows. @param {HTMLElement} list @param {Facts} facts */
-function write(list, facts) {
-  if (list.childElementCount !== 2 * facts.length) {
-    list.replaceChildren(...facts.flatMap(() => [make("dt"), make("dd")]));
+/**
+ * Writes facts into a list, reusing its rows.
+ * @param {HTMLElement} list @param {Facts} facts @param {(key: string) => void} [onPin] @param {string[]} [pinned] keys
+ */
+function write(list, facts, onPin, pinned = []) {
+  const kind = facts.map(([label, , key]) => `${label} ${key ?? ""}`).join("\n");
+  if (list.dataset.kind !== kind) {
+    list.dataset.kind = kind;
+    list.replaceChildren(...facts.flatMap(([label, , key]) => [
+      make("dt", {}, key && onPin ? make("button", { type: "button", class: "pin", "data-channel": key, title: "Plot this", onclick: () => onPin(key) }, label) : label), make("dd")]));
   }
-  facts.forEach(([label, value], i) => {
-    setText(list.children[2 * i], label);
+  facts.forEach(([, value, key], i) => {
     setText(list.children[2 * i + 1], value);
+    if (key) list.children[2 * i].firstElementChild?.setAttribute("aria-pressed", String(pinned.includes(key)));
   });
 }
 
 export class Inspector {
-  constructor() {
+  /** @param {(key: string) => void} onPin plots a channel, or no longer */
+  constructor(onPin) {
+    this.onPin = onPin;
+    /** @type {string[]} keys of the channels that are plotted */
+    this.pinned = [];
     this.host = byId("inspector", HTMLElement);
     this.name = make("p", { class: "inspector-name" });
     this.list = make("dl", { class: "facts" });
@@ -61,11 +71,11 @@ export class Inspector {
       write(this.list, sceneFacts(this.scene));
     } else if (selection.kind === "body") {
       setText(this.name, this.scene.bodies[selection.index].name);
-      write(this.list, this.bodyFacts(selection.index, shown.poses, shown.speed, numbers));
+      write(this.list, this.bodyFacts(selection.index, shown.poses, shown.speed, numbers), this.onPin, this.pinned);
     } else {
       const joint = (this.scene.joints ?? [])[selection.index];
       setText(this.name, joint.name);
-      write(this.list, jointFacts(joint, selection.index, numbers));
+      write(this.list, jointFacts(joint, selection.index, numbers), this.onPin, this.pinned);
     }
     write(this.solver, solverFacts(this.scene, numbers));
   }
@@ -93,12 +103,12 @@ export class Inspector {
       ["Shapes", (body.shapes ?? []).map((shape) => shape.type).join(", ") || "none"],
       ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
       ["Mass centre [m]", vector(known.center.toArray())],
-      ["Position [m]", vector(poses.subarray(at, at + 3))],
+      ["Position [m]", vector(poses.subarray(at, at + 3)), `position:${body.name}`],
       ["Turn w x y z", vector([w, x, y, z], "", 2)],
-      ["Velocity [m/s]", speed ? vector(speed) : "–"],
-      ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–"],
+      ["Velocity [m/s]", speed ? vector(speed) : "–", `velocity:${body.name}`],
+      ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–", `speed:${body.name}`],
       ["Contacts", String(touching)],
-      ["Normal forces", quantity(force, "N")],
+      ["Normal forces", quantity(force, "N"), `contact:${body.name}`],
     ];
   }
 }
@@ -125,10 +135,10 @@ function jointFacts(joint, index, numbers) {
   for (const row of rows) {
     const units = coordinateUnits(joint, row.coordinate);
     const tail = rows.length > 1 ? ` ${row.coordinate + 1}` : "";
-    facts.push([`${units.q === "m" ? "Travel" : "Angle"}${tail}`, quantity(row.q, units.q)]);
+    facts.push([`${units.q === "m" ? "Travel" : "Angle"}${tail}`, quantity(row.q, units.q), `q${row.coordinate}:${joint.name}`]);
     if (units.q === "rad") facts.push([`in degrees${tail}`, quantity((row.q * 180) / Math.PI, "°")]);
-    facts.push([`Rate${tail}`, quantity(row.qd, units.qd)]);
-    if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force)]);
+    facts.push([`Rate${tail}`, quantity(row.qd, units.qd), `qd${row.coordinate}:${joint.name}`]);
+    if (joint.motor || joint.motor2 || joint.motor3) facts.push([`Motor${tail}`, quantity(row.motorForce, units.force), `motor${row.coordinate}:${joint.name}`]);
   }
   for (const [label, limits] of /** @type {const} */ ([["Limits", joint.limits], ["Limits 2", joint.limits2], ["Limits 3", joint.limits3]])) {
     if (limits && joint.type !== "ball") facts.push([label, `${quantity(limits.lower ?? -Infinity)} … ${quantity(limits.upper ?? Infinity)}`]);

@@ -11,21 +11,27 @@
 
 const MOUSE = [
   ["Drag", "turn"], ["Right drag", "move"], ["Wheel", "zoom to the pointer"], ["Click", "select a body"],
-  ["Double click", "frame a body"], ["Ctrl + drag", "pull a body by a spring"],
+  ["Double click", "frame a body"], ["Ctrl + drag", "pull a body by a spring"], ["Finger at rest", "pull a body by a spring"], ["Ctrl + K", "find a command"],
 ];
 
 /** Keys that a focused control needs for itself. @param {EventTarget | null} target @param {string} key */
 function taken(target, key) {
   if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   if (target instanceof HTMLInputElement) return target.type !== "checkbox" || key === " ";
-  if (target instanceof HTMLElement && target.closest("dialog[open]")) return true;
+  // also when what had the focus in the dialog is gone
+  if (document.querySelector("dialog[open]")) return true;
   return target instanceof HTMLButtonElement && (key === " " || key === "enter");
 }
 
-/** @param {Binding[]} bindings */
-export function listen(bindings) {
+/** @param {Binding[]} bindings @param {() => unknown} onPalette for Ctrl+K, wherever the focus is but in a dialog */
+export function listen(bindings, onPalette) {
   window.addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
+    if ((event.ctrlKey || event.metaKey) && key === "k" && !document.querySelector("dialog[open]")) {
+      event.preventDefault();
+      onPalette();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || taken(event.target, key)) return;
     const found = bindings.find((binding) => binding.key === key && (binding.shift ?? event.shiftKey) === event.shiftKey);
     if (!found) return;

@@ -6,8 +6,11 @@
  * @import {Example, SessionInfo} from "./types.js"
  */
 import * as api from "./api.js";
+import { Track } from "./ghost.js";
 import { keepScene, keptScene, keptSessions } from "./kept.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
+import { applyMoment, readMoment } from "./moment.js";
+import { Session } from "./session.js";
 
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const OWN = "cardan.session"; // id of the session of an example that this tab made
@@ -27,20 +30,78 @@ export class Opening {
 
   /** What the address names, else what this browser showed last, else an example. @param {Promise<Example[]>} listing */
   async start(listing) {
-    const { id, example } = named();
-    const why = id ? await this.join(id, example) : "";
+    const { id, example, run } = named();
+    const moment = readMoment();
+    const why = await this.named(id, run, example);
     this.examples = await listing;
-    if (why === null) return;
-    if (!id && !example && await this.rejoin()) return;
-    await this.fallBack(id, example, why);
+    if (why !== null && (id || run || example || !await this.rejoin())) await this.fallBack(id, example, why);
+    applyMoment(this.page, moment);
   }
 
   /** The address has changed: Back, Forward, or a link typed into it. */
   async follow() {
-    const { id, example } = named();
-    if (id ? id === this.page.session?.id : !example) return;
-    const why = id ? await this.join(id, example) : "";
-    if (why !== null) await this.fallBack(id, example, why);
+    const { id, example, run } = named();
+    const moment = readMoment();
+    const shown = this.page.session?.id;
+    if (id || run ? (id ?? run) !== shown : example) {
+      const why = await this.named(id, run, example);
+      if (why !== null) await this.fallBack(id, example, why);
+    }
+    applyMoment(this.page, moment);
+  }
+
+  /** @param {string | null} id of a session @param {string | null} run of a simulation @param {string | null} example @returns {Promise<string | null>} null: it is shown; else why not */
+  async named(id, run, example) {
+    if (id) return this.join(id, example);
+    if (!run) return "";
+    try {
+      await this.openRun(run, {});
+      return null;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return error.message;
+    }
+  }
+
+  /**
+   * A simulation that has ended, in the timeline; one that failed at its last second.
+   * @param {string} id @param {Way} [way]
+   */
+  async openRun(id, way = { push: true }) {
+    const [{ openStored }, info] = await Promise.all([import("./stored.js"), api.getSimulation(id)]);
+    const run = await openStored(info);
+    clearMessages();
+    setAddress({ run: id }, way);
+    await this.page.show(run, null);
+    if (run.stride > 1) showNote(`This is a long recording: every ${run.stride}th of its moments is shown.`, { stays: true });
+    if (info.status === "failed") this.page.showFailure(run);
+  }
+
+  /** A simulation beside the run in the view. @param {import("./types.js").SimulationInfo} info */
+  async asGhost(info) {
+    const { session } = this.page;
+    const { openStored } = await import("./stored.js");
+    const run = await openStored(info);
+    if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
+    this.page.comparison.show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
+  }
+
+  /** Goes on from the moment in the view in a new session; the one in the view stays as it is. */
+  async fork() {
+    const { session, drawn, example } = this.page;
+    if (!session || this.busy) return;
+    if (session.stored) {
+      await this.open(session.scene, null, { push: true, note: "The scene of the stored run starts live, from its beginning." });
+      return;
+    }
+    this.busy = true;
+    try {
+      await this.show(await api.forkSession(session.id, { step: drawn.step, paused: true }), example, { push: true });
+    } catch (error) {
+      this.failed(error, () => this.fork());
+    } finally {
+      this.busy = false;
+    }
   }
 
   /**
@@ -133,15 +194,15 @@ export class Opening {
   /** @param {SessionInfo} info @param {string | null} example @param {Way} way */
   async show(info, example, { push = false, note = "" }) {
     const scene = await api.getSessionScene(info.id);
-    const address = `#${new URLSearchParams({ ...(example ? { scene: example } : {}), session: info.id })}`;
-    if (push) history.pushState(null, "", address);
-    else history.replaceState(null, "", address);
+    setAddress({ ...(example ? { scene: example } : {}), session: info.id }, { push });
     keepScene({ id: info.id, scene, example });
-    await this.page.show(info, scene, example);
+    const session = new Session(info, scene);
+    await this.page.show(session, example);
+    await this.page.comparison.open(info.forked_from ?? null);
     if (note) showNote(note, { stays: true });
   }
 
-  /** The scene of a session that has ended, once more. @param {import("./session.js").Session} session */
+  /** The scene of a session that has ended, once more. @param {{scene: import("./types.js").Scene}} session */
   again(session) {
     return this.open(session.scene, this.page.example);
   }
@@ -154,8 +215,15 @@ export class Opening {
   }
 }
 
-/** @returns {{id: string | null, example: string | null}} what the address names */
+/** @param {Record<string, string>} fields @param {Way} way */
+function setAddress(fields, { push = false }) {
+  const address = `#${new URLSearchParams(fields)}`;
+  if (push) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+/** @returns {{id: string | null, example: string | null, run: string | null}} what the address names */
 function named() {
   const address = new URLSearchParams(location.hash.slice(1));
-  return { id: address.get("session"), example: address.get("scene") };
+  return { id: address.get("session"), example: address.get("scene"), run: address.get("run") };
 }

@@ -8,7 +8,8 @@ const KEPT = "cardan.overlays";
 /** @type {[name: string, label: string, color: string][]} */
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"],
-  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["transparent", "Transparent", "#8fb0cc"],
+  ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
+  ["islands", "Islands", "#d9c36a"], ["transparent", "Transparent", "#8fb0cc"], ["wireframe", "Wireframe", "#8fb0cc"],
 ];
 
 /** @param {View} view */
@@ -18,7 +19,7 @@ export function overlayToggles(view) {
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const apply = (/** @type {string} */ name) => {
-    if (name === "transparent") view.setTransparent(Boolean(state[name]));
+    if (name === "transparent" || name === "wireframe") view.setLook(name, Boolean(state[name]));
     else view.shown[/** @type {keyof View["shown"]} */ (name)] = Boolean(state[name]);
   };
   const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {
@@ -41,5 +42,10 @@ export function overlayToggles(view) {
     const text = `${quantity(view.forceScale)} times`;
     scale.setAttribute("aria-valuetext", text);
   });
-  return { toggle: (/** @type {string} */ name) => set(name, !state[name]) };
+  return {
+    toggle: (/** @type {string} */ name) => set(name, !state[name]),
+    chosen: () => TOGGLES.map(([name]) => name).filter((name) => state[name]),
+    /** @param {string[]} names those that are on; all others are off */
+    choose: (names) => { for (const [name] of TOGGLES) set(name, names.includes(name)); },
+  };
 }

@@ -10,12 +10,17 @@ import { jointFrame, toWorld, turned } from "./frames.js";
 import { Arrows, Dots } from "./glyphs.js";
 import { halfExtents, massOf } from "./shapes.js";
 
-const COLORS = { contact: "#ff4d6d", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
 const Z = new THREE.Vector3(0, 0, 1);
+/** Of a contact that just touches and of the deepest one: apart in lightness as well. */
+const TOUCHING = new THREE.Color("#ffd9df");
+const DEEPEST = new THREE.Color("#e0002d");
+/** Length of the longest force arrow, in small glyphs. */
+const LONGEST = 22;
 /** Newtons below which a contact draws no arrow: it carries nothing. */
 const NO_FORCE = 1e-6;
 
-/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers" | "events"} OverlayName  events: drawn by flashes.js */
+/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers" | "events" | "trails" | "boxes" | "islands"} OverlayName  events: drawn by flashes.js, trails and boxes by tracks.js, islands by bodies.js */
 
 export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
@@ -25,8 +30,9 @@ export class Overlays {
     this.forceScale = 1;
     this.largestForce = 0;
     /** @type {Record<OverlayName, boolean>} */
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
-    this.dots = { contact: new Dots(COLORS.contact), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
+    this.tint = new THREE.Color();
+    this.dots = { contact: new Dots(COLORS.contact, 11, true), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
     this.arrows = {
       normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
       x: new Arrows(COLORS.x, 14), y: new Arrows(COLORS.y, 14), z: new Arrows(COLORS.z, 14),
@@ -63,8 +69,11 @@ export class Overlays {
     if (!contacts && !normals && !forces) return;
     const [p, n] = [new THREE.Vector3(), new THREE.Vector3()];
     const { unit } = this;
-    let largest = 0;
-    for (let i = 0; i < count; i += 1) largest = Math.max(largest, values[9 * i + 7]);
+    let [largest, deepest] = [0, 0];
+    for (let i = 0; i < count; i += 1) {
+      largest = Math.max(largest, values[9 * i + 7]);
+      deepest = Math.max(deepest, -values[9 * i + 6]);
+    }
     // falls slowly, so that arrows do not jump with every impact
     this.largestForce = Math.max(largest, 0.985 * this.largestForce);
     for (let i = 0; i < count; i += 1) {
@@ -72,10 +81,16 @@ export class Overlays {
       p.set(values[at], values[at + 1], values[at + 2]);
       n.set(values[at + 3], values[at + 4], values[at + 5]).normalize();
       const force = values[at + 7];
-      if (contacts) this.dots.contact.add(p, n, 0.75 * unit, 0.35);
+      const depth = deepest > 0 ? Math.max(0, -values[at + 6]) / deepest : 0;
+      if (contacts) this.dots.contact.add(p, n, 0.75 * unit, 0.35, this.tint.lerpColors(TOUCHING, DEEPEST, depth));
       if (normals) this.arrows.normal.add(p, n, 6 * unit, 0.5 * unit);
-      if (forces && force > NO_FORCE) this.arrows.force.add(p, n, this.forceScale * 22 * unit * (force / this.largestForce), 0.85 * unit);
+      if (forces && force > NO_FORCE) this.arrows.force.add(p, n, force * this.metresPerNewton, 0.85 * unit);
     }
+  }
+
+  /** Length of a force arrow over its force. */
+  get metresPerNewton() {
+    return (this.forceScale * LONGEST * this.unit) / this.largestForce;
   }
 
   /** @param {Float32Array} poses */

@@ -2,6 +2,7 @@
  * The numbers at the top: state, time, speed asked for and reached, latency, bytes per second.
  *
  * @import {Session} from "./session.js"
+ * @import {StoredRun} from "./stored.js"
  */
 import { byId, setText } from "./dom.js";
 import * as format from "./format.js";
@@ -13,7 +14,7 @@ const CAPPED = 0.95;
 
 const WORDS = {
   starting: "starting", running: "running", paused: "paused", finished: "finished", failed: "failed",
-  recovering: "recovering", closed: "closed", lost: "reconnecting", connecting: "connecting", history: "history",
+  recovering: "recovering", closed: "closed", lost: "reconnecting", connecting: "connecting", history: "history", stored: "stored run",
 };
 
 export class Readouts {
@@ -34,7 +35,7 @@ export class Readouts {
     this.bytes = 0;
   }
 
-  /** @param {Session | null} session @param {{step: number, time: number}} shown @param {number} now ms */
+  /** @param {Session | StoredRun | null} session @param {{step: number, time: number}} shown @param {number} now ms */
   update(session, shown, now) {
     setText(this.time, format.seconds(shown.time));
     setText(this.step, String(shown.step));
@@ -54,11 +55,11 @@ export class Readouts {
     setText(this.rate, `${rate.toFixed(rate < 10 ? 1 : 0)} kB/s`);
   }
 
-  /** @param {Session | null} session */
+  /** @param {Session | StoredRun | null} session */
   showState(session) {
     let state = session?.state ?? "none";
     if (session && this.connection !== "open") state = this.connection;
-    else if (session?.mode === "history") state = "history";
+    else if (session?.mode === "history" && !session.stored) state = "history";
     if (this.state.dataset.state === state) return;
     this.state.dataset.state = state;
     setText(this.state, WORDS[/** @type {keyof typeof WORDS} */ (state)] ?? "no session");

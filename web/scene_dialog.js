@@ -12,6 +12,8 @@ import { describeFault } from "./messages.js";
 
 const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
 const PLACES = 4; // of a note that are named
+/** ms without a key before a text is checked by itself */
+const QUIET_MS = 700;
 
 export class SceneDialog {
   /** @param {() => Scene | null} current @param {(scene: unknown) => Promise<boolean>} onRun */
@@ -34,12 +36,37 @@ export class SceneDialog {
     byId("scene-current", HTMLButtonElement).addEventListener("click", () => {
       const scene = current();
       if (scene) this.text.value = JSON.stringify(scene, null, 1);
+      this.checkSoon();
     });
     this.runButton.addEventListener("click", () => this.run());
+    this.before = byId("scene-preview", HTMLElement);
+    this.timer = 0;
+    this.text.addEventListener("input", () => this.checkSoon());
+  }
+
+  /** What is known of the scene before it runs, once nobody types. */
+  checkSoon() {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      const text = this.text.value;
+      if (!text.trim() || jsonFault(text)) this.before.replaceChildren();
+      else validateScene(JSON.parse(text)).then((report) => (text === this.text.value ? this.showPreview(JSON.parse(text), report) : undefined), () => this.before.replaceChildren());
+    }, QUIET_MS);
+  }
+
+  /** @param {Scene} scene @param {Awaited<ReturnType<typeof validateScene>>} report */
+  async showPreview(scene, report) {
+    if (!report.preview) {
+      this.before.replaceChildren();
+      return;
+    }
+    const { previewOf } = await import("./preview.js");
+    this.before.replaceChildren(previewOf(report.preview, scene, report.estimate?.seconds ?? null));
   }
 
   open() {
     this.faults.replaceChildren();
+    this.checkSoon();
     this.dialog.showModal();
     this.text.focus();
   }
@@ -50,6 +77,7 @@ export class SceneDialog {
     this.faults.replaceChildren();
     if (files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
     else this.text.value = await files[0].text();
+    this.checkSoon();
   }
 
   /** @param {File[]} files */
@@ -90,6 +118,7 @@ export class SceneDialog {
     const scene = JSON.parse(this.text.value);
     try {
       const report = await validateScene(scene);
+      await this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);
       if (report.valid && await this.onRun(scene)) this.dialog.close();
     } catch (error) {

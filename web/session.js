@@ -13,10 +13,14 @@ import { Timeline } from "./timeline.js";
 /** ms between two looks at the session object: often while the history is shown, for the live edge */
 const POLL_MS = { live: 3000, history: 500 };
 
+/** Frames that fill the plots, and how many there are in a second at real time. */
+const PLOTTED = 400;
+const FRAMES_PER_SECOND = 60;
+
 /** Commands that act on a run that moves, and only there. */
 const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gravity"]);
 
-/** @typedef {{code?: string, message?: string, detail?: string}} Failure */
+/** @typedef {{code?: string, message?: string, detail?: string, body?: string, time?: number}} Failure */
 /** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
 
 /**
@@ -38,12 +42,13 @@ export class Session extends Emitter {
   constructor(info, scene) {
     super();
     this.id = info.id;
+    this.stored = /** @type {const} */ (false);
     this.scene = scene;
     this.state = info.state;
     this.speed = info.speed;
     this.epoch = info.epoch;
     /** steps kept by the server: what can be shown */
-    this.history = { from: 0, to: info.step };
+    this.history = { from: info.history?.from_step ?? 0, to: info.step };
     this.edge = { step: info.step, time: info.time };
     /** @type {"live" | "history"} */
     this.mode = "live";
@@ -51,8 +56,9 @@ export class Session extends Emitter {
     /** @type {Numbers} newest of each channel, live or pinned; channels come at rates of their own */
     this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
     this.dropped = 0;
-    /** @type {number | null} the step to seek once the present seek is answered */
+    /** @type {{step: number, exact: boolean} | null} what to seek once the present seek is answered, or the socket is open */
     this.wanted = null;
+    this.welcomed = false;
     this.seeking = false;
     this.viewers = 1;
     /** @type {Failure | null} */
@@ -88,7 +94,10 @@ export class Session extends Emitter {
     this.edge = { step: welcome.step, time: welcome.time };
     this.setState(welcome.state);
     this.setFailure(welcome.failure);
-    if (this.mode === "history") this.seek(this.timeline.pinned?.step ?? 0);
+    this.welcomed = true;
+    if (this.mode !== "history") return;
+    const { step, exact } = this.wanted ?? { step: this.timeline.pinned?.step ?? 0, exact: false };
+    this.seek(step, exact);
   }
 
   /** @param {Frame} frame */
@@ -174,7 +183,8 @@ export class Session extends Emitter {
       return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      this.emit("problem", error.problem);
+      // a later seek has taken the place of this one
+      if (error.problem.code !== "superseded") this.emit("problem", error.problem);
       return false;
     }
   }
@@ -209,27 +219,30 @@ export class Session extends Emitter {
     }
     const shown = this.timeline.pinned?.step ?? this.edge.step;
     if (this.mode === "live" && this.running) await this.pause();
-    if (n < 0) return this.seek(shown + n);
-    // kept moments may lie several steps apart: ask for the first one that is far enough
-    const near = Math.min(this.edge.step, shown + n + Math.max(64, Math.ceil(0.5 / this.dt)));
-    const later = await api.getFrames(this.id, shown + n, near, 1).catch(() => []);
-    return later.length && later[0].step < this.edge.step ? this.seek(later[0].step) : this.live();
+    const base = this.wanted?.step ?? shown;
+    return base + n < this.edge.step ? this.seek(base + n, true) : this.live();
   }
 
-  /** Shows the last kept moment at or before a step. @param {number} step */
-  async seek(step) {
+  /**
+   * @param {number} step
+   * @param {boolean} [exact] this very step, simulated again if need be; else the last kept moment at or before it
+   */
+  async seek(step, exact = false) {
     if (this.mode === "live") {
       this.setMode("history");
       const { latest } = this.timeline;
       if (latest?.poses) this.timeline.pinned = latest;
     }
-    this.wanted = Math.min(this.edge.step, Math.max(this.history.from, Math.round(step)));
-    if (this.seeking) return;
+    const from = this.welcomed ? this.history.from : 0;
+    this.wanted = { step: Math.min(this.welcomed ? this.edge.step : Infinity, Math.max(from, Math.round(step))), exact };
+    if (this.seeking || !this.welcomed) return;
     this.seeking = true;
     while (this.wanted !== null && this.mode === "history") {
+      /** @type {{step: number, exact: boolean}} */
       const next = this.wanted;
-      this.wanted = null;
-      if (!(await this.command("seek", { step: next }))) break;
+      if (!(await this.command("seek", next.exact ? next : { step: next.step })) && this.wanted === next) this.wanted = null;
+      // the step counts as wanted while it is under way, so that two steps back in a row go back two
+      if (this.wanted === next) this.wanted = null;
     }
     this.seeking = false;
   }
@@ -262,6 +275,16 @@ export class Session extends Emitter {
     this.edge = { step: info.step, time: info.time };
     this.history.to = info.step;
     this.setState(info.state);
+  }
+
+  /** @returns {Promise<Frame[]>} of the history, thinned, for plots and files */
+  async frames() {
+    const kept = (this.edge.step - this.history.from) * this.dt * FRAMES_PER_SECOND;
+    return api.getFrames(this.id, this.history.from, null, Math.max(1, Math.ceil(kept / PLOTTED)));
+  }
+
+  summary() {
+    return api.getSessionSummary(this.id);
   }
 
   close() {

@@ -12,10 +12,10 @@ const ANSWER_TIMEOUT_MS = 8000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
 /**
- * Closed for good: another protocol, no such session. 4408, a hello that came too late, is none of them:
+ * Closed for good: another protocol, no such session, one that has ended. 4408, a hello that came too late, is none of them:
  * the first picture can hold up a slow machine for longer than the server waits.
  */
-const FINAL = new Set([4400, 4404]);
+const FINAL = new Set([4400, 4404, 4410]);
 
 /** What is subscribed while somebody looks, what only while something shows it, and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };

@@ -82,6 +82,8 @@ export class Timeline {
    */
   velocity(body) {
     const [a, b] = this.buffer.slice(-2).map((entry) => entry.frame);
+    const known = this.pinned?.velocities;
+    if (known) return [known[6 * body], known[6 * body + 1], known[6 * body + 2]];
     if (this.pinned || !a?.poses || !b?.poses || b.time <= a.time) return null;
     const at = 7 * body;
     const along = (/** @type {number} */ k) => (/** @type {Float32Array} */ (b.poses)[at + k] - /** @type {Float32Array} */ (a.poses)[at + k]) / (b.time - a.time);

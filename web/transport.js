@@ -2,6 +2,7 @@
  * The bar below the view: play, step, speed, and the timeline over what the server has kept.
  *
  * @import {Session} from "./session.js"
+ * @import {StoredRun} from "./stored.js"
  */
 import { byId, icon, make, setText } from "./dom.js";
 import * as format from "./format.js";
@@ -11,7 +12,7 @@ export const SPEEDS = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, null];
 const MAX_MARKERS = 200;
 
 export class Transport {
-  /** @param {() => Session | null} current */
+  /** @param {() => Session | StoredRun | null} current */
   constructor(current) {
     this.current = current;
     this.timeline = byId("timeline", HTMLInputElement);
@@ -47,7 +48,10 @@ export class Transport {
     this.speed.addEventListener("change", () => this.current()?.setSpeed(this.speed.value === "null" ? null : Number(this.speed.value)));
     this.timeline.addEventListener("input", () => this.scrub());
     this.timeline.addEventListener("pointerdown", () => { this.dragging = true; });
-    this.timeline.addEventListener("change", () => { this.dragging = false; });
+    this.timeline.addEventListener("change", () => {
+      this.dragging = false;
+      this.rest();
+    });
     window.addEventListener("pointerup", () => { this.dragging = false; });
     this.setPlayIcon("play", "Play");
   }
@@ -61,10 +65,19 @@ export class Transport {
     else session.seek(step);
   }
 
+  /** The slider rests: the very step it points to. */
+  rest() {
+    const session = this.current();
+    const step = this.timeline.valueAsNumber;
+    if (session?.mode === "history" && step < Number(this.timeline.max)) session.seek(step, true);
+  }
+
   toggle() {
     const session = this.current();
     if (!session) return undefined;
     if (session.mode === "history") {
+      const atEnd = (session.timeline.pinned?.step ?? 0) >= session.edge.step;
+      if (session.stored && Number.isNaN(this.replayTime) && atEnd) session.seek(session.history.from);
       this.replayTime = Number.isNaN(this.replayTime) ? session.timeline.pinned?.time ?? 0 : NaN;
       return undefined;
     }
@@ -94,6 +107,15 @@ export class Transport {
     return this.current()?.live();
   }
 
+  /** @param {Session | StoredRun} session */
+  open(session) {
+    this.clear();
+    this.dragging = false;
+    this.liveButton.hidden = session.stored;
+    const fork = byId("fork", HTMLButtonElement);
+    setText(fork, session.stored ? "Run it live" : "Fork here");
+  }
+
   clear() {
     this.events = [];
     this.replayTime = NaN;
@@ -106,6 +128,12 @@ export class Transport {
     if (this.events.length > MAX_MARKERS) this.events.shift();
   }
 
+  /** What happened before this page joined. @param {{step: number, type: string, label: string}[]} past */
+  addPast(past) {
+    const known = new Set(this.events.map(({ step, label }) => `${step} ${label}`));
+    this.events = [...past.filter(({ step, label }) => !known.has(`${step} ${label}`)), ...this.events].slice(-MAX_MARKERS);
+  }
+
   /** Moves a replay on by what the clock says. @param {number} elapsed ms since the last call */
   advance(elapsed) {
     const session = this.current();
@@ -116,7 +144,7 @@ export class Transport {
     }
     this.replayTime += (elapsed / 1000) * (session.speed ?? 1);
     if (this.replayTime >= session.edge.time) this.live();
-    else session.seek(this.replayTime / session.dt);
+    else session.seek(this.replayTime / session.dt, false);
   }
 
   /** @param {{step: number, time: number}} shown */

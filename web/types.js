@@ -89,6 +89,7 @@
  * @property {Vec3} [gravity]
  * @property {{dt?: number, duration?: number, formulation?: string, integrator?: string,
  *   orientation_update?: string, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
+ * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
  *
@@ -108,10 +109,48 @@
  * @property {number} time
  * @property {number | null} speed
  * @property {number} epoch
+ * @property {{session: string, epoch: number, step: number, time: number} | null} [forked_from]
+ * @property {{from_step: number, to_step: number, spacing: number}} [history]
  * @property {number} [viewers]
  * @property {string} [name]
  * @property {string} created_at      UTC
  * @property {{code?: string, message?: string, detail?: string} | null} [failure]
+ *
+ * @typedef {object} SimulationInfo   a simulation of the queue
+ * @property {string} id
+ * @property {"queued" | "starting" | "running" | "cancelling" | "succeeded" | "failed" | "cancelled" | "timed_out"} status
+ * @property {string} name
+ * @property {number} progress        0 ... 1
+ * @property {number} step
+ * @property {number} total_steps
+ * @property {number | null} real_time_factor
+ * @property {string} created_at      UTC
+ * @property {string | null} started_at
+ * @property {string | null} finished_at
+ * @property {{code?: string, message?: string, step?: number, time?: number, body?: string, joint?: string, quantity?: string} | null} error
+ *
+ * @typedef {object} BatchInfo
+ * @property {string} id
+ * @property {string} status
+ * @property {string} name
+ * @property {number} runs
+ * @property {Record<string, number>} counts  runs by state
+ * @property {number} progress
+ * @property {string} created_at
+ * @property {string | null} started_at
+ * @property {string | null} finished_at
+ *
+ * @typedef {object} BatchResults     one row per run
+ * @property {{parameters: string[], metrics: string[]}} metadata
+ * @property {string[]} columns
+ * @property {Record<string, unknown>[]} rows
+ *
+ * @typedef {object} Preview          what is known of a scene before it runs
+ * @property {number | null} degrees_of_freedom
+ * @property {{joint: string, equations: number}[]} redundant
+ * @property {{body: string, other_body: string, depth: number}[]} overlaps  m
+ * @property {string[]} loose
+ * @property {{stiffness: number | null, speed: number | null, rotation: number | null}} steps  s
  *
  * @typedef {{op: string, epoch: number, step: number, joint?: string, axis?: number, target?: unknown, snapshot?: string}} LoggedCommand
  *
@@ -207,6 +246,7 @@
  * @property {number} dropped
  * @property {number} bytes
  * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w
+ * @property {Float32Array | null} [velocities]  6 per body: v, w in W; only of recordings
  * @property {Contacts | null} contacts
  * @property {JointCoordinate[] | null} joints
  * @property {Energy | null} energy

@@ -2,8 +2,8 @@
  * Whether the numbers can be trusted: a badge beside the readouts, the findings behind it.
  *
  * @import {Session} from "./session.js"
+ * @import {StoredRun} from "./stored.js"
  */
-import { getSessionSummary } from "./api.js";
 import { byId, make, setText } from "./dom.js";
 
 /** A summary is asked for this often while time runs, and once more where it stops [ms]. */
@@ -19,21 +19,24 @@ export class VerdictBadge {
     this.asking = false;
   }
 
-  /** @param {Session | null} session @param {{step: number}} drawn @param {number} now ms */
+  /** @param {Session | StoredRun | null} session @param {{step: number}} drawn @param {number} now ms */
   update(session, drawn, now) {
-    const place = session ? `${session.id} ${session.state} ${drawn.step}` : "";
+    // of a stored run there is one summary, whatever moment is shown
+    const place = session ? `${session.id} ${session.state} ${session.stored ? "" : drawn.step}` : "";
     if (place === this.shown || this.asking || now - this.asked < ASK_MS) return;
     this.asked = now;
     this.shown = place;
-    if (session) void this.ask(session.id);
+    if (session) void this.ask(session);
     else this.badge.hidden = true;
   }
 
-  /** @param {string} id */
-  async ask(id) {
+  /** @param {Session | StoredRun} session */
+  async ask(session) {
     this.asking = true;
     try {
-      this.show(await getSessionSummary(id));
+      const summary = await session.summary();
+      if (summary) this.show(summary);
+      else this.badge.hidden = true;
     } catch {
       this.badge.hidden = true; // the session has ended; the next one is asked anew
     } finally {

@@ -9,28 +9,23 @@ import { signs } from "./format.js";
 
 const HEAD = ["Case", "What", "Asked", "Reached", "Holds"];
 
-export class VerificationDialog {
-  constructor() {
-    this.dialog = byId("verification-dialog", HTMLDialogElement);
-    this.note = byId("verification-note", HTMLElement);
-    this.sections = byId("verification-sections", HTMLElement);
-    this.filled = false;
-  }
+/** Whether the report is on the page; it changes with the version only. */
+let filled = false;
 
-  async open() {
-    this.dialog.showModal();
-    if (this.filled) return;
-    try {
-      const report = await getVerification();
-      const rows = report.sections.flatMap((section) => section.rows);
-      const missed = rows.filter((row) => !row.ok).length;
-      this.note.textContent = `${rows.length} checks of engine ${report.engine}, ${missed ? `${missed} missed` : "all hold"}. Measured by make verify, as the tests do.`;
-      this.sections.replaceChildren(...report.sections.map((section, index) => drawSection(section, index === 0)));
-      this.filled = true;
-    } catch (error) {
-      if (!(error instanceof ProblemError)) throw error;
-      this.note.textContent = error.message;
-    }
+export async function openVerification() {
+  const note = byId("verification-note", HTMLElement);
+  byId("verification-dialog", HTMLDialogElement).showModal();
+  if (filled) return;
+  try {
+    const report = await getVerification();
+    const rows = report.sections.flatMap((section) => section.rows);
+    const missed = rows.filter((row) => !row.ok).length;
+    note.textContent = `${rows.length} checks of engine ${report.engine}, ${missed ? `${missed} missed` : "all hold"}. Measured by make verify, as the tests do.`;
+    byId("verification-sections", HTMLElement).replaceChildren(...report.sections.map((section, index) => drawSection(section, index === 0)));
+    filled = true;
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    note.textContent = error.message;
   }
 }
 

@@ -9,15 +9,18 @@ import * as THREE from "three";
 import { Bodies } from "./bodies.js";
 import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
-import { brief } from "./format.js";
+import { brief, quantity } from "./format.js";
+import { Ghost } from "./ghost.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
+import { islandsOf } from "./islands.js";
 import { Links } from "./links.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { halfExtents, startBounds, startPoses } from "./shapes.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
+import { Tracks } from "./tracks.js";
 
 /** Share of the scene's size the bodies may wander before the camera follows. */
 const LEASH = 0.2;
@@ -27,6 +30,8 @@ const SPREAD = 1.2;
 const WIDEST = 40;
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
+/** Lengths of the bar that says how long a force is [px]. */
+const LEGEND_PX = [40, 110];
 
 export class View {
   /** @param {(body: number | null) => void} onClick body under a click, null for none */
@@ -48,6 +53,13 @@ export class View {
     this.overlays = null;
     /** @type {Flashes | null} */
     this.flashes = null;
+    /** @type {Tracks | null} */
+    this.tracks = null;
+    /** @type {Ghost | null} */
+    this.ghost = null;
+    /** @type {(() => void) | null} after each drawn frame: for videos */
+    this.onRendered = null;
+    this.legend = byId("force-legend", HTMLElement);
     /** @type {Float32Array} */
     this.poses = new Float32Array(0);
     this.bounds = new THREE.Box3();
@@ -59,9 +71,9 @@ export class View {
     this.leash = 0;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true };
+    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.forceScale = 1;
-    this.transparent = false;
+    this.look = { transparent: false, wireframe: false };
     this.watchClicks(onClick);
   }
 
@@ -82,7 +94,7 @@ export class View {
   }
 
   get showsContacts() {
-    return this.shown.contacts || this.shown.normals || this.shown.forces;
+    return this.shown.contacts || this.shown.normals || this.shown.forces || this.shown.islands;
   }
 
   /** @param {Scene} scene */
@@ -96,22 +108,40 @@ export class View {
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
     this.flashes = new Flashes(this.overlays.unit);
-    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root);
+    this.tracks = new Tracks(scene, this.bodies.parts);
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root, this.tracks.root);
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
     this.makeGround();
-    this.setTransparent(this.transparent);
+    this.applyLook();
     this.settle();
     this.leash = 0;
     this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
   }
 
   clear() {
-    for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes]) {
+    this.showGhost(null);
+    for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes, this.tracks]) {
       if (!part) continue;
       this.stage.scene.remove(part.root);
       part.dispose();
     }
+  }
+
+  /** Another run of the same scene, faint. @param {import("./ghost.js").Track | null} track */
+  showGhost(track) {
+    if (track && this.ghost) {
+      this.ghost.track = track;
+      return;
+    }
+    if (this.ghost) {
+      this.stage.scene.remove(this.ghost.root);
+      this.ghost.dispose();
+      this.ghost = null;
+    }
+    if (!track || !this.scene) return;
+    this.ghost = new Ghost(this.scene, track);
+    this.stage.scene.add(this.ghost.root);
   }
 
   /** Again with the colours of the theme. */
@@ -145,13 +175,33 @@ export class View {
     Object.assign(this.overlays.shown, this.shown);
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
+    const { trails, boxes, islands } = this.shown;
+    this.tracks?.update(poses, moment.time, { trails, boxes, selected: selection?.kind === "body" ? selection.index : -1 });
+    this.bodies.setIslands(islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
+    this.ghost?.update(moment.time);
     if (this.follow) this.keepInSight();
+  }
+
+  /** A bar as long as an arrow of a round force would be, at the depth the camera looks at. */
+  showForceScale() {
+    const { overlays, stage } = this;
+    const shown = this.shown.forces && overlays !== null && overlays.largestForce > 0;
+    this.legend.hidden = !shown;
+    if (!shown) return;
+    const { camera, controls, canvas } = stage;
+    const height = 2 * camera.position.distanceTo(controls.target) * Math.tan(THREE.MathUtils.degToRad(camera.fov / 2));
+    const pixelsPerNewton = (overlays.metresPerNewton * canvas.clientHeight) / height;
+    const power = 10 ** Math.floor(Math.log10(LEGEND_PX[1] / pixelsPerNewton));
+    const force = power * ([5, 2, 1].find((step) => step * power * pixelsPerNewton <= LEGEND_PX[1]) ?? 1);
+    /** @type {HTMLElement} */ (this.legend.children[0]).style.width = `${Math.min(LEGEND_PX[1], Math.round(force * pixelsPerNewton))}px`;
+    setText(this.legend.children[1], `${quantity(force, "N")}, largest ${quantity(overlays.largestForce, "N")}`);
   }
 
   /** @param {number} now ms */
   render(now) {
     this.gizmo.update(this.stage.camera);
     this.stage.render(now);
+    this.onRendered?.();
   }
 
   /** @returns {THREE.Vector3 | null} mean position of the bodies that can move */
@@ -239,14 +289,17 @@ export class View {
     return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, this.poses) : null;
   }
 
-  /** @param {boolean} on */
-  setTransparent(on) {
-    this.transparent = on;
+  /** @param {"transparent" | "wireframe"} name @param {boolean} on */
+  setLook(name, on) {
+    this.look[name] = on;
+    this.applyLook();
+  }
+
+  applyLook() {
+    const { transparent, wireframe } = this.look;
     for (const { mesh } of this.bodies?.groups ?? []) {
       const material = /** @type {THREE.MeshStandardMaterial} */ (mesh.material);
-      material.transparent = on;
-      material.opacity = on ? 0.35 : 1;
-      material.depthWrite = !on;
+      Object.assign(material, { transparent, wireframe, opacity: transparent ? 0.35 : 1, depthWrite: !transparent });
       material.needsUpdate = true;
     }
   }

@@ -48,7 +48,6 @@ def carried_work(bodies: Bodies, contacts: Contacts, c: int, motion: Motion, sta
     p, push = load3(contacts.point_W, c), load3(contacts.impulse_W, c)
     a, b = contacts.body_a[c], contacts.body_b[c]
     work = 0.0
-    # a prescribed velocity is the same before and after the kick
     if bodies.kind[a] == KINEMATIC:
         work += dot(push, velocity_at(state, motion.scratch, a, p))
     if bodies.kind[b] == KINEMATIC:

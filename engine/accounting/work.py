@@ -71,6 +71,20 @@ def carried_speed(bodies: Bodies, J: NDArray, i: int, body: int, state: State) -
 
 
 @kernel
+def mean_carried_speed(
+    bodies: Bodies, J: NDArray, i: int, body: int, motion: Motion, state: State
+) -> float:
+    """`carried_speed`, the mean of before and after the kick."""
+    total = 0.0
+    if bodies.kind[body] != DYNAMIC:
+        old = motion.velocity_old[body]
+        for k in range(3):
+            total += J[i, k] * (0.5 * (old[k] + state.w_WB_W[body, k]))
+            total += J[i, 3 + k] * (0.5 * (old[3 + k] + state.v_WB_W[body, k]))
+    return total
+
+
+@kernel
 def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
     """Book lam times the mean speed of row i; for rows other than springs and contacts.
 
@@ -157,8 +171,8 @@ def book_work(world: World) -> None:
                 ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, i, speed)
             else:
                 book_row(rows, i, speed, lam, ledger)
-            carried = carried_speed(bodies, rows.J_a, i, rows.body_a[i], state)
-            carried += carried_speed(bodies, rows.J_b, i, rows.body_b[i], state)
+            carried = mean_carried_speed(bodies, rows.J_a, i, rows.body_a[i], motion, state)
+            carried += mean_carried_speed(bodies, rows.J_b, i, rows.body_b[i], motion, state)
             ledger[LEDGER_WORK_IN] -= lam * carried
     pushed = 0.0
     for i in range(bodies.kind.shape[0]):

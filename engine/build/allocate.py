@@ -137,6 +137,8 @@ def problem_of(
         velocity_free=motion.velocity_free,
         cfm=rows.cfm,
         b=np.zeros(n),
+        error=rows.error,
+        joint=rows.joint,
         sweep_bias_delta=rows.sweep_bias_delta,
         lo=rows.lo,
         hi=rows.hi,

@@ -50,6 +50,10 @@ def factor_arrays(graph: Graph) -> Factor:
     return Factor(
         C=np.zeros((n_nodes, NODE_ROWS, NODE_ROWS)),
         inverse=np.zeros((n_nodes, NODE_ROWS)),
+        share=np.zeros(n_nodes),
+        order=np.zeros((n_nodes, NODE_ROWS), np.int64),
+        ordered=np.zeros(n_nodes, np.int64),
+        block=np.zeros((NODE_ROWS, NODE_ROWS)),
         scale=np.zeros((n_nodes, NODE_ROWS)),
         X=np.zeros((n_blocks, NODE_ROWS, NODE_ROWS)),
         x=np.zeros((n_nodes, NODE_ROWS)),

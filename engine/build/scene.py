@@ -16,6 +16,7 @@ from cardan.engine.build.joints import build_joints
 from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
+from cardan.engine.build.prescribed import build_prescribed, start_of
 from cardan.engine.build.reduced import check_rotors, check_smooth
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
@@ -79,6 +80,9 @@ def build(scene: Scene) -> Built:
     joints = build_joints(scene.joints, index, place, poses, targets)
     write_joint_masses(joints, bodies)
     forces = build_forces(scene.forces, index, place, bodies, targets)
+    prescribed = build_prescribed(scene, faults)
+    for m, i in enumerate(prescribed.body):
+        v[i], w[i] = start_of(prescribed, m)[2:]
     faults.raise_if_any()
     tree, tree_q = no_tree(len(bodies.kind), len(joints.kind)), np.zeros(0)
     if scene.simulation.formulation == "reduced":
@@ -87,7 +91,9 @@ def build(scene: Scene) -> Built:
     check_rotors(scene, tree, faults)
     faults.raise_if_any()
     bodies = bodies._replace(node=tree.node)
-    model = Model(bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree)
+    model = Model(
+        bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree, prescribed
+    )
     if scene.simulation.integrator != "semi_implicit_euler":
         check_smooth(scene, model, faults)
         faults.raise_if_any()

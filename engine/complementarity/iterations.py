@@ -70,6 +70,8 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         velocity_free=nothing,
         cfm=np.zeros(0),
         b=rows.spread(problem.b),
+        error=np.zeros(0),
+        joint=none,
         sweep_bias_delta=np.zeros(0),
         lo=lo,
         hi=hi,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import (
@@ -18,7 +20,12 @@ from cardan.engine.constraints.limits import set_compliant
 from cardan.engine.constraints.motor_targets import position_error, position_rate, target_at
 from cardan.engine.constraints.parts.along import write_along
 from cardan.engine.constraints.parts.function import add_row, scale_row
-from cardan.engine.constraints.row import belong_to_joint, row_speed, start_row
+from cardan.engine.constraints.row import (
+    belong_to_joint,
+    row_acceleration,
+    row_speed,
+    start_row,
+)
 from cardan.engine.spatial.vec3 import dot
 from cardan.engine.world.model import (
     BALL,
@@ -52,7 +59,14 @@ SLIDING = 1e-3
 
 @kernel
 def write_motor(
-    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
+    rows: Rows,
+    state: State,
+    model: Model,
+    j: int,
+    axis: int,
+    frame: JointFrame,
+    h: float,
+    bias_acceleration: NDArray,
 ) -> None:
     """A motor on one coordinate; its target is the commanded one, or the scene's at this time.
 
@@ -64,6 +78,10 @@ def write_motor(
                                                                       |lam| <= max_force h
         force      lam  = target h
 
+    Free flight after the kick changes J v by h/2 J a: rigid motors leave room for it, so that the
+    speed at the end of the step is the one asked for.
+
+    Reads   bias_acceleration (n, 6) rad/s^2, m/s^2: accelerations a of free flight
     Source  Constraint Notes n.d., motors, with one sign convention: B relative to A
     Check   tests/references/test_motors.py, tests/references/test_servo.py,
             tests/references/test_following.py
@@ -84,6 +102,7 @@ def write_motor(
     middle = state.time[0] + 0.5 * h
     if kind == MOTOR_VELOCITY:
         rows.bias[row] = -target_at(state, model, j, axis, middle, 0.0)
+        rows.bias[row] += 0.5 * h * row_acceleration(rows, row, bias_acceleration)
     elif kind == MOTOR_POSITION:
         # of a step between exact impacts this is a part; targets are told by whole steps
         soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
@@ -99,6 +118,7 @@ def write_motor(
             fastest = joints.motor_max_speed[j, axis]
             speed = joints.erp[j] / whole * error - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
+            rows.bias[row] += 0.5 * h * row_acceleration(rows, row, bias_acceleration)
     elif kind == MOTOR_FORCE:
         target = target_at(state, model, j, axis, middle, 0.0)
         rows.lo[row] = target * h

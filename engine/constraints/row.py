@@ -70,6 +70,18 @@ def row_speed(rows: Rows, row: int, state: State) -> float:
 
 
 @kernel
+def row_acceleration(rows: Rows, row: int, bias_acceleration: NDArray) -> float:
+    """J a with the accelerations of free flight, (n, 6) rad/s^2, m/s^2."""
+    a, b = rows.body_a[row], rows.body_b[row]
+    total = 0.0
+    for i in range(6):
+        total += (
+            rows.J_a[row, i] * bias_acceleration[a, i] + rows.J_b[row, i] * bias_acceleration[b, i]
+        )
+    return total
+
+
+@kernel
 def set_equation(
     rows: Rows, row: int, error: float, curvature: float, k: Vec3, bias_acceleration: NDArray
 ) -> None:

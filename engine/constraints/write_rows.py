@@ -68,7 +68,7 @@ def write_joint(
             if model.tree.inner[j] == 0:
                 state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
             write_limits(rows, state, joints, (j, axis), frame, h, bias_acceleration)
-        write_motor(rows, state, model, j, axis, frame, h)
+        write_motor(rows, state, model, j, axis, frame, h, bias_acceleration)
         if joints.damping[j] > 0.0 and is_free(joints, j):
             write_damper(rows, state, joints, j, axis, frame, h)
     write_joint_friction(rows, state, joints, j, frame, h)

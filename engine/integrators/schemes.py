@@ -6,8 +6,9 @@ steps: splitting a run does not change the bits of its result.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,33 @@ Look = Callable[[float, Array], tuple[Array, bool]]
 LOOKS, NEWTON_STEPS = 30, 20
 # tolerance of a midpoint, as a share of the largest rate of change
 SOLVED = 1e-14
+# evaluations of the vector field in one step of the grid at which a run is given up: an adaptive
+# integrator needs 12 where the motion is smooth, and some thousands of millions where it is not
+MOST_LOOKS = 50_000
+# time between two questions whether to stop [s]
+ASK_S = 0.05
 # step of the fastest coordinate [rad or m]; offsets in steps and their weights
 BESIDE_STEP = 1e-2
 BESIDE = ((-2.0, -1.0 / 6.0), (-1.0, 2.0 / 3.0), (1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0))
+
+
+class WorkLimit(Exception):  # noqa: N818 - a run that is given up, told by errors.Failure
+    """A step of the grid takes more than MOST_LOOKS evaluations."""
+
+
+class Interrupted(Exception):  # noqa: N818 - it is no error
+    """The run was stopped on request, inside a step."""
+
+
+class SmoothRun(NamedTuple):
+    """What a call of `run_smooth` did."""
+
+    done: int
+    """Steps of the grid."""
+    interrupted: bool = False
+    """Whether `should_stop` ended it."""
+    gave_up: bool = False
+    """Whether the step after them took too much work."""
 
 
 def rk4(field: Field, t: float, x: Array, h: float) -> Array:
@@ -94,10 +119,17 @@ def adaptive(method: Any, tolerance: float) -> Callable[[Field, float, Array, fl
     """Step of a SciPy integrator over the time grid of the recording."""
 
     def step(field: Field, t: float, x: Array, h: float) -> Array:
-        solver = method(field, t, x, t + h, rtol=max(tolerance, 3e-14), atol=tolerance)
-        while solver.status == "running":
-            solver.step()
-        result: Array = solver.y if solver.status == "finished" else np.full(len(x), np.nan)
+        try:
+            solver = method(field, t, x, t + h, rtol=max(tolerance, 3e-14), atol=tolerance)
+            while solver.status == "running":
+                solver.step()
+        except ValueError:
+            # Radau refuses to factor a matrix with values that are not finite
+            return np.full(len(x), np.nan)
+        if solver.status != "finished":
+            # the step that its tolerance needs is below the spacing of floating-point times
+            raise WorkLimit
+        result: Array = solver.y
         return result
 
     return step
@@ -113,9 +145,30 @@ def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Arra
     return adaptive(method, options.integrator_tolerance)
 
 
-def run_smooth(world: World, held: World, n: int) -> int:
-    """Do up to n steps; stop early when a value is not finite. Return the number done.
+def guarded(field: Field, should_stop: Callable[[], bool] | None) -> Field:
+    """The field of one step of the grid; raises WorkLimit and Interrupted."""
+    looks, asked = 0, time.perf_counter()
 
+    def look(t: float, x: Array) -> Array:
+        nonlocal looks, asked
+        looks += 1
+        if looks > MOST_LOOKS:
+            raise WorkLimit
+        if should_stop is not None and time.perf_counter() - asked > ASK_S:
+            asked = time.perf_counter()
+            if should_stop():
+                raise Interrupted
+        return field(t, x)
+
+    return look
+
+
+def run_smooth(
+    world: World, held: World, n: int, should_stop: Callable[[], bool] | None = None
+) -> SmoothRun:
+    """Do up to n steps; stop early when a value is not finite.
+
+    A step that is stopped on request, or needs too much work, leaves the state before it.
     held: the world as kernels are called with it (compiler/handles.py).
 
     Writes  state, report; work and clock are scratch
@@ -124,7 +177,11 @@ def run_smooth(world: World, held: World, n: int) -> int:
     state, advance, h = world.state, stepper(world.options), world.options.time_step
     begin_smooth(held)
     v = len(state.tree_qd)
+    # what evaluations write: scratch until the step is done
+    tried: tuple[Array, ...] = (state.tree_q, state.tree_qd, state.joint_q, state.twist)
+    tried += (state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W)
     for done in range(n):
+        before = [array.copy() for array in tried]
         base = state.tree_q.copy()
         x = np.concatenate([np.zeros(v), state.tree_qd, np.zeros(N_QUADRATURES)])
 
@@ -137,9 +194,15 @@ def run_smooth(world: World, held: World, n: int) -> int:
             found, regular = look(t, x)
             return found if regular else from_beside(look, t, x, v, found)
 
-        with np.errstate(over="ignore", invalid="ignore"):
-            end = advance(field, float(state.time[0]), x, h)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                end = advance(guarded(field, should_stop), float(state.time[0]), x, h)
+        except (WorkLimit, Interrupted) as stopped:
+            for array, copy in zip(tried, before, strict=True):
+                array[...] = copy
+            gave_up = isinstance(stopped, WorkLimit)
+            return SmoothRun(done, interrupted=not gave_up, gave_up=gave_up)
         end_smooth(held, base, end)
         if world.report.bad_body[0] >= 0:
-            return done + 1
-    return n
+            return SmoothRun(done + 1)
+    return SmoothRun(n)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def copy_geometry(source: Problem, i: int, target: Problem, k: int) -> None:
-    """Copy row i of one problem to row k of another without its law: bodies, J, M^-1 J^T."""
+    """Copy row i of one problem to row k of another without its law: bodies, J, M^-1 J^T, error."""
     target.body_a[k] = source.body_a[i]
     target.body_b[k] = source.body_b[i]
     for c in range(6):
@@ -29,6 +29,8 @@ def copy_geometry(source: Problem, i: int, target: Problem, k: int) -> None:
         target.MJ_a[k, c] = source.MJ_a[i, c]
         target.MJ_b[k, c] = source.MJ_b[i, c]
     target.diagonal[k] = source.diagonal[i]
+    target.error[k] = source.error[i]
+    target.joint[k] = source.joint[i]
 
 
 @kernel

@@ -102,11 +102,12 @@ def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Position
     """Recompute the factor with J at the current poses (not of stops with equal limits)."""
     now, fresh = positions.problem, positions.rows
     for i in range(rows.count[1]):
-        now.cfm[i] = problem.cfm[i]
+        now.cfm[i], now.joint[i], now.error[i] = problem.cfm[i], problem.joint[i], 0.0
         source_a, source_b, r = problem.J_a, problem.J_b, i
         if is_hard(rows, i) and rows.slot[i] < SLOT_LOWER:
             source_a, source_b = fresh.J_a, fresh.J_b
             r = positions.place[rows.joint[i], rows.slot[i]]
+            now.error[i] = fresh.error[r]
         for k in range(6):
             now.J_a[i, k] = source_a[r, k]
             now.J_b[i, k] = source_b[r, k]

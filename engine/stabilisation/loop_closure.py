@@ -19,8 +19,13 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.row import row_speed
-from cardan.engine.solvers.direct.cholesky import TELLING, Factor, add_row
-from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
+from cardan.engine.solvers.direct.cholesky import Factor, add_row
+from cardan.engine.solvers.direct.tree_elimination import (
+    factor_equations,
+    reduce_on_trees,
+    restore_on_trees,
+    write_sizes,
+)
 from cardan.engine.spatial.vec3 import add, sub
 from cardan.engine.trees.articulated_inertia import respond
 from cardan.engine.trees.body_sync import (
@@ -35,7 +40,6 @@ from cardan.engine.trees.invariants import centre_of, put_three, three
 from cardan.engine.trees.kinematics import write_velocities
 from cardan.engine.trees.operator import diagonal_in_trees, push_row
 from cardan.engine.world.problem import Dense, Problem
-from cardan.engine.world.rows import Rows
 from cardan.engine.world.tree import INVARIANT_CENTRE, Tree, TreeWork
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
@@ -75,11 +79,11 @@ def write_loops(world: World) -> float:
         for k in range(6):
             rows.J_a[n, k], rows.J_b[n, k] = rows.J_a[i, k], rows.J_b[i, k]
             problem.MJ_a[n, k], problem.MJ_b[n, k] = 0.0, 0.0
-        problem.b[n] = rows.error[i]
+        problem.b[n], rows.error[n] = rows.error[i], rows.error[i]
         problem.cfm[n], problem.lo[n], problem.hi[n] = 0.0, -math.inf, math.inf
         problem.normal_row[n] = -1
         problem.diagonal[n] = diagonal_in_trees(problem, n, work.dense.path, work.dense.path_tree)
-        largest = max(largest, abs(rows.error[i]))
+        largest = max(largest, abs(rows.error[n]))
         n += 1
     problem.count[0], problem.count[1] = n, n
     return largest
@@ -139,44 +143,21 @@ def level_rates(world: World) -> None:
 
 
 @kernel
-def is_a_length(problem: Problem, i: int) -> bool:
-    """Whether equation i constrains a length, not an angle."""
-    J = problem.J_a
-    return bool(J[i, 3] * J[i, 3] + J[i, 4] * J[i, 4] + J[i, 5] * J[i, 5] > 0.0)
-
-
-@kernel
-def largest_alike(problem: Problem, rows: Rows, e: int) -> float:
-    """Largest A_ii among equations of the joint of row e of the same kind (length or angle)."""
-    largest, length = 0.0, is_a_length(problem, e)
-    for i in range(problem.count[0]):
-        if rows.joint[i] == rows.joint[e] and is_a_length(problem, i) == length:
-            largest = max(largest, problem.diagonal[i])
-    return largest
-
-
-@kernel
-def is_near_singular(problem: Problem, rows: Rows, dense: Dense) -> bool:
+def is_near_singular(problem: Problem, dense: Dense) -> bool:
     """Whether some equation is nearly, but not exactly, redundant.
 
     Its pivot is the square of the distance to a configuration with an additional freedom.
 
-    Reads   dense.S: A of the loops; rows.joint
-    Writes  dense.factor, indices
+    Reads   dense.S: A of the loops; dense.indices[0]: the order of its rows
+    Writes  dense.factor, indices, vectors[8]
     """
     factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
-    S, scale, n, taken = dense.S, dense.vectors[8], problem.count[0], dense.indices[4]
-    factor.size[0] = 0
+    S, size, n, taken = dense.S, dense.vectors[8], problem.count[0], dense.indices[4]
+    least = max(write_sizes(problem, dense.indices[0], 0, n, size), NOTHING)
+    factor_equations(S, size, max(least, LITTLE), (0, n), taken, factor)
     for e in range(n):
-        taken[e] = 0
-        scale[e] = largest_alike(problem, rows, e)
-    for share in (TELLING, LITTLE):
-        for e in range(n):
-            if taken[e] == 0 and S[e, e] > share * scale[e]:
-                taken[e] = add_row(S, e, share * scale[e] / S[e, e], factor)
-    for e in range(n):
-        left = taken[e] == 0 and S[e, e] > NOTHING * scale[e]
-        if left and add_row(S, e, NOTHING * scale[e] / S[e, e], factor):
+        left = taken[e] == 0 and S[e, e] > least * size[e]
+        if left and add_row(S, e, least * size[e] / S[e, e], factor):
             return True
     return False
 
@@ -205,7 +186,7 @@ def settle_loops(world: World) -> bool:
         if k > 0 and not moves:
             break
         solve_shift(tree, work)
-        if k == 0 and is_near_singular(problem, work.loop_rows, work.dense):
+        if k == 0 and is_near_singular(problem, work.dense):
             write_velocities(tree, state.tree_qd, scratch)
             write_body_velocities(tree, scratch, state)
             return False

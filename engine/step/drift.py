@@ -24,6 +24,7 @@ from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.spatial.vec3 import ZERO3, add_scaled, load3, scale, store3
 from cardan.engine.stabilisation.loop_closure import close_loops
 from cardan.engine.stabilisation.loop_energy import restore_loop_energy
+from cardan.engine.step.prescribed import prescribe_poses
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
 from cardan.engine.world.model import DYNAMIC, STATIC, Bodies
@@ -56,6 +57,7 @@ def drift_from_kick(world: World) -> None:
     model, state, work = world.model, world.state, world.work
     now, h = read_clock(world.report), 0.5 * world.clock.h[0]
     advance_poses(model.bodies, state, h, world.options)
+    prescribe_poses(world)
     height = drift_after_kick(model.tree, work.tree, state, h)
     closed = close_loops(world)
     finish_drift(model.tree, work.tree, state, h, height)
@@ -80,6 +82,8 @@ def free_from(world: World) -> float:
     """
     model, state = world.model, world.state
     if len(model.joints.kind) + len(model.forces.kind) + len(model.tree.kind) > 0:
+        return inf
+    if len(model.prescribed.body) > 0:
         return inf
     if state.grab_body[0] >= 0 or state.contacts.count[0] > 0 or state.elastic[0] != 0.0:
         return inf

@@ -19,6 +19,7 @@ from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.substeps.solver import solve_small_steps
 from cardan.engine.stabilisation.loop_energy import record_loop_work
 from cardan.engine.stabilisation.tangent import count_work, write_tangents
+from cardan.engine.step.prescribed import prescribe_velocities
 from cardan.engine.step.timing import read_clock, record_phase
 from cardan.engine.trees.body_sync import write_joint_coordinates
 from cardan.engine.trees.impulses import (
@@ -44,6 +45,7 @@ def predict_velocities(world: World) -> None:
     now = read_clock(world.report)
     write_world_inertia(model.bodies, state, motion, world.options)
     predict_velocity(world)
+    prescribe_velocities(world)
     write_bias_accelerations(model.tree, tree, state, motion)
     predict_tree_velocities(model.tree, tree, state, motion, world.clock.h[0])
     write_joint_coordinates(model.tree, state)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.spatial.plucker import Spatial
-from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3
+from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3, norm
 from cardan.engine.trees.articulated_inertia import respond_part
 from cardan.engine.trees.spatial_arrays import dot6, load6, store6
 from cardan.engine.world.problem import Dense, Problem
@@ -67,6 +67,55 @@ def walk_up(tree: Tree, work: TreeWork, node: int, push: Spatial, path: NDArray)
             n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])
         n = add(n, cross(load3(work.arm, i), f))
         i = tree.parent[i]
+
+
+@kernel
+def reach_up(tree: Tree, work: TreeWork, node: int, push: Spatial) -> tuple[float, float]:
+    """What `walk_up` would add to A_ii if the force acted along every rate, without any sign.
+
+        sum of D (|S_w| |n| + |S_v| |f|)^2,   and of D (|S_w| |f|)^2 for an arm longer by a metre
+
+    The size of A_ii of an equation whose rates all miss it, as of the points of a spherical
+    linkage: A_ii itself is then rounding.
+    """
+    n, f = push
+    i, size, per_square = node, 0.0, 0.0
+    while i >= 0:
+        for k in range(tree.v_start[i + 1] - 1, tree.v_start[i] - 1, -1):
+            S, U = load6(work.S, k), load6(work.U, k)
+            u = S[0][0] * n[0] + S[0][1] * n[1] + S[0][2] * n[2]
+            u += S[1][0] * f[0] + S[1][1] * f[1] + S[1][2] * f[2]
+            D, w, v = work.D[k], norm(S[0]), norm(S[1])
+            size += D * (w * norm(n) + v * norm(f)) ** 2
+            per_square += D * (w * norm(f)) ** 2
+            n, f = add_scaled(n, -D * u, U[0]), add_scaled(f, -D * u, U[1])
+        n = add(n, cross(load3(work.arm, i), f))
+        i = tree.parent[i]
+    return size, per_square
+
+
+@kernel
+def reach_of(problem: Problem, i: int) -> tuple[float, float]:
+    """The size of A_ii of an equation, and what errors of closure leave of it if it is redundant.
+
+    An error C [m or rad] of row i changes its J by C per radius, or by C.
+
+    Returns size, remains [unit of A_ii]
+    """
+    tree, work = problem.mobility.tree, problem.mobility.work
+    total, slack, C = problem.cfm[i], 0.0, problem.error[i]
+    for side in range(2):
+        body = problem.body_a[i] if side == 0 else problem.body_b[i]
+        J = problem.J_a if side == 0 else problem.J_b
+        MJ = problem.MJ_a if side == 0 else problem.MJ_b
+        if tree.node[body] >= 0:
+            size, per_square = reach_up(tree, work, tree.node[body], load6(J, i))
+            total += size
+            slack += per_square
+        elif problem.inverse_mass[body] > 0.0:
+            total += dot6(J, i, MJ, i)
+    is_angle = slack == 0.0
+    return total, C * C * (total if is_angle else slack)
 
 
 @kernel

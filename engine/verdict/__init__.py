@@ -1,7 +1,23 @@
 """Whether the numbers of a run can be trusted: findings, their sentences, and the verdict."""
 
-from cardan.engine.verdict.findings import Names, Overlap, find_overlaps, findings, verdict
+from cardan.engine.verdict.findings import (
+    Names,
+    Overlap,
+    find_overlaps,
+    findings,
+    ignored_pairs,
+    verdict,
+)
 from cardan.engine.verdict.sentences import sentence
 from cardan.engine.verdict.verified import verdict_with
 
-__all__ = ["Names", "Overlap", "find_overlaps", "findings", "sentence", "verdict", "verdict_with"]
+__all__ = [
+    "Names",
+    "Overlap",
+    "find_overlaps",
+    "findings",
+    "ignored_pairs",
+    "sentence",
+    "verdict",
+    "verdict_with",
+]

@@ -95,7 +95,35 @@ def find_overlaps(model: Model, state: State, contacts: Contacts) -> list[Overla
     return sorted(found, key=lambda one: (-one.depth / one.limit, one.body_a, one.body_b))
 
 
-def overlap_findings(overlaps: Sequence[Overlap], names: Names) -> list[Finding]:
+def ignored_pairs(model: Model, overlaps: Sequence[Overlap]) -> list[Overlap]:
+    """Which of the overlapping pairs `ignore_initial_overlaps` keeps from colliding.
+
+    All pairs of dynamic bodies; a pair with a static or kinematic body where joints hold the
+    dynamic one. What floats may stand on such a body, and would fall through it.
+    """
+    joints, moving, part = model.joints, model.bodies.kind == DYNAMIC, joined_bodies(model)
+    a, b = joints.body_a, joints.body_b
+    held = set(part[a[moving[a] & ~moving[b]]]) | set(part[b[moving[b] & ~moving[a]]])
+    found = []
+    for one in overlaps:
+        ends = [body for body in (one.body_a, one.body_b) if moving[body]]
+        if len(ends) == 2 or any(part[body] in held for body in ends):
+            found.append(one)
+    return found
+
+
+def overlap_change(model: Model, one: Overlap) -> str:
+    """What mends an overlap at the start, as a sentence."""
+    ignored = (
+        "set `simulation.ignore_initial_overlaps`: true, " if ignored_pairs(model, [one]) else ""
+    )
+    return (
+        f"Move them apart, {ignored}or keep the pair from touching by `collision_group` and "
+        "`collision_mask`."
+    )
+
+
+def overlap_findings(model: Model, overlaps: Sequence[Overlap], names: Names) -> list[Finding]:
     """One finding for each pair of bodies, of at most MOST_OVERLAPS of them."""
     found: list[Finding] = [
         {
@@ -109,8 +137,7 @@ def overlap_findings(overlaps: Sequence[Overlap], names: Names) -> list[Finding]
             "worst": None,
             "first_time": 0.0,
             "first_step": 0,
-            "change": "Move them apart, or keep the pair from touching by `collision_group` and "
-            "`collision_mask`.",
+            "change": overlap_change(model, one),
         }
         for one in overlaps[:MOST_OVERLAPS]
     ]
@@ -195,7 +222,7 @@ def findings(
     the end of the step in which `body` or `joint` was the first to leave its own.
     """
     h = float(options.time_step)
-    found = overlap_findings(overlaps, names)
+    found = overlap_findings(model, overlaps, names)
     apart = crossing(state, APART, h)
     if apart is not None:
         first, worst = apart.pop("first"), apart.pop("worst_who")

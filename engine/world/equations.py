@@ -52,6 +52,12 @@ class Factor(NamedTuple):
 
     C: NDArray  # (k, 6, 6) unit of M or A   below the diagonal of each node's triangle
     inverse: NDArray  # (k, 6) unit of 1/C   of the diagonal; 0: a redundant equation
+    share: NDArray  # (k,) -                 of `scale`: a smaller pivot is a redundant equation
+    order: (
+        NDArray  # (k, 6) int64           of groups that close loops: their rows, telling ones first
+    )
+    ordered: NDArray  # (k,) int64           1: the rows of a node stand in that order in C and X
+    block: NDArray  # (6, 6) unit of A       scratch
     scale: NDArray  # (k, 6) unit of A       reference of a pivot's size
     X: NDArray  # (blocks, 6, 6) unit of C   transposed: X[t, column, row]
     x: NDArray  # (k, 6) N s, m/s ...        a right-hand side, then its solution

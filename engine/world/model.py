@@ -183,6 +183,22 @@ class Targets(NamedTuple):
 
 
 @bundle
+class PrescribedMotion(NamedTuple):
+    """Poses of kinematic bodies over time, in pieces; the last piece of each body is at rest.
+
+    In a piece, with s the time since its start:
+    p_WB = p0 + p1 s + p2 s^2 + p3 s^3,  q_WB = q0 exp(d1 s + d2 s^2 + d3 s^3)
+    """
+
+    body: NDArray  # (m,) int64             bodies that move so
+    start: NDArray  # (m + 1,) int64        first piece of each, then the end
+    time: NDArray  # (k,) s                 start of each piece
+    position: NDArray  # (k, 4, 3) m, m/s ...   p0 ... p3, W
+    orientation: NDArray  # (k, 4) -        q0
+    turning: NDArray  # (k, 3, 3) rad/s ...     d1, d2, d3, axes of q0
+
+
+@bundle
 class Forces(NamedTuple):
     """External force elements."""
 
@@ -213,3 +229,4 @@ class Model(NamedTuple):
     forces: Forces
     meshes: Meshes
     tree: Tree
+    prescribed: PrescribedMotion

@@ -51,6 +51,8 @@ class Problem(NamedTuple):
     )
     cfm: NDArray  # (max,)                   1/kg or 1/(kg m^2)  diagonal compliance
     b: NDArray  # (max,) m/s or rad/s        J v_free + bias
+    error: NDArray  # (max,) m or rad        of an equation: C where it was written
+    joint: NDArray  # (max,) int64           the row's joint, -1: none
     sweep_bias_delta: NDArray  # (max,) m/s              sweeps may add it to b, see constraints/contacts.py; out: BIAS_APPLIED if they did
     lo: NDArray  # (max,) N s or N m s       of tangent and dependent rows: scratch of solvers
     hi: NDArray  # (max,) N s or N m s

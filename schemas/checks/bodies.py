@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from cardan.schemas.body import Body
 from cardan.schemas.checks.parts import Parts, fault
+from cardan.schemas.checks.series import pose_faults
 from cardan.schemas.error import Fault
 
 RELATIVE_ZERO = 1e-12
@@ -19,6 +20,7 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
         path: list[str | int] = ["bodies", i]
         yield from _mass_faults(path, body)
         yield from _inertia_faults(path, body)
+        yield from _motion_faults(path, body)
         if body.type == "static":
             for field in ("linear_velocity", "angular_velocity"):
                 if any(getattr(body, field)):
@@ -29,6 +31,29 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
                         getattr(body, field),
                         "Make it `kinematic`, or remove the velocity.",
                     )
+
+
+def _motion_faults(path: list[str | int], body: Body) -> Iterator[Fault]:
+    if body.motion is None:
+        return
+    yield from pose_faults([*path, "motion"], body.motion)
+    if body.type != "kinematic":
+        yield fault(
+            [*path, "motion"],
+            "motion_of_other_kind",
+            f"Body '{body.name}' is {body.type}; only a kinematic body follows a `motion`.",
+            body.type,
+            'Make it "kinematic", or move it by motors of joints.',
+        )
+    for field in ("linear_velocity", "angular_velocity"):
+        if any(getattr(body, field)):
+            yield fault(
+                [*path, field],
+                "motion_velocity",
+                f"Body '{body.name}' has a `motion`, which says how fast it moves.",
+                getattr(body, field),
+                f"Remove `{field}`.",
+            )
 
 
 def _mass_faults(path: list[str | int], body: Body) -> Iterator[Fault]:

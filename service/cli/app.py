@@ -103,12 +103,17 @@ def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = Fals
 def preview_words(ahead: dict[str, Any]) -> dict[str, Any]:
     """A preview as pairs of words and values; without what there is nothing to say of."""
     redundant = [f"{one['joint']} ({one['equations']})" for one in ahead["redundant"]]
-    overlaps = [f"{one['body']} and {one['other_body']}" for one in ahead["overlaps"]]
+    overlaps = [
+        f"{one['body']} and {one['other_body']} by {one['depth']:.3g} m"
+        for one in ahead["overlaps"]
+    ]
+    remedies = {one["remedy"] for one in ahead["overlaps"] if one["remedy"]}
     steps = {f"largest dt by {what} [s]": dt for what, dt in ahead["steps"].items()}
     said = {
         "degrees of freedom": ahead["degrees_of_freedom"],
         "redundant equations": ", ".join(redundant) or None,
         "overlap at the start": ", ".join(overlaps) or None,
+        "remedy of overlaps": ", ".join(sorted(remedies)) or None,
         "hang on nothing": ", ".join(ahead["loose"]) or None,
         **steps,
     }

@@ -44,6 +44,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "limit_force": ("N m or N", "force of the limit along the coordinate"),
         **_axes("fx fy fz", "N", "reaction force on the child at the anchor"),
         **_axes("tx ty tz", "N m", "reaction torque on the child at the anchor"),
+        "force_time": ("s", "time that the forces belong to: the middle of the step"),
     },
     "contacts": {
         **_WHEN,
@@ -54,6 +55,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "gap": ("m", "distance of the surfaces, negative when they overlap"),
         "normal_force": ("N", "force along the normal"),
         "friction_force": ("N", "magnitude of the tangential force"),
+        "force_time": ("s", "time that the forces belong to: the middle of the step"),
     },
     "energy": {
         **_WHEN,

@@ -16,7 +16,7 @@ from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
 from cardan.service.simulations.rows import Outcome, worker_lost_error
-from cardan.service.simulations.states import RunEvent, RunState
+from cardan.service.simulations.states import TERMINAL, RunEvent, RunState
 
 if TYPE_CHECKING:
     from cardan.service.simulations.dispatcher import Dispatcher
@@ -88,12 +88,16 @@ class Attempt:
         first = self._claims[0]
         items = [
             m.RunItem(
-                dict(claim.overrides), str(self._options.results / claim.folder), claim.record
+                dict(claim.overrides),
+                str(self._options.results / claim.folder),
+                claim.record,
+                str(self._options.checkpoints.of(claim.run_id, claim.attempt).path),
             )
             for claim in self._claims
         ]
         stops = first.on_failure != "continue"
-        self._worker.send(m.RunOrder(first.document, items, until_failure=stops))
+        every = self._options.checkpoint_s
+        self._worker.send(m.RunOrder(first.document, items, stops, every))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
@@ -105,7 +109,7 @@ class Attempt:
             if isinstance(message, m.Done):
                 self._take(message)
             elif isinstance(message, m.Started):
-                self._mark_started(message.total_steps)
+                self._mark_started(message)
             elif isinstance(message, m.Progress):
                 self._note(message, now)
             self._watch(now)
@@ -135,9 +139,9 @@ class Attempt:
         if self._n_ended < len(self._claims):
             self._begin()
 
-    def _mark_started(self, total_steps: int) -> None:
+    def _mark_started(self, started: m.Started) -> None:
         metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
-        if not self._queue.started(self._present, total_steps):
+        if not self._queue.started(self._present, started.total_steps, started.step):
             self._fenced.add(self._present.run_id)
 
     def _note(self, message: m.Progress, now: float) -> None:
@@ -212,7 +216,13 @@ class Attempt:
         if stop == RunEvent.RELEASED or self._worker.orphaned:
             # not caused by the run: the service stops, or the fork server died with all workers
             return Outcome(RunEvent.RELEASED)
-        return Outcome(RunEvent.WORKER_LOST, self._live.step, error=worker_lost_error(how))
+        present = self._present
+        return Outcome(
+            RunEvent.WORKER_LOST,
+            self._live.step,
+            error=worker_lost_error(how),
+            progressed=self._options.checkpoints.of(present.run_id, present.attempt).progressed,
+        )
 
     def _commit(self, *, wait: bool = False) -> None:
         """Write the outcomes so far; with `wait` a database that cannot be written is tried again.
@@ -236,6 +246,9 @@ class Attempt:
             state = states.get(claim.run_id)
             if state in (None, RunState.QUEUED) or outcome.result is None:
                 shutil.rmtree(self._options.results / claim.folder, ignore_errors=True)
+            if state in TERMINAL:
+                kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
+                shutil.rmtree(kept.path, ignore_errors=True)
             ids = {"run": claim.run_id, "batch": claim.batch_id, "worker": self._worker.pid}
             log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state, extra=ids)
         self._ended = []

@@ -10,23 +10,27 @@ class RunItem:
     """One run of an order: what differs from the base scene, and where its recording goes.
 
     `record` says when it leaves one: `full` always, `failed` if it fails, `metrics` never.
+    `checkpoint` is the folder of its checkpoints; empty: it leaves none.
     """
 
     overrides: Mapping[str, Any]
     folder: str
     record: str = "full"
+    checkpoint: str = ""
 
 
 @dataclass(frozen=True)
 class RunOrder:
     """Simulate variants of a scene one after another.
 
-    With `until_failure` the first run that does not succeed is the last.
+    With `until_failure` the first run that does not succeed is the last. A run leaves a checkpoint
+    every `checkpoint_s` seconds.
     """
 
     document: str
     runs: Sequence[RunItem]
     until_failure: bool = False
+    checkpoint_s: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,11 @@ class StopRun:
 
 @dataclass(frozen=True)
 class Started:
-    """The engine of a run of the order is built and steps."""
+    """The engine of a run of the order is built and steps, from `step` on."""
 
     number: int
     total_steps: int
+    step: int = 0
 
 
 @dataclass(frozen=True)

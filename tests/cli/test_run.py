@@ -35,10 +35,10 @@ def test_the_columns_are_those_of_the_interface(cardan, scene_file, tmp_path):
 
     assert columns("bodies") == "time step body px py pz qw qx qy qz vx vy vz wx wy wz"
     assert columns("joints") == (
-        "time step joint coordinate q qd motor_force limit_force fx fy fz tx ty tz"
+        "time step joint coordinate q qd motor_force limit_force fx fy fz tx ty tz force_time"
     )
     assert columns("contacts") == (
-        "time step body_a body_b px py pz nx ny nz gap normal_force friction_force"
+        "time step body_a body_b px py pz nx ny nz gap normal_force friction_force force_time"
     )
     assert columns("energy") == (
         "time step kinetic potential total work_in dissipated_friction dissipated_impact"

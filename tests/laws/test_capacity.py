@@ -199,7 +199,7 @@ def short_steps(sim: Simulation, steps: int) -> int:
     found = 0
     while sim.step_count < steps:
         before, events = sim.snapshot(), int(sim._events.count[0])
-        if sim._run(1) == 0:
+        if sim._run(1)[0] == 0:
             found += 1
             assert sim.snapshot() == before
             assert sim._events.count[0] == events

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.engine import run
 from cardan.engine.build.faults import SceneError
+from cardan.schemas import load_scene
 from tests.engine.scenes import Document, brick, document, rod, simulate
 from tests.references.mechanism_scenes import four_bars, governor, table
 
@@ -122,6 +124,33 @@ def test_what_jumps_is_refused(change: Document, pointer: str) -> None:
     with pytest.raises(SceneError) as caught:
         simulate(scene)
     assert pointer in [fault.pointer for fault in caught.value.errors]
+
+
+def stiff(integrator: str) -> Document:
+    """A disc on a torsion spring of 1e7 rad/s: explicit steps of 1e-7 s in a grid of 0.1 s."""
+    disc = {"name": "disc", "mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
+    hinge = {"type": "hinge", "name": "j", "parent": "world", "child": "disc", "axis": [0, 0, 1]}
+    spring = {"stiffness": 1e14, "damping": 1.0, "rest": 0.1}
+    options = {"formulation": "reduced", "integrator": integrator, "dt": 0.1, "duration": 1.0}
+    return document([disc], [hinge | {"anchor": [0, 0, 0], "spring": spring}], simulation=options)
+
+
+def test_a_step_without_end_fails_with_a_remedy() -> None:
+    sim = simulate(stiff("dop853"))
+    start = sim.poses()
+    assert sim.advance(3) == 0
+    assert sim.failure is not None
+    assert sim.failure.quantity == "work"
+    assert "integrator_tolerance" in sim.failure.message
+    assert sim.summary()["status"] == "failed"
+    assert np.array_equal(sim.poses(), start)
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "radau"])
+def test_a_request_to_stop_is_obeyed_inside_a_step(integrator: str) -> None:
+    recording, summary = run(load_scene(stiff(integrator)), should_stop=lambda: True)
+    assert (summary["status"], summary["steps"]) == ("cancelled", 0)
+    assert len(recording.times()) == 1
 
 
 def test_the_hand_is_refused_by_name() -> None:

@@ -12,41 +12,13 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from cardan.engine import Simulation, run
+from cardan.engine import Simulation
 from cardan.engine.build.rotations import turn
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.examples import example_document
+from tests.references import gallery_scenes
+from tests.references.example_runs import Run
 from tests.references.rows import Case, Row, at_most, near
-
-
-class Run:
-    """A scene that was run to its end: its tables and summary."""
-
-    def __init__(self, name: str, overrides: dict[str, Any] | None = None) -> None:
-        """Run an example, perhaps with overrides by JSON Pointer."""
-        document = example_document(name)
-        if overrides:
-            document = apply_overrides(document, overrides)
-        recording, self.summary = run(load_scene(document))
-        self.tables = recording.tables()
-
-    def body(self, name: str, *columns: str) -> np.ndarray:
-        """Columns (frames, k) of one body."""
-        table = self.tables["bodies"]
-        rows = table["body"] == name
-        return np.stack([table[column][rows] for column in columns], axis=1)
-
-    def joint(self, name: str, column: str, coordinate: int = 0) -> np.ndarray:
-        """One column (frames,) of one joint coordinate."""
-        table = self.tables["joints"]
-        rows = (table["joint"] == name) & (table["coordinate"] == coordinate)
-        return table[column][rows]
-
-    @property
-    def time(self) -> np.ndarray:
-        """Times of the frames."""
-        return np.unique(self.tables["bodies"]["time"])
-
 
 # what joints may get back, over the largest kinetic energy
 RETURNED = 0.1
@@ -324,6 +296,12 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
     "terrain": terrain,
     "gear-train": gear_train,
     "ragdoll": ragdoll,
+    "pendulum-wave": gallery_scenes.pendulum_wave,
+    "rolling-race": gallery_scenes.rolling_race,
+    "bowling-ball": gallery_scenes.bowling_ball,
+    "bouncing-balls": gallery_scenes.bouncing_balls,
+    "spinning-handle": gallery_scenes.spinning_handle,
+    "cardan-joint": gallery_scenes.cardan_joint,
 }
 
 

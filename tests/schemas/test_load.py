@@ -30,15 +30,21 @@ def test_every_example_is_a_scene(name):
 
 def test_the_examples_are_the_ones_of_the_gallery():
     assert example_names() == [
+        "bouncing-balls",
+        "bowling-ball",
         "box-tower",
+        "cardan-joint",
         "double-pendulum",
         "gear-train",
         "heavy-top",
         "incline",
         "newtons-cradle",
+        "pendulum-wave",
         "pile",
         "ragdoll",
+        "rolling-race",
         "slider-crank",
+        "spinning-handle",
         "terrain",
         "wheeled-cart",
     ]

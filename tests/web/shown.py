@@ -9,7 +9,7 @@ SIZE = {"width": 1400, "height": 860}
 # where the picture does not matter: software draws it in a third of the time
 SMALL = {"width": 940, "height": 600}
 # a loaded machine that draws in software
-PATIENCE = 300_000
+PATIENCE = 45_000
 
 FLOATING = {
     "version": 1,

@@ -8,7 +8,7 @@ so Cholesky's method factors each and no pivoting is needed. In the elimination 
     X_ik = C_k^-1 K_ik^T,    K_ij -= s_k X_ik^T X_jk
 
 An equation whose pivot falls below a share of its diagonal before elimination is redundant: its
-pivot is set to infinity, which makes its impulse 0.
+pivot is set to infinity, which makes its impulse 0 (redundancy.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.solvers.direct.cholesky import DEPENDENT
+from cardan.engine.solvers.direct.redundancy import (
+    closes_loop,
+    node_size,
+    put_back,
+    put_in_order,
+    sort_node,
+    write_shares,
+)
 from cardan.engine.spatial.mat3 import inverse_symmetric, load33
 from cardan.engine.world.equations import NODE_ROWS, SIDES
 
@@ -35,12 +42,6 @@ def _find(graph: Graph, column: int, row: int) -> int:
     while graph.row[t] != row:
         t += 1
     return t
-
-
-@kernel
-def node_size(graph: Graph, k: int) -> int:
-    """Rows of a node."""
-    return NODE_ROWS if graph.node[k] >= 0 else graph.size[-1 - graph.node[k]]
 
 
 @kernel
@@ -101,7 +102,7 @@ def _write_jacobians(problem: Problem, graph: Graph, factor: Factor) -> None:
 
 
 @fast_kernel
-def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int) -> None:
+def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int, share: float) -> None:
     """Overwrite the lower triangle of C with its Cholesky factor.
 
     Writes  inverse (n,): inverse of the factor's diagonal, 0 for a pivot that is not positive
@@ -110,7 +111,7 @@ def _cholesky(C: NDArray, inverse: NDArray, scale: NDArray, n: int) -> None:
         pivot = C[c, c]
         for t in range(c):
             pivot -= C[c, t] * C[c, t]
-        inverse[c] = 1.0 / sqrt(pivot) if pivot > DEPENDENT * scale[c] else 0.0
+        inverse[c] = 1.0 / sqrt(pivot) if pivot > share * scale[c] else 0.0
         for r in range(c + 1, n):
             value = C[r, c]
             for t in range(c):
@@ -164,7 +165,9 @@ def _eliminate(graph: Graph, factor: Factor, k: int) -> None:
     is_body = graph.node[k] >= 0
     sign = 1.0 if is_body else -1.0
     C, inverse = factor.C[k], factor.inverse[k]
-    _cholesky(C, inverse, factor.scale[k], n)
+    if not is_body and closes_loop(graph, -1 - graph.node[k]):
+        sort_node(graph, factor, k)
+    _cholesky(C, inverse, factor.scale[k], n, factor.share[k])
     first, end = graph.start[k], graph.start[k + 1]
     for t in range(first, end):
         _divide(C, inverse, n, factor.X[t])
@@ -192,6 +195,7 @@ def write_factor(problem: Problem, graph: Graph, factor: Factor) -> None:
     Check   tests/engine/solvers/direct/test_elimination_order.py
     """
     _clear(graph, factor)
+    write_shares(problem, graph, factor)
     _write_masses(problem, graph, factor)
     _write_jacobians(problem, graph, factor)
     for k in range(graph.count[2]):
@@ -249,9 +253,13 @@ def solve_one(graph: Graph, factor: Factor) -> None:
     """factor.x <- K^-1 factor.x."""
     n_nodes = graph.count[2]
     for k in range(n_nodes):
+        if factor.ordered[k] == 1:
+            put_in_order(factor, k, node_size(graph, k), factor.x[k])
         _forward(graph, factor, k)
     for k in range(n_nodes - 1, -1, -1):
         _backward(graph, factor, k)
+        if factor.ordered[k] == 1:
+            put_back(factor, k, node_size(graph, k), factor.x[k])
 
 
 @fast_kernel
@@ -309,6 +317,12 @@ def solve_many(graph: Graph, factor: Factor, first: int) -> None:
     """factor.many <- K^-1 factor.many: eight right-hand sides, zero before node `first`."""
     n_nodes = graph.count[2]
     for k in range(first, n_nodes):
+        if factor.ordered[k] == 1:
+            for s in range(SIDES):
+                put_in_order(factor, k, node_size(graph, k), factor.many[k, :, s])
         _forward_many(graph, factor, k)
     for k in range(n_nodes - 1, -1, -1):
         _backward_many(graph, factor, k)
+        if factor.ordered[k] == 1:
+            for s in range(SIDES):
+                put_back(factor, k, node_size(graph, k), factor.many[k, :, s])

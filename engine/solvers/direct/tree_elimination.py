@@ -7,7 +7,8 @@ the few of loops and couplings. With R the remaining rows,
     lam_E = -(y + X lam_R)
 
 A_EE is factored row by row. Redundant equations (a planar loop has three) are left out with
-lam = 0, even if inconsistent.
+lam = 0, even if inconsistent: those whose pivot is rounding, or what errors of closure leave,
+beside the size that A_ii would have if no rate missed the equation.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from cardan.engine.problem.operator import first_dependent
 from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.elimination_order import is_equation
+from cardan.engine.solvers.direct.redundancy import MOST_OPEN, OPEN
 from cardan.engine.solvers.direct.schur_complement import silence, write_bounds, write_rest
-from cardan.engine.trees.operator import write_tree_matrix
+from cardan.engine.trees.operator import reach_of, write_tree_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cardan.engine.world.problem import Dense, Problem
+
+
+# rows enter the factor by their pivots: those above TELLING first, then by this ratio
+STEP = 1e-2
 
 
 @kernel
@@ -43,18 +49,40 @@ def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
 
 
 @kernel
-def factor_equations(S: NDArray, m: int, n: int, taken: NDArray, factor: Factor) -> None:
-    """Factor the independent ones of the rows m ... n - 1 of S, rows with large pivots first.
+def write_sizes(problem: Problem, order: NDArray, m: int, n: int, size: NDArray) -> float:
+    """Sizes of A_ii of the equations m ... n - 1; return the share of them that is redundant.
 
+    Writes  size (n,)
+    """
+    remains = 0.0
+    for e in range(m, n):
+        size[e], rest = reach_of(problem, order[e])
+        if size[e] > 0.0:
+            remains = max(remains, rest / size[e])
+    return max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
+
+
+@kernel
+def factor_equations(
+    S: NDArray, size: NDArray, least: float, bounds: tuple[int, int], taken: NDArray, factor: Factor
+) -> None:
+    """Factor the independent ones of the rows bounds of S, rows with large pivots first.
+
+    Reads   size (n,) of A_ii; least: the share of it that is redundant
     Writes  factor; taken (n,): 1 for the rows in the factor
     """
+    m, n = bounds
     factor.size[0] = 0
     for e in range(m, n):
         taken[e] = 0
-    for share in (TELLING, DEPENDENT):
+    share = TELLING
+    while True:
         for e in range(m, n):
-            if taken[e] == 0 and S[e, e] > 0.0 and add_row(S, e, share, factor):
-                taken[e] = 1
+            if taken[e] == 0 and S[e, e] > share * size[e]:
+                taken[e] = add_row(S, e, share * size[e] / S[e, e], factor)
+        if share == least:
+            break
+        share = max(STEP * share, least)
 
 
 @kernel
@@ -75,12 +103,13 @@ def eliminate_equations(problem: Problem, dense: Dense, m: int) -> None:
     """Eliminate the equations from S and b.
 
     Writes  dense.S[0:m, 0:m]: S; dense.S[m + e, 0:m]: X of equation e; vectors[0]: b_S;
-            vectors[7]: y
+            vectors[7]: y; vectors[4, m:]: sizes of the equations
     """
     S, order, y = dense.S, dense.indices[0], dense.vectors[7]
     factor = Factor(dense.factor, dense.indices[5], dense.indices[6], dense.indices[2])
-    n, x = problem.count[0], dense.vectors[8]
-    factor_equations(S, m, n, dense.indices[4], factor)
+    n, x, sizes = problem.count[0], dense.vectors[8], dense.vectors[4]
+    least = write_sizes(problem, order, m, n, sizes)
+    factor_equations(S, sizes, least, (m, n), dense.indices[4], factor)
     size = factor.size[0]
     for p in range(size):
         x[p] = problem.b[order[factor.order[p]]]

@@ -121,6 +121,8 @@ def with_velocities(problem: Problem, w: NDArray) -> Problem:
         problem.velocity_free,
         problem.cfm,
         problem.b,
+        problem.error,
+        problem.joint,
         problem.sweep_bias_delta,
         problem.lo,
         problem.hi,

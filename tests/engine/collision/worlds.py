@@ -13,6 +13,7 @@ from cardan.engine.build.forces import empty_forces
 from cardan.engine.build.joints import empty_joints
 from cardan.engine.build.mesh import build_mesh, mesh_arrays
 from cardan.engine.build.options import build_options
+from cardan.engine.build.prescribed import no_motion
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.collision.find_contacts import broad_phase, narrow_phase, shortage
@@ -216,6 +217,7 @@ class World:
             empty_forces(0, n),
             meshes,
             no_tree(n + 1, 0),
+            no_motion(),
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)

@@ -51,6 +51,8 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
         velocity_free=np.zeros((cap + 2, 6)),
         cfm=np.zeros(cap),
         b=np.full(cap, nan),
+        error=np.zeros(cap),
+        joint=np.full(cap, -1),
         sweep_bias_delta=np.zeros(cap),
         lo=np.full(cap, nan),
         hi=np.full(cap, nan),

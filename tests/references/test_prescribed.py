@@ -1,0 +1,124 @@
+"""Kinematic bodies along poses over time, and what they carry: against closed forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cardan.schemas import SceneInvalid
+from tests.engine.scenes import Document, document, simulate
+from tests.references.test_following import wave
+
+pytestmark = pytest.mark.reference
+
+H, AMPLITUDE, SWING = 1e-3, 0.1, 0.4
+AXIS = np.array([0.6, 0.0, 0.8])
+
+
+def shaken(frequency: float, end: float, interpolation: str = "cubic", **more: Any) -> Document:
+    """A kinematic body that shakes along x and about a tilted axis, told at the ends of steps."""
+    times = np.arange(round(end / H) + 1) * H
+    phase = 2.0 * math.pi * frequency * times
+    positions = np.outer(AMPLITUDE * np.sin(phase), [1.0, 0.0, 0.0])
+    half = 0.5 * SWING * np.sin(phase)
+    turns = np.column_stack([np.cos(half), np.outer(np.sin(half), AXIS)])
+    motion = {"times": times.tolist(), "positions": positions.tolist()}
+    motion |= {"orientations": turns.tolist(), "interpolation": interpolation}
+    return {"name": "table", "type": "kinematic", "motion": motion, **more}
+
+
+def test_poses_at_100_hz_have_neither_lag_nor_loss() -> None:
+    sim = simulate(document([shaken(100.0, 0.3)], simulation={"dt": H}))
+    times, path, turned, speed = [], [], [], []
+    for _ in range(200):
+        sim.advance(1)
+        times.append(sim.time)
+        path.append(sim.poses()[0, 0])
+        turned.append(2.0 * math.asin(sim.poses()[0, 4:] @ AXIS))
+        speed.append((sim.velocities()[0, 0], sim.velocities()[0, 3:] @ AXIS))
+    for values, full in ((path, AMPLITUDE), (turned, SWING)):
+        amplitude, lag = wave(np.array(values), np.array(times), 100.0)
+        assert amplitude == pytest.approx(full, rel=1e-9)
+        assert abs(lag) < 1e-6 * H
+    w = 2.0 * math.pi * 100.0
+    for k, full in ((0, AMPLITUDE), (1, SWING)):
+        amplitude, lag = wave(np.array(speed)[20:, k], np.array(times)[20:], 100.0)
+        assert amplitude == pytest.approx(full * w, rel=2e-3)
+        assert abs(lag + 0.25 / 100.0) < 1e-3 * H
+
+
+def test_what_is_fixed_to_it_follows_and_weighs_what_it_should() -> None:
+    load = {"name": "load", "position": [0.0, 0.0, 0.5], "mass": 2.0, "inertia": [0.1, 0.2, 0.3]}
+    joint = {"name": "j", "type": "fixed", "parent": "table", "child": "load"}
+    table, w = shaken(5.0, 0.6), 2.0 * math.pi * 5.0
+    table["motion"].pop("orientations")
+    load["linear_velocity"] = [AMPLITUDE * w, 0.0, 0.0]
+    sim = simulate(document([table, load], [joint], gravity=[0, 0, 0], simulation={"dt": H}))
+    for _ in range(500):
+        sim.advance(1)
+        assert sim.poses()[1, 0] == pytest.approx(AMPLITUDE * math.sin(w * sim.time), abs=1e-8)
+        middle = sim.time - 0.5 * H
+        force = -2.0 * AMPLITUDE * w * w * math.sin(w * middle)
+        # of second order: (w h)^2 of the largest force
+        assert sim.joint_table()["fx"][0] == pytest.approx(force, abs=2e-3 * 197.4)
+    assert abs(sim.summary()["energy"]["balance_error"]) < 1e-9
+
+
+def test_a_box_rides_along_until_friction_ends() -> None:
+    plate = {"type": "box", "size": [1.0, 1.0, 0.1], "position": [0, 0, -0.05]}
+    box = {"name": "box", "position": [0, 0, 0.1], "mass": 1.0}
+    box |= {"shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]}
+    slip = {}
+    # largest acceleration over mu g: below and above one
+    for frequency in (0.9, 1.3):
+        table = shaken(frequency, 2.0, shapes=[plate])
+        table["motion"].pop("orientations")
+        box["linear_velocity"] = [2.0 * math.pi * frequency * AMPLITUDE, 0.0, 0.0]
+        sim = simulate(document([table, box], simulation={"dt": H}))
+        sim.advance(1500)
+        slip[frequency] = abs(sim.poses()[1, 0] - sim.poses()[0, 0])
+    assert slip[0.9] < 1e-4
+    assert slip[1.3] > 1e-3
+
+
+def test_straight_lines_and_rest_before_and_after() -> None:
+    motion = {"times": [0.1, 0.2, 0.4], "positions": [[0, 0, 0], [1, 0, 0], [1, 2, 0]]}
+    body = {"name": "b", "type": "kinematic", "motion": motion}
+    sim = simulate(document([body], simulation={"dt": H}))
+    found = {}
+    for step in (50, 150, 200, 300, 500):
+        sim.advance(step - sim.step_count)
+        found[step] = (sim.poses()[0, :2].tolist(), sim.velocities()[0, :2].tolist())
+    for step, place, speed in (
+        (50, [0.0, 0.0], [0.0, 0.0]),
+        (150, [0.5, 0.0], [10.0, 0.0]),
+        # at a kink the mean of both sides
+        (200, [1.0, 0.0], [5.0, 5.0]),
+        (300, [1.0, 1.0], [0.0, 10.0]),
+        (500, [1.0, 2.0], [0.0, 0.0]),
+    ):
+        assert found[step][0] == pytest.approx(place, abs=1e-9)
+        assert found[step][1] == pytest.approx(speed, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"type": "static"}, "/bodies/0/motion"),
+        ({"linear_velocity": [1, 0, 0]}, "/bodies/0/linear_velocity"),
+        ({"position": [1, 0, 0]}, "/bodies/0/position"),
+        ({"motion": {"times": [0, 1]}}, "/bodies/0/motion"),
+        ({"motion": {"times": [0, 1], "positions": [[0, 0, 0]]}}, "/bodies/0/motion/positions"),
+        (
+            {"motion": {"times": [0, 0], "positions": [[0, 0, 0], [1, 0, 0]]}},
+            "/bodies/0/motion/times/1",
+        ),
+    ],
+)
+def test_faults(change: Document, pointer: str) -> None:
+    with pytest.raises(SceneInvalid) as caught:
+        simulate(document([shaken(1.0, 0.1) | change]))
+    assert pointer in [fault.pointer for fault in caught.value.errors]

@@ -1,0 +1,80 @@
+/**
+ * A second run beside the one in the view: the run before a fork, or a stored one. Its bodies are
+ * drawn as a ghost, its channels dashed in the plots.
+ */
+import * as api from "./api.js";
+import { byId, setText } from "./dom.js";
+import { seconds } from "./format.js";
+import { Track } from "./ghost.js";
+
+/** Frames of the run before that are fetched: enough for a smooth ghost over half a minute. */
+const MAX_FRAMES = 1800;
+const FRAMES_PER_SECOND = 60;
+/** ms between two looks at a run that goes on */
+const AGAIN_MS = 2000;
+
+export class Comparison {
+  /** @param {import("./main.js").Page} page */
+  constructor(page) {
+    this.page = page;
+    this.bar = byId("compare", HTMLElement);
+    this.words = byId("compare-words", HTMLElement);
+    /** @type {{session: string, step: number, time: number} | null} where the run in the view was forked from */
+    this.origin = null;
+    this.loaded = 0;
+    byId("compare-off", HTMLButtonElement).addEventListener("click", () => this.end());
+    byId("compare-back", HTMLButtonElement).addEventListener("click", () => {
+      if (this.origin) page.opening.join(this.origin.session, page.example, { push: true });
+    });
+  }
+
+  /** @param {{session: string, step: number, time: number} | null} origin of the run in the view */
+  async open(origin) {
+    this.end();
+    this.origin = origin;
+    if (origin) await this.load();
+  }
+
+  async load() {
+    const { origin, page } = this;
+    const { session } = page;
+    if (!origin || !session) return;
+    this.loaded = performance.now();
+    const before = await api.getSession(origin.session).catch(() => null);
+    if (!before || this.page.session !== session) return;
+    const steps = Math.max(1, before.step - origin.step);
+    const stride = Math.max(1, Math.ceil((steps * session.dt * FRAMES_PER_SECOND) / MAX_FRAMES));
+    const frames = await api.getFrames(origin.session, origin.step, null, stride).catch(() => []);
+    if (this.page.session !== session || !frames.length) return;
+    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, frames));
+  }
+
+  /** @param {Track} track */
+  show(track) {
+    const { page } = this;
+    const again = page.view.ghost !== null;
+    page.view.showGhost(track);
+    setText(this.words, `Ghost: ${track.name}`);
+    byId("compare-back", HTMLButtonElement).hidden = this.origin === null;
+    this.bar.hidden = false;
+    if (again) page.charts.before = track;
+    else page.charts.compare(track);
+    page.backfill();
+  }
+
+  /** A run that goes on elsewhere is asked for again. @param {number} time s, of the moment in the view */
+  update(time) {
+    const track = this.page.view.ghost?.track;
+    const last = track?.frames[track.frames.length - 1]?.time ?? -Infinity;
+    if (this.origin && !this.bar.hidden && time > last && performance.now() - this.loaded > AGAIN_MS) this.load();
+  }
+
+  end() {
+    this.bar.hidden = true;
+    this.origin = null;
+    if (!this.page.view.ghost) return;
+    this.page.view.showGhost(null);
+    this.page.charts.compare(null);
+    this.page.backfill();
+  }
+}

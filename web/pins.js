@@ -1,0 +1,121 @@
+/**
+ * Channels of bodies and joints that can be plotted, each with a key that links can carry:
+ * `position:NAME`, `velocity:NAME`, `speed:NAME`, `contact:NAME` of a body, `q0:NAME`, `qd0:NAME`,
+ * `motor0:NAME` of a coordinate of a joint.
+ *
+ * @import {Frame, Scene, Vec3} from "./types.js"
+ * @import {Curve, PlotKind} from "./plot.js"
+ */
+import { coordinateUnits } from "./inspector.js";
+
+const AXES = ["x", "y", "z"];
+
+/**
+ * @param {Scene} scene @param {string} key
+ * @param {boolean} compared whether the run before the fork is drawn as well
+ * @returns {PlotKind | null} null: this scene has no such channel
+ */
+export function kindOf(scene, key, compared) {
+  const [what, ...rest] = key.split(":");
+  const name = rest.join(":");
+  const kind = bodyKind(scene, what, name) ?? jointKind(scene, what, name);
+  if (!kind) return null;
+  return { ...kind, key, curves: compared ? withBefore(kind.curves) : kind.curves };
+}
+
+/** How far the bodies are off the run before the fork. @param {Scene} scene @returns {PlotKind} */
+export function offKind(scene) {
+  const moving = scene.bodies.flatMap((body, i) => (body.type === "static" ? [] : [i]));
+  const gaps = (/** @type {Frame} */ frame, /** @type {Frame | null} */ other) => moving.map((body) => distance(positionOf(frame, body), other && positionOf(other, body)));
+  return { title: "Off the run before [m]", has: (frame) => frame.poses !== null, curves: [
+    { label: "farthest", value: (frame, other) => Math.max(...gaps(frame, other)) },
+    { label: "mean", value: (frame, other) => gaps(frame, other).reduce((sum, gap) => sum + gap, 0) / moving.length },
+  ] };
+}
+
+/** @param {Curve[]} curves @returns {Curve[]} and the same of the run before, dashed */
+function withBefore(curves) {
+  return [...curves, ...curves.map((curve, i) => ({ label: `${curve.label} before`, like: i, value: (/** @type {Frame} */ _, /** @type {Frame | null} */ other) => (other ? curve.value(other, null) : NaN) }))];
+}
+
+/** @param {Scene} scene @param {string} what @param {string} name @returns {PlotKind | null} */
+function bodyKind(scene, what, name) {
+  const body = scene.bodies.findIndex((one) => one.name === name);
+  if (body < 0) return null;
+  const has = (/** @type {Frame} */ frame) => frame.poses !== null;
+  if (what === "position") return { title: `Position of ${name} [m]`, has, curves: AXES.map((label, k) => ({ label, value: (frame) => positionOf(frame, body)?.[k] ?? NaN })) };
+  if (what === "velocity") {
+    return { title: `Velocity of ${name} [m/s]`, has, curves: AXES.map((label, k) => {
+      const rate = rateOf(body);
+      return { label, value: (frame) => rate(frame)?.[k] ?? NaN };
+    }) };
+  }
+  if (what === "speed") {
+    const rate = rateOf(body);
+    return { title: `Speed of ${name} [m/s]`, has, curves: [{ label: "speed", value: (frame) => Math.hypot(.../** @type {number[]} */ (rate(frame) ?? [NaN])) }] };
+  }
+  if (what === "contact") {
+    return { title: `Contact forces on ${name} [N]`, has: (frame) => frame.contacts !== null, curves: [
+      { label: "normal", value: (frame) => sumOf(frame, body, 7) }, { label: "friction", value: (frame) => sumOf(frame, body, 8) }] };
+  }
+  return null;
+}
+
+/** @param {Scene} scene @param {string} what @param {string} name @returns {PlotKind | null} */
+function jointKind(scene, what, name) {
+  const found = /^(q|qd|motor)(\d)$/.exec(what);
+  const index = (scene.joints ?? []).findIndex((one) => one.name === name);
+  if (!found || index < 0) return null;
+  const coordinate = Number(found[2]);
+  const units = coordinateUnits(/** @type {import("./types.js").Joint[]} */ (scene.joints)[index], coordinate);
+  const row = (/** @type {Frame} */ frame) => frame.joints?.find((one) => one.joint === index && one.coordinate === coordinate);
+  const tail = coordinate ? ` ${coordinate + 1}` : "";
+  const kinds = {
+    q: { title: `${units.q === "m" ? "Travel" : "Angle"}${tail} of ${name} [${units.q}]`, label: units.q === "m" ? "travel" : "angle", value: (/** @type {Frame} */ frame) => row(frame)?.q ?? NaN },
+    qd: { title: `Rate${tail} of ${name} [${units.qd}]`, label: "rate", value: (/** @type {Frame} */ frame) => row(frame)?.qd ?? NaN },
+    motor: { title: `Motor${tail} of ${name} [${units.force}]`, label: "motor", value: (/** @type {Frame} */ frame) => row(frame)?.motorForce ?? NaN },
+  };
+  const { title, label, value } = kinds[/** @type {keyof typeof kinds} */ (found[1])];
+  return { title, has: (frame) => frame.joints !== null, curves: [{ label, value }] };
+}
+
+/** @param {Frame} frame @param {number} body @returns {Vec3 | null} m, in W */
+function positionOf(frame, body) {
+  const at = 7 * body;
+  return frame.poses && at + 2 < frame.poses.length ? [frame.poses[at], frame.poses[at + 1], frame.poses[at + 2]] : null;
+}
+
+/**
+ * Velocity of a body origin: as it was recorded, else by differences of successive frames.
+ * @param {number} body @returns {(frame: Frame) => Vec3 | null} m/s
+ */
+function rateOf(body) {
+  /** @type {{time: number, p: Vec3} | null} */
+  let last = null;
+  /** @type {Vec3 | null} */
+  let rate = null;
+  return (frame) => {
+    if (frame.velocities) return /** @type {Vec3} */ ([0, 1, 2].map((k) => /** @type {Float32Array} */ (frame.velocities)[6 * body + k]));
+    const p = positionOf(frame, body);
+    if (!p) return null;
+    const [before, elapsed] = [last, frame.time - (last?.time ?? Infinity)];
+    if (elapsed !== 0) last = { time: frame.time, p };
+    if (before && elapsed > 0) rate = /** @type {Vec3} */ (p.map((value, k) => (value - before.p[k]) / elapsed));
+    else if (elapsed !== 0) rate = null;
+    return rate;
+  };
+}
+
+/** @param {Frame} frame @param {number} body @param {number} column @returns {number} N, over the contacts of the body */
+function sumOf({ contacts }, body, column) {
+  let sum = 0;
+  for (let i = 0; contacts && i < contacts.count; i += 1) {
+    if (contacts.bodies[2 * i] === body || contacts.bodies[2 * i + 1] === body) sum += contacts.values[9 * i + column];
+  }
+  return sum;
+}
+
+/** @param {Vec3 | null} a @param {Vec3 | null} b */
+function distance(a, b) {
+  return a && b ? Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) : NaN;
+}

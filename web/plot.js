@@ -1,0 +1,176 @@
+/**
+ * One plot over simulated time: curves of a series, drawn by uPlot, with the moment in the view as a
+ * vertical line. What is plotted is decided in charts.js.
+ *
+ * @import {Frame} from "./types.js"
+ */
+import uPlot from "uplot";
+import { icon, make, setText } from "./dom.js";
+import { brief } from "./format.js";
+import { Series } from "./series.js";
+import { theme, themeColor } from "./theme.js";
+
+/** Decades shown below the largest value on a logarithmic axis. */
+const DECADES = 9;
+/** Share of the times per step that the axis shows in full; rarer ones are cut, and the largest is named. */
+const COMMON = 0.99;
+
+/** Apart in lightness for colour-blind readers; in the order of the curves. */
+const INK = {
+  dark: ["#6fb7e6", "#f0a04b", "#e6ebef", "#ff8fb1"],
+  light: ["#0b6296", "#b35c00", "#182028", "#a8326e"],
+};
+
+/**
+ * @typedef {object} Curve
+ * @property {string} label
+ * @property {(frame: Frame, other: Frame | null) => number} value  other: of the run before the fork, at the same time
+ * @property {"y" | "right"} [scale]
+ * @property {number} [like]  of the run before: dashed, in the ink of this curve
+ *
+ * @typedef {object} PlotKind
+ * @property {string} title
+ * @property {boolean} [log]
+ * @property {boolean} [robust]
+ * @property {boolean} [folded]     one of those that narrow screens leave out
+ * @property {string} [key]         of a pinned one
+ * @property {(frame: Frame) => boolean} [has]  whether a frame says anything about it
+ * @property {Curve[]} curves
+ *
+ * @typedef {{onSeek: (time: number) => void, onMore: (plot: Plot) => void, onUnpin: (key: string) => void}} PlotHandlers
+ */
+
+export class Plot {
+  /** @param {PlotKind} kind @param {PlotHandlers} handlers */
+  constructor(kind, handlers) {
+    this.kind = kind;
+    this.handlers = handlers;
+    this.log = kind.log ?? false;
+    this.shown = 0; // s, the moment in the view
+    this.series = new Series(kind.curves.length);
+    /** @type {uPlot | null} */
+    this.chart = null;
+    const { curves, title, key } = kind;
+    this.values = curves.map(() => make("span"));
+    this.swatches = curves.map(() => make("i"));
+    const legend = make("div", { class: "legend" }, ...curves.map((curve, i) => make("span", {}, this.swatches[i], `${curve.label} `, this.values[i])));
+    this.area = make("div", { class: "plot" });
+    this.title = make("h3", {}, title);
+    const more = make("button", { type: "button", class: "tool", "aria-label": `Table and file of ${title}`, title: "Table, CSV, picture, axis", onclick: () => handlers.onMore(this) }, icon("table"));
+    const tools = [more, ...(key ? [make("button", { type: "button", class: "tool", "aria-label": `Remove the plot of ${title}`, title: "Remove", onclick: () => handlers.onUnpin(key) }, icon("close"))] : [])];
+    this.element = make("section", { class: `chart${kind.folded ? " folded" : ""}`, "aria-label": title, ...(key ? { "data-pin": key } : {}) },
+      make("header", {}, this.title, legend, make("span", { class: "tools" }, ...tools)), this.area);
+  }
+
+  /** Drawn anew at the next update: with the colours of the theme, or another axis. */
+  forget() {
+    this.chart?.destroy();
+    this.chart = null;
+  }
+
+  /** @param {Frame} frame @param {Frame | null} other */
+  push(frame, other) {
+    if (this.kind.has?.(frame) ?? true) this.series.push(frame.time, this.kind.curves.map((curve) => finite(curve.value(frame, other))));
+  }
+
+  /** @param {number} shown s, the moment in the view */
+  update(shown) {
+    this.shown = shown;
+    this.chart ??= this.draw();
+    this.chart.setData(/** @type {uPlot.AlignedData} */ ([this.series.times, ...this.series.values]));
+    const row = this.series.at(shown);
+    if (this.kind.robust) this.nameCut();
+    this.kind.curves.forEach((_, i) => setText(this.values[i], row[i] === null ? "" : brief(/** @type {number} */ (row[i]))));
+  }
+
+  draw() {
+    const { kind: { curves, robust }, log, area } = this;
+    const inks = INK[theme()];
+    const ink = curves.map((curve, i) => inks[curve.like ?? i % inks.length]);
+    const [muted, line] = [themeColor("muted"), themeColor("line")];
+    ink.forEach((color, i) => { this.swatches[i].style.background = color; });
+    const axis = { stroke: muted, font: "10.5px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, gap: 4 };
+    const right = curves.some((curve) => curve.scale === "right");
+    const chart = new uPlot({
+      width: Math.max(80, area.clientWidth), height: Math.max(60, area.clientHeight), legend: { show: false }, padding: [6, right ? 0 : 8, 0, 0],
+      cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 } },
+      scales: { x: { time: false }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
+      axes: [
+        { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
+        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) },
+        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => ticks.map(short) }] : []),
+      ],
+      series: [{}, ...curves.map((curve, i) => ({
+        label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
+      hooks: { draw: [(u) => this.mark(u)] },
+    }, [[], ...curves.map(() => [])], area);
+    chart.over.addEventListener("click", (event) => this.handlers.onSeek(chart.posToVal(event.offsetX, "x")));
+    return chart;
+  }
+
+  /** Says what the axis cuts off. */
+  nameCut() {
+    const all = this.series.values[this.series.values.length - 1];
+    const most = all.reduce((/** @type {number} */ top, value) => Math.max(top, value ?? 0), 0);
+    const cut = most > 1.15 * commonest(all, most);
+    setText(this.title, cut ? `${this.kind.title}, most ${brief(most)}` : this.kind.title);
+  }
+
+  /** The moment in the view, as a line. @param {uPlot} chart */
+  mark(chart) {
+    const x = Math.round(chart.valToPos(this.shown, "x", true));
+    const { left, width, top, height } = chart.bbox;
+    if (!(x >= left && x <= left + width)) return;
+    chart.ctx.fillStyle = themeColor("accent");
+    chart.ctx.fillRect(x, top, Math.max(1, window.devicePixelRatio), height);
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.area;
+    if (clientWidth) this.chart?.setSize({ width: clientWidth, height: clientHeight });
+  }
+}
+
+/** @param {number} value */
+function finite(value) {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** @param {number} tick */
+function short(tick) {
+  const size = Math.abs(tick);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return tick.toExponential(0).replace("e+", "e");
+  return String(+tick.toPrecision(4));
+}
+
+/** @type {uPlot.Range.Function} a tenth of room above and below; never an empty range */
+function padded(_, low, high) {
+  if (low === null || high === null) return [0, 1];
+  const room = (high - low) * 0.1 || Math.abs(high) * 0.1 || 1;
+  return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
+}
+
+/** @type {uPlot.Range.Function} whole powers of ten */
+function logRange(_, low, high) {
+  if (low === null || high === null || !(high > 0)) return [1e-12, 1];
+  // zeros and negative values have no place on this axis
+  const top = Math.ceil(Math.log10(high) + 1e-9);
+  return [10 ** Math.max(top - DECADES, low > 0 ? Math.floor(Math.log10(low)) : top - DECADES), 10 ** top];
+}
+
+/** Every third power of ten: room for the labels. @param {uPlot} _ @param {number[]} splits */
+function decadesOnly(_, splits) {
+  return splits.map((split) => (Math.abs((Math.log10(split) / 3) % 1) < 1e-6 ? split : null));
+}
+
+/** @type {uPlot.Range.Function} */
+function withoutOutliers(chart, low, high) {
+  if (low === null || high === null) return [0, 1];
+  return [0, 1.15 * commonest(chart.data[chart.data.length - 1], high)];
+}
+
+/** The value that all but the rarest do not exceed. @param {ArrayLike<number | null | undefined>} column @param {number} fallback */
+function commonest(column, fallback) {
+  const values = Array.from(column).filter((value) => typeof value === "number").sort((a, b) => a - b);
+  return values[Math.floor(COMMON * (values.length - 1))] || fallback;
+}

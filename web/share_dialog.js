@@ -1,0 +1,99 @@
+/**
+ * Handing work on: a link to this moment, a picture, a video, numbers, the scene, the run as a call.
+ */
+import { copied, download, make, openDialog } from "./dom.js";
+import { seconds } from "./format.js";
+import { momentLink } from "./moment.js";
+import { csvOf } from "./plot_table.js";
+import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
+
+const POSE = ["px [m]", "py [m]", "pz [m]", "qw", "qx", "qy", "qz"];
+
+/** @param {import("./main.js").Page} page */
+export function openShare(page) {
+  const { session } = page;
+  if (!session) return;
+  const said = make("p", { "aria-live": "polite" }, `At ${seconds(page.drawn.time)}, step ${page.drawn.step}.`);
+  const say = (/** @type {string} */ text) => { said.textContent = text; };
+  const name = (session.scene.name || page.example || "scene").replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+  const copy = async (/** @type {string} */ text, /** @type {string} */ what) => {
+    preview.value = text;
+    preview.hidden = false;
+    say((await copied(text)) ? `Copied: ${what}.` : `The clipboard is not open to this page; here is ${what}.`);
+  };
+  const preview = /** @type {HTMLTextAreaElement} */ (make("textarea", { readonly: true, rows: 5, hidden: true, "aria-label": "What was copied" }));
+  const link = momentLink(page);
+  /** @type {[string, string, () => unknown][]} */
+  const ways = [
+    ["Link to this moment", "run, time, camera, selection, overlays and plots", () => copy(link, "the link to this moment")],
+    ["Picture", "the view as PNG", async () => download(`${name}.png`, await pictureOf(page.view))],
+    ["Numbers", page.selection ? "of the selection over the whole run, as CSV" : "of all bodies over the whole run, as CSV", async () => {
+      say("Fetching the history…");
+      download(`${name}.csv`, new Blob([await selectionCsv(page)], { type: "text/csv" }));
+      say("Saved.");
+    }],
+    ["Scene", "as JSON", () => download(`${name}.json`, new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }))],
+    ["curl", "the run as a call from a shell", () => copy(asCurl(page.example, session.scene), "the run as a call with curl")],
+    ["Python", "the run as a script", () => copy(asPython(page.example, session.scene), "the run as a Python script")],
+  ];
+  const items = ways.map(([label, words, run]) => make("li", {}, make("button", { type: "button", onclick: () => run() }, label), make("span", { class: "muted" }, words)));
+  const film = make("button", { type: "button", onclick: () => toggleFilm(page, name, say, film) }, isRecording() ? "Stop the video" : "Start a video");
+  if (videoType()) items.splice(2, 0, make("li", {}, film, make("span", { class: "muted" }, "of the view, until you stop it")));
+  openDialog("share-dialog", "Share", said, make("ul", { class: "ways" }, ...items), preview);
+}
+
+/** @param {import("./main.js").Page} page @param {string} name @param {(text: string) => void} say @param {HTMLElement} button */
+async function toggleFilm(page, name, say, button) {
+  if (!isRecording()) {
+    startVideo(page.view);
+    button.textContent = "Stop the video";
+    say("Recording. Close this dialog, show what you want, and come back to stop.");
+    return;
+  }
+  const film = await stopVideo(page.view);
+  button.textContent = "Start a video";
+  download(`${name}.webm`, film);
+  say(`Saved: ${(film.size / 1e6).toFixed(1)} MB.`);
+}
+
+/** @param {import("./main.js").Page} page @returns {Promise<string>} */
+export async function selectionCsv({ session, selection }) {
+  if (!session) return "";
+  const frames = await session.frames();
+  const { scene } = session;
+  if (selection?.kind === "joint") {
+    const rows = frames.flatMap((frame) => (frame.joints ?? []).filter((row) => row.joint === selection.index).map((row) => [frame.time, frame.step, row.coordinate, row.q, row.qd, row.motorForce]));
+    return csvOf(["time [s]", "step", "coordinate", "q", "qd", "motor_force"], transposed(rows, 6));
+  }
+  const bodies = selection ? [selection.index] : scene.bodies.map((_, i) => i);
+  const rows = frames.flatMap(({ time, step, poses }) => (poses ? bodies.map((body) => {
+    const [px, py, pz, qx, qy, qz, qw] = poses.subarray(7 * body, 7 * body + 7);
+    return [time, step, body, px, py, pz, qw, qx, qy, qz];
+  }) : []));
+  const text = csvOf(["time [s]", "step", "body", ...POSE], transposed(rows, 10));
+  // names instead of numbers: they may hold commas
+  const [head, ...lines] = text.trimEnd().split("\n");
+  const quoted = scene.bodies.map(({ name }) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
+  return [head, ...lines.map((line) => line.replace(/^([^,]*,[^,]*),(\d+)/, (_, when, body) => `${when},${quoted[Number(body)]}`)), ""].join("\n");
+}
+
+/** @param {number[][]} rows @param {number} width */
+function transposed(rows, width) {
+  return Array.from({ length: width }, (_, k) => rows.map((row) => row[k]));
+}
+
+/**
+ * The scene as a call anybody can repeat without the page.
+ * @param {string | null} example its name, or null for a scene that is no example
+ * @param {import("./types.js").Scene} scene
+ */
+export function asCurl(example, scene) {
+  const body = JSON.stringify({ scene: example ?? scene }).replaceAll("'", "'\\''");
+  return `curl -sS '${location.origin}/v1/simulations' \\\n  -H 'Content-Type: application/json' -H 'Prefer: wait=30' \\\n  -d '${body}'`;
+}
+
+/** @param {string | null} example @param {import("./types.js").Scene} scene */
+export function asPython(example, scene) {
+  const source = example ? `cardan.example_text(${JSON.stringify(example)})` : `r"""${JSON.stringify(scene)}"""`;
+  return `import cardan\n\nscene = cardan.load_scene(${source})\nrecording, summary = cardan.run(scene)\nprint(summary["verdict"]["status"])\nprint(recording.tables()["bodies"]["px"][:4])\n`;
+}

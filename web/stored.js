@@ -1,0 +1,135 @@
+/**
+ * A simulation that has ended, shown like a session: the same timeline, plots and inspector. It is
+ * always in the history; nothing moves but the moment that is shown.
+ *
+ * @import {Frame, Scene} from "./types.js"
+ * @import {Failure, Numbers, SessionEvents} from "./session.js"
+ */
+import * as api from "./api.js";
+import { Emitter } from "./emitter.js";
+import { openNpz } from "./npz.js";
+import { Recording } from "./recording.js";
+import { Timeline } from "./timeline.js";
+
+/** Rows of poses that are fetched; longer recordings are thinned, and say so. */
+const MAX_ROWS = 250_000;
+/** Frames that fill the plots. */
+const PLOTTED = 800;
+
+/** @param {import("./types.js").SimulationInfo} info @returns {Promise<StoredRun>} */
+export async function openStored(info) {
+  const scene = await api.getSimulationScene(info.id);
+  const { every, rate } = scene.record ?? {};
+  const frames = rate ? (info.step * (scene.simulation?.dt ?? 0.001)) * rate : info.step / (every ?? 10);
+  const stride = Math.max(1, Math.ceil((frames * scene.bodies.length) / MAX_ROWS));
+  const [npz, summary] = await Promise.all([api.getTrajectory(info.id, stride), api.getSummary(info.id).catch(() => null)]);
+  return new StoredRun(info, scene, new Recording(await openNpz(npz), scene), summary, stride);
+}
+
+/** @extends {Emitter<SessionEvents & Record<string, unknown>>} */
+export class StoredRun extends Emitter {
+  /**
+   * @param {import("./types.js").SimulationInfo} info @param {Scene} scene @param {Recording} recording
+   * @param {import("./types.js").RunSummary | null} summary @param {number} stride every how-many-th recorded frame was fetched
+   */
+  constructor(info, scene, recording, summary, stride) {
+    super();
+    this.id = info.id;
+    this.stored = /** @type {const} */ (true);
+    this.scene = scene;
+    this.recording = recording;
+    this.known = summary;
+    this.stride = stride;
+    this.state = info.status === "failed" ? "failed" : "stored";
+    /** @type {number | null} */
+    this.speed = 1;
+    this.epoch = 0;
+    const { steps, times } = recording;
+    this.history = { from: steps[0] ?? 0, to: steps[steps.length - 1] ?? 0 };
+    this.edge = { step: this.history.to, time: times[times.length - 1] ?? 0 };
+    /** @type {"live" | "history"} */
+    this.mode = "history";
+    this.timeline = new Timeline();
+    /** @type {Numbers} */
+    this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
+    this.dropped = 0;
+    this.viewers = 1;
+    this.latency = NaN;
+    this.running = false;
+    this.ended = true;
+    /** @type {Failure | null} */
+    this.failure = info.error && { ...info.error, time: this.edge.time, body: info.error.body ?? /body '([^']+)'/.exec(info.error.message ?? "")?.[1] };
+    this.stream = { clientId: "", bytes: 0, notify() {}, acknowledge() {} };
+    this.show(0);
+  }
+
+  get dt() {
+    return this.scene.simulation?.dt ?? 0.001;
+  }
+
+  /** @param {number} index of a recorded frame */
+  show(index) {
+    const frame = this.recording.frame(index);
+    this.timeline.pinned = frame;
+    const { contacts, joints, energy, solver } = frame;
+    Object.assign(this.numbers, { contacts, joints, energy, solver });
+  }
+
+  /** The last recorded moment at or before a step. @param {number} step @param {boolean} [_exact] what was recorded is all there is */
+  async seek(step, _exact = false) {
+    const { steps, times } = this.recording;
+    // times, as a replay asks for moments between two steps
+    const within = Math.min(this.history.to, Math.max(this.history.from, step));
+    this.show(this.recording.indexAt(Math.min(times[steps.length - 1], within * this.dt)));
+  }
+
+  /** @param {number} n recorded frames, negative for back */
+  async step(n) {
+    const at = this.recording.steps.indexOf(this.timeline.pinned?.step ?? 0);
+    this.show(Math.min(this.recording.steps.length - 1, Math.max(0, at + n)));
+  }
+
+  async live() {
+    await this.seek(this.history.to);
+  }
+
+  async reset() {
+    await this.seek(this.history.from);
+    return true;
+  }
+
+  async pause() {
+    return true;
+  }
+
+  async resume() {
+    return true;
+  }
+
+  /** @param {number | null} factor of the replay */
+  async setSpeed(factor) {
+    this.speed = factor;
+  }
+
+  /** @param {string} _op @param {Record<string, unknown>} [_fields] */
+  async command(_op, _fields = {}) {
+    this.emit("idle", "This run is stored: it can be looked at, not steered. “Run it live” starts its scene in a session.");
+    return false;
+  }
+
+  /** @param {{contacts: boolean, joints: boolean}} _needs everything is here */
+  setNeeds(_needs) {}
+
+  /** @returns {Promise<Frame[]>} frames over the whole run, for plots */
+  async frames() {
+    const { length } = this.recording.steps;
+    const stride = Math.max(1, Math.ceil(length / PLOTTED));
+    return Array.from({ length: Math.ceil(length / stride) }, (_, i) => this.recording.frame(i * stride));
+  }
+
+  async summary() {
+    return this.known;
+  }
+
+  close() {}
+}
