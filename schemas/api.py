@@ -107,9 +107,13 @@ class RunInfo(SimulationInfo):
     """How often it was begun."""
 
 
+def _list_or_distribution(value: Any) -> str:
+    return "union:object" if isinstance(value, dict | Base) else "union:list"
+
+
 ValueSource = Annotated[
     Annotated[Values, Tag("union:list")] | Annotated[Distribution, Tag("union:object")],
-    Discriminator(_list_or_object),
+    Discriminator(_list_or_distribution),
 ]
 """A list of values, or a distribution that they are drawn from."""
 

@@ -102,13 +102,9 @@ class CommandLogAnswer(Base):
     """Older commands that are no longer kept."""
 
 
-class SessionState(Base):
-    """The complete state of a session, in double precision."""
+class PastState(Base):
+    """The complete state at a step, in double precision."""
 
-    epoch: int
-    """Counts resets and restores."""
-    state: str
-    """Phase of the session."""
     step: int
     """Steps since the start."""
     time: float
@@ -139,6 +135,15 @@ class SessionState(Base):
     """The body that is held, with the point, target and force in W; null: none."""
     state_hash: str
     """Identity of the state, hex."""
+
+
+class SessionState(PastState):
+    """The complete state of a session now."""
+
+    epoch: int
+    """Counts resets and restores."""
+    state: str
+    """Phase of the session."""
 
 
 class FrameInfo(Base):

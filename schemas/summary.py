@@ -1,10 +1,13 @@
 """The summary of a run: stable keys, SI units."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from cardan.schemas.base import Base
+
+Measured = float | None
+"""A measured number; null: not finite, as in a run that failed, or not measured yet."""
 
 
 class Open(Base):
@@ -20,30 +23,30 @@ class ReturnedEnergy(Open):
     `simulation.energy_return` is false; trees in free flight keep their kinetic energy.
     """
 
-    sum: float
+    sum: Measured
     """What joints got back: magnitudes over sets of bodies and steps, added up [J]."""
-    net: float
+    net: Measured
     """The same with signs; above zero: equations took more than they gave [J]."""
-    largest_step: float
+    largest_step: Measured
     """The largest of one step [J]."""
-    largest_time: float
+    largest_time: Measured
     """End of that step; 0: nothing was returned [s]."""
-    share: float
+    share: Measured
     """`sum` over the largest kinetic energy, as `max_relative_drift` [-]."""
-    flight: float
+    flight: Measured
     """By how much trees in free flight were scaled: magnitudes, added up [J]."""
 
 
 class EnergySummary(Open):
     """Energies [J] and how well they are kept [-]."""
 
-    initial: float
+    initial: Measured
     """Total energy at the start."""
-    final: float
+    final: Measured
     """Total energy at the end."""
-    max_relative_drift: float
+    max_relative_drift: Measured
     """Largest |E(t) - E(0) - work done + dissipation| over the largest kinetic energy."""
-    balance_error: float
+    balance_error: Measured
     """What the balance of energy, work and dissipation leaves unexplained at the end."""
     returned: ReturnedEnergy | None = None
     """What the drift does not show; none: of a run before it was recorded."""
@@ -52,9 +55,9 @@ class EnergySummary(Open):
 class MomentumSummary(Open):
     """Largest change of momentum, of an isolated scene."""
 
-    max_linear_drift: float
+    max_linear_drift: Measured
     """[kg m/s]."""
-    max_angular_drift: float
+    max_angular_drift: Measured
     """About the origin of W [kg m^2/s]."""
 
 
@@ -63,18 +66,18 @@ class BrokenJoint(Open):
 
     joint: str
     """Its name."""
-    time: float
+    time: Measured
     """End of the step in which it broke [s]."""
-    force: float
+    force: Measured
     """Its reaction then [N], of a gear [N m]."""
 
 
 class JointSummary(Open):
     """Largest errors of the joints, and which of them broke."""
 
-    max_position_error: float
+    max_position_error: Measured
     """[m]."""
-    max_angle_error: float
+    max_angle_error: Measured
     """[rad]."""
     broken: list[BrokenJoint] = Field(default_factory=list)
     """Joints that broke, in the order of the scene."""
@@ -96,7 +99,7 @@ class ContactSummary(Open):
 
     max_count: int
     """Largest number at once."""
-    max_penetration: float
+    max_penetration: Measured
     """Deepest penetration [m]."""
     ignored_overlaps: list[IgnoredOverlap] = Field(default_factory=list)
     """Pairs that do not collide because of `ignore_initial_overlaps`."""
@@ -107,26 +110,26 @@ class SolverSummary(Open):
 
     methods: list[str]
     """Methods that were used."""
-    max_residual: float
+    max_residual: Measured
     """Largest residual, relative [-]."""
-    max_coulomb_error: float
+    max_coulomb_error: Measured
     """Largest violation of Coulomb's law, relative [-]."""
-    mean_iterations: float
+    mean_iterations: Measured
     """Iterations per step."""
 
 
 class TimingSummary(Open):
     """Processing time by phase."""
 
-    total_s: float
+    total_s: Measured
     """Wall clock [s]."""
-    compile_s: float
+    compile_s: Measured
     """Compiling or loading kernels [s]."""
-    per_step_us: float
+    per_step_us: Measured
     """Mean time of a step [us]."""
-    real_time_factor: float
+    real_time_factor: Measured
     """Simulated time over wall clock [-]."""
-    phases: dict[str, float] = Field(default_factory=dict)
+    phases: dict[str, Measured] = Field(default_factory=dict)
     """Mean time per step and phase [us]."""
 
 
@@ -234,5 +237,5 @@ class Summary(Open):
     """Whether the run can be trusted; none: of a run before there were verdicts."""
     verification: Verification | None = None
     """How far the answer depends on the step, with `simulation.verify`."""
-    warnings: list[Any] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
     """What the user should know: the findings in words, and notes."""

@@ -189,7 +189,7 @@ def _good_answers(method: str, path: str, operation: Operation) -> dict[str, Any
     if key in c.MEDIA:
         for status in {"200", "206"} & set(answers):
             answers[status]["content"] = c.MEDIA[key]
-    if path == f"{c.SESSION}/frames":
+    if path.startswith(f"{c.SESSION}/frames"):
         answers["200"]["content"]["application/octet-stream"] = {"schema": c.BINARY}
     if "If-None-Match" in c.request_headers(method, path):
         answers.setdefault("304", {"description": "The client has it already"})

@@ -75,6 +75,7 @@ ANSWERS: Mapping[Key, tuple[int, Any]] = {
     ("get", f"{SESSION}/state"): (200, s.SessionState),
     ("get", f"{SESSION}/summary"): (200, Summary),
     ("get", f"{SESSION}/frames"): (200, s.FramesAnswer),
+    ("get", f"{SESSION}/frames/{{step}}"): (200, s.PastState),
 }
 ANSWER_MODELS: tuple[type[BaseModel], ...] = tuple(
     {model.__name__: model for _, model in ANSWERS.values()}.values()
@@ -112,6 +113,7 @@ RESPONSE_HEADERS: Mapping[str, dict[str, Any]] = {
     "WWW-Authenticate": {"description": "How to authenticate", **TEXT},
     "RateLimit-Policy": {"description": "Quota of the key: units q in w seconds", **TEXT},
     "RateLimit": {"description": "Units r that are left for t seconds", **TEXT},
+    "X-History-Spacing": {"description": "Steps between two kept frames, at most", **NUMBER},
     "X-History-From": {"description": "First kept step", **NUMBER},
     "X-History-To": {"description": "Last kept step", **NUMBER},
 }
@@ -139,6 +141,7 @@ MEDIA: Mapping[Key, dict[str, Any]] = {
         FORMATS[name].media_type: {"schema": {"type": "object"} if name == "json" else BINARY}
         for name in ("parquet", "csv", "json")
     },
+    ("get", f"{SESSION}/bundle"): {"application/zip": {"schema": BINARY}},
     ("get", "/metrics"): {"text/plain": {"schema": {"type": "string"}}},
     ("get", "/v1/verification/plots/{name}"): {"image/svg+xml": {"schema": {"type": "string"}}},
     **{key: {"text/event-stream": {"schema": {"type": "string"}}} for key in EVENTS},
@@ -205,5 +208,5 @@ def response_headers(method: str, path: str, status: str) -> list[str]:
     if key in FILES and status in ("206", "416"):
         names.append("Content-Range")
     if path == f"{SESSION}/frames" and status == "200":
-        names += ["X-History-From", "X-History-To"]
+        names += ["X-History-From", "X-History-To", "X-History-Spacing"]
     return names

@@ -177,7 +177,7 @@ def test_a_lost_answer_creates_nothing_twice(server):
     thread = threading.Thread(target=proxy.serve_forever)
     thread.start()
     try:
-        with Client(f"http://127.0.0.1:{proxy.server_port}", headers=None) as client:
+        with Client(f"http://127.0.0.1:{proxy.server_port}") as client:
             result = client.run(DROP)
         assert [result.id] == handler.lost
     finally:

@@ -21,9 +21,11 @@ pytestmark = pytest.mark.e2e
 
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "3")
 # answers without an end
+RESOURCES = "^/v1/(simulations|batches|sessions)"
 ENDLESS = "/events$"
 IDS = re.compile(r"(?:sim|batch|ses|snap)_[^/:]+")
-ANY: list[str] = []
+# values of variations are of any kind
+ANY = ["Variation/values/oneOf/0/items"]
 
 
 @pytest.fixture(scope="module")
@@ -81,18 +83,16 @@ def answers(server):
 def test_every_operation_answers_as_the_document_says(asked):
     ask(asked, "--phases", "fuzzing", "--max-examples", EXAMPLES)
     counted = answers(asked)
-    for method, place in (
-        ("POST", "/v1/complementarity"),
-        ("POST", "/v1/scenes:validate"),
-        ("POST", "/v1/dynamics/forward"),
-    ):
-        assert counted[method, place, 2], (method, place)
+    assert counted["POST", "/v1/scenes:validate", 2]
+    assert any(counted[key] for key in counted if "/dynamics/" in key[1] and key[2] == 2)
+    assert not [key for key in counted if key[2] == 5]
 
 
 def test_every_kind_of_resource_is_created_used_and_deleted(asked):
     chains = str(10 * int(EXAMPLES))
     hooks = "tests.service.contract_hooks"
-    ask(asked, "--phases", "stateful", "--mode", "positive", "--max-examples", chains, hooks=hooks)
+    limits = ["--mode", "positive", "--max-examples", chains, "--include-path-regex", RESOURCES]
+    ask(asked, "--phases", "stateful", *limits, hooks=hooks)
     counted = answers(asked)
     # a run that never got past 404 would prove nothing
     for kind in ("simulations", "batches", "sessions"):
@@ -150,7 +150,6 @@ def test_every_body_is_typed(document):
         for part, place in parts(schema, name)
         if is_untyped(part)
     ]
-    # values of variations and overrides are of any kind
     assert untyped == ANY
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
