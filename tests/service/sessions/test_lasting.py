@@ -12,7 +12,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from cardan.schemas.frame import BlockTag, decode_frame
-from cardan.service.sessions.folder import sealed, unsealed
+from cardan.service.sessions.bundle import replay
+from cardan.service.sessions.folder import FolderError, sealed, unsealed
 from cardan.service.sessions.supervisor import Watch
 from tests.service.real_server import Server
 
@@ -278,6 +279,27 @@ def test_a_command_is_done_once_when_the_worker_dies_at_any_moment(tmp_path: Pat
         log = service.http.get(f"/sessions/{session}/commands").json()["items"]
         assert [one["number"] for one in log] == list(range(1, 10))
         assert hash_at_the_end(service.http, session) == expected
+
+
+def test_a_bundle_is_computed_again_to_the_same_bits(service: Service):
+    session = service.create(SHORT)
+    with service.watch(session) as viewer:
+        steer(viewer)
+        viewer.do("reset")
+        steer(viewer)
+        viewer.do("step", n=77)
+    step = service.state(session)["step"]
+    wait_until(
+        lambda: (1, step) in service.sessions.get(session).folder.key_moments(), "a key frame"
+    )
+    expected = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+    answer = service.http.get(f"/sessions/{session}/bundle")
+    assert answer.headers["content-type"] == "application/zip"
+    found = replay(answer.content)
+    assert (found.step, found.state_hash, found.kept_hash) == (step, expected, expected)
+    with pytest.raises(FolderError, match="no bundle"):
+        replay(answer.content[:-200])
+    service.http.delete(f"/sessions/{session}")
 
 
 def test_the_process_of_the_past_is_replaced_when_it_dies(service: Service, session: str):
