@@ -69,6 +69,7 @@ def test_a_stopped_service_leaves_sessions_that_go_on(tmp_path: Path, expected: 
         log = service.http.get(f"/sessions/{session}/commands").json()["items"]
         gone = service.create()
         service.http.delete(f"/sessions/{gone}").raise_for_status()
+        kept = service.http.post(f"/sessions/{session}:snapshot").json()
         running = service.create(paused=False)
         wait_until(lambda: service.state(running)["step"] > 100, "it runs")
     with serving(tmp_path) as service:
@@ -99,6 +100,10 @@ def test_a_stopped_service_leaves_sessions_that_go_on(tmp_path: Path, expected: 
             assert (viewer.welcome["step"], viewer.welcome["state"]) == (600, "paused")
         state = service.http.get(f"/sessions/{session}/state").json()
         assert state["state_hash"] == before["state_hash"]
+        assert hash_at_the_end(service.http, session) == expected
+        assert service.http.get(f"/sessions/{session}/snapshots").json()["items"] == [kept]
+        back = service.http.post(f"/sessions/{session}:restore", json={"snapshot": kept["id"]})
+        assert (back.json()["step"], back.json()["epoch"]) == (600, 1)
         assert hash_at_the_end(service.http, session) == expected
         # what ran goes on when somebody looks
         step = service.state(running)["step"]
