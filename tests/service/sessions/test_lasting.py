@@ -327,7 +327,7 @@ def test_the_process_of_the_past_is_replaced_when_it_dies(service: Service, sess
 
 def test_a_session_of_another_engine_says_so(tmp_path: Path):
     with serving(tmp_path) as service:
-        session = service.create()
+        damaged, session = service.create(), service.create()
         service.http.post(f"/sessions/{session}:step").raise_for_status()
     for key in (tmp_path / "sessions" / session / "keys").iterdir():
         data = key.read_bytes()
@@ -336,7 +336,11 @@ def test_a_session_of_another_engine_says_so(tmp_path: Path):
         at = content.index(b"engine ") + len(b"engine ")
         key.write_bytes(sealed(content[:at] + b"0123456789abcdef" + content[at + 16 :]))
     (tmp_path / "sessions" / "rubbish").mkdir()
+    (tmp_path / "sessions" / damaged / "scene.json").unlink()
     with serving(tmp_path) as service:
+        gone = service.http.get(f"/sessions/{damaged}")
+        assert (gone.status_code, gone.json()["reason"]) == (410, "damaged")
+        assert "scene.json" in gone.json()["detail"]
         assert service.state(session)["state"] == "stored"
         answer = service.http.post(f"/sessions/{session}:resume")
         assert answer.status_code == 409
@@ -345,4 +349,6 @@ def test_a_session_of_another_engine_says_so(tmp_path: Path):
         assert "engine" in found["failure"]["detail"]
         assert service.http.get(f"/sessions/{session}/scene").status_code == 200
         assert service.http.delete(f"/sessions/{session}").status_code == 204
-    assert sorted(path.name for path in (tmp_path / "sessions").iterdir()) == ["closed.json"]
+    assert sorted(path.name for path in (tmp_path / "sessions").iterdir()) == sorted(
+        ["closed.json", damaged]
+    )
