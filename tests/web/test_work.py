@@ -179,7 +179,7 @@ def test_a_moment_is_handed_on(page: Any, shown: Shown, browser: Any, tmp_path: 
     page.get_by_role("button", name="Rate", exact=True).click()
     shown.wait("cardan.pinned()[0]?.title === 'Rate of main [rad/s]'")
     press_in_stage(page, "w")
-    page.get_by_role("button", name="View from plus x").click()
+    page.get_by_role("button", name="View from plus x").press("Enter")
     press_in_stage(page, "ArrowLeft")
     shown.wait("cardan.shown().mode === 'history'")
     step = shown.now()["step"]
@@ -246,6 +246,7 @@ def test_the_script_runs(page: Any, shown: Shown) -> None:
 
 
 def test_channels_are_pinned_and_have_tables(page: Any, shown: Shown) -> None:
+    page.set_viewport_size({**SMALL, "height": 720})  # lower windows show no plots
     shown.open("double-pendulum")
     page.locator("#outline").get_by_role("button", name="lower").first.click()
     page.get_by_role("button", name="Position [m]").click()
@@ -282,7 +283,7 @@ def test_channels_are_pinned_and_have_tables(page: Any, shown: Shown) -> None:
 def test_commands_are_found_by_a_few_letters(page: Any, shown: Shown) -> None:
     shown.open("box-tower")
     page.keyboard.press("Control+k")
-    search = page.get_by_role("combobox")
+    search = page.get_by_role("combobox", name="Search commands")
     search.fill("box-3 body")
     page.keyboard.press("Enter")
     playwright_api.expect(page.locator(".inspector-name")).to_have_text("box-3")
@@ -309,7 +310,7 @@ def test_a_scene_is_judged_before_it_runs(page: Any, shown: Shown) -> None:
     page.locator("#scene-text").fill(json.dumps(OVERLAP))
     preview = page.locator("#scene-preview")
     playwright_api.expect(preview).to_contain_text("Degrees of freedom12")
-    playwright_api.expect(preview).to_contain_text("left and right by 200 mm")
+    playwright_api.expect(preview).to_contain_text("left and right by 200.0 mm")
     page.locator("#scene-text").fill("{")
     playwright_api.expect(preview).to_be_empty()
 
