@@ -12,6 +12,9 @@ const MAX_FRAMES = 1800;
 const FRAMES_PER_SECOND = 60;
 /** ms between two looks at a run that goes on */
 const AGAIN_MS = 2000;
+/** s between two frames of the ghost beyond which frames in between are asked for one by one, and how many of them */
+const GAP = 0.05;
+const MAX_ASKED = 120;
 
 export class Comparison {
   /** @param {import("./main.js").Page} page */
@@ -44,9 +47,18 @@ export class Comparison {
     if (!before || this.page.session !== session) return;
     const steps = Math.max(1, before.step - origin.step);
     const stride = Math.max(1, Math.ceil((steps * session.dt * FRAMES_PER_SECOND) / MAX_FRAMES));
-    const frames = await api.getFrames(origin.session, origin.step, null, stride).catch(() => []);
-    if (this.page.session !== session || !frames.length) return;
-    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, frames));
+    const kept = await api.getFrames(origin.session, origin.step, null, stride).catch(() => []);
+    // a run that was stepped, or ran fast, has few frames: those in between are simulated again
+    const known = kept.map((frame) => frame.step);
+    const missing = between(origin.step, before.step, Math.max(1, Math.round(GAP / session.dt)), known);
+    for (const step of missing) {
+      const frame = await api.getFrame(origin.session, step).catch(() => null);
+      if (this.page.session !== session) return;
+      if (frame) kept.push(frame);
+    }
+    if (this.page.session !== session || !kept.length) return;
+    kept.sort((a, b) => a.step - b.step);
+    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
   }
 
   /** @param {Track} track */
@@ -77,4 +89,19 @@ export class Comparison {
     this.page.charts.compare(null);
     this.page.backfill();
   }
+}
+
+/**
+ * Steps to ask for so that no two are farther apart than a gap.
+ * @param {number} from @param {number} to @param {number} gap steps @param {number[]} known steps, ascending
+ * @returns {number[]}
+ */
+function between(from, to, gap, known) {
+  /** @type {number[]} */
+  const missing = known[0] === from ? [] : [from];
+  const ends = [from, ...known.filter((step) => step > from), to];
+  for (let i = 1; i < ends.length; i += 1) {
+    for (let step = ends[i - 1] + gap; step < ends[i] && missing.length < MAX_ASKED; step += gap) missing.push(step);
+  }
+  return missing;
 }
