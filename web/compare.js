@@ -45,12 +45,18 @@ export class Comparison {
     this.loaded = performance.now();
     const before = await api.getSession(origin.session).catch(() => null);
     if (!before || this.page.session !== session) return;
+    // what is known of it already stays
+    const old = page.view.ghost?.track.frames ?? [];
+    if (old.length && before.step <= old[old.length - 1].step) return;
     const steps = Math.max(1, before.step - origin.step);
     const stride = Math.max(1, Math.ceil((steps * session.dt * FRAMES_PER_SECOND) / MAX_FRAMES));
-    const kept = await api.getFrames(origin.session, origin.step, null, stride).catch(() => []);
+    const since = old[old.length - 1]?.step ?? origin.step - 1;
+    /** @type {import("./types.js").Frame[]} */
+    const sent = await api.getFrames(origin.session, since + 1, null, stride).catch(() => []);
+    const kept = [...old, ...sent];
     // a run that was stepped, or ran fast, has few frames: those in between are simulated again
     const known = kept.map((frame) => frame.step);
-    const missing = between(origin.step, before.step, Math.max(1, Math.round(GAP / session.dt)), known);
+    const missing = between(Math.max(origin.step, since), before.step, Math.max(1, Math.round(GAP / session.dt)), known);
     for (const step of missing) {
       const frame = await api.getFrame(origin.session, step).catch(() => null);
       if (this.page.session !== session) return;
@@ -98,7 +104,7 @@ export class Comparison {
  */
 function between(from, to, gap, known) {
   /** @type {number[]} */
-  const missing = known[0] === from ? [] : [from];
+  const missing = known.includes(from) ? [] : [from];
   const ends = [from, ...known.filter((step) => step > from), to];
   for (let i = 1; i < ends.length; i += 1) {
     for (let step = ends[i - 1] + gap; step < ends[i] && missing.length < MAX_ASKED; step += gap) missing.push(step);
