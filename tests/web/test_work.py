@@ -364,3 +364,34 @@ def test_a_finger_that_rests_pulls_and_one_that_moves_turns(browser: Any, server
     playwright_api.expect(phone.locator("#grab-force")).to_be_hidden()
     shown.close()
     context.close()
+
+
+def test_another_setting_is_compared_as_a_ghost(page: Any, shown: Shown) -> None:
+    """Maximal and joint coordinates: the ghost is where the other run was at this time."""
+    made = httpx.post(
+        f"{shown.server}/v1/sessions",
+        json={"scene": "double-pendulum", "overrides": SHORT, "paused": True},
+        timeout=60,
+    )
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.pose('lower')")
+    shown.post("step", n=200)
+    shown.wait("cardan.shown().step === 200")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Compare with")
+    dialog.get_by_role("button", name="Joint coordinates").click()
+    playwright_api.expect(dialog).to_be_hidden()
+    playwright_api.expect(page.locator("#compare-words")).to_contain_text("Joint coordinates")
+    newest = httpx.get(f"{shown.server}/v1/simulations", timeout=60).json()["items"][0]
+    scene = httpx.get(f"{shown.server}/v1/simulations/{newest['id']}/scene", timeout=60).json()
+    assert scene["simulation"]["formulation"] == "reduced"
+    recorded = table(shown.server, newest["id"])
+    lower = recorded["body"] == "lower"
+    time = shown.now()["time"]
+    expected = [
+        np.interp(time, recorded["time"][lower], recorded[k][lower]) for k in ("px", "py", "pz")
+    ]
+    shown.wait("cardan.ghost('lower')")
+    assert page.evaluate("cardan.ghost('lower')") == pytest.approx(expected, abs=1e-6)
+    page.get_by_role("button", name="Hide").click()
+    shown.wait("cardan.ghost('lower') === null")
