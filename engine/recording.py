@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class Recording:
         kept = range(len(names)) if record.bodies is None else map(names.index, record.bodies)
         self._bodies = np.array(sorted(kept), np.int64)
         self._events: list[NDArray[np.void]] = []
+        self._saved_events = 0
         self._sampler = Sampler(
             self._channels,
             self._bodies,
@@ -91,6 +92,26 @@ class Recording:
         """Record the current state."""
         self._simulation.sampler = self._sampler
         self._simulation.sample()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Frames and contacts so far."""
+        return self._sampler.n_frames, self._sampler.n_contacts
+
+    def part(self, since: tuple[int, int]) -> Table:
+        """What was recorded since the recording had this size; with events since the last call.
+
+        `restore` takes the parts of a whole recording.
+        """
+        self._events.append(self._simulation.events())
+        events, self._saved_events = self._events[self._saved_events :], len(self._events)
+        return {**self._sampler.part(since), "events": np.concatenate(events)}
+
+    def restore(self, parts: Sequence[Mapping[str, NDArray[Any]]]) -> None:
+        """Have what the parts have, and no more; the simulation is where they end."""
+        self._sampler.restore(parts)
+        self._events = [part["events"].astype(EVENT_DTYPE) for part in parts]
+        self._saved_events = len(self._events)
 
     def _part(self, name: str) -> NDArray[Any]:
         """The frames so far of an array of the samples."""

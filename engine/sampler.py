@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.sampling import write_one_sample
-from cardan.engine.build.samples import grown_samples, sample_arrays
+from cardan.engine.build.samples import BY_CONTACT, FIXED, grown_samples, sample_arrays
 from cardan.engine.compiler.handles import hold
 from cardan.engine.world.samples import N_CONTACTS, N_FRAMES, Samples
 from cardan.engine.world.world import World
@@ -39,6 +39,11 @@ class Sampler:
         """Frames so far."""
         return int(self.samples.count[N_FRAMES])
 
+    @property
+    def n_contacts(self) -> int:
+        """Contacts of all frames so far."""
+        return int(self.samples.count[N_CONTACTS])
+
     def next_due(self, step: int) -> int | None:
         """The first due step after `step`."""
         due = self.samples.due
@@ -48,6 +53,37 @@ class Sampler:
     def begin_timing(self) -> None:
         """The phases of steps are counted from zero again."""
         self.samples.phases_before.fill(0)
+
+    def part(self, since: tuple[int, int]) -> dict[str, NDArray[np.generic]]:
+        """Frames from number `since[0]` on, and contacts from number `since[1]` on: a copy."""
+        samples, (frame, contact) = self.samples, since
+        n_frames, n_contacts = self.n_frames, self.n_contacts
+        found: dict[str, NDArray[np.generic]] = {}
+        for name, array in zip(samples._fields, samples, strict=True):
+            if name in FIXED:
+                continue
+            first, end = (contact, n_contacts) if name in BY_CONTACT else (frame, n_frames)
+            found[name] = array[first:end].copy()
+        return found
+
+    def restore(self, parts: Sequence[Mapping[str, NDArray[np.generic]]]) -> None:
+        """Have the frames of parts, one after another, and no others."""
+        n_frames = sum(len(part["time"]) for part in parts)
+        n_contacts = sum(len(part["contact"]) for part in parts)
+        samples = self.samples
+        self._adopt(
+            grown_samples(
+                samples,
+                max(n_frames, len(samples.time)),
+                max(n_contacts, len(samples.contact)),
+            )
+        )
+        for name, array in zip(self.samples._fields, self.samples, strict=True):
+            if name not in FIXED and len(array):
+                rows = np.concatenate([part[name] for part in parts])
+                array[: len(rows)] = rows
+        self.samples.count[:] = 0
+        self.samples.count[N_FRAMES], self.samples.count[N_CONTACTS] = n_frames, n_contacts
 
     def write(self, world: World, held: World) -> None:
         """Record the current state; `held` is the handle of the world."""

@@ -17,7 +17,7 @@ BatchStatus = Literal[
     "queued", "running", "cancelling", "succeeded", "partially_succeeded", "failed", "cancelled"
 ]
 SessionState = Literal[
-    "starting", "running", "paused", "finished", "failed", "recovering", "closed"
+    "starting", "running", "paused", "finished", "failed", "recovering", "closed", "stored"
 ]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from cardan.schemas.base import Base, op_tag
-from cardan.schemas.quantities import Count, Index, Name, NonNegative, Number, Vec3
+from cardan.schemas.quantities import Boolean, Count, Index, Name, NonNegative, Number, Vec3
 
 
 class CommandBase(Base):
@@ -141,6 +141,8 @@ class Seek(CommandBase):
     op: Literal["seek"]
     step: Index
     """Step to show."""
+    exact: Boolean = False
+    """Whether it is computed again if no frame of it is kept; else the kept one before it."""
 
 
 class Live(CommandBase):

@@ -21,6 +21,7 @@ from cardan.service.api import (
     problems,
     queries,
     scenes,
+    session_history,
     sessions,
     simulations,
     stream,
@@ -31,7 +32,7 @@ from cardan.service.api.layers import BodyLayer, GuardLayer, RequestLayer
 from cardan.service.openapi import openapi_document
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
-from cardan.service.sessions import Sessions
+from cardan.service.sessions import SessionOptions, Sessions
 from cardan.service.settings import Settings
 
 DESCRIPTION = (
@@ -72,6 +73,7 @@ def create_app(settings: Settings) -> FastAPI:
         batches,
         dynamics,
         sessions,
+        session_history,
         queries,
         complementarity,
         stream,
@@ -86,11 +88,13 @@ def create_app(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     settings: Settings = app.state.settings
-    live = Sessions(
+    options = SessionOptions(
         idle_seconds=settings.session_idle_s,
         max_sessions=settings.max_sessions,
+        history_bytes=settings.session_history_bytes,
         worker_memory_bytes=settings.worker_memory_bytes,
     )
+    live = Sessions(settings.data / "sessions", options)
     launcher = WorkerLauncher()
     services = Services(settings, launcher)
     app.state.services = services

@@ -9,6 +9,7 @@ import sys
 
 # what workers run, imported before the fork
 import cardan.service.compute.worker
+import cardan.service.sessions.replay_worker
 import cardan.service.sessions.worker
 import cardan.service.simulations.worker  # noqa: F401
 from cardan import engine

@@ -20,9 +20,11 @@ from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog, Row
 from cardan.service.simulations.changes import Changes
+from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replay, ReplayError
+from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.tables import UnknownVersionError, open_database
 
 # niceness of the processes that run simulations: requests get the processor first
@@ -47,7 +49,13 @@ class Services:
             raise SettingsError(
                 f"The database {settings.database} cannot be used: {error}"
             ) from error
-        self.queue = Queue(self._engine, lease_s=settings.lease_s, changed=self.changes.publish)
+        self.checkpoints = Checkpoints(settings.data / "checkpoints")
+        self.queue = Queue(
+            self._engine,
+            lease_s=settings.lease_s,
+            changed=self.changes.publish,
+            progressed=lambda run_id, attempt: self.checkpoints.of(run_id, attempt).progressed,
+        )
         self.admission = Admission(
             self._engine,
             most_queued=settings.max_queued,
@@ -63,25 +71,23 @@ class Services:
             slots=settings.workers,
             results=settings.results,
             limits=replace(limits, nice=RUNS_BEHIND),
+            checkpoints=self.checkpoints,
+            checkpoint_s=settings.checkpoint_s,
             silence_s=settings.silence_s,
             stop_grace_s=settings.stop_grace_s,
         )
         self.dispatcher = Dispatcher(self.queue, options, launcher)
-        lanes = PoolOptions(
-            small=settings.small_scene_workers,
-            large=settings.large_scene_workers,
-            dynamics=settings.dynamics_workers,
-            problems=settings.problem_workers,
-            files=settings.file_workers,
-            small_bytes=settings.small_scene_bytes,
-            answer_s=settings.answer_s,
-        )
-        self.compute = ComputePool(launcher, limits, lanes)
+        self.compute = ComputePool(launcher, limits, _lanes(settings))
         self.downloads = Downloads(
             settings.data / "downloads",
             self.compute,
             settings.download_bytes,
             settings.kept_download_bytes,
+        )
+
+        keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
+        self.retention = Retention(
+            self.queue, self.catalog, settings.results, keep, self.discard_result
         )
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -91,13 +97,15 @@ class Services:
         # the folder is locked, so no other process holds a run
         self.queue.recover(everything=True)
         self.queue.forget_old_keys(self.settings.idempotency_s)
-        self.admission.forget_kind("ses_")
         sweep(self.settings.results, self.queue.referenced_results())
+        self.checkpoints.sweep(self.queue.unfinished())
         self.dispatcher.start()
+        self.retention.start()
 
     def close(self) -> None:
         """Stop working; running runs go back to the queue."""
         self.dispatcher.stop()
+        self.retention.stop()
         self.compute.close()
         self._engine.dispose()
         self._lock.close()
@@ -136,8 +144,9 @@ class Services:
         return folder
 
     def discard_result(self, name: str | None) -> None:
-        """Remove a result that no row refers to any more."""
+        """Remove a result that no row refers to any more, and downloads that were made of it."""
         if name:
+            self.downloads.forget(name)
             shutil.rmtree(self.settings.results / name, ignore_errors=True)
 
 
@@ -152,6 +161,18 @@ def opened(settings: Settings) -> Iterator[Services]:
         yield services
     finally:
         services.close()
+
+
+def _lanes(settings: Settings) -> PoolOptions:
+    return PoolOptions(
+        small=settings.small_scene_workers,
+        large=settings.large_scene_workers,
+        dynamics=settings.dynamics_workers,
+        problems=settings.problem_workers,
+        files=settings.file_workers,
+        small_bytes=settings.small_scene_bytes,
+        answer_s=settings.answer_s,
+    )
 
 
 def _lock_folder(settings: Settings) -> IO[bytes]:

@@ -51,6 +51,8 @@ class Settings(BaseModel):
     max_sessions: int = Field(16, ge=0)
     session_idle_s: float = Field(1800.0, gt=0.0)
     """A session without viewers and requests ends after this time."""
+    session_history_bytes: int = Field(256 * 1024**2, ge=1024**2)
+    """Key frames of one session; beyond it they are thinned."""
     max_queued: int = Field(100_000, ge=1)
     max_batch_runs: int = Field(10_000, ge=1)
     max_body_bytes: int = Field(64 * 1024**2, ge=1024)
@@ -73,6 +75,12 @@ class Settings(BaseModel):
     small_scene_bytes: int = Field(64 * 1024, ge=1024)
     answer_s: float = Field(60.0, gt=0.0)
     """A validation or a computation that takes longer is ended."""
+    kept_run_s: float | None = Field(None, gt=0.0)
+    """Ended simulations and batches are deleted at this age; by default never."""
+    kept_recording_bytes: int | None = Field(None, ge=0)
+    """Beyond it the oldest recordings are removed, and simulated again when they are asked for."""
+    checkpoint_s: float = Field(5.0, gt=0.0)
+    """A run leaves a checkpoint after this time of work, and again whenever it has passed."""
     lease_s: float = Field(60.0, gt=0.0)
     silence_s: float = Field(60.0, gt=0.0)
     stop_grace_s: float = Field(5.0, gt=0.0)

@@ -1,19 +1,16 @@
 """Live sessions over HTTP: create, inspect, control; frames are sent by `stream.py`."""
 
-from collections.abc import AsyncIterator
-from struct import Struct
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-import orjson
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from pydantic import Field
 
 from cardan.schemas import Fault
 from cardan.schemas.api import SessionInfo
 from cardan.schemas.base import Base
-from cardan.schemas.frame import BlockTag, decode_frame
 from cardan.schemas.quantities import Boolean, Text
 from cardan.service.api.dependencies import (
     PROBLEMS,
@@ -32,7 +29,6 @@ from cardan.service.sessions import LiveSession, Plan, Sessions
 from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import check_series, parse_command
 from cardan.service.sessions.states import Phase
-from cardan.service.streams.codec import SharedFrame
 
 router = APIRouter(
     prefix="/sessions",
@@ -41,9 +37,29 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
-FRAME_LENGTH = Struct("<I")
-MAX_JSON_FRAMES = 2000
-OCTETS = "application/octet-stream"
+
+class Fork(Base):
+    """The moment at which a session was forked from another."""
+
+    session: str
+    """The other session."""
+    epoch: int
+    """Its epoch."""
+    step: int
+    """Its step."""
+    time: float
+    """Simulated time [s]."""
+
+
+class KeptHistory(Base):
+    """The past of the present epoch."""
+
+    from_step: int
+    """First step that can be shown."""
+    to_step: int
+    """Last step that can be shown."""
+    spacing: int
+    """Steps between two frames that are kept for the timeline, at most."""
 
 
 class SessionView(SessionInfo):
@@ -61,6 +77,10 @@ class SessionView(SessionInfo):
     """Connections of the socket."""
     restarts: int
     """Workers that were lost and replaced."""
+    forked_from: Fork | None
+    """The moment of another session at which this one began."""
+    history: KeptHistory
+    """Steps that can be shown and forked."""
 
 
 class SessionPage(Base):
@@ -104,9 +124,22 @@ async def create(
 ) -> SessionView:
     """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
     body = await read_bytes(request)
+    return await once(
+        request, response, (sessions, services), lambda: _created(body, sessions, services)
+    )
+
+
+async def once(
+    request: Request,
+    response: Response,
+    rooms: tuple[Sessions, Services],
+    make: Callable[[], Awaitable[LiveSession]],
+) -> SessionView:
+    """Make a session, or find the one that a request with the same key made."""
+    sessions, services = rooms
     async with ticket(request, services) as granted:
         if granted.replayed is None:
-            session = await _created(body, sessions, services)
+            session = await make()
             await run_sync(services.admission.bind, granted.key, session.id)
             granted.used = True
         else:
@@ -154,7 +187,7 @@ async def change(request: Request, session: TheSession) -> SessionView:
     asked = read_request(SessionPatch, await read_body(request))
     given = asked.model_fields_set
     if "name" in given:
-        session.name = asked.name
+        session.change_about(name=asked.name)
     if "speed" in given:
         await session.command("speed", {"factor": asked.speed})
     if "paused" in given and asked.paused is not None:
@@ -199,8 +232,9 @@ async def reset(session: TheSession) -> SessionView:
 @router.post("/{session_id}:step")
 async def step(request: Request, session: TheSession) -> dict[str, Any]:
     """Do n steps and pause: {n, sample_every?}; with sample_every, also return the series."""
-    body = await _optional_body(request)
+    body = await optional_body(request)
     op, arguments = parse_command({**body, "op": "step"})
+    await session.open()
     check_series(arguments, len(session.progress.body_names))
     return tell(await session.command(op, arguments))
 
@@ -222,7 +256,7 @@ class RestoreRequest(Base):
 async def restore(request: Request, session: TheSession) -> SessionView:
     """Restore a stored snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
-    data = session.snapshots.get(asked.snapshot).data
+    data = await run_sync(session.snapshots.data, asked.snapshot)
     await session.command("restore", {"snapshot": asked.snapshot}, body=data)
     return describe(session)
 
@@ -238,6 +272,7 @@ async def command(request: Request, session: TheSession) -> dict[str, Any]:
     """Execute any command of the socket that concerns the run: {op, ...}."""
     document = await read_body(request)
     op, arguments = parse_command(document)
+    await session.open()
     check_series(arguments, len(session.progress.body_names))
     result = tell(await session.command(op, arguments))
     return {**result, "id": document["id"]} if "id" in document else result
@@ -252,7 +287,8 @@ async def commands(session: TheSession) -> dict[str, Any]:
 @router.get("/{session_id}/scene")
 async def scene(session: TheSession) -> Response:
     """The scene of the session, overrides and defaults filled in."""
-    return Response(session.plan.scene, media_type="application/json")
+    text = await run_sync(session.folder.scene)
+    return Response(text, media_type="application/json")
 
 
 @router.get("/{session_id}/state")
@@ -266,39 +302,6 @@ async def state(session: TheSession) -> dict[str, Any]:
 async def summary(session: TheSession) -> dict[str, Any]:
     """The summary of the run so far."""
     return (await session.command("summary")).value or {}
-
-
-@router.get(
-    "/{session_id}/frames",
-    responses={200: {"content": {OCTETS: {}, "application/json": {}}}},
-)
-async def frames(
-    request: Request,
-    session: TheSession,
-    first: Annotated[int | None, Query(alias="from", ge=0, description="first step")] = None,
-    last: Annotated[int | None, Query(alias="to", ge=0, description="last step")] = None,
-    stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
-) -> Response:
-    """The recent past. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
-
-    `X-History-From` and `X-History-To` are the first and last stored step.
-    """
-    chosen = session.history.between(first, last, stride)
-    kept = session.history.range
-    headers = {} if kept is None else {"X-History-From": str(kept[0]), "X-History-To": str(kept[1])}
-    if OCTETS in request.headers.get("accept", ""):
-        return StreamingResponse(_octets(chosen), media_type=OCTETS, headers=headers)
-    if len(chosen) > MAX_JSON_FRAMES:
-        hint = f"Take a larger stride, fewer steps, or Accept: {OCTETS}."
-        detail = f"{len(chosen)} frames are asked for as JSON; the limit is {MAX_JSON_FRAMES}."
-        raise ProblemError(413, "too_many_frames", f"{detail} {hint}")
-    found = {
-        "epoch": session.epoch,
-        "from": None if kept is None else kept[0],
-        "to": None if kept is None else kept[1],
-        "frames": [_frame_json(frame) for frame in chosen],
-    }
-    return Response(orjson.dumps(found), media_type="application/json", headers=headers)
 
 
 def describe(session: LiveSession) -> SessionView:
@@ -320,6 +323,8 @@ def describe(session: LiveSession) -> SessionView:
             "epoch": session.epoch,
             "viewers": len(session.fanout),
             "restarts": session.restarts,
+            "forked_from": session.about.forked_from,
+            "history": session.kept_history,
             "created_at": moment(session.created_at),
             "failure": session.failure,
             "links": {
@@ -344,39 +349,11 @@ def tell(result: Result) -> dict[str, Any]:
     }
 
 
-async def _optional_body(request: Request) -> dict[str, Any]:
+async def optional_body(request: Request) -> dict[str, Any]:
+    """Return the object of a body that may be left out. Raises ProblemError."""
     if not await request.body():
         return {}
     document = await read_body(request)
     if not isinstance(document, dict):
         raise ProblemError(422, "invalid_request", "The body must be a JSON object.")
     return document
-
-
-async def _octets(chosen: list[SharedFrame]) -> AsyncIterator[bytes]:
-    for frame in chosen:
-        data = frame.encode()
-        yield FRAME_LENGTH.pack(len(data)) + data
-
-
-def _frame_json(shared: SharedFrame) -> dict[str, Any]:
-    frame = decode_frame(shared.encode())
-    found: dict[str, Any] = {
-        "step": frame.header.step,
-        "time": frame.header.time,
-        "epoch": frame.header.epoch,
-        "sequence": frame.header.sequence,
-    }
-    for tag, table in frame.blocks.items():
-        rows = table.tolist()
-        names = table.dtype.names or ()
-        if tag is BlockTag.POSES:
-            found["poses"] = rows
-        elif tag in (BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.GRAB):
-            values = (v.tolist() if hasattr(v, "tolist") else v for v in rows[0])
-            found[tag.name.lower()] = dict(zip(names, values, strict=True))
-        elif tag is BlockTag.STATE_HASH:
-            found["state_hash"] = f"{rows[0][0]:016x}"
-        else:
-            found[tag.name.lower()] = [dict(zip(names, row, strict=True)) for row in rows]
-    return found

@@ -8,6 +8,7 @@ Every viewer may send commands; those of all clients enter one queue in order of
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,11 +25,13 @@ from cardan.service.api.problems import (
     request_id_of,
 )
 from cardan.service.api.sessions import tell
-from cardan.service.errors import ServiceError
+from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.sessions import LiveSession, Sessions
 from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
-from cardan.service.streams.codec import CHANNELS
+from cardan.service.sessions.replay_messages import FrameAt
+from cardan.service.streams import codec
+from cardan.service.streams.codec import CHANNELS, SharedFrame
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
 
 router = APIRouter()
@@ -38,7 +41,7 @@ MAX_TEXT_BYTES = 64 * 1024
 HELLO_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 MAX_IN_FLIGHT = 256
-WRONG_PROTOCOL, NO_HELLO, NO_SESSION = 4400, 4408, 4404
+WRONG_PROTOCOL, NO_HELLO, NO_SESSION, SESSION_OVER = 4400, 4408, 4404, 4410
 UNSUPPORTED_DATA, POLICY_VIOLATION, TOO_BIG = 1003, 1008, 1009
 STREAM_MODELS: dict[str, type[CommandBase]] = {**MODELS, **VIEWER_MODELS}
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -70,6 +73,7 @@ async def stream(socket: WebSocket, session_id: str) -> None:
             raise ClosedError(WRONG_PROTOCOL, reason)
         session = _session(socket, session_id)
         hello = await _hello(socket)
+        await session.open()
         viewer = Viewer(_client_id(hello), clock.monotonic)
         await _Connection(socket, session, viewer).run(hello)
     except ClosedError as closed:
@@ -96,8 +100,10 @@ class _Connection:
 
     def __init__(self, socket: WebSocket, session: LiveSession, viewer: Viewer) -> None:
         self._socket = socket
+        self._sessions: Sessions = socket.app.state.sessions
         self._session = session
         self._viewer = viewer
+        self._sought: tuple[asyncio.Task[None], Any] | None = None
         self._in_flight: set[asyncio.Task[None]] = set()
 
     async def run(self, hello: dict[str, Any]) -> None:
@@ -123,8 +129,7 @@ class _Connection:
 
     def _welcome(self, resume: Any) -> None:
         session, viewer = self._session, self._viewer
-        progress, kept = session.progress, session.history.range
-        history = None if kept is None else {"from_step": kept[0], "to_step": kept[1]}
+        progress = session.progress
         message: dict[str, Any] = {
             "op": "welcome",
             "protocol": PROTOCOL,
@@ -140,7 +145,8 @@ class _Connection:
             "failure": session.failure,
             "role": "control",
             "client_id": viewer.client_id,
-            "history": history,
+            "history": session.kept_history,
+            "forked_from": session.about.forked_from,
             "channels": sorted(CHANNELS),
             "limits": {"window": WINDOW, "max_hz": MAX_HZ, "queued_messages": MAX_TEXTS},
             "body_names": progress.body_names,
@@ -223,8 +229,10 @@ class _Connection:
     def _command(self, message: dict[str, Any], request_id: Any) -> None:
         op, arguments = parse_command(message, STREAM_MODELS)
         check_series(arguments, len(self._session.progress.body_names))
+        if op in VIEWER_MODELS:
+            self._give_up_seek()
         if op == "seek":
-            self._answer(request_id, self._seek(arguments["step"]))
+            self._seek(arguments["step"], arguments["exact"], request_id)
             return
         if op == "live":
             self._viewer.live = True
@@ -236,9 +244,13 @@ class _Connection:
             detail = f"{MAX_IN_FLIGHT} commands of this client wait for their result."
             raise ProblemError(429, "too_many_commands", detail)
         answer = self._session.submit(op, arguments, viewer=self._viewer)
-        task = asyncio.create_task(self._await(answer, request_id))
+        self._start(self._await(answer, request_id))
+
+    def _start(self, answering: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(answering)
         self._in_flight.add(task)
         task.add_done_callback(self._in_flight.discard)
+        return task
 
     async def _await(self, answer: asyncio.Future[Result], request_id: Any) -> None:
         result = await answer
@@ -247,13 +259,44 @@ class _Connection:
         else:
             self._answer(request_id, tell(result))
 
-    def _seek(self, step: int) -> dict[str, Any]:
-        frame = self._session.history.at(step)
-        if frame is None:
-            raise ProblemError(409, "no_history", "There is no frame yet.")
-        self._viewer.live = False
+    def _seek(self, step: int, exact: bool, request_id: Any) -> None:
+        session, viewer = self._session, self._viewer
+        kept = session.history.at(step)
+        if exact or kept is None or kept.step > step:
+            # frames are kept since the service was started; before that there are exact ones only
+            session.check_step(step)
+            viewer.live = False
+            self._sought = self._start(self._seek_exactly(step, request_id)), request_id
+            return
+        viewer.live = False
+        viewer.show(kept)
+        self._answer(request_id, self._shown(kept, exact=kept.step == step))
+
+    async def _seek_exactly(self, step: int, request_id: Any) -> None:
+        """Show exactly this step, and answer; a later seek cancels it."""
+        session = self._session
+        try:
+            found = await self._sessions.past(session, FrameAt(0, session.epoch, step))
+        except ServiceError as error:
+            self._refuse(request_id, from_service(error))
+            return
+        frame = codec.split(found.body).numbered(session.sequence)
         self._viewer.show(frame)
-        return {**self._now(), "shown_step": frame.step, "shown_time": frame.header.time}
+        self._answer(request_id, self._shown(frame, exact=True))
+
+    def _give_up_seek(self) -> None:
+        """Answer a seek that was not answered yet: another one took its place."""
+        if self._sought is None:
+            return
+        (task, request_id), self._sought = self._sought, None
+        if not task.done():
+            task.cancel()
+            detail = "A later seek or live replaced this one."
+            self._refuse(request_id, ProblemError(409, "superseded", detail))
+
+    def _shown(self, frame: SharedFrame, *, exact: bool) -> dict[str, Any]:
+        shown = {"shown_step": frame.step, "shown_time": frame.header.time, "exact": exact}
+        return {**self._now(), **shown}
 
     def _now(self) -> dict[str, Any]:
         progress = self._session.progress
@@ -277,7 +320,8 @@ def _session(socket: WebSocket, session_id: str) -> LiveSession:
     try:
         return sessions.get(session_id)
     except ServiceError as error:
-        raise ClosedError(NO_SESSION, error.detail) from error
+        over = error.code is ErrorCode.SESSION_CLOSED
+        raise ClosedError(SESSION_OVER if over else NO_SESSION, error.detail) from error
 
 
 async def _hello(socket: WebSocket) -> dict[str, Any]:

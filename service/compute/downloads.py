@@ -62,13 +62,18 @@ class Downloads:
             self._verify(stored)
             return stored
         name = self.tag(result, form, "" if form.whole else table, part)
-        target = self._folder / f"{name}{form.ending}"
+        target = self._folder / f"{result.name}-{name}{form.ending}"
         if not target.exists():
             order = EncodeOrder(str(result), form.name, table, part, str(target), self._most_bytes)
             self._pool.wait_for_answer(order)
             self._trim(target)
         os.utime(target)
         return target
+
+    def forget(self, result: str) -> None:
+        """Remove the files that were made of a recording."""
+        for file in self._folder.glob(f"{result}-*"):
+            file.unlink(missing_ok=True)
 
     def _verify(self, file: Path) -> None:
         """Have the pool compare a file with its sum, again when it has changed."""

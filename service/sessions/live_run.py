@@ -14,7 +14,9 @@ from cardan.schemas import Scene
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.sessions import frames
 from cardan.service.sessions.commands import COMMANDS, apply_command
-from cardan.service.sessions.messages import LogEntry, PlaybackState, Result
+from cardan.service.sessions.folder import KeyFrame
+from cardan.service.sessions.log import LoggedCommand
+from cardan.service.sessions.messages import PlaybackState, Result
 from cardan.service.sessions.pacing import Pacer
 from cardan.service.sessions.queries import QUERIES, answer_query
 
@@ -40,15 +42,20 @@ class PendingSteps:
 class LiveRun:
     """The simulation of a session inside its worker."""
 
-    def __init__(self, scene: str, run: PlaybackState, snapshot: bytes) -> None:
-        """Build the scene and resume from the snapshot, if there is one. Raises SceneError."""
+    def __init__(self, scene: str, run: PlaybackState, key: KeyFrame | None) -> None:
+        """Build the scene, and go on from the key frame if there is one.
+
+        Raises SceneError, and ValueError when another scene or engine wrote the key frame.
+        """
         self.simulation = Simulation(Scene.model_validate_json(scene))
         self._initial = self.simulation.snapshot()
-        if snapshot:
-            self.simulation.restore(snapshot)
+        if key is not None:
+            self.simulation.restore(key.snapshot)
+            run = key.run
         self.paused = run.paused
         self.speed = run.speed
         self.epoch = run.epoch
+        self.first_step = self.simulation.step_count
         self.touched = 0
         self.answers: deque[Result] = deque()
         self._pending_steps = deque(PendingSteps(**pending) for pending in run.pending_steps)
@@ -71,11 +78,15 @@ class LiveRun:
 
     @property
     def can_checkpoint(self) -> bool:
-        """Whether a successor could resume here: samples already noted would be lost."""
-        return not any(pending.samples for pending in self._pending_steps)
+        """Whether a successor could resume here: samples already noted would be lost.
+
+        A failure is not part of a snapshot; a successor meets it again.
+        """
+        noted = any(pending.samples for pending in self._pending_steps)
+        return self.simulation.failure is None and not noted
 
     def state(self) -> PlaybackState:
-        """Return the part of a checkpoint that is not in the engine's snapshot."""
+        """Return the part of a key frame that is not in the engine's snapshot."""
         pending_steps = [asdict(pending) for pending in self._pending_steps]
         return PlaybackState(
             paused=self.paused, speed=self.speed, epoch=self.epoch, pending_steps=pending_steps
@@ -164,9 +175,15 @@ class LiveRun:
         done = self._advance(min(stop - step, self._pacer.chunk))
         return done > 0
 
-    def replay(self, entry: LogEntry) -> None:
+    def replay(self, entry: LoggedCommand) -> None:
         """Apply a logged command again; it was accepted before, so it is valid."""
         self.apply(entry.number, entry.op, entry.arguments, b"")
+
+    def key_frame(self, logged: int) -> KeyFrame:
+        """The present moment, with so many lines of the log inside."""
+        simulation = self.simulation
+        snapshot = simulation.snapshot()
+        return KeyFrame(simulation.step_count, simulation.time, self.state(), logged, snapshot)
 
     def _advance(self, steps: int) -> int:
         left = self.simulation.total_steps - self.simulation.step_count
@@ -230,4 +247,5 @@ class LiveRun:
         self._drop_pending("reset")
         self.simulation.restore(snapshot)
         self.epoch += 1
+        self.first_step = self.simulation.step_count
         self.touched += 1

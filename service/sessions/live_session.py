@@ -3,20 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.worker import Hello, Worker
 from cardan.service.sessions import messages, states
-from cardan.service.sessions.history import History
+from cardan.service.sessions.folder import About, SessionFolder
+from cardan.service.sessions.history import History, check_step
 from cardan.service.sessions.log import CommandLog, LoggedCommand
-from cardan.service.sessions.messages import Command, LogEntry, Message, PlaybackState, Result
-from cardan.service.sessions.recovery import Recovery
+from cardan.service.sessions.messages import Command, Message, PlaybackState, Result, Start
+from cardan.service.sessions.plan import Pending, Policy, Progress
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
-from cardan.service.sessions.supervisor import Supervisor, Watch
+from cardan.service.sessions.supervisor import Supervisor
 from cardan.service.streams import codec
 from cardan.service.streams.fanout import Fanout
 from cardan.service.streams.viewer import Viewer
@@ -25,86 +26,74 @@ log = logging.getLogger("cardan.sessions")
 
 # queries: they change nothing, so they are neither logged nor announced
 QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"})
-# included in the checkpoint that the worker sends before their result
-REWINDS = frozenset({"reset", "restore"})
 # up to 60 a second while a grab moves: logged, but not announced
 UNANNOUNCED = QUERIES | {"grab_move"}
 MAX_PENDING = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a session is created with; `scene` is the JSON text of a checked scene."""
-
-    scene: str
-    name: str
-    paused: bool = True
-    speed: float | None = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How a session is kept."""
-
-    watch: Watch
-    history_bytes: int
-    max_restarts: int
-
-
-@dataclass(slots=True)
-class Pending:
-    """A command whose result has not come."""
-
-    command: Command
-    answer: asyncio.Future[Result]
-    client_id: str | None
-    accepted: bool = False
-
-
-@dataclass(slots=True)
-class Progress:
-    """The latest progress reported by the worker."""
-
-    step: int = 0
-    time: float = 0.0
-    speed: float | None = 1.0
-    real_time_factor: float = 0.0
-    body_names: list[str] = field(default_factory=list)
-    joint_names: list[str] = field(default_factory=list)
-    time_step: float = 0.0
-    total_steps: int = 0
-    started_in: float = 0.0
 
 
 class LiveSession:
     """A session of the API. All methods belong to the event loop's thread."""
 
     def __init__(
-        self, session_id: str, plan: Plan, policy: Policy, start: Callable[[], Worker]
+        self, folder: SessionFolder, about: About, policy: Policy, start: Callable[[], Worker]
     ) -> None:
-        """Prepare; nothing runs before `start`."""
-        self.id = session_id
-        self.plan = plan
-        self.name = plan.name
-        self.created_at = clock.now()
+        """Prepare a session whose folder is made; nothing runs before `start` or `open`."""
+        self.folder = folder
+        self.about = about
+        self.id = about.id
+        self.created_at = about.created_at
         self.last_used = clock.monotonic()
-        self.progress = Progress(speed=plan.speed)
-        self.history = History(policy.history_bytes)
+        self.progress = Progress(
+            speed=about.speed, time_step=about.time_step, total_steps=about.total_steps
+        )
+        self.history = History(policy.ring_bytes)
         self.fanout = Fanout(self._want)
         self.log = CommandLog()
-        self.snapshots = Snapshots()
+        self.snapshots = Snapshots(folder.path / "snapshots")
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
-        self._recovery = Recovery(plan.scene, PlaybackState(plan.paused, plan.speed))
+        self._seen = (0, 0)
         self._supervisor = Supervisor(start, policy.watch, self)
         self._pending: dict[int, Pending] = {}
         self._number = 0
         self._sequence = 0
         self._grabbing: Viewer | None = None
-        self._watched = False
         self._worker_ready = False
         self._phase_changed = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
+
+    @staticmethod
+    def stored(folder: SessionFolder, policy: Policy, start: Callable[[], Worker]) -> "LiveSession":
+        """The session of a folder that an earlier service left. Raises FolderError."""
+        session = LiveSession(folder, folder.about(), policy, start)
+        folder.scene()
+        session.log = CommandLog(folder.log())
+        session._number = session.log.last_number
+        keys = folder.key_moments()
+        epoch, step = keys[-1] if keys else (0, 0)
+        progress = session.progress
+        progress.first_step = min((s for e, s in keys if e == epoch), default=0)
+        progress.step = max(step, session.log.last_step(epoch))
+        progress.time = progress.step * progress.time_step
+        machine = session._machine
+        session._machine = replace(machine, phase=Phase.STORED, epoch=epoch)
+        return session
+
+    @property
+    def name(self) -> str:
+        """Title."""
+        return self.about.name
+
+    def change_about(self, **values: Any) -> None:
+        """Change what is known of the session, also in its folder."""
+        changed = replace(self.about, **values)
+        if changed == self.about:
+            return
+        self.about = changed
+        try:
+            self.folder.write_about(changed)
+        except OSError as error:
+            log.error("session %s: session.json was not written: %s", self.id, error)
 
     @property
     def phase(self) -> Phase:
@@ -134,7 +123,7 @@ class LiveSession:
     @property
     def abandoned(self) -> bool:
         """Whether there were viewers and all have left."""
-        return self._watched and len(self.fanout) == 0
+        return self.about.watched and len(self.fanout) == 0
 
     @property
     def worker_pid(self) -> int | None:
@@ -153,11 +142,37 @@ class LiveSession:
         if self.failure is not None and not self._machine.has_worker:
             raise _start_error(self.failure)
 
+    async def open(self) -> None:
+        """Continue a stored session, until it is where it was."""
+        self.touch()
+        self._handle(states.OpenRequested())
+        if self.progress.started_in == 0.0:
+            await self._left(Phase.RECOVERING)
+
     async def close(self, reason: str) -> None:
-        """End the session; returns when its process is gone."""
+        """End the session and remove its folder; returns when its process is gone."""
         self._handle(states.CloseRequested(reason))
+        await self._stopped()
+        await asyncio.to_thread(self.folder.remove)
+
+    async def store(self, reason: str) -> None:
+        """End the process and keep the folder."""
+        self._handle(states.StoreRequested(reason))
+        await self._stopped()
+
+    async def _stopped(self) -> None:
         if self._stopping is not None:
             await asyncio.shield(self._stopping)
+
+    @property
+    def kept_history(self) -> dict[str, int]:
+        """First and last step that can be shown, and the largest gap between two kept frames."""
+        first, last = self.progress.first_step, self.progress.step
+        return {"from_step": first, "to_step": last, "spacing": self.history.spacing(first)}
+
+    def check_step(self, step: int) -> None:
+        """Refuse a step outside of the history. Raises ServiceError."""
+        check_step(step, self.progress.first_step, self.progress.step)
 
     def submit(
         self,
@@ -178,10 +193,11 @@ class LiveSession:
         if len(self._pending) >= MAX_PENDING:
             detail = f"{MAX_PENDING} commands of this session wait for their result."
             raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
+        self._handle(states.OpenRequested())
         self._number += 1
-        command = Command(self._number, op, arguments, body)
-        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         client_id = viewer.client_id if viewer else None
+        command = Command(self._number, op, arguments, body, client_id)
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._pending[self._number] = Pending(command, answer, client_id)
         if op == "grab":
             self._grabbing = viewer
@@ -205,12 +221,12 @@ class LiveSession:
         result = await self.command("snapshot")
         state_hash = str((result.value or {})["state_hash"])
         moment = (self.epoch, result.step, result.time)
-        return self.snapshots.keep(moment, state_hash, result.body)
+        return await asyncio.to_thread(self.snapshots.keep, moment, state_hash, result.body)
 
     def join(self, viewer: Viewer) -> None:
         """A viewer is connected."""
         self.touch()
-        self._watched = True
+        self.change_about(watched=True)
         self.fanout.add(viewer)
 
     def leave(self, viewer: Viewer) -> None:
@@ -219,7 +235,7 @@ class LiveSession:
         self.fanout.remove(viewer)
         if self._grabbing is viewer:
             self._grabbing = None
-            if states.refusal(self._machine, "release") is None:
+            if self._machine.has_worker and states.refusal(self._machine, "release") is None:
                 self.submit("release", {})
 
     def on_message(self, message: Message) -> None:
@@ -234,8 +250,6 @@ class LiveSession:
                 self._on_result(message)
             case messages.Accepted(number, step):
                 self._on_accepted(number, step)
-            case messages.Checkpoint():
-                self._recovery.on_checkpoint(message)
             case messages.Status():
                 self._on_status(message)
             case Hello():
@@ -262,12 +276,14 @@ class LiveSession:
         progress.body_names, progress.joint_names = ready.body_names, ready.joint_names
         progress.time_step, progress.total_steps = ready.time_step, ready.total_steps
         progress.started_in = ready.seconds
+        self.change_about(time_step=ready.time_step, total_steps=ready.total_steps)
         self._worker_ready = True
+        self._wake()
         self._supervisor.send(messages.SetChannels(sorted(self.fanout.channels)))
         self._handle(states.WorkerReady())
 
     def _on_progress(self, epoch: int, step: int, time: float) -> None:
-        self._recovery.on_step(epoch, step)
+        self._seen = max(self._seen, (epoch, step))
         self.progress.step, self.progress.time = step, time
 
     def _on_frame(self, body: bytes) -> None:
@@ -279,6 +295,7 @@ class LiveSession:
 
     def _on_status(self, status: messages.Status) -> None:
         self.progress.speed = status.speed
+        self.progress.first_step = status.first_step
         self._on_progress(status.epoch, status.step, status.time)
         self._handle(states.PhaseReported(Phase(status.phase), status.epoch, status.failure))
 
@@ -303,8 +320,6 @@ class LiveSession:
         """Log a command that took effect, and tell the viewers."""
         command, client_id = pending.command, pending.client_id
         number, op, arguments = command.number, command.op, command.arguments
-        if op not in REWINDS:
-            self._recovery.on_command(LogEntry(number, step, op, arguments))
         self.log.add(LoggedCommand(number, self.epoch, step, op, arguments, client_id))
         if op not in UNANNOUNCED:
             told = {"command": op, "arguments": arguments, "client_id": client_id}
@@ -320,14 +335,17 @@ class LiveSession:
         for effect in effects:
             self._perform(effect)
         if self._machine.phase is not before:
-            self._phase_changed.set()
-            self._phase_changed = asyncio.Event()
+            self._wake()
+
+    def _wake(self) -> None:
+        """Whoever waits for a change looks again."""
+        self._phase_changed.set()
+        self._phase_changed = asyncio.Event()
 
     def _perform(self, effect: states.Effect) -> None:
         match effect:
             case states.SpawnWorker():
-                watch = self._policy.watch
-                self._supervisor.spawn(self._recovery.start(watch.heartbeat, watch.snapshot))
+                self._supervisor.spawn(self._start_message())
             case states.StopWorker():
                 self._worker_ready = False
                 if self._stopping is None:
@@ -342,6 +360,17 @@ class LiveSession:
                 self._announce(kind, data)
             case states.Disconnect(reason):
                 self.fanout.close(1001, reason)
+
+    def _start_message(self) -> Start:
+        watch = self._policy.watch
+        return Start(
+            folder=str(self.folder.path),
+            run=PlaybackState(self.about.paused, self.about.speed),
+            seen=self._seen,
+            heartbeat_seconds=watch.heartbeat,
+            snapshot_seconds=watch.snapshot,
+            history_bytes=self._policy.history_bytes,
+        )
 
     def _fail_pending(self, code: ErrorCode, detail: str) -> None:
         problem = ServiceError(code, detail).problem

@@ -1,5 +1,6 @@
 """The step-stamped log of accepted commands: with the scene it replays a steered run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +33,19 @@ class LoggedCommand:
 class CommandLog:
     """The newest `MAX_ENTRIES` entries, in order."""
 
-    def __init__(self) -> None:
-        """Begin empty."""
-        self._entries: list[LoggedCommand] = []
-        self.forgotten = 0
+    def __init__(self, entries: Sequence[LoggedCommand] = ()) -> None:
+        """Begin with entries of an earlier life of the session."""
+        self._entries = list(entries[-MAX_ENTRIES:])
+        self.forgotten = len(entries) - len(self._entries)
+
+    @property
+    def last_number(self) -> int:
+        """Number of the newest command; 0: there is none."""
+        return self._entries[-1].number if self._entries else 0
+
+    def last_step(self, epoch: int) -> int:
+        """Step of the newest command of an epoch; 0: there is none."""
+        return max((entry.step for entry in self._entries if entry.epoch == epoch), default=0)
 
     def add(self, entry: LoggedCommand) -> None:
         """Append; the oldest tenth goes when there are too many."""

@@ -8,10 +8,10 @@ from cardan.service.processes.worker import Hello, Stop
 
 @dataclass(frozen=True, slots=True)
 class PlaybackState:
-    """What a worker does with time: part of every snapshot, so that a successor does the same.
+    """What a worker does with time: part of every key frame, so that a successor does the same.
 
-    `goals` are unfinished `step` commands in order; `speed` is simulated seconds per second,
-    `None` for as fast as possible.
+    `pending_steps` are unfinished `step` commands in order; `speed` is simulated seconds per
+    second, `None` for as fast as possible.
     """
 
     paused: bool = True
@@ -21,26 +21,19 @@ class PlaybackState:
 
 
 @dataclass(frozen=True, slots=True)
-class LogEntry:
-    """An accepted command and the step it took effect at (before the step `step + 1` ran)."""
-
-    number: int
-    step: int
-    op: str
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Start:
-    """First message to a worker: what to build, where to resume, what to replay."""
+    """First message to a worker: the folder of the session, and how to begin one that is new.
 
-    scene: str
+    A worker goes on from the latest key frame of the folder to the step that viewers have seen:
+    `seen` is an epoch and a step of it.
+    """
+
+    folder: str
     run: PlaybackState
-    replay: list[LogEntry]
-    until_step: int
+    seen: tuple[int, int]
     heartbeat_seconds: float
     snapshot_seconds: float
-    body: bytes = b""
+    history_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +44,7 @@ class Command:
     op: str
     arguments: dict[str, Any]
     body: bytes = b""
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +112,21 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The phase of the run changed: running, paused, finished or failed."""
+    """The phase of the run changed: running, paused, finished or failed.
+
+    `first_step` is the step at which the epoch begins.
+    """
 
     phase: str
     epoch: int
+    first_step: int
     step: int
     time: float
     speed: float | None
     failure: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A snapshot (body) from which a successor resumes, with the run state of that moment."""
-
-    step: int
-    time: float
-    run: PlaybackState
-    body: bytes = b""
-
-
 Message = (
     Start | Command | SetChannels | Stop
-    | Hello | Ready | Refused | Frame | Accepted | Result | Heartbeat | Status | Checkpoint
+    | Hello | Ready | Refused | Frame | Accepted | Result | Heartbeat | Status
 )  # fmt: skip

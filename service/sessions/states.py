@@ -4,7 +4,7 @@
                   |           \\        |
                   |            recovering (a worker was lost) -> paused | running
                   v
-               failed, closed
+               failed, closed, stored (the service stops) -> recovering
 
 This module is independent of processes, sockets and clocks; the live session performs the effects.
 """
@@ -27,6 +27,7 @@ class Phase(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     CLOSED = "closed"
+    STORED = "stored"
 
 
 # workers that may be lost without a step in between: the scene may be the cause
@@ -92,15 +93,27 @@ class PhaseReported:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenRequested:
+    """Somebody wants to use the session, which may be stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRequested:
+    """The service stops: the folder of the session remains."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CloseRequested:
-    """The owner deleted the session, it expired, or the service stops."""
+    """The owner deleted the session, or it expired."""
 
     reason: str
 
 
 Event = (
     StartRequested | WorkerReady | SceneRefused | WorkerDied | WorkerStable | PhaseReported
-    | CloseRequested
+    | OpenRequested | StoreRequested | CloseRequested
 )  # fmt: skip
 
 
@@ -165,6 +178,10 @@ def decide(session: Session, event: Event) -> Decision:
             return replace(session, restarts=0, lost_at=-1, lost_there=0), ()
         case PhaseReported(phase, epoch, failure):
             return _reported(session, phase, epoch, failure)
+        case OpenRequested():
+            return _open(session)
+        case StoreRequested(reason):
+            return _store(session, reason)
         case CloseRequested(reason):
             return _close(session, reason)
 
@@ -248,6 +265,22 @@ def _reported(
     if phase is not session.phase and phase is Phase.FAILED:
         effects.append(Announce("failed", {"failure": failure}))
     return after, tuple(effects)
+
+
+def _open(session: Session) -> Decision:
+    if session.phase is not Phase.STORED:
+        return session, ()
+    return replace(session, phase=Phase.RECOVERING, has_worker=True), (SpawnWorker(resume=True),)
+
+
+def _store(session: Session, reason: str) -> Decision:
+    stored = replace(session, phase=Phase.STORED, has_worker=False)
+    return stored, (
+        FailPending(ErrorCode.SERVICE_STOPS, f"The session is stored: {reason}."),
+        Announce("state", {"state": str(Phase.STORED), "reason": reason}),
+        Disconnect(reason),
+        StopWorker(),
+    )
 
 
 def _close(session: Session, reason: str) -> Decision:

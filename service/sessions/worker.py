@@ -4,8 +4,10 @@ One thread, one loop. The loop waits on the socket until the next frame is due, 
 received at once; one call into the engine takes about 4 ms, so commands are received between.
 """
 
+import contextlib
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 from cardan.engine import SceneError
@@ -14,10 +16,12 @@ from cardan.service.processes.channel import Channel, ProtocolError
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.sessions import frames
+from cardan.service.sessions.folder import FolderError, KeyFrame, LogWriter, SessionFolder
+from cardan.service.sessions.key_frames import KeyFrames
 from cardan.service.sessions.live_run import LiveRun
+from cardan.service.sessions.log import LoggedCommand
 from cardan.service.sessions.messages import (
     Accepted,
-    Checkpoint,
     Command,
     Frame,
     Heartbeat,
@@ -35,6 +39,8 @@ log = logging.getLogger("cardan.worker")
 
 FRAME_SECONDS = 1.0 / 60.0
 REWINDS = frozenset({"reset", "restore"})
+# the largest part of the time that writing key frames may take
+KEY_FRAME_SHARE = 0.05
 # these do not change the simulation, so they may be interrupted
 QUESTIONS = frozenset({"state", "summary", "snapshot", *QUERIES})
 RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
@@ -54,12 +60,18 @@ def main(channel: Channel, _limits: WorkerLimits) -> None:
 
 
 def _serve(channel: Channel, start: Start, began: float) -> None:
+    folder = SessionFolder(Path(start.folder))
     try:
-        run = LiveRun(start.scene, start.run, start.body)
+        key = _latest_key(folder)
+        run = LiveRun(folder.scene(), start.run, key)
     except SceneError as error:
         faults = [fault.model_dump() for fault in error.errors]
         refused = ServiceError(ErrorCode.SCENE_INVALID, faults[0]["message"], errors=faults)
         channel.send(Refused(refused.problem))
+        return
+    except (FolderError, ValueError) as error:
+        detail = f"The session cannot go on: {error}."
+        channel.send(Refused(ServiceError(ErrorCode.SESSION_UNUSABLE, detail).problem))
         return
     simulation = run.simulation
     channel.send(
@@ -72,8 +84,16 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
         )
     )
     loop = Loop(channel, run, start)
-    loop.catch_up(start)
+    loop.catch_up(folder, key, start.seen)
     loop.serve()
+
+
+def _latest_key(folder: SessionFolder) -> KeyFrame | None:
+    """The key frame to go on from; none of a new session. Raises FolderError."""
+    key = next(folder.latest_keys(), None)
+    if key is None and folder.key_moments():
+        raise FolderError("all its key frames are damaged")
+    return key
 
 
 def _too_large(what: str) -> dict[str, Any]:
@@ -97,7 +117,11 @@ class Loop:
         self._stopped = False
         self._told_phase: tuple[Any, ...] = ()
         self._told_frame: tuple[Any, ...] = ()
-        self._told_checkpoint = (start.run.epoch, run.simulation.step_count, 0)
+        folder = SessionFolder(Path(start.folder))
+        self._log = LogWriter(folder)
+        self._keys = KeyFrames(folder, start.history_bytes)
+        self._kept: tuple[int, int, int] | None = None
+        self._repeated: LoggedCommand | None = None
         now = time.monotonic()
         self._next_frame = now
         self._next_heartbeat = now
@@ -105,12 +129,21 @@ class Loop:
         self._beat_time, self._beat_at = run.simulation.time, now
         self.real_time_factor = 0.0
 
-    def catch_up(self, start: Start) -> None:
-        """Replay the log of a lost predecessor up to the last step that was seen of it."""
-        for entry in start.replay:
-            self._recompute(entry.step)
-            self._run.replay(entry)
-        self._recompute(start.until_step)
+    def catch_up(self, folder: SessionFolder, key: KeyFrame | None, seen: tuple[int, int]) -> None:
+        """Repeat what the log says since the key frame, and go to the last step that was seen."""
+        run = self._run
+        for entry in folder.log(key.logged if key else 0):
+            if entry.epoch == run.epoch and entry.op not in REWINDS:
+                self._recompute(entry.step)
+                run.replay(entry)
+                self._repeated = entry
+        if seen[0] == run.epoch:
+            self._recompute(seen[1])
+        first = self._keys.first_step
+        if first is None:
+            self._keep_key_frame()
+        else:
+            run.first_step = first
 
     def serve(self) -> None:
         """Run until a stop command or until the connection closes."""
@@ -127,6 +160,7 @@ class Loop:
             if done:
                 self._run.learn(done, time.monotonic() - began)
             self._tell(time.monotonic())
+        self._keep_if_changed()
 
     def _recompute(self, until: int) -> None:
         while self._run.replay_chunk(until):
@@ -156,9 +190,14 @@ class Loop:
     def _command(self, command: Command) -> None:
         run, number = self._run, command.number
         before = run.simulation.step_count
+        repeated = self._repeated
+        if repeated is not None and repeated.number == number:
+            # a predecessor wrote it down, and died before it could answer
+            self._accepted(command, repeated.step, None, None, b"")
+            return
         problem, value, data = None, None, b""
         try:
-            value, data = run.apply(number, command.op, command.arguments, command.body)
+            value, data = self._apply(command)
         except ServiceError as refusal:
             problem = refusal.problem
         except MemoryError:
@@ -168,19 +207,58 @@ class Loop:
         if command.op in RESTARTING_CLOCK:
             run.start_clock(time.monotonic())
         if problem is None and command.op in REWINDS:
-            self._checkpoint()
+            # the key frame is the new epoch; its line only tells what happened
+            self._keep_key_frame()
+            with contextlib.suppress(ServiceError):
+                self._write_down(command)
         self._answers()
         now = time.monotonic()
         self._phase(now)
-        if problem is None and command.op == "step":
-            self._line.send(Accepted(number, before))
-            return
-        step, at = run.simulation.step_count, run.simulation.time
-        applied = step if command.op in REWINDS else before
-        self._line.send(Result(number, applied, step, at, value, problem, data))
+        applied = run.simulation.step_count if command.op in REWINDS else before
+        self._accepted(command, applied, value, problem, data)
         if command.op in REWINDS:
             # the history of an epoch begins with its first moment, whatever is asked for next
             self._frame(now)
+
+    def _apply(self, command: Command) -> tuple[dict[str, Any] | None, bytes]:
+        """Write a command down, then do it. Raises ServiceError, and nothing was written."""
+        logged = command.op not in QUESTIONS and command.op not in REWINDS
+        if logged:
+            self._write_down(command)
+        try:
+            return self._run.apply(command.number, command.op, command.arguments, command.body)
+        except ServiceError:
+            if logged:
+                self._log.withdraw()
+            raise
+
+    def _write_down(self, command: Command) -> None:
+        run = self._run
+        step = run.simulation.step_count
+        entry = LoggedCommand(
+            command.number, run.epoch, step, command.op, command.arguments, command.client_id
+        )
+        try:
+            self._log.append(entry)
+        except OSError as error:
+            detail = f"The log of the session cannot be written: {error.strerror or error}."
+            raise ServiceError(ErrorCode.STORAGE_FAILED, detail) from error
+
+    def _accepted(
+        self,
+        command: Command,
+        applied_step: int,
+        value: dict[str, Any] | None,
+        problem: dict[str, Any] | None,
+        data: bytes,
+    ) -> None:
+        """Answer a command; the result of a `step` follows when its goal is reached."""
+        if problem is None and command.op == "step":
+            self._line.send(Accepted(command.number, applied_step))
+            return
+        simulation = self._run.simulation
+        step, at = simulation.step_count, simulation.time
+        self._line.send(Result(command.number, applied_step, step, at, value, problem, data))
 
     def _tell(self, now: float) -> None:
         self._phase(now)
@@ -188,8 +266,9 @@ class Loop:
         self._frame(now)
         self._beat(now)
         if now >= self._next_checkpoint:
-            self._next_checkpoint = now + self._snapshot_seconds
-            self._periodic_checkpoint()
+            self._keep_if_changed()
+            spent = (time.monotonic() - now) / KEY_FRAME_SHARE
+            self._next_checkpoint = now + max(self._snapshot_seconds, spent)
 
     def _answers(self) -> None:
         while self._run.answers:
@@ -202,7 +281,9 @@ class Loop:
             self._told_phase = key
             self._next_frame = now
             step, at = run.simulation.step_count, run.simulation.time
-            self._line.send(Status(run.phase, run.epoch, step, at, run.speed, run.failure()))
+            self._line.send(
+                Status(run.phase, run.epoch, run.first_step, step, at, run.speed, run.failure())
+            )
 
     def _frame(self, now: float) -> None:
         key = self._frame_key()
@@ -231,14 +312,17 @@ class Loop:
         beat = Heartbeat(self._run.epoch, step, simulation.time, self.real_time_factor)
         self._line.send(beat)
 
-    def _periodic_checkpoint(self) -> None:
+    def _keep_if_changed(self) -> None:
         run = self._run
-        key = (run.epoch, run.simulation.step_count, run.touched)
-        if key != self._told_checkpoint and run.can_checkpoint:
-            self._checkpoint()
+        if (run.epoch, run.simulation.step_count, self._log.lines) != self._kept:
+            self._keep_key_frame()
 
-    def _checkpoint(self) -> None:
+    def _keep_key_frame(self) -> None:
         run = self._run
-        self._told_checkpoint = (run.epoch, run.simulation.step_count, run.touched)
-        step, at = run.simulation.step_count, run.simulation.time
-        self._line.send(Checkpoint(step, at, run.state(), run.simulation.snapshot()))
+        if not run.can_checkpoint:
+            return
+        self._kept = (run.epoch, run.simulation.step_count, self._log.lines)
+        try:
+            self._keys.write(run.key_frame(self._log.lines))
+        except OSError as error:
+            log.error("a key frame was not written: %s", error)

@@ -103,12 +103,6 @@ class Admission:
         with self._writing.begin() as connection:
             _bind_key(connection, key, resource)
 
-    def forget_kind(self, prefix: str) -> None:
-        """Forget the keys of resources that do not outlive the service."""
-        column = t.idempotency.c.resource
-        with self._writing.begin() as connection:
-            connection.execute(delete(t.idempotency).where(column.startswith(prefix)))
-
     def simulation(
         self,
         scene: SceneText,

@@ -16,7 +16,7 @@ from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
 from cardan.service.simulations.rows import Outcome, worker_lost_error
-from cardan.service.simulations.states import RunEvent, RunState
+from cardan.service.simulations.states import TERMINAL, RunEvent, RunState
 
 if TYPE_CHECKING:
     from cardan.service.simulations.dispatcher import Dispatcher
@@ -86,11 +86,16 @@ class Attempt:
     def _listen(self) -> None:
         first = self._claims[0]
         items = [
-            m.RunItem(dict(claim.overrides), str(self._options.results / claim.folder))
+            m.RunItem(
+                dict(claim.overrides),
+                str(self._options.results / claim.folder),
+                str(self._options.checkpoints.of(claim.run_id, claim.attempt).path),
+            )
             for claim in self._claims
         ]
         stops = first.on_failure != "continue"
-        self._worker.send(m.RunOrder(first.document, items, first.record, until_failure=stops))
+        every = self._options.checkpoint_s
+        self._worker.send(m.RunOrder(first.document, items, first.record, stops, every))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)
@@ -102,7 +107,7 @@ class Attempt:
             if isinstance(message, m.Done):
                 self._take(message)
             elif isinstance(message, m.Started):
-                self._mark_started(message.total_steps)
+                self._mark_started(message)
             elif isinstance(message, m.Progress):
                 self._note(message, now)
             self._watch(now)
@@ -129,8 +134,8 @@ class Attempt:
         if self._n_ended < len(self._claims):
             self._begin()
 
-    def _mark_started(self, total_steps: int) -> None:
-        if not self._queue.started(self._present, total_steps):
+    def _mark_started(self, started: m.Started) -> None:
+        if not self._queue.started(self._present, started.total_steps, started.step):
             self._fenced.add(self._present.run_id)
 
     def _note(self, message: m.Progress, now: float) -> None:
@@ -205,7 +210,13 @@ class Attempt:
         if stop == RunEvent.RELEASED or self._worker.orphaned:
             # not caused by the run: the service stops, or the fork server died with all workers
             return Outcome(RunEvent.RELEASED)
-        return Outcome(RunEvent.WORKER_LOST, self._live.step, error=worker_lost_error(how))
+        present = self._present
+        return Outcome(
+            RunEvent.WORKER_LOST,
+            self._live.step,
+            error=worker_lost_error(how),
+            progressed=self._options.checkpoints.of(present.run_id, present.attempt).progressed,
+        )
 
     def _commit(self, *, wait: bool = False) -> None:
         """Write the outcomes so far; with `wait` a database that cannot be written is tried again.
@@ -229,5 +240,8 @@ class Attempt:
             state = states.get(claim.run_id)
             if state in (None, RunState.QUEUED) or outcome.result is None:
                 shutil.rmtree(self._options.results / claim.folder, ignore_errors=True)
+            if state in TERMINAL:
+                kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
+                shutil.rmtree(kept.path, ignore_errors=True)
             log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state)
         self._ended = []

@@ -123,6 +123,34 @@ class Catalog:
         with self._engine.connect() as connection:
             return connection.execute(had).scalars().all()
 
+    def ended_simulations(self, before: float) -> list[tuple[str, str | None]]:
+        """Simulations without a batch that ended before a time [s]: id and recording."""
+        query = select(t.runs.c.id, t.runs.c.result).where(
+            t.runs.c.batch_id.is_(None), t.runs.c.finished_at < before
+        )
+        with self._engine.connect() as connection:
+            return [(run_id, result) for run_id, result in connection.execute(query)]
+
+    def ended_batches(self, before: float) -> list[str]:
+        """Batches whose runs all ended before a time [s]."""
+        later = or_(t.runs.c.finished_at.is_(None), t.runs.c.finished_at >= before)
+        open_ = select(t.runs.c.seq).where(t.runs.c.batch_id == t.batches.c.id, later).exists()
+        with self._engine.connect() as connection:
+            found = connection.execute(select(t.batches.c.id).where(~open_))
+            return list(found.scalars())
+
+    def recordings(self) -> list[tuple[str, str, bool]]:
+        """Run, name, and whether it can be made again, of all recordings; first ended, first."""
+        repeatable = [RunState.SUCCEEDED, RunState.FAILED]
+        query = (
+            select(t.runs.c.id, t.runs.c.result, t.runs.c.state, t.runs.c.summary.is_not(None))
+            .where(t.runs.c.result.is_not(None), t.runs.c.finished_at.is_not(None))
+            .order_by(t.runs.c.finished_at)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return [(run, name, state in repeatable and told) for run, name, state, told in rows]
+
     def events(self, run_id: str, *, after: int = 0) -> Sequence[Row]:
         """Events of a run in their order, with `seq > after`."""
         with self._engine.connect() as connection:

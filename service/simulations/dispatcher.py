@@ -18,6 +18,7 @@ from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.simulations.attempt import Attempt, Live
+from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.pace import Pace
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replays
@@ -37,6 +38,8 @@ class DispatcherOptions:
     slots: int
     results: Path
     limits: WorkerLimits
+    checkpoints: Checkpoints
+    checkpoint_s: float = 5.0
     renew_s: float = 1.0
     silence_s: float = 60.0
     stop_grace_s: float = 5.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_scene
 from cardan.service.processes.channel import Channel
 from cardan.service.simulations import messages as m
+from cardan.service.simulations.checkpoints import CheckpointFolder
 from cardan.service.simulations.states import RunEvent
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Execution:
         """Simulate and store a run; never raises but for a lost service."""
         from cardan.engine import SceneError
 
-        self._number, self._step, self._dt = number, 0, 0.0
+        self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
         self._began = time.perf_counter()
         try:
             return self._simulate(item)
@@ -79,21 +80,25 @@ class Execution:
         from cardan import engine
         from cardan.engine.recording import recorded
         from cardan.service.recordings.engine_tables import finite_values
+        from cardan.service.simulations.resumable import ResumableRun
 
         variants = self._variants_of(self._order.document)
         scene = variants.scene(item.overrides)
         self._dt = scene.simulation.dt
         simulation = variants.simulation(scene)
-        if len(self._order.runs) == 1:
-            self._channel.send(m.Started(self._number, simulation.total_steps))
-        self._began = time.perf_counter()
+        folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
         full = self._order.record == "full"
-        recording, summary = recorded(
-            simulation, keep=full, progress=self._progress, should_stop=self._should_stop
-        )
+        run = ResumableRun(simulation, folder, self._order.checkpoint_s, keep=full)
+        if len(self._order.runs) == 1:
+            started = m.Started(self._number, simulation.total_steps, run.resumed_step)
+            self._channel.send(started)
+        self._began, self._first_step = time.perf_counter(), run.resumed_step
+        summary = run.finish(self._progress, self._should_stop)
+        recording = run.recording
         factor = self._factor()
         event, error = self._judge(summary)
         if event == RunEvent.RELEASED:
+            run.save()
             return m.Done(self._number, event, self._step)
         if event == RunEvent.FAILED and self._order.record == "failed":
             # the same scene has the same bits
@@ -179,7 +184,8 @@ class Execution:
 
     def _factor(self) -> float:
         elapsed = time.perf_counter() - self._began
-        return self._step * self._dt / elapsed if elapsed > 0.0 else 0.0
+        done = self._step - self._first_step
+        return done * self._dt / elapsed if elapsed > 0.0 else 0.0
 
 
 def load(document: str, overrides: Mapping[str, Any], limits: Limits) -> Scene:

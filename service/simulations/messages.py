@@ -7,10 +7,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunItem:
-    """One run of an order: what differs from the base scene, and where its recording goes."""
+    """One run of an order: what differs from the base scene, and where its recording goes.
+
+    `checkpoint` is the folder of its checkpoints; empty: it leaves none.
+    """
 
     overrides: Mapping[str, Any]
     folder: str
+    checkpoint: str = ""
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,15 @@ class RunOrder:
     """Simulate variants of a scene one after another.
 
     `record` says which runs leave a recording: `full` all, `failed` those that fail, `metrics`
-    none. With `until_failure` the first run that does not succeed is the last.
+    none. With `until_failure` the first run that does not succeed is the last. A run leaves a
+    checkpoint every `checkpoint_s` seconds.
     """
 
     document: str
     runs: Sequence[RunItem]
     record: str = "full"
     until_failure: bool = False
+    checkpoint_s: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,11 @@ class StopRun:
 
 @dataclass(frozen=True)
 class Started:
-    """The engine of a run of the order is built and steps."""
+    """The engine of a run of the order is built and steps, from `step` on."""
 
     number: int
     total_steps: int
+    step: int = 0
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,15 @@ from cardan.service.simulations.rows import (
 )
 from cardan.service.simulations.states import (
     ACTIVE,
+    TERMINAL,
     RunEvent,
     RunState,
     next_state,
 )
 
 Changed = Callable[[str], None]
+Progressed = Callable[[str, int], bool]
+"""Whether an attempt (id of the run, number) has made a checkpoint of its own."""
 
 
 class Queue:
@@ -47,13 +50,19 @@ class Queue:
         lease_s: float = 60.0,
         most_losses: int = 2,
         changed: Changed = lambda _key: None,
+        progressed: Progressed = lambda _run_id, _attempt: False,
     ) -> None:
-        """Work on an open database; `changed(id)` is called after every commit that matters."""
+        """Work on an open database; `changed(id)` is called after every commit that matters.
+
+        A run fails with one lost worker more than `most_losses`. Losses of attempts that
+        `progressed` do not count.
+        """
         self._reading = engine
         self._writing = engine.execution_options(writes=True)
         self._lease_s = lease_s
         self._most_losses = most_losses
         self.changed = changed
+        self._progressed = progressed
         self.wake = threading.Event()
 
     def claim(self, owner: str) -> Claim | None:
@@ -72,8 +81,8 @@ class Queue:
         self._tell_all([(claim.run_id, claim.batch_id) for claim in claims])
         return claims
 
-    def started(self, claim: Claim, total_steps: int) -> bool:
-        """The worker has built the engine and steps; False when fenced."""
+    def started(self, claim: Claim, total_steps: int, step: int = 0) -> bool:
+        """The worker has built the engine and goes on from a step; False when fenced."""
         with self._writing.begin() as connection:
             row = self._held(connection, claim)
             if row is None:
@@ -81,8 +90,12 @@ class Queue:
             state = next_state(RunState(row["state"]), RunEvent.STARTED)
             if state is None:
                 return True
-            self._write(connection, row, state=state, total_steps=total_steps)
-            note(connection, [event_of(claim.run_id, state, attempt=claim.attempt)])
+            self._write(connection, row, state=state, total_steps=total_steps, step=step)
+            resumed = step or None
+            note(
+                connection,
+                [event_of(claim.run_id, state, attempt=claim.attempt, resumed_step=resumed)],
+            )
         self._tell(claim.run_id, row["batch_id"])
         return True
 
@@ -211,13 +224,17 @@ class Queue:
         held: list[Any] = [t.runs.c.state.in_(list(ACTIVE))]
         if not everything:
             held.append(t.runs.c.lease_until < clock.now())
-        lost = Outcome(RunEvent.WORKER_LOST, error=worker_lost_error("the service stopped"))
+        error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
             if connection.execute(select(t.runs.c.id).where(*held).limit(1)).first() is None:
                 return []
         with self._writing.begin() as connection:
             rows = connection.execute(select(t.runs).where(*held)).mappings().all()
-            self._end_all(connection, [(row, lost) for row in rows])
+            lost = [
+                Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
+                for of_row in ((row["id"], row["attempt"]) for row in rows)
+            ]
+            self._end_all(connection, list(zip(rows, lost, strict=True)))
         self._tell_all([(row["id"], row["batch_id"]) for row in rows])
         return [row["id"] for row in rows]
 
@@ -225,6 +242,12 @@ class Queue:
         """The names of all results that rows refer to."""
         with self._reading.connect() as connection:
             found = connection.execute(select(t.runs.c.result).where(t.runs.c.result.is_not(None)))
+            return frozenset(found.scalars())
+
+    def unfinished(self) -> frozenset[str]:
+        """Ids of all runs that have not ended."""
+        with self._reading.connect() as connection:
+            found = connection.execute(select(t.runs.c.id).where(~t.runs.c.state.in_(TERMINAL)))
             return frozenset(found.scalars())
 
     def adopt_result(self, run_id: str, result: str) -> bool:
@@ -236,6 +259,16 @@ class Queue:
                 update(t.runs).where(t.runs.c.id == run_id, ended, free).values(result=result)
             )
         return bool(kept.rowcount)
+
+    def forget_result(self, run_id: str, result: str) -> bool:
+        """Forget the recording of an ended run; False when it has another one, or none."""
+        with self._writing.begin() as connection:
+            gone = connection.execute(
+                update(t.runs)
+                .where(t.runs.c.id == run_id, t.runs.c.result == result)
+                .values(result=None)
+            )
+        return bool(gone.rowcount)
 
     def forget_old_keys(self, older_than_s: float) -> None:
         """Delete expired idempotency keys, and those that a dead service left unfinished."""
@@ -252,7 +285,8 @@ class Queue:
         states, changes, closed, story = {}, [], [], []
         for row, outcome in ends:
             before = RunState(row["state"])
-            state = next_state(before, outcome.event, self._most_losses - row["losses"])
+            left = 1 if outcome.progressed else self._most_losses - row["losses"]
+            state = next_state(before, outcome.event, left)
             states[row["id"]] = state or before
             if state is None:
                 continue
@@ -277,6 +311,8 @@ class Queue:
             "lease_until": None,
             "losses": row["losses"] + (outcome.event is RunEvent.WORKER_LOST),
         }
+        if outcome.progressed:
+            values["losses"] = 0
         if state is not RunState.QUEUED:
             return values | last_values(state, outcome, row)
         kept = ("finished_at", "summary", "error", "result")

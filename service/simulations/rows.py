@@ -17,7 +17,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended: `event`, and what it leaves behind."""
+    """How an attempt ended: `event`, and what it leaves behind.
+
+    `progressed` says of a lost worker that it had made a checkpoint of its own.
+    """
 
     event: RunEvent
     step: int = 0
@@ -25,6 +28,7 @@ class Outcome:
     error: Mapping[str, Any] | None = None
     result: str | None = None
     real_time_factor: float | None = None
+    progressed: bool = False
 
 
 def count_states(connection: Connection, batch_id: str) -> dict[RunState, int]:

@@ -52,6 +52,12 @@ class SharedFrame:
         """The same moment with another block of this tag."""
         return SharedFrame(self.header, {**self.blocks, tag: block})
 
+    def with_tags(self, tags: Iterable[BlockTag]) -> "SharedFrame":
+        """The same moment with no other blocks than these."""
+        wanted = frozenset(tags)
+        blocks = {tag: block for tag, block in self.blocks.items() if tag in wanted}
+        return SharedFrame(self.header, blocks)
+
     def as_key(self) -> "SharedFrame":
         """The same moment as a key frame."""
         return SharedFrame(replace(self.header, kind=FrameKind.KEY), self.blocks)

@@ -9,6 +9,7 @@ import pytest
 
 from cardan.engine.compiler.cache import complete_folder
 from cardan.schemas.examples import example_document
+from cardan.service.simulations.checkpoints import CheckpointFolder
 from tests.service.real_server import DROP, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -85,6 +86,34 @@ def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
         assert summary_hash(client, ended) == summary_hash(client, undisturbed)
 
 
+def checkpoint_of(server, info, attempt):
+    return CheckpointFolder(server.data / "checkpoints" / f"{info['id']}-{attempt}")
+
+
+def test_a_run_that_is_killed_again_and_again_goes_on_from_its_checkpoints(own_server):
+    own_server.environ["CARDAN_CHECKPOINT_S"] = "0.1"
+    own_server.start()
+    with own_server.client() as client:
+        undisturbed = run_to_end(client, MIDDLE)
+        info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
+        # more losses than a run without progress is forgiven
+        for attempt in range(1, 5):
+            kept = checkpoint_of(own_server, info, attempt)
+            wait_for(lambda kept=kept: kept.progressed, what=f"a checkpoint of attempt {attempt}")
+            stop_the_computing_worker(own_server, signal.SIGKILL)
+        where = info["links"]["self"]
+        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
+        assert ended["status"] == "succeeded", ended
+        events = client.get(info["links"]["events"]).text
+        assert events.count('"resumed_step"') == 4
+        assert bits(client, ended) == bits(client, undisturbed)
+        summaries = [client.get(i["links"]["summary"]).json() for i in (ended, undisturbed)]
+        for summary in summaries:
+            del summary["timing"]
+        assert summaries[0] == summaries[1]
+    assert list((own_server.data / "checkpoints").iterdir()) == []
+
+
 def test_a_worker_that_hangs_is_replaced(own_server):
     own_server.environ["CARDAN_SILENCE_S"] = "2"
     own_server.start()
@@ -99,12 +128,13 @@ def test_a_worker_that_hangs_is_replaced(own_server):
 
 
 def test_a_killed_service_finds_its_runs_again(own_server):
+    own_server.environ["CARDAN_CHECKPOINT_S"] = "0.1"
     own_server.start()
     with own_server.client() as client:
         undisturbed = run_to_end(client, MIDDLE)
         expected = bits(client, undisturbed)
         infos = [client.post("/v1/simulations", json={"scene": MIDDLE}).json() for _ in range(2)]
-        running(client, infos[0]["links"]["self"])
+        wait_for(lambda: checkpoint_of(own_server, infos[0], 1).progressed, what="a checkpoint")
         workers = children(own_server.process.pid)
     own_server.kill()
     # nobody computes for a service that is gone
@@ -121,6 +151,7 @@ def test_a_killed_service_finds_its_runs_again(own_server):
             )
             assert ended["status"] == "succeeded"
             assert bits(client, ended) == expected
+        assert '"resumed_step"' in client.get(infos[0]["links"]["events"]).text
         assert len(client.get("/v1/simulations").json()["items"]) == 3
 
 
@@ -136,7 +167,10 @@ def test_a_stopped_service_gives_its_runs_back(own_server):
         where = info["links"]["self"]
         ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
         assert ended["status"] == "succeeded"
-        assert '"attempt":2' in client.get(info["links"]["events"]).text
+        # it left a checkpoint when it was stopped, whatever it had computed by then
+        events = client.get(info["links"]["events"]).text
+        assert '"attempt":2' in events
+        assert '"resumed_step"' in events
 
 
 def test_a_full_disk_fails_the_run_and_not_the_service(own_server):

@@ -19,10 +19,10 @@ from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
 from cardan.schemas.frame import Frame, decode_frame
-from cardan.service.api import problems, queries, sessions, stream
+from cardan.service.api import problems, queries, session_history, sessions, stream
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
-from cardan.service.sessions import Sessions
+from cardan.service.sessions import SessionOptions, Sessions
 from cardan.service.settings import Settings
 
 PATIENCE = 30.0
@@ -194,7 +194,7 @@ def serving(data: Path, **options: Any) -> Iterator[Service]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> Any:
         settings = Settings(data=data, workers=1)
-        app.state.sessions = Sessions(**options)
+        app.state.sessions = Sessions(data / "sessions", SessionOptions(**options))
         app.state.settings = settings
         app.state.services = Services(settings, WorkerLauncher())
         await app.state.sessions.start()
@@ -206,6 +206,7 @@ def serving(data: Path, **options: Any) -> Iterator[Service]:
     app = FastAPI(lifespan=lifespan)
     problems.install(app)
     app.include_router(sessions.router, prefix="/v1")
+    app.include_router(session_history.router, prefix="/v1")
     app.include_router(queries.router, prefix="/v1")
     app.include_router(stream.router, prefix="/v1")
     config = uvicorn.Config(

@@ -237,23 +237,55 @@ def test_wait_returns_when_a_frame_becomes_due():
     assert seconds > 0.03
 
 
-def test_history_answers_by_step_and_forgets_by_bytes():
+def test_history_answers_by_step_and_keeps_recent_frames_whole():
     one = frame(0).size + OVERHEAD
-    history = History(one * 10)
-    for sequence in range(25):
+    history = History(one * 20)
+    for sequence in range(21):
         history.add(frame(sequence))
-    assert len(history) == 10
-    assert history.range == (150, 240)
-    found = history.at(205)
-    first = history.at(0)
+    assert history.range == (0, 200)
+    found, first = history.at(105), history.at(0)
     assert found is not None
     assert first is not None
-    assert (found.step, first.step) == (200, 150)
+    assert (found.step, first.step) == (100, 0)
     assert [f.step for f in history.between(160, 200, 2)] == [160, 180, 200]
     assert history.holds(0, 20)
-    assert history.holds(0, 14)
-    assert not history.holds(0, 3)
+    assert history.holds(0, 10)
+    assert not history.holds(0, 9)
     assert not history.holds(1, 20)
+
+
+def test_history_thins_what_is_old_and_says_how_far_apart_it_is():
+    one = frame(0).size + OVERHEAD
+    history = History(one * 20)
+    for sequence in range(1000):
+        history.add(frame(sequence))
+        steps = [f.step for f in history.between(None, None)]
+        assert steps[0] == 0
+        assert steps[-1] == 10 * sequence
+        assert len(steps) <= 21
+        assert history.spacing(0) >= max(np.diff(steps), default=0)
+    # ten recent ones, and older ones at even distances
+    assert steps[-10:] == list(range(9900, 10000, 10))
+    gaps = np.diff(steps[:-10])
+    assert len(gaps) >= 4
+    assert gaps.max() <= 2 * gaps.min()
+    assert history.spacing(0) <= 10000 / 4
+    shown = history.at(5000)
+    assert shown is not None
+    assert shown.step <= 5000
+
+
+def test_frames_that_are_kept_long_have_no_contacts():
+    history = History(1)
+    contacts = encode_block(BlockTag.CONTACTS, np.zeros(3, DTYPES[BlockTag.CONTACTS]))
+    for sequence in range(3):
+        history.add(frame(sequence).with_block(BlockTag.CONTACTS, contacts))
+    first, newest = history.at(0), history.newest
+    assert first is not None
+    assert newest is not None
+    assert BlockTag.CONTACTS in newest.blocks
+    assert BlockTag.CONTACTS not in first.blocks
+    assert BlockTag.POSES in first.blocks
 
 
 def test_history_replaces_a_repeated_step_and_drops_an_old_epoch():

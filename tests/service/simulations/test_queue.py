@@ -1,5 +1,6 @@
 import sqlite3
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -86,6 +87,31 @@ def test_lost_workers_are_forgiven_twice(desk):
         assert desk.queue.finish(claim, LOST) is RunState.QUEUED
     assert desk.queue.finish(desk.queue.claim("me"), LOST) is RunState.FAILED
     assert desk.catalog.run(run)["error"]["code"] == "worker_lost"
+
+
+def test_a_lost_worker_that_made_a_checkpoint_does_not_count(desk):
+    run = desk.simulation()
+    came_on = replace(LOST, progressed=True)
+    for _ in range(10):
+        assert desk.queue.finish(desk.queue.claim("me"), came_on) is RunState.QUEUED
+    for _ in range(2):
+        assert desk.queue.finish(desk.queue.claim("me"), LOST) is RunState.QUEUED
+    assert desk.queue.finish(desk.queue.claim("me"), came_on) is RunState.QUEUED
+    # progress makes good for the losses before it
+    for _ in range(2):
+        assert desk.queue.finish(desk.queue.claim("me"), LOST) is RunState.QUEUED
+    assert desk.queue.finish(desk.queue.claim("me"), LOST) is RunState.FAILED
+    assert desk.catalog.run(run)["error"]["code"] == "worker_lost"
+
+
+def test_a_killed_service_counts_no_loss_of_runs_with_a_checkpoint(desk, tmp_path):
+    engine = open_database(tmp_path / "queue.sqlite3")
+    kept, begun = desk.simulation(), desk.simulation()
+    queue = Queue(engine, most_losses=0, progressed=lambda run, n: (run, n) == (kept, 1))
+    assert {queue.claim("me").run_id for _ in range(2)} == {kept, begun}
+    assert set(queue.recover(everything=True)) == {kept, begun}
+    assert (desk.state(kept), desk.state(begun)) == ("queued", "failed")
+    engine.dispose()
 
 
 def test_a_release_counts_as_no_loss(desk):

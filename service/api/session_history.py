@@ -1,0 +1,191 @@
+"""The past of live sessions over HTTP: kept frames, any step exactly, and forks."""
+
+from collections.abc import AsyncIterator
+from struct import Struct
+from typing import Annotated, Any
+
+import orjson
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as PathParameter
+from fastapi.responses import Response, StreamingResponse
+from pydantic import Field
+
+from cardan.schemas import Fault
+from cardan.schemas.base import Base
+from cardan.schemas.frame import BlockTag, decode_frame
+from cardan.schemas.quantities import Boolean, Index, Text
+from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.intake import read_request
+from cardan.service.api.problems import ProblemError
+from cardan.service.api.sessions import (
+    SessionView,
+    TheSession,
+    TheSessions,
+    once,
+    optional_body,
+)
+from cardan.service.sessions import LiveSession, Plan
+from cardan.service.sessions.bundle import bundle
+from cardan.service.sessions.folder import FolderError
+from cardan.service.sessions.replay_messages import FrameAt
+from cardan.service.streams.codec import SharedFrame
+
+router = APIRouter(
+    prefix="/sessions",
+    tags=["sessions"],
+    responses=PROBLEMS,
+    dependencies=[Depends(refuse_unknown_query)],
+)
+
+ZIP = "application/zip"
+FRAME_LENGTH = Struct("<I")
+MAX_JSON_FRAMES = 2000
+OCTETS = "application/octet-stream"
+
+
+class ForkRequest(Base):
+    """Request for a new session in the state of a past moment; neither step nor time: of now."""
+
+    step: Index | None = None
+    """The step."""
+    time: Annotated[float, Field(strict=True, ge=0.0, le=1e12)] | None = None
+    """Simulated time, whose nearest step is taken [s]."""
+    name: Text | None = None
+    """Title; default: that of the session."""
+    paused: Boolean = True
+    """Whether it waits for a command to run."""
+    speed: Annotated[float, Field(strict=True, gt=0.0, le=64.0)] | None = 1.0
+    """Simulated time per wall time; null: as fast as possible [-]."""
+
+
+FORK_BODY = {"content": {"application/json": {"schema": ForkRequest.model_json_schema()}}}
+
+
+@router.post("/{session_id}:fork", status_code=201, openapi_extra={"requestBody": FORK_BODY})
+async def fork(
+    request: Request,
+    response: Response,
+    session: TheSession,
+    sessions: TheSessions,
+    services: TheServices,
+) -> SessionView:
+    """Make a new session of the same scene in exactly the state of a past step."""
+    asked = read_request(ForkRequest, await optional_body(request))
+    if asked.step is not None and asked.time is not None:
+        message = "A fork takes `step` or `time`, not both."
+        fault = Fault(
+            pointer="/time", code="contradiction", message=message, got=asked.time, hint=None
+        )
+        raise ProblemError(422, "invalid_request", message, errors=[fault.model_dump()])
+
+    async def made() -> LiveSession:
+        await session.open()
+        step = session.progress.step if asked.step is None else asked.step
+        if asked.time is not None:
+            step = round(asked.time / session.progress.time_step)
+        name = session.name if asked.name is None else asked.name
+        return await sessions.fork(
+            session, step, lambda scene: Plan(scene, name, asked.paused, asked.speed)
+        )
+
+    return await once(request, response, (sessions, services), made)
+
+
+@router.get(
+    "/{session_id}/frames",
+    responses={200: {"content": {OCTETS: {}, "application/json": {}}}},
+)
+async def frames(
+    request: Request,
+    session: TheSession,
+    first: Annotated[int | None, Query(alias="from", ge=0, description="first step")] = None,
+    last: Annotated[int | None, Query(alias="to", ge=0, description="last step")] = None,
+    stride: Annotated[int, Query(ge=1, description="every n-th frame")] = 1,
+) -> Response:
+    """The kept frames. Binary: each frame behind its length as u32; else JSON, 2000 frames at most.
+
+    `X-History-From` and `X-History-To` are the first and last kept step, `X-History-Spacing` the
+    steps between two kept frames, at most.
+    """
+    chosen = session.history.between(first, last, stride)
+    kept = session.history.range
+    spacing = session.history.spacing(session.progress.first_step)
+    headers = {"X-History-Spacing": str(spacing)}
+    if kept is not None:
+        headers |= {"X-History-From": str(kept[0]), "X-History-To": str(kept[1])}
+    if OCTETS in request.headers.get("accept", ""):
+        return StreamingResponse(_octets(chosen), media_type=OCTETS, headers=headers)
+    if len(chosen) > MAX_JSON_FRAMES:
+        hint = f"Take a larger stride, fewer steps, or Accept: {OCTETS}."
+        detail = f"{len(chosen)} frames are asked for as JSON; the limit is {MAX_JSON_FRAMES}."
+        raise ProblemError(413, "too_many_frames", f"{detail} {hint}")
+    found = {
+        "epoch": session.epoch,
+        "from": None if kept is None else kept[0],
+        "to": None if kept is None else kept[1],
+        "spacing": spacing,
+        "frames": [_frame_json(frame) for frame in chosen],
+    }
+    return Response(orjson.dumps(found), media_type="application/json", headers=headers)
+
+
+@router.get(
+    "/{session_id}/frames/{step}",
+    responses={200: {"content": {OCTETS: {}, "application/json": {}}}},
+)
+async def frame_at(
+    request: Request,
+    session: TheSession,
+    sessions: TheSessions,
+    step: Annotated[int, PathParameter(ge=0, le=2**53)],
+) -> Response:
+    """The state of exactly this step, computed again from the key frame before it.
+
+    JSON is as that of `state`; binary is one frame, with contacts.
+    """
+    await session.open()
+    binary = OCTETS in request.headers.get("accept", "")
+    order = FrameAt(0, session.epoch, step, described=not binary)
+    found = await sessions.past(session, order)
+    return Response(found.body, media_type=OCTETS if binary else "application/json")
+
+
+@router.get("/{session_id}/bundle", responses={200: {"content": {ZIP: {}}}})
+async def bundled(session: TheSession) -> Response:
+    """The session as a ZIP: scene, log of commands, first and latest key frame of the epoch."""
+    try:
+        data = await run_sync(bundle, session.folder)
+    except (FolderError, OSError) as error:
+        raise ProblemError(409, "no_bundle", f"There is no bundle: {error}.") from error
+    name = f'attachment; filename="{session.id}.zip"'
+    return Response(data, media_type=ZIP, headers={"Content-Disposition": name})
+
+
+async def _octets(chosen: list[SharedFrame]) -> AsyncIterator[bytes]:
+    for frame in chosen:
+        data = frame.encode()
+        yield FRAME_LENGTH.pack(len(data)) + data
+
+
+def _frame_json(shared: SharedFrame) -> dict[str, Any]:
+    frame = decode_frame(shared.encode())
+    found: dict[str, Any] = {
+        "step": frame.header.step,
+        "time": frame.header.time,
+        "epoch": frame.header.epoch,
+        "sequence": frame.header.sequence,
+    }
+    for tag, table in frame.blocks.items():
+        rows = table.tolist()
+        names = table.dtype.names or ()
+        if tag is BlockTag.POSES:
+            found["poses"] = rows
+        elif tag in (BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.GRAB):
+            values = (v.tolist() if hasattr(v, "tolist") else v for v in rows[0])
+            found[tag.name.lower()] = dict(zip(names, values, strict=True))
+        elif tag is BlockTag.STATE_HASH:
+            found["state_hash"] = f"{rows[0][0]:016x}"
+        else:
+            found[tag.name.lower()] = [dict(zip(names, row, strict=True)) for row in rows]
+    return found

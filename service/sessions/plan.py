@@ -1,0 +1,64 @@
+"""What a session is created with, how it is kept, and what is known of its worker."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardan.service import clock
+from cardan.service.sessions.folder import About
+from cardan.service.sessions.messages import Command, Result
+from cardan.service.sessions.supervisor import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a session is created with; `scene` is the JSON text of a checked scene."""
+
+    scene: str
+    name: str
+    paused: bool = True
+    speed: float | None = 1.0
+
+    def about(self, forked_from: Mapping[str, Any] | None = None) -> About:
+        """What is known of a session of this plan that is made now."""
+        session_id, now = clock.new_id("ses"), clock.now()
+        return About(session_id, self.name, now, self.paused, self.speed, forked_from)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a session is kept."""
+
+    watch: Watch
+    max_restarts: int
+    ring_bytes: int
+    """Of the frames kept in memory."""
+    history_bytes: int
+    """Of the key frames on the disk."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A command whose result has not come."""
+
+    command: Command
+    answer: asyncio.Future[Result]
+    client_id: str | None
+    accepted: bool = False
+
+
+@dataclass(slots=True)
+class Progress:
+    """The latest progress reported by the worker."""
+
+    first_step: int = 0
+    step: int = 0
+    time: float = 0.0
+    speed: float | None = 1.0
+    real_time_factor: float = 0.0
+    body_names: list[str] = field(default_factory=list)
+    joint_names: list[str] = field(default_factory=list)
+    time_step: float = 0.0
+    total_steps: int = 0
+    started_in: float = 0.0

@@ -1,0 +1,64 @@
+"""Messages between a session and the process that computes its past; `body` holds bytes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from cardan.service.processes.worker import Hello, Stop
+from cardan.service.sessions.messages import PlaybackState
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFolder:
+    """First message: the folder of the session."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAt:
+    """Answer with the frame of a step: encoded, or with `described` the whole state as JSON."""
+
+    number: int
+    epoch: int
+    step: int
+    described: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForkAt:
+    """Write the state of a step as the first key frame of another folder."""
+
+    number: int
+    epoch: int
+    step: int
+    folder: str
+    run: PlaybackState
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Nobody waits for the answer any more."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer; `body` is the frame or the JSON, empty for a fork."""
+
+    number: int
+    step: int
+    time: float
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """The step cannot be computed; `problem` has code, detail, errors."""
+
+    number: int
+    problem: dict[str, Any]
+
+
+Order = FrameAt | ForkAt
+Message = ReplayFolder | Order | Skip | Stop | Hello | Found | NotFound

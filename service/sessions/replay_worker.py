@@ -1,0 +1,108 @@
+"""The process that computes the past of a session, one order after another."""
+
+from collections import deque
+from pathlib import Path
+
+import orjson
+
+from cardan.engine import SceneError
+from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.processes.channel import Channel
+from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.worker import Stop
+from cardan.service.sessions import frames
+from cardan.service.sessions.folder import FolderError, KeyFrame, SessionFolder
+from cardan.service.sessions.replay import Replay, SkippedError, UnknownStepError
+from cardan.service.sessions.replay_messages import (
+    Found,
+    FrameAt,
+    Message,
+    NotFound,
+    Order,
+    ReplayFolder,
+    Skip,
+)
+
+
+def main(channel: Channel, _limits: WorkerLimits) -> None:
+    """Answer orders until a request to stop, or until the connection closes."""
+    opened = channel.receive()
+    if isinstance(opened, ReplayFolder):
+        Orders(channel, SessionFolder(Path(opened.folder))).serve()
+
+
+class Orders:
+    """The orders that wait; those that are skipped meanwhile are not computed."""
+
+    def __init__(self, channel: Channel, folder: SessionFolder) -> None:
+        """The simulation is built with the first order."""
+        self._channel = channel
+        self._folder = folder
+        self._replay: Replay | None = None
+        self._waiting: deque[Order] = deque()
+        self._skipped: set[int] = set()
+        self._stopped = False
+
+    def serve(self) -> None:
+        """Work in the order of arrival."""
+        while not self._stopped:
+            self._hear(None if not self._waiting else 0.0)
+            if self._waiting:
+                order = self._waiting.popleft()
+                if order.number not in self._skipped:
+                    self._channel.send(self._answer(order))
+                self._skipped.discard(order.number)
+
+    def _hear(self, seconds: float | None) -> None:
+        message: Message | None = self._channel.receive(seconds)
+        while message is not None:
+            match message:
+                case Skip(number):
+                    self._skipped.add(number)
+                case Stop():
+                    self._stopped = True
+                case _:
+                    self._waiting.append(message)  # type: ignore[arg-type]
+            message = self._channel.receive(0.0)
+
+    def _answer(self, order: Order) -> Found | NotFound:
+        def skipped() -> bool:
+            self._hear(0.0)
+            return self._stopped or order.number in self._skipped
+
+        try:
+            if self._replay is None:
+                self._replay = Replay(self._folder)
+            self._replay.go_to(order.epoch, order.step, skipped)
+            return self._found(self._replay, order)
+        except SkippedError:
+            detail = "Another step was asked for."
+            return NotFound(order.number, ServiceError(ErrorCode.SUPERSEDED, detail).problem)
+        except UnknownStepError as error:
+            detail = f"The step cannot be computed again: {error}."
+            code = ErrorCode.STEP_OUT_OF_RANGE
+        except (FolderError, SceneError, ValueError) as error:
+            detail = f"The past of the session cannot be computed: {error}."
+            code = ErrorCode.SESSION_UNUSABLE
+        except MemoryError:
+            self._replay = None
+            detail = "The past of the session needs more memory than a worker may use."
+            code = ErrorCode.SCENE_TOO_LARGE
+        except OSError as error:
+            detail = f"The folder of the session cannot be used: {error.strerror or error}."
+            code = ErrorCode.STORAGE_FAILED
+        return NotFound(order.number, ServiceError(code, detail).problem)
+
+    def _found(self, replay: Replay, order: Order) -> Found:
+        simulation = replay.simulation
+        step, at = simulation.step_count, simulation.time
+        if not isinstance(order, FrameAt):
+            key = KeyFrame(step, at, order.run, 0, simulation.snapshot())
+            SessionFolder(Path(order.folder)).write_key(key)
+            return Found(order.number, step, at)
+        if order.described:
+            told = {"epoch": order.epoch, **frames.describe(simulation)}
+            return Found(order.number, step, at, orjson.dumps(told))
+        phase = "failed" if simulation.failure is not None else "paused"
+        shot = frames.Shot(order.epoch, phase, 0.0)
+        return Found(order.number, step, at, frames.frame(simulation, shot, ("contacts",)))

@@ -1,0 +1,134 @@
+"""Checkpoints of runs: a snapshot and the rows recorded so far, from which a run goes on.
+
+    checkpoints/RUN-ATTEMPT/part-K.npz     rows recorded since the checkpoint before
+    checkpoints/RUN-ATTEMPT/state.npz      the snapshot, and how many parts belong to it
+
+A checkpoint is `state.npz`, which replaces the one before at once; a part without it does not
+count. The next attempt takes over the folder by renaming it, so a process that was given up for
+dead cannot write into it any more.
+"""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+STATE = "state.npz"
+BEGAN = "began"
+
+Rows = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far a run had come: its step, the parts of its recording, and what is in no snapshot."""
+
+    step: int
+    parts: int
+    frames: int
+    contacts: int
+    methods: int
+
+
+class CheckpointFolder:
+    """The checkpoint of one attempt at a run."""
+
+    def __init__(self, path: Path) -> None:
+        """Belong to a path, whether it exists or not."""
+        self.path = path
+
+    def take_over(self) -> None:
+        """Have the files of the attempt before, if it left some. Raises OSError."""
+        run_id, _, attempt = self.path.name.rpartition("-")
+        for number in range(int(attempt) - 1, 0, -1):
+            before = self.path.with_name(f"{run_id}-{number}")
+            if before.is_dir():
+                before.rename(self.path)
+                return
+
+    def read(self) -> tuple[Mark, bytes, list[Rows]] | None:
+        """The checkpoint: mark, snapshot and parts; `None` when there is none that is whole."""
+        try:
+            with np.load(self.path / STATE, allow_pickle=False) as state:
+                mark = Mark(**json.loads(str(state["mark"])))
+                snapshot = state["snapshot"].tobytes()
+            parts = [self._read_part(number) for number in range(mark.parts)]
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return None
+        return mark, snapshot, parts
+
+    def begin(self, step: int) -> None:
+        """An attempt begins at this step: only later checkpoints are its progress."""
+        if self.path.is_dir():
+            (self.path / BEGAN).write_text(str(step))
+
+    def write(self, mark: Mark, snapshot: bytes, part: Rows | None) -> None:
+        """Store a checkpoint, with the last of its parts. Raises OSError."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        if part is not None:
+            with (self.path / f"part-{mark.parts - 1}.npz").open("wb") as file:
+                np.savez(file, allow_pickle=False, **part)
+        temporary = self.path / "state.tmp"
+        with temporary.open("wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                mark=np.array(json.dumps(asdict(mark))),
+                snapshot=np.frombuffer(snapshot, np.uint8),
+            )
+        temporary.replace(self.path / STATE)
+
+    def step(self) -> int | None:
+        """The step of the checkpoint; `None`: there is none."""
+        try:
+            with np.load(self.path / STATE, allow_pickle=False) as state:
+                return int(json.loads(str(state["mark"]))["step"])
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+
+    @property
+    def progressed(self) -> bool:
+        """Whether the attempt has made a checkpoint of its own."""
+        step = self.step()
+        if step is None:
+            return False
+        began = self.path / BEGAN
+        return step > (int(began.read_text()) if began.exists() else 0)
+
+    def _read_part(self, number: int) -> Rows:
+        with np.load(self.path / f"part-{number}.npz", allow_pickle=False) as part:
+            return {name: part[name] for name in part.files}
+
+
+class Checkpoints:
+    """All checkpoints, seen from the service."""
+
+    def __init__(self, root: Path) -> None:
+        """Keep them below a folder."""
+        self._root = root
+
+    def of(self, run_id: str, attempt: int) -> CheckpointFolder:
+        """The checkpoint of an attempt."""
+        return CheckpointFolder(self._root / f"{run_id}-{attempt}")
+
+    def remove(self, run_id: str) -> None:
+        """Forget the checkpoints of a run that has ended."""
+        for path in self._root.glob(f"{run_id}-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def sweep(self, unfinished: Collection[str]) -> Sequence[str]:
+        """Forget those of all runs but the unfinished ones; names of what was removed."""
+        if not self._root.is_dir():
+            return []
+        gone = [
+            path for path in self._root.iterdir() if path.name.rpartition("-")[0] not in unfinished
+        ]
+        for path in gone:
+            shutil.rmtree(path, ignore_errors=True)
+        return sorted(path.name for path in gone)

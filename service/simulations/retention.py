@@ -1,0 +1,118 @@
+"""What is kept, and for how long: ended runs by age, recordings by bytes.
+
+By default everything is kept. Beyond the age an ended simulation or batch is deleted as a whole, as
+by its owner. Beyond the bytes the oldest recordings go, and nothing else: rows and summaries stay,
+and a trajectory that is asked for is simulated again, with the same bits.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cardan.service import clock
+from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.queue import Queue
+
+log = logging.getLogger("cardan.jobs")
+
+PERIOD_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Age [s] and bytes up to which ended runs and their recordings are kept; `None`: for ever."""
+
+    age_s: float | None = None
+    recording_bytes: int | None = None
+
+
+class Retention:
+    """Removes what is beyond the limits, once a minute."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        catalog: Catalog,
+        results: Path,
+        keep: Keep,
+        discard: Callable[[str], None],
+    ) -> None:
+        """`discard` removes a recording by name."""
+        self._queue = queue
+        self._catalog = catalog
+        self._results = results
+        self._keep = keep
+        self._discard = discard
+        self._sizes: dict[str, int] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="retention", daemon=True)
+
+    def start(self) -> None:
+        """Begin, if there is a limit."""
+        if self._keep != Keep():
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End; returns when nothing is removed any more."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def sweep(self) -> int:
+        """Remove what is beyond the limits now; the number of recordings removed."""
+        removed = 0
+        if self._keep.age_s is not None:
+            removed += self._remove_aged(clock.now() - self._keep.age_s)
+        if self._keep.recording_bytes is not None:
+            removed += self._remove_large(self._keep.recording_bytes)
+        return removed
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                removed = self.sweep()
+                if removed:
+                    log.info("retention: %d recordings removed", removed)
+            except Exception as error:
+                # a database that is busy is not a reason to keep everything from now on
+                log.error("retention failed; again in a minute", exc_info=error)
+            self._stopping.wait(PERIOD_SECONDS)
+
+    def _remove_aged(self, before: float) -> int:
+        results: list[str] = []
+        for run_id, result in self._catalog.ended_simulations(before):
+            if self._catalog.remove_run(run_id) and result:
+                results.append(result)
+        for batch_id in self._catalog.ended_batches(before):
+            had = self._catalog.results_of(batch_id)
+            if self._catalog.remove_batch(batch_id):
+                results.extend(had)
+        for result in results:
+            self._discard(result)
+        return len(results)
+
+    def _remove_large(self, most: int) -> int:
+        """Remove recordings that can be made again, those of the runs that ended first, first."""
+        stored = self._catalog.recordings()
+        sizes = self._sizes
+        # a recording never changes
+        self._sizes = {name: sizes.get(name) or self._size(name) for _, name, _ in stored}
+        total = sum(self._sizes.values())
+        removed = 0
+        for run_id, name, repeatable in stored:
+            if total <= most:
+                break
+            if repeatable and self._queue.forget_result(run_id, name):
+                self._discard(name)
+                total -= self._sizes.pop(name)
+                removed += 1
+        return removed
+
+    def _size(self, name: str) -> int:
+        folder = self._results / name
+        try:
+            return sum(file.stat().st_size for file in folder.iterdir())
+        except OSError:
+            return 0

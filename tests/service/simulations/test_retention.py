@@ -1,0 +1,95 @@
+"""What is beyond age or bytes is removed, all of it, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from cardan.service import clock
+from cardan.service.recordings.folder import sweep
+from cardan.service.simulations.retention import Keep, Retention
+from cardan.service.simulations.rows import Outcome
+from cardan.service.simulations.states import RunEvent
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def ended(desk, tmp_path, monkeypatch):
+    """Simulations that ended one, two, ... days ago, with recordings of 1000 bytes."""
+    results = tmp_path / "results"
+    now = clock.now()
+
+    def end(claim, days, event=RunEvent.SUCCEEDED):
+        folder = results / claim.folder
+        folder.mkdir(parents=True)
+        (folder / "bodies.parquet").write_bytes(bytes(1000))
+        monkeypatch.setattr(clock, "now", lambda: now - days * DAY)
+        outcome = Outcome(event, step=1, summary={"a": 1}, result=claim.folder)
+        desk.queue.finish(claim, outcome)
+        monkeypatch.undo()
+
+    return end
+
+
+def retention(desk, tmp_path, keep):
+    results = tmp_path / "results"
+
+    def discard(name):
+        kept = {path.name for path in results.iterdir()} - {name}
+        sweep(results, frozenset(kept))
+
+    return Retention(desk.queue, desk.catalog, results, keep, discard)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_nothing_is_removed_by_default(desk, tmp_path, ended):
+    run = desk.simulation()
+    ended(desk.queue.claim("me"), 1000)
+    keeper = retention(desk, tmp_path, Keep())
+    keeper.start()
+    keeper.stop()
+    assert keeper.sweep() == 0
+    assert desk.catalog.run(run)["result"] in names(tmp_path / "results")
+
+
+def test_what_is_too_old_goes_as_a_whole(desk, tmp_path, ended):
+    old, young, waiting = (desk.simulation() for _ in range(3))
+    for days in (10, 1):
+        ended(desk.queue.claim("me"), days)
+    desk.queue.cancel(waiting)
+    waiting = desk.simulation()
+    gone, half = desk.batch(2), desk.batch(2)
+    desk.queue.claim("me")  # the simulation that waits is being computed
+    for days in (20, 8, 20):
+        ended(desk.queue.claim("me"), days)
+    keeper = retention(desk, tmp_path, Keep(age_s=7 * DAY))
+    assert keeper.sweep() == 3
+    assert desk.catalog.run(old) is None
+    assert desk.catalog.batch(gone) is None
+    assert desk.catalog.run(young)["result"] in names(tmp_path / "results")
+    assert desk.state(waiting) == "starting"
+    # one of its runs has not ended
+    assert len(desk.catalog.runs_of(half)) == 2
+    assert len(names(tmp_path / "results")) == 2
+    assert desk.catalog.events(old) == []
+    assert keeper.sweep() == 0
+
+
+def test_recordings_beyond_the_bytes_go_first_ended_first(desk, tmp_path, ended):
+    runs = [desk.simulation() for _ in range(5)]
+    late = desk.simulation()
+    for days in (5, 9, 3, 2, 1):
+        ended(desk.queue.claim("me"), days)
+    ended(desk.queue.claim("me"), 100, RunEvent.TIMED_OUT)
+    keeper = retention(desk, tmp_path, Keep(recording_bytes=4000))
+    assert keeper.sweep() == 2
+    kept = [desk.catalog.run(run)["result"] is not None for run in runs]
+    assert kept == [False, False, True, True, True]
+    # it could not be made again
+    assert desk.catalog.run(late)["result"] is not None
+    assert desk.catalog.run(runs[1])["summary"] == {"a": 1}
+    assert len(names(tmp_path / "results")) == 4
+    assert keeper.sweep() == 0
