@@ -165,7 +165,6 @@ export class Page {
     const frames = await session.frames().catch(() => []);
     if (this.session !== session || frames[0]?.epoch !== session.epoch) return;
     this.charts.clear();
-    this.happenings.clear();
     // a stride may leave out the newest one
     const { latest } = session.timeline;
     if (latest && latest.epoch === session.epoch && latest.step > frames[frames.length - 1].step) frames.push(latest);
