@@ -39,6 +39,7 @@ from cardan.engine.reports import (
 )
 from cardan.engine.sampler import no_sampler
 from cardan.engine.snapshot import from_bytes, state_hash, to_bytes
+from cardan.engine.states import States
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Names, Overlap, find_overlaps, findings, sentence, verdict
 from cardan.engine.world.collision import collision_scratch
@@ -71,7 +72,7 @@ def versions() -> dict[str, str]:
     }
 
 
-class Simulation(Commands, Queries):
+class Simulation(Commands, Queries, States):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -82,7 +83,7 @@ class Simulation(Commands, Queries):
         """Build the scene; raises SceneError with every fault."""
         began = time.perf_counter()
         built = build(scene)
-        self._built = built
+        self._built, self._zero = built, built.zero
         self.body_names, self.joint_names = built.body_names, built.joint_names
         self.model, self.state, self.options = built.model, built.state, built.options
         self.report = empty_report()
@@ -97,6 +98,7 @@ class Simulation(Commands, Queries):
     def _start(self, scene: Scene, began: float) -> None:
         """Stand before the first step of a scene whose arrays are written."""
         self.scene = scene
+        self._placement = self._first = None
         self.scene_hash = scene_hash(scene)
         self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
         self.failure: Failure | None = None
@@ -122,6 +124,7 @@ class Simulation(Commands, Queries):
         if not same_structure(self._built, built):
             return False
         rewrite(self._built._replace(state=self.state), built)
+        self._zero = built.zero
         self.options = built.options if built.options != self.options else self.options
         if len(self._events.who) > 0:
             self.watch_events(False)
