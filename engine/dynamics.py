@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.coordinates import coordinates_of
 from cardan.engine.build.faults import Faults, SceneError
+from cardan.engine.build.initial import initials
+from cardan.engine.build.placement import Placement
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.scene import build
 from cardan.engine.build.tree import Start, build_tree
@@ -53,10 +55,12 @@ class Dynamics:
     def __init__(self, scene: Scene) -> None:
         """Build the tree; raises SceneError with every fault."""
         built = build(scene)
-        model, state = built.model, built.state
+        model = built.model
         self.body_names, self.joint_names = built.body_names, built.joint_names
-        start = Start(state.p_WB.copy(), state.q_WB.copy())
+        start = Start(built.zero.p.copy(), built.zero.q.copy())
         tree, q = build_tree(model.bodies, model.joints, start, lone=True)
+        if initials(scene):
+            q = Placement(model, start).coordinates(tree, built.state)[0]
         if not len(q):
             faults = Faults()
             faults.add("/bodies", "nothing_moves", "No body of the scene can move.")

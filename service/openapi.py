@@ -18,6 +18,11 @@ from cardan.schemas.dynamics import (
     MotionRequest,
 )
 from cardan.schemas.query import ClosestPointsRequest, RaycastRequest
+from cardan.schemas.statics import (
+    InverseKinematicsRequest,
+    LinearizationRequest,
+    StaticsRequest,
+)
 from cardan.service.api.problems import MEDIA_TYPE
 
 BODIES = (
@@ -34,6 +39,9 @@ BODIES = (
     InverseDynamicsRequest,
     ForwardDynamicsRequest,
     JacobianRequest,
+    StaticsRequest,
+    LinearizationRequest,
+    InverseKinematicsRequest,
 )
 REFERENCE = "#/components/schemas/"
 

@@ -48,6 +48,14 @@ class DynamicsOrder:
 
 
 @dataclass(frozen=True)
+class MechanicsOrder:
+    """Answer the body of a request to `/v1/{operation}`: statics, linear models, poses."""
+
+    operation: str
+    body: bytes
+
+
+@dataclass(frozen=True)
 class SolveOrder:
     """Solve the complementarity problem of a body."""
 
@@ -76,7 +84,7 @@ class EncodeOrder:
 
 Order = (
     TakeOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder | SolveOrder
-    | VerifyOrder | EncodeOrder
+    | MechanicsOrder | VerifyOrder | EncodeOrder
 )  # fmt: skip
 
 

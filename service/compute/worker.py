@@ -3,7 +3,7 @@
 import logging
 
 from cardan.schemas import Limits
-from cardan.service.compute import complementarity, dynamics, encoding, scenes
+from cardan.service.compute import complementarity, dynamics, encoding, mechanics, scenes
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel
@@ -33,6 +33,8 @@ def reply(order: m.Order, limits: Limits) -> m.Reply:
                 return scenes.check(order, limits)
             case m.DynamicsOrder():
                 return dynamics.answer(order, limits)
+            case m.MechanicsOrder():
+                return mechanics.answer(order, limits)
             case m.VerifyOrder():
                 return encoding.verify(order)
             case m.EncodeOrder():
