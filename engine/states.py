@@ -105,17 +105,19 @@ class States:
             name = self.joint_names[broken[0]]
             raise ValueError(f"joint '{name}' broke: its coordinates are no state; reset first")
         old = self.joint_state()
-        new_q = self._coordinates_from(q, old.q)
+        claims: list[tuple[int, Array]] = []
+        new_q = self._coordinates_from(q, old.q, claims)
         new_qd = self._velocities_from(qd, old.qd, new_q)
         before = self._kept_motion()
         energy, momentum = self._books()
         self._write(new_q, new_qd)
         tolerance = self.scene.simulation.anchor_tolerance
         opened = open_joints(placement, self.state, tolerance, self.joint_names)
-        if opened:
+        refusals = [sentence for _, sentence in opened] + self._missed(claims)
+        if refusals:
             for array, kept in zip(self._motion_arrays(), before, strict=True):
                 array[...] = kept
-            raise ValueError(opened[0][1])
+            raise ValueError(refusals[0])
         self._forget_the_past()
         now, momentum_now = self._books()
         self.state.ledger[LEDGER_WORK_IN] += now - energy
@@ -141,7 +143,21 @@ class States:
 
     # ------------------------------------------------------------------ what is given
 
-    def _coordinates_from(self, given: Values, old: Array) -> Array:
+    def _missed(self, claims: list[tuple[int, Array]]) -> list[str]:
+        """Joints outside of trees whose coordinates are not those that were given."""
+        motion, found = self.placement.joint_motion(self.state), []
+        for j, numbers in claims:
+            reached = motion[j, : len(numbers), 0]
+            if np.abs(reached - numbers).max() > self.scene.simulation.anchor_tolerance:
+                found.append(
+                    f"joint '{self.joint_names[j]}' closes a loop or holds a moving body: with the "
+                    f"others it comes to {reached.tolist()}, not {numbers.tolist()}"
+                )
+        return found
+
+    def _coordinates_from(
+        self, given: Values, old: Array, claims: list[tuple[int, Array]]
+    ) -> Array:
         if given is None:
             return old
         if not isinstance(given, Mapping):
@@ -160,7 +176,10 @@ class States:
         found = old.copy()
         for name, values in given.items():
             j, numbers = self._named(name, values, "q")
-            self.placement.put(found, j, numbers)
+            if j in self.placement.nodes:
+                self.placement.put(found, j, numbers)
+            else:
+                claims.append((j, numbers))
         return found
 
     def _velocities_from(self, given: Values, old: Array, q: Array) -> Array:
@@ -171,6 +190,11 @@ class States:
         found = old.copy()
         for name, values in given.items():
             j, numbers = self._named(name, values, "qd")
+            if j not in self.placement.nodes:
+                raise ValueError(
+                    f"joint '{name}' closes a loop or holds a moving body: its velocity follows "
+                    "from those of the others"
+                )
             self.placement.put_velocity(found, q, j, numbers)
         return found
 
@@ -180,11 +204,8 @@ class States:
             raise ValueError(f"there is no joint '{name}'")
         j = self._joint_index[name]
         count = int(n_coordinates(int(self.model.joints.kind[j])))
-        if j not in self.placement.nodes or count == 0:
-            raise ValueError(
-                f"joint '{name}' has no coordinates that can be set: it is rigid, couples others, "
-                "closes a loop, or holds a kinematic body"
-            )
+        if count == 0:
+            raise ValueError(f"joint '{name}' is rigid: it has no coordinates")
         return j, _vector(values, count, f"{what} of joint '{name}'")
 
     # ------------------------------------------------------------------ writing

@@ -129,8 +129,7 @@ def about(
 
     changes = [_differences(look, k, STEP * scale[k % n], n) for k in range(2 * n)]
     X, F, Y = (np.stack([change[i] for change in changes], axis=1) for i in range(3))
-    A: Array = np.linalg.solve(X.T, F.T).T
-    C: Array = np.linalg.solve(X.T, Y.T).T
+    A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
     look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
     f0 = look(np.zeros(n), np.zeros(n))[1]
@@ -159,8 +158,7 @@ def _free_acceleration(
     H = smooth.mass_matrix(found.q)
     # what holds does no work along T; its own accelerations at constant velocities are left out at
     # rest, and are none where held coordinates are not part of loops
-    accelerations: Array = np.linalg.solve(T.T @ H @ T, T.T @ (H @ found.qdd))
-    return accelerations
+    return np.asarray(np.linalg.solve(T.T @ H @ T, T.T @ (H @ found.qdd)), np.float64)
 
 
 def _differences(

@@ -278,8 +278,11 @@ def test_a_state_that_opens_a_loop_is_refused_and_changes_nothing() -> None:
     assert simulation.state_hash() == before
     simulation.set_state({"a": 0.6, "b": -0.6, "c": 0.6})
     assert simulation.joint_table()["q"][3] == pytest.approx(0.6, abs=1e-12)
-    with pytest.raises(ValueError, match="'d' has no coordinates that can be set"):
-        simulation.set_state({"d": 0.6})
+    with pytest.raises(ValueError, match="'d' closes a loop"):
+        simulation.set_state({"d": 0.7})
+    simulation.set_state({"a": 0.5, "b": -0.5, "c": 0.5, "d": 0.5})
+    with pytest.raises(ValueError, match="'d' closes a loop"):
+        simulation.set_state(None, {"d": 0.0})
 
 
 def test_after_a_joint_broke_its_coordinates_are_no_state() -> None:
