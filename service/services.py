@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO
 
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from cardan.service.compute.downloads import Downloads
@@ -40,15 +41,10 @@ class Services:
         self._lock = _lock_folder(settings)
         self.changes = Changes()
         try:
-            self._engine = open_database(settings.database)
-        except UnknownVersionError as error:
+            self._engine = _open_database(settings)
+        except SettingsError:
             self._lock.close()
-            raise SettingsError(str(error)) from error
-        except SQLAlchemyError as error:
-            self._lock.close()
-            raise SettingsError(
-                f"The database {settings.database} cannot be used: {error}"
-            ) from error
+            raise
         self.checkpoints = Checkpoints(settings.data / "checkpoints")
         self.queue = Queue(
             self._engine,
@@ -84,7 +80,6 @@ class Services:
             settings.download_bytes,
             settings.kept_download_bytes,
         )
-
         keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
         self.retention = Retention(
             self.queue, self.catalog, settings.results, keep, self.discard_result
@@ -173,6 +168,16 @@ def _lanes(settings: Settings) -> PoolOptions:
         small_bytes=settings.small_scene_bytes,
         answer_s=settings.answer_s,
     )
+
+
+def _open_database(settings: Settings) -> Engine:
+    """Raises SettingsError."""
+    try:
+        return open_database(settings.database)
+    except UnknownVersionError as error:
+        raise SettingsError(str(error)) from error
+    except SQLAlchemyError as error:
+        raise SettingsError(f"The database {settings.database} cannot be used: {error}") from error
 
 
 def _lock_folder(settings: Settings) -> IO[bytes]:
