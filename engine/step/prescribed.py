@@ -71,17 +71,19 @@ def velocity_at(motion: PrescribedMotion, m: int, time: float) -> tuple[Vec3, Ve
 
 
 @kernel
-def mean_velocity_at(motion: PrescribedMotion, m: int, time: float, h: float) -> tuple[Vec3, Vec3]:
-    """`velocity_at`, the mean of just before and just after, for steps of h."""
-    v, w = velocity_at(motion, m, time - BESIDE * h)
-    v_after, w_after = velocity_at(motion, m, time + BESIDE * h)
-    return scale(0.5, add(v, v_after)), scale(0.5, add(w, w_after))
-
-
-@kernel
 def end_of_step(world: World) -> float:
     """Time at the end of this step [s]."""
     return float(world.state.step[0] + 1) * world.options.time_step
+
+
+@kernel
+def velocity_at_end(world: World, m: int) -> tuple[Vec3, Vec3]:
+    """`velocity_at` of motion m at the end of the step: the mean of just before and just after."""
+    motion, end = world.model.prescribed, end_of_step(world)
+    beside = BESIDE * world.options.time_step
+    v, w = velocity_at(motion, m, end - beside)
+    v_after, w_after = velocity_at(motion, m, end + beside)
+    return scale(0.5, add(v, v_after)), scale(0.5, add(w, w_after))
 
 
 @kernel
@@ -92,10 +94,10 @@ def prescribe_velocities(world: World) -> None:
     Check   tests/references/test_prescribed.py
     """
     motion, state = world.model.prescribed, world.state
-    free, end, h = world.work.motion.velocity_free, end_of_step(world), world.options.time_step
+    free = world.work.motion.velocity_free
     for m in range(motion.body.shape[0]):
         i = motion.body[m]
-        v, w = mean_velocity_at(motion, m, end, h)
+        v, w = velocity_at_end(world, m)
         store3(state.v_WB_W, i, v)
         store3(state.w_WB_W, i, w)
         for k in range(3):
