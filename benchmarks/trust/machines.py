@@ -199,21 +199,56 @@ def kept(name: str) -> Document:
 
 
 LOOPS: Parameters = [
-    ("bennett-maximal", "l2"),
-    ("spherical4-reduced", "out"),
-    ("sarrus-reduced", "top"),
+    ("bennett-maximal", "l2", "maximal"),
+    ("spherical4-reduced", "out", "reduced"),
+    ("sarrus-reduced", "top", "reduced"),
+    ("bennett-maximal", "l2", "reduced"),
+    ("spherical4-reduced", "out", "maximal"),
+    ("sarrus-reduced", "top", "maximal"),
 ]
 
 
 def loops(parameters: Parameters = LOOPS) -> Iterator[Case]:
-    """Spatial loops with more equations than motions, and a platform on six legs."""
-    for name, body in parameters:
+    """Spatial loops with more equations than motions."""
+    for name, body, form in parameters:
         document = kept(name)
-        form = document["simulation"].get("formulation", "maximal")
+        document["simulation"] = {**document["simulation"], "formulation": form}
         yield Case(
             "redundant loop",
-            name,
+            f"{name.split('-')[0]}, {form}",
             document,
             place(body),
             other="reduced" if form == "maximal" else "maximal",
+        )
+
+
+CRANKS: Parameters = [
+    (5.0, 0.001, 3.0, "maximal"),
+    (5.0, 0.001, 3.0, "reduced"),
+    (20.0, 0.001, 1.0, "maximal"),
+    (20.0, 0.002, 1.0, "reduced"),
+]
+
+
+def cranks(parameters: Parameters = CRANKS) -> Iterator[Case]:
+    """Three parallel cranks with a rod, as of a locomotive: the rod moves on a circle."""
+    length = 0.2
+    for speed, dt, duration, form in parameters:
+        turning = {"linear_velocity": [0.5 * length * speed, 0, 0]}
+        turning["angular_velocity"] = [0, speed, 0]
+        bodies = [mass(f"c{k}", [0.5 * k, 0, 0.5 * length], 0.3, **turning) for k in range(3)]
+        bodies.append(mass("rod", [0.5, 0, length], linear_velocity=[length * speed, 0, 0]))
+        joints = []
+        for k in range(3):
+            drive = {"motor": {"type": "velocity", "target": speed}} if k == 0 else {}
+            at = {"axis": [0, 1, 0], "anchor": [0.5 * k, 0, 0]}
+            joints.append(joint("hinge", f"c{k}", **at, **drive))
+            joints.append(joint("hinge", "rod", f"c{k}", **at | {"anchor": [0.5 * k, 0, length]}))
+        yield Case(
+            "parallel cranks",
+            f"{speed} rad/s, dt {dt}, {form}",
+            scene(bodies, joints, dt=dt, duration=duration, formulation=form),
+            place("rod"),
+            lambda t, w=speed: [0.5 + length * math.sin(w * t), 0.0, length * math.cos(w * t)],
+            2.0 * length,
         )

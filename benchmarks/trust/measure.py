@@ -22,7 +22,7 @@ FAMILIES = (
     smooth.pendulums, smooth.oscillators, smooth.torsions, smooth.double_pendulums, smooth.tops,
     smooth.rotors, smooth.chains, smooth.orbits, smooth.drags,
     machines.servos, machines.arms, machines.gears, machines.sliders, machines.four_bars,
-    machines.loops,
+    machines.loops, machines.cranks,
     touching.bounces, touching.slopes, touching.stacks, touching.brakes, touching.bullets,
     touching.cradles, touching.overlaps, touching.rollers, touching.known, touching.dominoes,
     *elastic.FAMILIES,

@@ -78,9 +78,9 @@ def end_of_step(world: World) -> float:
 
 @kernel
 def velocity_at_end(world: World, m: int) -> tuple[Vec3, Vec3]:
-    """Velocity and angular velocity of motion m at the end of the step; at a kink their mean."""
-    motion, beside = world.model.prescribed, BESIDE * world.options.time_step
-    end = end_of_step(world)
+    """`velocity_at` of motion m at the end of the step: the mean of just before and just after."""
+    motion, end = world.model.prescribed, end_of_step(world)
+    beside = BESIDE * world.options.time_step
     v, w = velocity_at(motion, m, end - beside)
     v_after, w_after = velocity_at(motion, m, end + beside)
     return scale(0.5, add(v, v_after)), scale(0.5, add(w, w_after))
