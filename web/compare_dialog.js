@@ -22,7 +22,8 @@ function choicesFor(scene) {
   return [
     formulation === "reduced"
       ? { label: "Maximal coordinates", words: "six per body, and equations for joints", overrides: { "/simulation/formulation": "maximal" } }
-      : { label: "Joint coordinates", words: "trees of joints, without equations for them", overrides: { "/simulation/formulation": "reduced" } },
+      // loops of trees are held by Baumgarte's stabilisation only
+      : { label: "Joint coordinates", words: "trees of joints, without equations for them", overrides: { "/simulation/formulation": "reduced", "/simulation/stabilisation": "baumgarte" } },
     update === "infinitesimal"
       ? { label: "Finite orientation update", words: "exact for a constant angular velocity", overrides: { "/simulation/orientation_update": "finite" } }
       : { label: "Infinitesimal orientation update", words: "of first order", overrides: { "/simulation/orientation_update": "infinitesimal" } },
@@ -62,7 +63,7 @@ export function openCompare(page) {
       dialog.close();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      const faults = error instanceof ProblemError ? (error.problem.errors ?? []).map((fault) => fault.message).slice(0, 2) : [];
+      const faults = error instanceof ProblemError ? (error.problem.errors ?? []).map((fault) => fault.message).filter((message) => !error.message.includes(message)).slice(0, 2) : [];
       said.textContent = [error.message, ...faults].join(" ");
     }
   };

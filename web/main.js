@@ -170,7 +170,7 @@ export class Page {
     if (latest && latest.epoch === session.epoch && latest.step > frames[frames.length - 1].step) frames.push(latest);
     for (const frame of frames) {
       this.charts.push(frame);
-      this.happenings.add(frame.happenings ?? [], { told: true });
+      this.happenings.add(frame.happenings ?? [], { told: frame.step <= session.joined });
     }
   }
 

@@ -61,6 +61,8 @@ export class Session extends Emitter {
     this.welcomed = false;
     this.seeking = false;
     this.viewers = 1;
+    /** the step at which this page came: what happened before is of the past */
+    this.joined = info.step;
     /** @type {Failure | null} */
     this.failure = null;
     /** ms, smoothed, to the server and back */
@@ -134,12 +136,13 @@ export class Session extends Emitter {
     if (!needs.contacts) this.numbers.contacts = null;
     if (!needs.joints) this.numbers.joints = null;
     // a moment of the history comes once: again, with what is needed now
-    if (this.mode === "history" && this.timeline.pinned) this.seek(this.timeline.pinned.step);
+    if (this.mode === "history" && this.timeline.pinned) this.seek(this.timeline.pinned.step, true);
   }
 
   /** @param {number} epoch */
   restart(epoch) {
     this.epoch = epoch;
+    this.joined = -1;
     this.timeline.clear();
     this.history = { from: 0, to: 0 };
     if (this.mode === "history") this.setMode("live");

@@ -54,6 +54,7 @@ export class StoredRun extends Emitter {
     this.numbers = { contacts: null, joints: null, energy: null, solver: null, grab: null };
     this.dropped = 0;
     this.viewers = 1;
+    this.joined = Infinity;
     this.latency = NaN;
     this.running = false;
     this.ended = true;

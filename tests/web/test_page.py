@@ -69,10 +69,9 @@ def test_plays_pauses_and_scrubs(page: Any, shown: Shown) -> None:
     page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2)
     shown.wait("cardan.shown().mode === 'history'")
     shown.wait(f"cardan.shown().step < {0.5 * edge['step']}")
-    step = shown.now()["step"]
-    kept = shown.rest(f"/frames?from={step}&to={step}")["frames"][0]
-    x, y, z, w, *turn = kept["poses"][body]
-    assert shown.pose("lower") == pytest.approx([x, y, z, *turn, w], abs=1e-6)
+    step, drawn = page.evaluate("[cardan.shown().step, cardan.pose('lower')]")
+    x, y, z, w, *turn = shown.rest(f"/frames/{step}")["poses"][body]
+    assert drawn == pytest.approx([x, y, z, *turn, w], abs=1e-6)
     assert shown.rest()["step"] == edge["step"]
     assert shown.rest()["state"] == "paused"
     expected = page.locator("#run-state")
