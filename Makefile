@@ -171,5 +171,5 @@ image-lint: ## lint Dockerfile and docker-compose.yml
 	@.ci/image_lint
 
 clean: ## remove what was installed and built here
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis web/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

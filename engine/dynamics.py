@@ -8,45 +8,32 @@ A single state may be given as a vector; results then have no first axis. SI, ra
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.build.coordinates import coordinates_of
 from cardan.engine.build.faults import Faults, SceneError
+from cardan.engine.build.initial import initials
+from cardan.engine.build.placement import Placement
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.scene import build
 from cardan.engine.build.tree import Start, build_tree
 from cardan.engine.trees import batches, subspaces
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.tree import NODE_BALL, NODE_FIXED, NODE_FREE, Tree, TreeWork
+from cardan.engine.world.tree import NODE_BALL, NODE_FREE, TreeWork
 from cardan.schemas import Fault, Scene, SceneInvalid
 
 Array = NDArray[np.float64]
 
-MOTIONS = ("fixed", "hinge", "slider", "screw", "ball", "free")
-COORDINATE_NAMES = {"ball": ("w", "x", "y", "z"), "free": ("x", "y", "z", "qw", "qx", "qy", "qz")}
-RATE_NAMES = {"ball": ("wx", "wy", "wz"), "free": ("wx", "wy", "wz", "vx", "vy", "vz")}
 QUATERNION_TOLERANCE = 1e-3
 ORIGIN = (0.0, 0.0, 0.0)
 
 
 class StatesInvalid(SceneInvalid):
     """States do not fit the tree; `errors` locates the faults by pointers like /q/3/0."""
-
-
-class Coordinate(NamedTuple):
-    """One elementary motion of the tree and its indices in q and in qd, qdd, tau."""
-
-    joint: str | None  # None: the six motions of a free body
-    body: str  # the body it leads to
-    motion: str  # hinge, slider, screw, ball, free
-    number: int | None  # which coordinate of the joint; None: none of its own
-    q: tuple[int, int]  # first and last + 1
-    v: tuple[int, int]
-    q_names: tuple[str, ...]
-    v_names: tuple[str, ...]
 
 
 class Dynamics:
@@ -68,10 +55,12 @@ class Dynamics:
     def __init__(self, scene: Scene) -> None:
         """Build the tree; raises SceneError with every fault."""
         built = build(scene)
-        model, state = built.model, built.state
+        model = built.model
         self.body_names, self.joint_names = built.body_names, built.joint_names
-        start = Start(state.p_WB.copy(), state.q_WB.copy())
+        start = Start(built.zero.p.copy(), built.zero.q.copy())
         tree, q = build_tree(model.bodies, model.joints, start, lone=True)
+        if initials(scene):
+            q = Placement(model, start).coordinates(tree, built.state)[0]
         if not len(q):
             faults = Faults()
             faults.add("/bodies", "nothing_moves", "No body of the scene can move.")
@@ -80,7 +69,7 @@ class Dynamics:
         self.outside = tuple(
             name for name, inner in zip(self.joint_names, tree.inner, strict=True) if not inner
         )
-        self.coordinates = self._coordinates(tree)
+        self.coordinates = coordinates_of(tree, self.joint_names, self.body_names)
         self.gravity = scene.gravity
         joints = model.joints
         self._ends = np.stack([joints.body_a, joints.body_b], axis=1)
@@ -91,31 +80,6 @@ class Dynamics:
         self._dense: TreeWork | None = None
         balls = np.isin(tree.kind, (NODE_BALL, NODE_FREE))
         self._quaternions = tree.q_start[1:][balls] - 4
-
-    def _coordinates(self, tree: Tree) -> tuple[Coordinate, ...]:
-        found = []
-        leads_to = tree.body.copy()
-        for i in range(len(leads_to) - 1, -1, -1):
-            if leads_to[i] < 0:
-                leads_to[i] = leads_to[i + 1]
-        for i, kind in enumerate(tree.kind):
-            if kind == NODE_FIXED:
-                continue
-            motion, joint = MOTIONS[kind], int(tree.joint[i])
-            axis = int(tree.axis[i])
-            found.append(
-                Coordinate(
-                    self.joint_names[joint] if joint >= 0 else None,
-                    self.body_names[leads_to[i]],
-                    motion,
-                    axis if joint >= 0 and axis >= 0 else None,
-                    (int(tree.q_start[i]), int(tree.q_start[i + 1])),
-                    (int(tree.v_start[i]), int(tree.v_start[i + 1])),
-                    COORDINATE_NAMES.get(motion, ("q",)),
-                    RATE_NAMES.get(motion, ("qd",)),
-                )
-            )
-        return tuple(found)
 
     @property
     def nq(self) -> int:

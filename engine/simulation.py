@@ -28,6 +28,7 @@ from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
 from cardan.engine.queries import Queries
 from cardan.engine.sampler import no_sampler
 from cardan.engine.snapshot import from_bytes, to_bytes
+from cardan.engine.states import States
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
@@ -48,7 +49,7 @@ Array = NDArray[np.float64]
 CALM = 0.2
 
 
-class Simulation(Commands, Queries, Account):
+class Simulation(Commands, Queries, States, Account):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -59,7 +60,7 @@ class Simulation(Commands, Queries, Account):
         """Build the scene; raises SceneError with every fault."""
         began = time.perf_counter()
         built = build(scene)
-        self._built = built
+        self._built, self._zero = built, built.zero
         self.body_names, self.joint_names = built.body_names, built.joint_names
         self.model, self.state, self.options = built.model, built.state, built.options
         self.report = empty_report()
@@ -74,6 +75,7 @@ class Simulation(Commands, Queries, Account):
     def _start(self, scene: Scene, began: float) -> None:
         """Stand before the first step of a scene whose arrays are written."""
         self.scene = scene
+        self._placement = self._first = None
         self.scene_hash = scene_hash(scene)
         self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
         self.failure: Failure | None = None
@@ -101,6 +103,7 @@ class Simulation(Commands, Queries, Account):
         if not same_structure(self._built, built):
             return False
         rewrite(self._built._replace(state=self.state), built)
+        self._zero = built.zero
         self.options = built.options if built.options != self.options else self.options
         if len(self._events.who) > 0:
             self.watch_events(False)

@@ -44,7 +44,10 @@ def angle_warnings(scene: Scene) -> Iterator[Fault]:
 
 
 def _angles(joint: Joint) -> Iterator[Place]:
-    """Each limit and target of a joint that is an angle; of a series the farthest value."""
+    """Each limit, target and start of a joint that is an angle; of a series the farthest value."""
+    initial = getattr(joint, "initial", None)
+    if initial is not None:
+        yield from _starts(joint.type, initial.position)
     for ending in ANGULAR.get(joint.type, ()):
         limits = getattr(joint, f"limits{ending}", None)
         if isinstance(limits, Limits):
@@ -55,6 +58,18 @@ def _angles(joint: Joint) -> Iterator[Place]:
         motor = getattr(joint, f"motor{ending}", None)
         if isinstance(motor, PositionMotor | BallPositionMotor):
             yield from _targets([f"motor{ending}", "target"], motor.target)
+
+
+def _starts(kind: str, position: Any) -> Iterator[Place]:
+    """Initial angles of a joint of a kind."""
+    if not isinstance(position, tuple):
+        if kind != "slider":
+            yield ["initial", "position"], position
+        return
+    # of a cylindrical and a planar joint only the last coordinate is an angle
+    first = len(position) - 1 if kind in ("cylindrical", "planar") else 0
+    for k, value in enumerate(position[first:], first):
+        yield ["initial", "position", k], value
 
 
 def _targets(path: list[str | int], target: Any) -> Iterator[Place]:

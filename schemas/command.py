@@ -1,6 +1,6 @@
 """Commands to a live session, the same over the socket and over HTTP: a union on `op`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -127,6 +127,28 @@ class SetVelocity(CommandBase):
     """In W [rad/s]."""
 
 
+def _values_tag(value: Any) -> str:
+    return "union:list" if isinstance(value, (list, tuple)) else "union:number"
+
+
+JointValues = Annotated[
+    Annotated[Number, Tag("union:number")]
+    | Annotated[tuple[Number, ...], Field(min_length=1, max_length=3), Tag("union:list")],
+    Discriminator(_values_tag),
+]
+"""One number, or as many as the joint has coordinates; of a ball a vector as in its `initial`."""
+
+
+class SetState(CommandBase):
+    """Puts joints at coordinates and velocities; the bodies beyond them move along."""
+
+    op: Literal["set_state"]
+    q: dict[Name, JointValues] = Field(default_factory=dict)
+    """Coordinates by the name of the joint; the others stay as they are [m or rad]."""
+    qd: dict[Name, JointValues] = Field(default_factory=dict)
+    """Velocities by the name of the joint; the others stay as they are [m/s or rad/s]."""
+
+
 class Gravity(CommandBase):
     """Sets gravity."""
 
@@ -164,6 +186,7 @@ Command = Annotated[
     | Annotated[ApplyForce, Tag("union:apply_force")]
     | Annotated[ApplyImpulse, Tag("union:apply_impulse")]
     | Annotated[SetVelocity, Tag("union:set_velocity")]
+    | Annotated[SetState, Tag("union:set_state")]
     | Annotated[Gravity, Tag("union:gravity")]
     | Annotated[Seek, Tag("union:seek")]
     | Annotated[Live, Tag("union:live")],

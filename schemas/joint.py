@@ -1,7 +1,9 @@
 """Joints between a parent (may be `world`) and a child: a union on `type`.
 
 The coordinate of a joint is the motion of the child relative to the parent along or about the
-axis, zero at the start (of a distance joint: the distance itself). `anchor`, `axis`, `axis2` are
+axis, zero at the poses of the scene (of a distance joint: the distance itself). With `initial` the
+bodies beyond the joint start elsewhere; whatever else the scene says of places, anchors, axes and
+rest lengths still refers to the poses of the scene. `anchor`, `axis`, `axis2` are
 given in W at the start, or in the parent's frame with `"frame": "parent"`; `axis` is then fixed in
 the parent, `axis2` in the child.
 """
@@ -12,6 +14,7 @@ from pydantic import Discriminator, Tag
 
 from cardan.schemas.base import Base, type_tag
 from cardan.schemas.drive import BallLimits, BallMotor, JointSpring, Limits, Motor
+from cardan.schemas.initial import Initial, InitialBall, InitialPair, InitialTriple
 from cardan.schemas.quantities import (
     Boolean,
     Direction,
@@ -66,6 +69,8 @@ class Ball(JointBase):
     """Cone and twist limits."""
     motor: BallMotor | None = None
     """Drive of the three rotations."""
+    initial: InitialBall | None = None
+    """Orientation and angular velocity at the start."""
 
 
 class Hinge(JointBase):
@@ -82,6 +87,8 @@ class Hinge(JointBase):
     """Drive of the angle."""
     spring: JointSpring | None = None
     """Torsion spring on the angle."""
+    initial: Initial | None = None
+    """Coordinate and velocity at the start."""
 
 
 class Slider(JointBase):
@@ -98,6 +105,8 @@ class Slider(JointBase):
     """Drive of the displacement."""
     spring: JointSpring | None = None
     """Spring on the displacement."""
+    initial: Initial | None = None
+    """Coordinate and velocity at the start."""
 
 
 class Fixed(JointBase):
@@ -127,6 +136,8 @@ class TwoAxisJoint(JointBase):
     """Drive of the second angle."""
     spring: JointSpring | None = None
     """Hinge2: suspension along `axis`; universal: torsion spring on the first angle."""
+    initial: InitialPair | None = None
+    """Coordinates and velocities at the start."""
 
 
 class Hinge2(TwoAxisJoint):
@@ -159,6 +170,8 @@ class Cylindrical(JointBase):
     """Drive of the angle."""
     spring: JointSpring | None = None
     """Spring on the displacement."""
+    initial: InitialPair | None = None
+    """Coordinates and velocities at the start."""
 
 
 class Planar(JointBase):
@@ -184,6 +197,8 @@ class Planar(JointBase):
     """Stops of the angle."""
     motor3: Motor | None = None
     """Drive of the angle."""
+    initial: InitialTriple | None = None
+    """Coordinates and velocities at the start."""
 
 
 class Distance(JointBase):
@@ -223,6 +238,8 @@ class Screw(JointBase):
     """Drive of the angle."""
     spring: JointSpring | None = None
     """Torsion spring on the angle."""
+    initial: Initial | None = None
+    """Coordinate and velocity at the start."""
 
 
 class Gear(JointBase):

@@ -113,26 +113,38 @@ def _centre_warnings(scene: Scene) -> Iterator[Fault]:
             )
 
 
+def start_of(joint: Joint) -> tuple[float, float, float]:
+    """Coordinates at the start, as many as a joint can have; those of a ball are a rotation."""
+    initial = getattr(joint, "initial", None)
+    position = 0.0 if initial is None else initial.position
+    values = position if isinstance(position, tuple) else (position,)
+    first, second, third = (*values, 0.0, 0.0)[:3]
+    return first, second, third
+
+
 def _joint_warnings(scene: Scene) -> Iterator[Fault]:
-    """The coordinate of a joint is zero at the start (of a distance joint: its first length)."""
+    """Joints that start beyond their limits, and parts of joints that do nothing."""
     for i, joint in enumerate(scene.joints):
         yield from _idle_warnings(["joints", i], joint)
         if joint.type == "distance":
             continue
-        for field in ("limits", "limits2", "limits3"):
+        starts = start_of(joint)
+        for k, field in enumerate(("limits", "limits2", "limits3")):
             limits = getattr(joint, field, None)
             if not isinstance(limits, Limits):
                 continue
-            low = limits.lower is not None and limits.lower > 0.0
-            high = limits.upper is not None and limits.upper < 0.0
+            start = starts[k]
+            low = limits.lower is not None and limits.lower > start
+            high = limits.upper is not None and limits.upper < start
             if low or high:
                 yield _warning(
                     ["joints", i, field],
                     "starts_beyond_limit",
-                    f"Joint '{joint.name}' starts at 0, outside its limits {limits.lower} to "
-                    f"{limits.upper}; it will be pushed back.",
+                    f"Joint '{joint.name}' starts at {start:g}, outside its limits "
+                    f"{limits.lower} to {limits.upper}; it will be pushed back.",
                     None,
-                    "Limits count from the initial pose.",
+                    "Limits count from the poses of the scene; `initial` says where a joint "
+                    "starts.",
                 )
         spring = getattr(joint, "spring", None)
         if isinstance(spring, JointSpring) and spring.stiffness == 0.0 and spring.damping == 0.0:

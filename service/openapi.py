@@ -25,6 +25,11 @@ from cardan.schemas.dynamics import (
 )
 from cardan.schemas.examples import example_names
 from cardan.schemas.query import ClosestPointsRequest, RaycastRequest
+from cardan.schemas.statics import (
+    InverseKinematicsRequest,
+    LinearizationRequest,
+    StaticsRequest,
+)
 from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
@@ -47,6 +52,9 @@ BODIES: tuple[type[BaseModel], ...] = (
     InverseDynamicsRequest,
     ForwardDynamicsRequest,
     JacobianRequest,
+    StaticsRequest,
+    LinearizationRequest,
+    InverseKinematicsRequest,
     *MODELS.values(),
     Problem,
 )

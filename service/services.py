@@ -77,16 +77,7 @@ class Services:
             stop_grace_s=settings.stop_grace_s,
         )
         self.dispatcher = Dispatcher(self.queue, options, launcher)
-        lanes = PoolOptions(
-            small=settings.small_scene_workers,
-            large=settings.large_scene_workers,
-            dynamics=settings.dynamics_workers,
-            problems=settings.problem_workers,
-            files=settings.file_workers,
-            small_bytes=settings.small_scene_bytes,
-            answer_s=settings.answer_s,
-        )
-        self.compute = ComputePool(launcher, limits, lanes)
+        self.compute = ComputePool(launcher, limits, _lanes(settings))
         self.downloads = Downloads(
             settings.data / "downloads",
             self.compute,
@@ -170,6 +161,18 @@ def opened(settings: Settings) -> Iterator[Services]:
         yield services
     finally:
         services.close()
+
+
+def _lanes(settings: Settings) -> PoolOptions:
+    return PoolOptions(
+        small=settings.small_scene_workers,
+        large=settings.large_scene_workers,
+        dynamics=settings.dynamics_workers,
+        problems=settings.problem_workers,
+        files=settings.file_workers,
+        small_bytes=settings.small_scene_bytes,
+        answer_s=settings.answer_s,
+    )
 
 
 def _lock_folder(settings: Settings) -> IO[bytes]:

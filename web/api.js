@@ -21,11 +21,12 @@ export class ProblemError extends Error {
  * @param {string} path below /v1
  * @param {unknown} [body] sent as JSON; a form as it is
  * @param {string} [accept]
+ * @param {Record<string, string>} [more] headers
  * @returns {Promise<Response>}
  */
-async function request(method, path, body, accept = "application/json") {
+async function request(method, path, body, accept = "application/json", more = {}) {
   /** @type {Record<string, string>} */
-  const headers = { Accept: accept };
+  const headers = { Accept: accept, ...more };
   const form = body instanceof FormData;
   if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let response;
@@ -186,6 +187,11 @@ export async function forkSession(id, at) {
 /** @returns {Promise<SimulationInfo[]>} newest first */
 export async function listSimulations() {
   return (await (await request("GET", "/simulations?page_size=200")).json()).items;
+}
+
+/** Waits up to half a minute for its end. @param {{scene: Scene, name: string, overrides: Record<string, unknown>}} asked @returns {Promise<SimulationInfo>} */
+export async function createSimulation(asked) {
+  return (await request("POST", "/simulations", asked, "application/json", { Prefer: "wait=30" })).json();
 }
 
 /** @param {string} id @returns {Promise<SimulationInfo>} */

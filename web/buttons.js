@@ -13,6 +13,7 @@ export function wireButtons(page) {
   byId("theme", HTMLButtonElement).append(icon("theme"));
   click("theme", () => page.theme.toggle());
   click("help", () => byId("help-dialog", HTMLDialogElement).showModal());
+  click("compare-with", async () => (await import("./compare_dialog.js")).openCompare(page));
   click("fork", () => page.opening.fork());
   click("frame-view", () => page.view.frameAll());
   click("pull", () => {

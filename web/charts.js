@@ -73,11 +73,11 @@ export class Charts {
     this.host.replaceChildren(...this.all().map((plot) => plot.element));
   }
 
-  /** Another scene: nothing of it is pinned yet. @param {Scene} scene @param {string[]} keys */
-  open(scene, keys = []) {
+  /** Another run: what is pinned stays where the scene has it. @param {Scene} scene */
+  open(scene) {
     this.scene = scene;
     this.before = null;
-    this.keys = keys.filter((key) => kindOf(scene, key, false));
+    this.keys = this.keys.filter((key) => kindOf(scene, key, false));
     this.makePinned();
     this.clear();
   }

@@ -12,6 +12,9 @@ const MAX_FRAMES = 1800;
 const FRAMES_PER_SECOND = 60;
 /** ms between two looks at a run that goes on */
 const AGAIN_MS = 2000;
+/** s between two frames of the ghost beyond which frames in between are asked for one by one, and how many of them */
+const GAP = 0.05;
+const MAX_ASKED = 120;
 
 export class Comparison {
   /** @param {import("./main.js").Page} page */
@@ -42,11 +45,26 @@ export class Comparison {
     this.loaded = performance.now();
     const before = await api.getSession(origin.session).catch(() => null);
     if (!before || this.page.session !== session) return;
+    // what is known of it already stays
+    const old = page.view.ghost?.track.frames ?? [];
+    if (old.length && before.step <= old[old.length - 1].step) return;
     const steps = Math.max(1, before.step - origin.step);
     const stride = Math.max(1, Math.ceil((steps * session.dt * FRAMES_PER_SECOND) / MAX_FRAMES));
-    const frames = await api.getFrames(origin.session, origin.step, null, stride).catch(() => []);
-    if (this.page.session !== session || !frames.length) return;
-    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, frames));
+    const since = old[old.length - 1]?.step ?? origin.step - 1;
+    /** @type {import("./types.js").Frame[]} */
+    const sent = await api.getFrames(origin.session, since + 1, null, stride).catch(() => []);
+    const kept = [...old, ...sent];
+    // a run that was stepped, or ran fast, has few frames: those in between are simulated again
+    const known = kept.map((frame) => frame.step);
+    const missing = between(Math.max(origin.step, since), before.step, Math.max(1, Math.round(GAP / session.dt)), known);
+    for (const step of missing) {
+      const frame = await api.getFrame(origin.session, step).catch(() => null);
+      if (this.page.session !== session) return;
+      if (frame) kept.push(frame);
+    }
+    if (this.page.session !== session || !kept.length) return;
+    kept.sort((a, b) => a.step - b.step);
+    this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
   }
 
   /** @param {Track} track */
@@ -77,4 +95,19 @@ export class Comparison {
     this.page.charts.compare(null);
     this.page.backfill();
   }
+}
+
+/**
+ * Steps to ask for so that no two are farther apart than a gap.
+ * @param {number} from @param {number} to @param {number} gap steps @param {number[]} known steps, ascending
+ * @returns {number[]}
+ */
+function between(from, to, gap, known) {
+  /** @type {number[]} */
+  const missing = known.includes(from) ? [] : [from];
+  const ends = [from, ...known.filter((step) => step > from), to];
+  for (let i = 1; i < ends.length; i += 1) {
+    for (let step = ends[i - 1] + gap; step < ends[i] && missing.length < MAX_ASKED; step += gap) missing.push(step);
+  }
+  return missing;
 }

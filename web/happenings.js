@@ -8,6 +8,8 @@ import { quantity, seconds } from "./format.js";
 import { showNote } from "./messages.js";
 
 const SHOWN = 8;
+/** Events that are told from new ones, the newest. */
+const MAX_KNOWN = 20_000;
 const WORDS = { begin: "touches", end: "leaves", break: "broke" };
 
 export class Happenings {
@@ -19,6 +21,8 @@ export class Happenings {
     this.scene = null;
     /** @type {Happening[]} newest first */
     this.newest = [];
+    /** @type {Set<string>} */
+    this.known = new Set();
     this.changed = true;
   }
 
@@ -29,20 +33,24 @@ export class Happenings {
   }
 
   clear() {
+    this.known = new Set();
     this.newest = [];
     this.changed = true;
   }
 
-  /** @param {Happening[]} happenings @param {{told?: boolean}} [how] told: they are of the past, no note pops up */
+  /** @param {Happening[]} happenings in any order; those that are known already are left out @param {{told?: boolean}} [how] told: they are of the past, no note pops up */
   add(happenings, { told = false } = {}) {
-    if (!happenings.length) return;
-    for (const one of happenings) {
+    const fresh = happenings.filter((one) => !this.known.has(keyOf(one)));
+    if (!fresh.length) return;
+    for (const one of fresh) {
+      this.known.add(keyOf(one));
+      if (this.known.size > MAX_KNOWN) this.known.delete(/** @type {string} */ (this.known.values().next().value));
       if (one.kind !== "break") continue;
       const text = `${this.describe(one)} at ${seconds(one.time)}`;
       this.onBreak(one.step, text);
       if (!told) showNote(text);
     }
-    this.newest = [...happenings.slice(-SHOWN).reverse(), ...this.newest].slice(0, SHOWN);
+    this.newest = [...fresh, ...this.newest].sort((a, b) => b.time - a.time).slice(0, SHOWN);
     this.changed = true;
   }
 
@@ -60,4 +68,9 @@ export class Happenings {
     const rows = this.newest.map((one) => make("li", { "data-kind": one.kind }, make("span", {}, this.describe(one)), make("time", {}, seconds(one.time))));
     this.host.replaceChildren(...(rows.length ? rows : [make("li", { class: "muted" }, "None yet.")]));
   }
+}
+
+/** @param {Happening} happening @returns {string} */
+function keyOf({ kind, step, time, bodies, shapes, joint }) {
+  return [kind, step, time, bodies, shapes, joint].join(" ");
 }

@@ -161,10 +161,13 @@ export class Page {
   async backfill() {
     const { session } = this;
     if (!session) return;
+    /** @type {import("./types.js").Frame[]} */
     const frames = await session.frames().catch(() => []);
     if (this.session !== session || frames[0]?.epoch !== session.epoch) return;
     this.charts.clear();
-    this.happenings.clear();
+    // a stride may leave out the newest one
+    const { latest } = session.timeline;
+    if (latest && latest.epoch === session.epoch && latest.step > frames[frames.length - 1].step) frames.push(latest);
     for (const frame of frames) {
       this.charts.push(frame);
       this.happenings.add(frame.happenings ?? [], { told: true });

@@ -83,6 +83,7 @@ export class Opening {
     const { openStored } = await import("./stored.js");
     const run = await openStored(info);
     if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
+    if (info.status === "failed") showNote(`The run of the ghost failed at step ${info.step}.`, { stays: true });
     this.page.comparison.show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
   }
 

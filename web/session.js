@@ -277,10 +277,10 @@ export class Session extends Emitter {
     this.setState(info.state);
   }
 
-  /** @returns {Promise<Frame[]>} of the history, thinned, for plots and files */
-  async frames() {
+  /** @param {number} [most] about how many @returns {Promise<Frame[]>} of the history, thinned */
+  async frames(most = PLOTTED) {
     const kept = (this.edge.step - this.history.from) * this.dt * FRAMES_PER_SECOND;
-    return api.getFrames(this.id, this.history.from, null, Math.max(1, Math.ceil(kept / PLOTTED)));
+    return api.getFrames(this.id, this.history.from, null, Math.max(1, Math.ceil(kept / most)));
   }
 
   summary() {

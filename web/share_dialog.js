@@ -7,6 +7,8 @@ import { momentLink } from "./moment.js";
 import { csvOf } from "./plot_table.js";
 import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film.js";
 
+/** Moments of a file of numbers: five minutes at 60 a second. */
+const MAX_MOMENTS = 18_000;
 const POSE = ["px [m]", "py [m]", "pz [m]", "qw", "qx", "qy", "qz"];
 
 /** @param {import("./main.js").Page} page */
@@ -59,7 +61,7 @@ async function toggleFilm(page, name, say, button) {
 /** @param {import("./main.js").Page} page @returns {Promise<string>} */
 export async function selectionCsv({ session, selection }) {
   if (!session) return "";
-  const frames = await session.frames();
+  const frames = await session.frames(MAX_MOMENTS);
   const { scene } = session;
   if (selection?.kind === "joint") {
     const rows = frames.flatMap((frame) => (frame.joints ?? []).filter((row) => row.joint === selection.index).map((row) => [frame.time, frame.step, row.coordinate, row.q, row.qd, row.motorForce]));

@@ -120,10 +120,10 @@ export class StoredRun extends Emitter {
   /** @param {{contacts: boolean, joints: boolean}} _needs everything is here */
   setNeeds(_needs) {}
 
-  /** @returns {Promise<Frame[]>} frames over the whole run, for plots */
-  async frames() {
+  /** @param {number} [most] about how many @returns {Promise<Frame[]>} over the whole run, thinned */
+  async frames(most = PLOTTED) {
     const { length } = this.recording.steps;
-    const stride = Math.max(1, Math.ceil(length / PLOTTED));
+    const stride = Math.max(1, Math.ceil(length / most));
     return Array.from({ length: Math.ceil(length / stride) }, (_, i) => this.recording.frame(i * stride));
   }
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from cardan.engine.complementarity import solve_lp as solve_lp
     from cardan.engine.complementarity import solve_mixed_lcp as solve_mixed_lcp
     from cardan.engine.complementarity import solve_qp as solve_qp
+    from cardan.engine.statics.inverse_kinematics import inverse_kinematics as inverse_kinematics
+    from cardan.engine.statics.linearization import linearize as linearize
+    from cardan.engine.statics.statics import statics as statics
     from cardan.schemas import Scene as Scene
     from cardan.schemas import SceneInvalid as SceneInvalid
     from cardan.schemas import apply_overrides as apply_overrides
@@ -72,6 +75,9 @@ _PUBLIC = {
         "solve_mixed_lcp",
         "solve_qp",
     ),
+    "engine.statics.inverse_kinematics": ("inverse_kinematics",),
+    "engine.statics.linearization": ("linearize",),
+    "engine.statics.statics": ("statics",),
     "schemas": (
         "Scene",
         "SceneInvalid",

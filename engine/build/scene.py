@@ -10,6 +10,7 @@ from cardan.engine.build.allocate import empty_state, first_capacity
 from cardan.engine.build.bodies import build_bodies, initial_motion
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.forces import build_forces
+from cardan.engine.build.initial import place_initial
 from cardan.engine.build.inverse_mass import write_joint_masses
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.joints import build_joints
@@ -36,6 +37,7 @@ class Built(NamedTuple):
     options: StepOptions
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
+    zero: Start  # poses of the scene, where all joint coordinates are zero
 
 
 def build_shapes(
@@ -105,10 +107,14 @@ def build(scene: Scene) -> Built:
     state = state._replace(tree_bias_acceleration=np.zeros((N_BIAS, rates)))
     state.gravity_W[:] = scene.gravity
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
+    zero = Start(p, q)
+    state = place_initial(scene, model, state, zero, faults)
+    faults.raise_if_any()
     return Built(
         model,
         state,
         build_options(scene, smallest_moving(bodies, shapes)),
         tuple(body.name for body in scene.bodies),
         tuple(joint.name for joint in scene.joints),
+        zero,
     )

@@ -5,6 +5,7 @@ from struct import Struct
 from typing import Annotated, Any
 
 import orjson
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import Response, StreamingResponse
@@ -26,6 +27,8 @@ from cardan.service.api.sessions import (
 )
 from cardan.service.intake import read_request
 from cardan.service.sessions import LiveSession, Plan
+from cardan.service.sessions.bundle import bundle
+from cardan.service.sessions.folder import FolderError
 from cardan.service.sessions.replay_messages import FrameAt
 from cardan.service.streams.codec import SharedFrame
 
@@ -37,6 +40,7 @@ router = APIRouter(
     dependencies=[Depends(refuse_unknown_query)],
 )
 
+ZIP = "application/zip"
 FRAME_LENGTH = Struct("<I")
 MAX_JSON_FRAMES = 2000
 OCTETS = "application/octet-stream"
@@ -147,6 +151,17 @@ async def frame_at(
     order = FrameAt(0, session.epoch, step, described=not binary)
     found = await sessions.past(session, order)
     return Response(found.body, media_type=OCTETS if binary else "application/json")
+
+
+@router.get("/{session_id}/bundle", responses={200: {"content": {ZIP: {}}}})
+async def bundled(session: TheSession) -> Response:
+    """The session as a ZIP: scene, log of commands, first and latest key frame of the epoch."""
+    try:
+        data = await run_sync(bundle, session.folder)
+    except (FolderError, OSError) as error:
+        raise ProblemError(409, "no_bundle", f"There is no bundle: {error}.") from error
+    name = f'attachment; filename="{session.id}.zip"'
+    return Response(data, media_type=ZIP, headers={"Content-Disposition": name})
 
 
 async def _octets(chosen: list[SharedFrame]) -> AsyncIterator[bytes]:

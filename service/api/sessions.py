@@ -259,7 +259,7 @@ class RestoreRequest(Base):
 async def restore(request: Request, session: TheSession) -> SessionView:
     """Restore a stored snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
-    data = session.snapshots.get(asked.snapshot).data
+    data = await run_sync(session.snapshots.data, asked.snapshot)
     await session.command("restore", {"snapshot": asked.snapshot}, body=data)
     return describe(session)
 

@@ -202,6 +202,39 @@ def solve(
 
 
 @app.command()
+def statics(
+    scene: SceneArgument,
+    changes: Changes = None,
+    search: Annotated[
+        bool, typer.Option("--search/--as-it-stands", help="look for an equilibrium beside it")
+    ] = True,
+    tilt: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(metavar="X Y Z", help="how far gravity may turn towards this direction"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the equilibrium of a scene, its reactions, its stability.
+
+    Exit status: 0 in equilibrium, 3 without, 2 invalid input.
+    """
+    from cardan.service.cli.mechanics import statics as start
+
+    start(scene, changes or (), search=search, tilt=tilt, as_json=as_json)
+
+
+@app.command()
+def linearize(scene: SceneArgument, changes: Changes = None, as_json: Json = False) -> None:
+    """Show the eigenvalues of a scene about its start: frequencies, damping, modes.
+
+    --json prints all: A, B, C, D, names of coordinates, shapes.
+    """
+    from cardan.service.cli.mechanics import linearize as start
+
+    start(scene, changes or (), as_json=as_json)
+
+
+@app.command()
 def examples(
     name: Annotated[str | None, typer.Argument(help="print this one")] = None,
     as_json: Json = False,

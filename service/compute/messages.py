@@ -57,6 +57,14 @@ class DynamicsOrder:
 
 
 @dataclass(frozen=True)
+class MechanicsOrder:
+    """Answer the body of a request to `/v1/{operation}`: statics, linear models, poses."""
+
+    operation: str
+    body: bytes
+
+
+@dataclass(frozen=True)
 class SolveOrder:
     """Solve the complementarity problem of a body."""
 
@@ -85,7 +93,7 @@ class EncodeOrder:
 
 Order = (
     TakeOrder | BatchOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder
-    | SolveOrder | VerifyOrder | EncodeOrder
+    | SolveOrder | MechanicsOrder | VerifyOrder | EncodeOrder
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
     small      scenes of few bytes: a small one is never behind a large one
     large      all other scenes
-    dynamics   algorithms in joint coordinates
+    dynamics   algorithms in joint coordinates, statics, linear models
     problems   complementarity problems
     files      downloads of recordings
 
@@ -109,7 +109,7 @@ class ComputePool:
         return reply
 
     def _lane_of(self, order: m.Order) -> str:
-        if isinstance(order, m.DynamicsOrder):
+        if isinstance(order, m.DynamicsOrder | m.MechanicsOrder):
             return "dynamics"
         if isinstance(order, m.SolveOrder):
             return "problems"

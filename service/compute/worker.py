@@ -3,7 +3,14 @@
 import logging
 
 from cardan.schemas import Limits
-from cardan.service.compute import batches, complementarity, dynamics, encoding, scenes
+from cardan.service.compute import (
+    batches,
+    complementarity,
+    dynamics,
+    encoding,
+    mechanics,
+    scenes,
+)
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.channel import Channel
@@ -22,27 +29,34 @@ def main(channel: Channel, limits: WorkerLimits) -> None:
 def reply(order: m.Order, limits: Limits) -> m.Reply:
     """Return the reply; what is wrong with the order is a reply too."""
     try:
-        match order:
-            case m.TakeOrder():
-                return scenes.take(order, limits)
-            case m.BatchOrder():
-                return batches.take(order, limits)
-            case m.FingerprintOrder():
-                return scenes.fingerprint(order)
-            case m.ReportOrder():
-                return scenes.report(order, limits)
-            case m.CheckOrder():
-                return scenes.check(order, limits)
-            case m.DynamicsOrder():
-                return dynamics.answer(order, limits)
-            case m.VerifyOrder():
-                return encoding.verify(order)
-            case m.EncodeOrder():
-                return encoding.encode(order)
-            case m.SolveOrder():
-                return complementarity.solve(order)
+        return answer(order, limits)
     except ServiceError as error:
         return m.Refused(error.problem)
     except MemoryError:
         detail = "The request needs more memory than a worker may use."
         return m.Refused(ServiceError(ErrorCode.SCENE_TOO_LARGE, detail).problem)
+
+
+def answer(order: m.Order, limits: Limits) -> m.Reply:
+    """Have the order done where its kind belongs. Raises ServiceError or MemoryError."""
+    match order:
+        case m.TakeOrder():
+            return scenes.take(order, limits)
+        case m.BatchOrder():
+            return batches.take(order, limits)
+        case m.FingerprintOrder():
+            return scenes.fingerprint(order)
+        case m.ReportOrder():
+            return scenes.report(order, limits)
+        case m.CheckOrder():
+            return scenes.check(order, limits)
+        case m.DynamicsOrder():
+            return dynamics.answer(order, limits)
+        case m.MechanicsOrder():
+            return mechanics.answer(order, limits)
+        case m.VerifyOrder():
+            return encoding.verify(order)
+        case m.EncodeOrder():
+            return encoding.encode(order)
+        case m.SolveOrder():
+            return complementarity.solve(order)

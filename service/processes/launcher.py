@@ -101,12 +101,13 @@ def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     # the module, and with it the engine, is imported in the process only
     main = importlib.import_module(module).main
-    from cardan import engine
-
-    engine.warmup()
-    channel = Channel(sock)
     preload = sys.modules.get(PRELOAD)
     preloaded = preload is not None and preload.WARM_SECONDS is not None
+    if not preloaded:
+        from cardan import engine
+
+        engine.warmup()
+    channel = Channel(sock)
     try:
         channel.send(Hello(preloaded, os.getppid()))
         main(channel, limits)

@@ -59,6 +59,7 @@ COMMANDS: dict[str, Callable[[Simulation, Arguments], None]] = {
     "apply_force": _apply_force,
     "apply_impulse": lambda s, a: s.apply_impulse(a["body"], a["impulse"], a["point"]),
     "set_velocity": lambda s, a: s.set_velocity(a["body"], a["linear"], a["angular"]),
+    "set_state": lambda s, a: s.set_state(a["q"], a["qd"]),
     "gravity": lambda s, a: s.set_gravity(a["value"]),
     "grab": lambda s, a: s.grab(a["body"], a["point"]),
     "grab_move": lambda s, a: s.grab_move(a["target"]),

@@ -4,6 +4,7 @@
     scene.json         the checked scene
     log.jsonl          every accepted command, one per line: appended by the worker
     keys/E-S.key       key frame of step S in epoch E: written by the worker
+    snapshots/         stored states, and their index: written by the API process
 
 The worker writes a command down before it takes effect, and a key frame says how many lines of the
 log are inside it. So a key frame and the lines after it are the state, whatever dies and when. What
@@ -90,7 +91,7 @@ class SessionFolder:
 
     def write_about(self, about: About) -> None:
         """Replace what is known of the session. Raises OSError."""
-        _replace(self.path / "session.json", json.dumps(asdict(about)).encode())
+        replace_file(self.path / "session.json", json.dumps(asdict(about)).encode())
 
     def about(self) -> About:
         """What is known of the session. Raises FolderError."""
@@ -128,7 +129,7 @@ class SessionFolder:
         del header["snapshot"]
         text = json.dumps(header).encode()
         data = b"".join([len(text).to_bytes(8, "little"), text, key.snapshot])
-        _replace(self._key_path(key.epoch, key.step), sealed(data))
+        replace_file(self._key_path(key.epoch, key.step), sealed(data))
         return len(data)
 
     def key_moments(self) -> list[tuple[int, int]]:
@@ -224,7 +225,7 @@ def _command(line: bytes) -> LoggedCommand:
         raise FolderError(f"log.jsonl has a line that is no command: {error}") from error
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Write a file that is never seen half written."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_bytes(data)

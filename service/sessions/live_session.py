@@ -49,7 +49,7 @@ class LiveSession:
         self.history = History(policy.ring_bytes)
         self.fanout = Fanout(self._want)
         self.log = CommandLog()
-        self.snapshots = Snapshots()
+        self.snapshots = Snapshots(folder.path / "snapshots")
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
         self._seen = (0, 0)
@@ -221,7 +221,7 @@ class LiveSession:
         result = await self.command("snapshot")
         state_hash = str((result.value or {})["state_hash"])
         moment = (self.epoch, result.step, result.time)
-        return self.snapshots.keep(moment, state_hash, result.body)
+        return await asyncio.to_thread(self.snapshots.keep, moment, state_hash, result.body)
 
     def join(self, viewer: Viewer) -> None:
         """A viewer is connected."""

@@ -37,6 +37,7 @@ MODELS: dict[str, type[c.CommandBase]] = {
     "apply_force": c.ApplyForce,
     "apply_impulse": c.ApplyImpulse,
     "set_velocity": c.SetVelocity,
+    "set_state": c.SetState,
     "gravity": c.Gravity,
 }
 VIEWER_MODELS: dict[str, type[c.CommandBase]] = {"seek": c.Seek, "live": c.Live}

@@ -180,10 +180,8 @@ class Sessions:
             ended = self._longest_abandoned()
             if ended is None:
                 session.folder.remove()
-                detail = (
-                    f"{self._options.max_sessions} sessions are alive, and no more are allowed; "
-                )
-                detail += "delete one."
+                most = self._options.max_sessions
+                detail = f"{most} sessions are alive, and no more are allowed; delete one."
                 raise ServiceError(ErrorCode.NO_CAPACITY, detail, retry_after_s=10)
             del self._sessions[ended.id]
         self._sessions[session.id] = session
@@ -272,8 +270,8 @@ class Sessions:
                 found.append(LiveSession.stored(folder, self._policy, self._start_worker))
             except (FolderError, OSError) as error:
                 log.error("session %s is lost: %s", path.name, error)
+                # its folder stays, for whoever can mend it
                 self._closed.add(path.name, "damaged", str(error))
-                shutil.rmtree(path, ignore_errors=True)
         found.sort(key=lambda session: session.created_at)
         self._sessions = {session.id: session for session in found}
 

@@ -51,8 +51,12 @@ class Replay:
         self._marks: OrderedDict[int, Mark] = OrderedDict()
         self._mark_bytes = 0
 
-    def go_to(self, epoch: int, step: int, skipped: Callable[[], bool]) -> None:
+    def go_to(
+        self, epoch: int, step: int, skipped: Callable[[], bool], lines: int | None = None
+    ) -> None:
         """Reach the state of a step; contacts are those of the step that led to it.
+
+        `lines`: so many of the log count, instead of all.
 
         Raises UnknownStepError, SkippedError, FolderError, and ValueError for another engine's key.
         """
@@ -65,7 +69,7 @@ class Replay:
         if start is not None:
             self.simulation.restore(start.snapshot)
             self._logged, self._stepped = start.logged, False
-        self._run_to(step, skipped)
+        self._run_to(step, skipped, lines)
 
     def _start(self, step: int) -> Mark | None:
         """The nearest state to begin from; `None`: the present one. Raises UnknownStepError."""
@@ -90,10 +94,14 @@ class Replay:
             return self._marks[mark]
         raise UnknownStepError(f"no key frame at or before step {step} of epoch {self._epoch}")
 
-    def _run_to(self, step: int, skipped: Callable[[], bool]) -> None:
+    def _run_to(self, step: int, skipped: Callable[[], bool], lines: int | None) -> None:
         """Simulate to a step, with the commands of the log."""
         for line, entry in enumerate(self._folder.log(self._logged), self._logged + 1):
-            if entry.epoch > self._epoch or entry.step > step:
+            if (
+                entry.epoch > self._epoch
+                or entry.step > step
+                or (lines is not None and line > lines)
+            ):
                 break
             self._advance(entry.step, step, skipped)
             if entry.op in COMMANDS:

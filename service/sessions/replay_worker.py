@@ -84,6 +84,10 @@ class Orders:
         except (FolderError, SceneError, ValueError) as error:
             detail = f"The past of the session cannot be computed: {error}."
             code = ErrorCode.SESSION_UNUSABLE
+        except MemoryError:
+            self._replay = None
+            detail = "The past of the session needs more memory than a worker may use."
+            code = ErrorCode.SCENE_TOO_LARGE
         except OSError as error:
             detail = f"The folder of the session cannot be used: {error.strerror or error}."
             code = ErrorCode.STORAGE_FAILED

@@ -1,62 +1,86 @@
-"""Stored states of a session."""
+"""Stored states of a session, in its folder."""
 
+import json
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.sessions.folder import FolderError, replace_file
 
 MAX_SNAPSHOTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One state; `data` is what the engine restores, bit for bit."""
+    """One state; its file is what the engine restores, bit for bit."""
 
     id: str
     epoch: int
     step: int
     time: float
     state_hash: str
-    data: bytes
+    bytes: int
 
     def describe(self) -> dict[str, Any]:
-        """The snapshot as JSON, without its bytes."""
-        return {
-            "id": self.id,
-            "epoch": self.epoch,
-            "step": self.step,
-            "time": self.time,
-            "state_hash": self.state_hash,
-            "bytes": len(self.data),
-        }
+        """The snapshot as JSON."""
+        return asdict(self)
 
 
 class Snapshots:
-    """The newest `MAX_SNAPSHOTS` of a session, by id."""
+    """The newest `MAX_SNAPSHOTS` of a session, by id: a file each, and `index.json`."""
 
-    def __init__(self) -> None:
-        """Begin empty."""
+    def __init__(self, folder: Path) -> None:
+        """Find those that are there. Raises FolderError."""
+        self._folder = folder
+        self._lock = threading.Lock()
         self._kept: dict[str, Snapshot] = {}
-        self._number = 0
+        try:
+            found = json.loads((folder / "index.json").read_bytes())
+            self._kept = {one["id"]: Snapshot(**one) for one in found}
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise FolderError(f"snapshots/index.json cannot be read: {error}") from error
 
     def __iter__(self) -> Iterator[Snapshot]:
         """Oldest first."""
         return iter(tuple(self._kept.values()))
 
     def keep(self, moment: tuple[int, int, float], state_hash: str, data: bytes) -> Snapshot:
-        """Keep the state of a moment (epoch, step, time [s]); the oldest of too many goes."""
-        self._number += 1
-        snapshot = Snapshot(f"snap_{self._number}", *moment, state_hash, data)
-        self._kept[snapshot.id] = snapshot
-        while len(self._kept) > MAX_SNAPSHOTS:
-            del self._kept[next(iter(self._kept))]
+        """Keep the state of a moment (epoch, step, time [s]); the oldest of too many goes.
+
+        Raises ServiceError when it cannot be written.
+        """
+        with self._lock:
+            return self._keep(moment, state_hash, data)
+
+    def _keep(self, moment: tuple[int, int, float], state_hash: str, data: bytes) -> Snapshot:
+        last = max((int(one.id.removeprefix("snap_")) for one in self), default=0)
+        snapshot = Snapshot(f"snap_{last + 1}", *moment, state_hash, len(data))
+        kept = [*self, snapshot]
+        try:
+            self._folder.mkdir(exist_ok=True)
+            replace_file(self._folder / snapshot.id, data)
+            index = [one.describe() for one in kept[-MAX_SNAPSHOTS:]]
+            replace_file(self._folder / "index.json", json.dumps(index).encode())
+        except OSError as error:
+            detail = f"The snapshot cannot be stored: {error.strerror or error}."
+            raise ServiceError(ErrorCode.STORAGE_FAILED, detail) from error
+        for old in kept[:-MAX_SNAPSHOTS]:
+            (self._folder / old.id).unlink(missing_ok=True)
+        self._kept = {one.id: one for one in kept[-MAX_SNAPSHOTS:]}
         return snapshot
 
-    def get(self, snapshot_id: str) -> Snapshot:
-        """The snapshot of the id. Raises ServiceError."""
-        if snapshot_id not in self._kept:
-            known = ", ".join(self._kept) or "none"
-            detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
-            raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail)
-        return self._kept[snapshot_id]
+    def data(self, snapshot_id: str) -> bytes:
+        """What the engine restores. Raises ServiceError."""
+        if snapshot_id in self._kept:
+            try:
+                return (self._folder / snapshot_id).read_bytes()
+            except FileNotFoundError:
+                del self._kept[snapshot_id]
+        known = ", ".join(self._kept) or "none"
+        detail = f"There is no snapshot {snapshot_id!r}; the session keeps: {known}."
+        raise ServiceError(ErrorCode.SNAPSHOT_NOT_FOUND, detail)

@@ -64,6 +64,8 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
     try:
         key = _latest_key(folder)
         run = LiveRun(folder.scene(), start.run, key)
+        loop = Loop(channel, run, start)
+        entries = folder.log(key.logged if key else 0)
     except SceneError as error:
         faults = [fault.model_dump() for fault in error.errors]
         refused = ServiceError(ErrorCode.SCENE_INVALID, faults[0]["message"], errors=faults)
@@ -72,6 +74,10 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
     except (FolderError, ValueError) as error:
         detail = f"The session cannot go on: {error}."
         channel.send(Refused(ServiceError(ErrorCode.SESSION_UNUSABLE, detail).problem))
+        return
+    except OSError as error:
+        detail = f"The folder of the session cannot be used: {error.strerror or error}."
+        channel.send(Refused(ServiceError(ErrorCode.STORAGE_FAILED, detail).problem))
         return
     simulation = run.simulation
     channel.send(
@@ -83,8 +89,7 @@ def _serve(channel: Channel, start: Start, began: float) -> None:
             time.monotonic() - began,
         )
     )
-    loop = Loop(channel, run, start)
-    loop.catch_up(folder, key, start.seen)
+    loop.catch_up(entries, start.seen)
     loop.serve()
 
 
@@ -129,10 +134,10 @@ class Loop:
         self._beat_time, self._beat_at = run.simulation.time, now
         self.real_time_factor = 0.0
 
-    def catch_up(self, folder: SessionFolder, key: KeyFrame | None, seen: tuple[int, int]) -> None:
+    def catch_up(self, entries: list[LoggedCommand], seen: tuple[int, int]) -> None:
         """Repeat what the log says since the key frame, and go to the last step that was seen."""
         run = self._run
-        for entry in folder.log(key.logged if key else 0):
+        for entry in entries:
             if entry.epoch == run.epoch and entry.op not in REWINDS:
                 self._recompute(entry.step)
                 run.replay(entry)

@@ -23,6 +23,7 @@ COMMANDS = [
     {"op": "apply_force", "body": "rod", "force": [1, 0, 0], "duration": 0.1},
     {"op": "apply_impulse", "body": "rod", "impulse": [1, 0, 0], "point": [0, 0, 1]},
     {"op": "set_velocity", "body": "rod", "linear": [1, 0, 0], "angular": [0, 0, 1]},
+    {"op": "set_state", "q": {"pin": 0.3, "knee": [0.1, 0.2]}, "qd": {"pin": 1}},
     {"op": "gravity", "value": [0, 0, -1.62]},
     {"op": "seek", "step": 100},
     {"op": "live"},

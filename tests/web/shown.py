@@ -1,5 +1,6 @@
 """What the page shows, read from outside, and a scene of one's own for it."""
 
+import os
 import time
 from typing import Any
 
@@ -8,8 +9,8 @@ import httpx
 SIZE = {"width": 1400, "height": 860}
 # where the picture does not matter: software draws it in a third of the time
 SMALL = {"width": 940, "height": 600}
-# a loaded machine that draws in software
-PATIENCE = 45_000
+# a loaded machine that draws in software; less where somebody waits for a failure [ms]
+PATIENCE = int(os.environ.get("CARDAN_PATIENCE_MS", "300000"))
 
 FLOATING = {
     "version": 1,

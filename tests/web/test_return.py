@@ -172,27 +172,6 @@ def test_back_returns_to_the_scene_before(page: Any, shown: Shown) -> None:
     end(shown.server, session)
 
 
-def test_a_server_restarted_meanwhile_shows_the_scene(
-    browser: Any, tmp_path: Path, server: str
-) -> None:
-    context = browser.new_context(viewport=SMALL)
-    tab = context.new_page()
-    tab.set_default_timeout(PATIENCE)
-    with serving(tmp_path) as address:
-        port = int(address.rpartition(":")[2])
-        tab.goto(f"{address}/")
-        shown = Shown(tab, address)
-        shown.wait("cardan.shown().time > 0")
-        session = run_own_scene(tab, shown)
-        playwright_api.expect(tab.locator("#run-state")).to_have_text("paused")
-    playwright_api.expect(tab.locator("#run-state")).to_have_text("reconnecting")
-    with serving(tmp_path, port):
-        tab.get_by_role("button", name="Run its scene again").click()
-        shown.wait(f"cardan.sessionId() !== '{session}' && cardan.shown().time > 0")
-        playwright_api.expect(tab.locator("#scene-name")).to_have_text("floating")
-    context.close()
-
-
 def test_a_full_server_offers_a_way_out(tab: Any, tmp_path: Path) -> None:
     with serving(tmp_path, max_sessions="2") as address:
         for name in ("first", "second"):

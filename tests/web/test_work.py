@@ -179,7 +179,7 @@ def test_a_moment_is_handed_on(page: Any, shown: Shown, browser: Any, tmp_path: 
     page.get_by_role("button", name="Rate", exact=True).click()
     shown.wait("cardan.pinned()[0]?.title === 'Rate of main [rad/s]'")
     press_in_stage(page, "w")
-    page.get_by_role("button", name="View from plus x").click()
+    page.get_by_role("button", name="View from plus x").press("Enter")
     press_in_stage(page, "ArrowLeft")
     shown.wait("cardan.shown().mode === 'history'")
     step = shown.now()["step"]
@@ -246,6 +246,7 @@ def test_the_script_runs(page: Any, shown: Shown) -> None:
 
 
 def test_channels_are_pinned_and_have_tables(page: Any, shown: Shown) -> None:
+    page.set_viewport_size({**SMALL, "height": 720})  # lower windows show no plots
     shown.open("double-pendulum")
     page.locator("#outline").get_by_role("button", name="lower").first.click()
     page.get_by_role("button", name="Position [m]").click()
@@ -282,7 +283,7 @@ def test_channels_are_pinned_and_have_tables(page: Any, shown: Shown) -> None:
 def test_commands_are_found_by_a_few_letters(page: Any, shown: Shown) -> None:
     shown.open("box-tower")
     page.keyboard.press("Control+k")
-    search = page.get_by_role("combobox")
+    search = page.get_by_role("combobox", name="Search commands")
     search.fill("box-3 body")
     page.keyboard.press("Enter")
     playwright_api.expect(page.locator(".inspector-name")).to_have_text("box-3")
@@ -309,7 +310,7 @@ def test_a_scene_is_judged_before_it_runs(page: Any, shown: Shown) -> None:
     page.locator("#scene-text").fill(json.dumps(OVERLAP))
     preview = page.locator("#scene-preview")
     playwright_api.expect(preview).to_contain_text("Degrees of freedom12")
-    playwright_api.expect(preview).to_contain_text("left and right by 200 mm")
+    playwright_api.expect(preview).to_contain_text("left and right by 200.0 mm")
     page.locator("#scene-text").fill("{")
     playwright_api.expect(preview).to_be_empty()
 
@@ -363,3 +364,34 @@ def test_a_finger_that_rests_pulls_and_one_that_moves_turns(browser: Any, server
     playwright_api.expect(phone.locator("#grab-force")).to_be_hidden()
     shown.close()
     context.close()
+
+
+def test_another_setting_is_compared_as_a_ghost(page: Any, shown: Shown) -> None:
+    """Maximal and joint coordinates: the ghost is where the other run was at this time."""
+    made = httpx.post(
+        f"{shown.server}/v1/sessions",
+        json={"scene": "double-pendulum", "overrides": SHORT, "paused": True},
+        timeout=60,
+    )
+    page.goto(f"{shown.server}/#session={made.json()['id']}")
+    shown.wait("sockets.at(-1)?.readyState === 1 && cardan.pose('lower')")
+    shown.post("step", n=200)
+    shown.wait("cardan.shown().step === 200")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Compare with")
+    dialog.get_by_role("button", name="Joint coordinates").click()
+    playwright_api.expect(dialog).to_be_hidden()
+    playwright_api.expect(page.locator("#compare-words")).to_contain_text("Joint coordinates")
+    newest = httpx.get(f"{shown.server}/v1/simulations", timeout=60).json()["items"][0]
+    scene = httpx.get(f"{shown.server}/v1/simulations/{newest['id']}/scene", timeout=60).json()
+    assert scene["simulation"]["formulation"] == "reduced"
+    recorded = table(shown.server, newest["id"])
+    lower = recorded["body"] == "lower"
+    time = shown.now()["time"]
+    expected = [
+        np.interp(time, recorded["time"][lower], recorded[k][lower]) for k in ("px", "py", "pz")
+    ]
+    shown.wait("cardan.ghost('lower')")
+    assert page.evaluate("cardan.ghost('lower')") == pytest.approx(expected, abs=1e-6)
+    page.get_by_role("button", name="Hide").click()
+    shown.wait("cardan.ghost('lower') === null")

@@ -12,7 +12,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from cardan.schemas.frame import BlockTag, decode_frame
-from cardan.service.sessions.folder import sealed, unsealed
+from cardan.service.sessions.bundle import replay
+from cardan.service.sessions.folder import FolderError, sealed, unsealed
 from cardan.service.sessions.supervisor import Watch
 from tests.service.real_server import Server
 
@@ -68,6 +69,7 @@ def test_a_stopped_service_leaves_sessions_that_go_on(tmp_path: Path, expected: 
         log = service.http.get(f"/sessions/{session}/commands").json()["items"]
         gone = service.create()
         service.http.delete(f"/sessions/{gone}").raise_for_status()
+        kept = service.http.post(f"/sessions/{session}:snapshot").json()
         running = service.create(paused=False)
         wait_until(lambda: service.state(running)["step"] > 100, "it runs")
     with serving(tmp_path) as service:
@@ -98,6 +100,10 @@ def test_a_stopped_service_leaves_sessions_that_go_on(tmp_path: Path, expected: 
             assert (viewer.welcome["step"], viewer.welcome["state"]) == (600, "paused")
         state = service.http.get(f"/sessions/{session}/state").json()
         assert state["state_hash"] == before["state_hash"]
+        assert hash_at_the_end(service.http, session) == expected
+        assert service.http.get(f"/sessions/{session}/snapshots").json()["items"] == [kept]
+        back = service.http.post(f"/sessions/{session}:restore", json={"snapshot": kept["id"]})
+        assert (back.json()["step"], back.json()["epoch"]) == (600, 1)
         assert hash_at_the_end(service.http, session) == expected
         # what ran goes on when somebody looks
         step = service.state(running)["step"]
@@ -280,6 +286,27 @@ def test_a_command_is_done_once_when_the_worker_dies_at_any_moment(tmp_path: Pat
         assert hash_at_the_end(service.http, session) == expected
 
 
+def test_a_bundle_is_computed_again_to_the_same_bits(service: Service):
+    session = service.create(SHORT)
+    with service.watch(session) as viewer:
+        steer(viewer)
+        viewer.do("reset")
+        steer(viewer)
+        viewer.do("step", n=77)
+    step = service.state(session)["step"]
+    wait_until(
+        lambda: (1, step) in service.sessions.get(session).folder.key_moments(), "a key frame"
+    )
+    expected = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+    answer = service.http.get(f"/sessions/{session}/bundle")
+    assert answer.headers["content-type"] == "application/zip"
+    found = replay(answer.content)
+    assert (found.step, found.state_hash, found.kept_hash) == (step, expected, expected)
+    with pytest.raises(FolderError, match="no bundle"):
+        replay(answer.content[:-200])
+    service.http.delete(f"/sessions/{session}")
+
+
 def test_the_process_of_the_past_is_replaced_when_it_dies(service: Service, session: str):
     with service.watch(session) as viewer:
         viewer.do("step", n=50)
@@ -300,7 +327,7 @@ def test_the_process_of_the_past_is_replaced_when_it_dies(service: Service, sess
 
 def test_a_session_of_another_engine_says_so(tmp_path: Path):
     with serving(tmp_path) as service:
-        session = service.create()
+        damaged, session = service.create(), service.create()
         service.http.post(f"/sessions/{session}:step").raise_for_status()
     for key in (tmp_path / "sessions" / session / "keys").iterdir():
         data = key.read_bytes()
@@ -309,7 +336,11 @@ def test_a_session_of_another_engine_says_so(tmp_path: Path):
         at = content.index(b"engine ") + len(b"engine ")
         key.write_bytes(sealed(content[:at] + b"0123456789abcdef" + content[at + 16 :]))
     (tmp_path / "sessions" / "rubbish").mkdir()
+    (tmp_path / "sessions" / damaged / "scene.json").unlink()
     with serving(tmp_path) as service:
+        gone = service.http.get(f"/sessions/{damaged}")
+        assert (gone.status_code, gone.json()["reason"]) == (410, "damaged")
+        assert "scene.json" in gone.json()["detail"]
         assert service.state(session)["state"] == "stored"
         answer = service.http.post(f"/sessions/{session}:resume")
         assert answer.status_code == 409
@@ -318,4 +349,6 @@ def test_a_session_of_another_engine_says_so(tmp_path: Path):
         assert "engine" in found["failure"]["detail"]
         assert service.http.get(f"/sessions/{session}/scene").status_code == 200
         assert service.http.delete(f"/sessions/{session}").status_code == 204
-    assert sorted(path.name for path in (tmp_path / "sessions").iterdir()) == ["closed.json"]
+    assert sorted(path.name for path in (tmp_path / "sessions").iterdir()) == sorted(
+        ["closed.json", damaged]
+    )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
 
 from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
@@ -287,3 +288,11 @@ def test_a_viewer_ends_a_session_only_if_nobody_else_looks_at_it(service: Servic
         wait_until(lambda: service.state(session)["viewers"] == 1, "the other one is gone")
         assert service.http.delete(f"/sessions/{session}?viewer=mine").status_code == 204
     assert service.http.get(f"/sessions/{session}").status_code == 410
+
+
+def test_a_session_records_nothing_and_so_never_too_much(service: Service):
+    long = {**SCENE, "simulation": {"dt": 0.001, "duration": 10_000.0}}
+    scene = {**long, "record": {"every": 1}}
+    with pytest.raises(SceneInvalid, match="recorded values"):
+        load_scene(scene)
+    service.http.delete(f"/sessions/{service.create(scene)}").raise_for_status()

@@ -1,0 +1,1 @@
+"""Equilibria, reactions, stability, linear models and inverse kinematics of scenes."""

@@ -1,0 +1,160 @@
+"""Equilibria of the smooth part of a scene, by a damped Newton method from a state.
+
+    r(z) = T^T Q = 0,   K = -dr/dz
+
+r are the forces along the independent motions z, K is the stiffness on the manifold of all
+constraints. A step solves |K| dz = r with the eigenvalues of K by their size, so that it leads
+downhill in energy, to stable equilibria; it is halved while it overshoots. At the start of an
+unstable equilibrium r = 0, and it is found.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cardan.engine.statics.smooth import SmoothModel
+
+Array = NDArray[np.float64]
+
+MOST_STEPS = 200
+# largest change of an angle in a step [rad], of a displacement as a share of the scene's length
+LARGEST_STEP = 0.3
+# share of the forces that act which may be left, and change [rad] that may still be asked for
+BALANCED, MOVED = 1e-11, 1e-12
+# eigenvalues of K this share of the largest one count as zero
+NEUTRAL = 1e-9
+# rad, or share of a length: step of differences
+STEP = 1e-3
+# a step may overshoot to this share of the force it started with
+OVERSHOOT = 0.9
+
+
+class Equilibrium(NamedTuple):
+    """Where the search ended."""
+
+    found: bool
+    q: Array  # (nq,)
+    steps: int
+    residual: float  # N m: largest force left, lengths as the scene's length
+    stiffness: Array  # (n, n)  K, N m/rad ...
+    mass: Array  # (n, n)  T^T H T
+    T: Array  # (nv, n)
+    free: NDArray[np.int64]  # (n,)  independent velocities
+
+
+def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
+    """The equilibrium that is reached from the smooth model's coordinates.
+
+    search: False judges the coordinates as they are.
+    """
+    q = held_in_place(smooth, smooth.q)
+    force, q, T, free = forces(smooth, q)
+    scale = smooth.scales()
+    size = force_scale(smooth, q, T)
+    steps = 0
+    while search and steps < MOST_STEPS:
+        K, unit = stiffness(smooth, q, T, free), scale[free]
+        left = float(np.abs(force * unit).max(initial=0.0))
+        d = downhill(K, force, unit)
+        largest = float(np.abs(d / unit).max(initial=0.0))
+        if left <= BALANCED * size and (largest <= MOVED or left <= 1e-3 * BALANCED * size):
+            break
+        steps += 1
+        share = min(1.0, LARGEST_STEP / largest)
+        before = float(force @ d)
+        while True:
+            new_force, new_q, new_T, new_free = forces(smooth, smooth.moved(q, T @ (share * d)))
+            after = float(new_force @ d) if np.array_equal(new_free, free) else 0.0
+            if after >= -OVERSHOOT * before or share * largest < MOVED:
+                break
+            share *= 0.5
+        force, q, T, free = new_force, new_q, new_T, new_free
+        if share * largest <= MOVED:
+            break
+    K = stiffness(smooth, q, T, free)
+    left = float(np.abs(force * scale[free]).max(initial=0.0))
+    forces(smooth, q)
+    mass = T.T @ smooth.mass_matrix(q) @ T
+    return Equilibrium(left <= 1e3 * BALANCED * size, q, steps, left, K, mass, T, free)
+
+
+def held_in_place(smooth: SmoothModel, q: Array) -> Array:
+    """Coordinates with held ones at their values."""
+    found = q.copy()
+    for v, held in smooth.held_places.items():
+        if held.value is not None:
+            starts = smooth.tree.v_start
+            node = int(np.flatnonzero((starts[:-1] <= v) & (starts[1:] > v))[0])
+            found[int(smooth.tree.q_start[node])] = held.value
+    return found
+
+
+def forces(smooth: SmoothModel, q: Array) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+    """r (n,) at coordinates q, q with closed loops, T and the independent velocities."""
+    still = np.zeros(smooth.nv)
+    found = smooth.sample(q, still, still)
+    T, free = smooth.motions(found.q)
+    return T.T @ (smooth.mass_matrix(found.q) @ found.qdd), found.q, T, free
+
+
+def force_scale(smooth: SmoothModel, q: Array, T: Array) -> float:
+    """A size of the forces along the motions [N m]: weights and what acts at the start."""
+    bodies = smooth.model.bodies
+    weight = float(bodies.mass.sum()) * float(np.linalg.norm(smooth.simulation.state.gravity_W))
+    acting = np.abs(T.T @ (smooth.mass_matrix(q) @ smooth.sample(q, *_still(smooth)).qdd))
+    return max(weight * smooth.length, float(acting.max(initial=0.0)), 1e-12)
+
+
+def _still(smooth: SmoothModel) -> tuple[Array, Array]:
+    return np.zeros(smooth.nv), np.zeros(smooth.nv)
+
+
+def stiffness(smooth: SmoothModel, q: Array, T: Array, free: NDArray[np.int64]) -> Array:
+    """K (n, n) = -dr/dz at q, by differences of fourth order."""
+    n, scale = len(free), smooth.scales()[free]
+    K = np.zeros((n, n))
+    for k in range(n):
+        for offset, weight in ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12)):
+            z = np.zeros(n)
+            z[k] = offset * STEP * scale[k]
+            K[:, k] -= weight / (STEP * scale[k]) * forces(smooth, smooth.moved(q, T @ z))[0]
+    return K
+
+
+def downhill(K: Array, force: Array, unit: Array) -> Array:
+    """The step |K| d = force, with K scaled to equal units and made symmetric."""
+    scaled = unit[:, None] * (0.5 * (K + K.T)) * unit
+    values, vectors = np.linalg.eigh(scaled)
+    least = NEUTRAL * float(np.abs(values).max(initial=0.0))
+    size = np.maximum(np.abs(values), max(least, 1e-300))
+    found: Array = unit * (vectors @ ((vectors.T @ (unit * force)) / size))
+    return found
+
+
+class Stability(NamedTuple):
+    """Stiffness of an equilibrium on the manifold of its constraints."""
+
+    stable: bool | None  # None: neutral in some direction, or no motion is free
+    least_stiffness: float | None  # N m/rad or N/m: eigenvalue of K in units of rad and length
+    eigenvalues: Array  # 1/s^2  of K z = eigenvalue M z, ascending
+    symmetric: bool  # whether all forces have a potential
+
+
+def judge(smooth: SmoothModel, found: Equilibrium) -> Stability:
+    """Least stiffness, and the eigenvalues of stiffness against mass."""
+    if not len(found.free):
+        return Stability(None, None, np.zeros(0), True)
+    unit = smooth.scales()[found.free]
+    scaled = unit[:, None] * found.stiffness * unit
+    size = float(np.abs(scaled).max(initial=0.0))
+    skew = float(np.abs(scaled - scaled.T).max(initial=0.0))
+    values = np.linalg.eigvalsh(0.5 * (scaled + scaled.T))
+    half = 0.5 * (found.stiffness + found.stiffness.T)
+    against_mass = scipy.linalg.eigh(half, found.mass, eigvals_only=True)
+    tolerance = max(1e-8 * size, 1e-12)
+    stable = None if abs(values[0]) <= tolerance else bool(values[0] > 0.0)
+    return Stability(stable, float(values[0]), against_mass, skew <= 1e-6 * size)

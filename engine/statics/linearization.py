@@ -1,0 +1,371 @@
+"""Linear models of scenes about a state, in minimal coordinates.
+
+    dx/dt = f0 + A (x - x0) + B (u - u0),   y = y0 + C (x - x0) + D (u - u0),   x = (z, dz/dt)
+
+z are independent joint coordinates: all of a tree; of loops as many as the mechanism has freedoms.
+Orientations have rotation vectors from the state, in the axes of the body. Derivatives are
+differences of fourth order of the equations of motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cardan.engine.bodies.forces import value_at
+from cardan.engine.build.rotations import turn
+from cardan.engine.constraints.joints.coordinates import n_coordinates
+from cardan.engine.statics.smooth import Sample, SmoothModel
+from cardan.engine.world.model import MOTOR_NONE
+from cardan.engine.world.tree import NODE_BALL
+from cardan.schemas import Scene
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+# rad, or share of a length: the step of differences; truncation and rounding are about 1e-12
+STEP = 1e-3
+OFFSETS, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -1.0 / 12.0)
+# 1/s: eigenvalues are pairs when their imaginary part exceeds this share of their modulus
+OSCILLATES = 1e-7
+QUANTITIES = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True)
+class Mode:
+    """An eigenvalue, of a pair the one with the positive imaginary part, and its shape."""
+
+    eigenvalue: complex  # 1/s
+    frequency: float  # Hz, of the undamped oscillation: |eigenvalue|/2 pi; 0: none
+    damping_ratio: float  # -     -Re/|eigenvalue|; 1 or -1: no oscillation
+    shape: Complex  # (n,)   of z; its largest component is 1
+    bodies: Complex  # (bodies, 6)  rotation [rad] and displacement of the origin [m], in W
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """A linear model."""
+
+    coordinates: tuple[str, ...]  # (n) names of z; x = (z, dz/dt)
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    A: Array  # (2 n, 2 n)
+    B: Array  # (2 n, inputs)
+    C: Array  # (outputs, 2 n)
+    D: Array  # (outputs, inputs)
+    x0: Array  # (2 n,)  z [m, rad] and dz/dt; orientations count from the state: 0
+    u0: Array  # (inputs,)
+    y0: Array  # (outputs,)
+    f0: Array  # (2 n,)  dx/dt at the state: 0 at rest in equilibrium
+    mass: Array  # (n, n)  kinetic energy is dz/dt . mass dz/dt / 2
+    modes: tuple[Mode, ...]  # from the slowest to the fastest
+    left_out: tuple[str, ...]  # what the model leaves out: contacts, stops, dry friction
+
+    @property
+    def eigenvalues(self) -> Complex:
+        """(2 n,) of A [1/s]."""
+        found: Complex = np.linalg.eigvals(self.A).astype(complex)
+        return found
+
+
+Evaluation = Callable[[Sample], Array]
+
+
+def linearize(
+    scene: Scene,
+    q: Mapping[str, Any] | None = None,
+    qd: Mapping[str, Any] | None = None,
+    inputs: Sequence[Mapping[str, Any]] | None = None,
+    outputs: Sequence[Mapping[str, Any]] | None = None,
+) -> Linearization:
+    """The linear model of a scene about its start, or about q and qd by names of joints.
+
+    inputs: {"joint": name, "coordinate": 0, "kind": "target" | "force"}; default: the targets of
+        all motors. A force acts along or about the coordinate [N, N m].
+    outputs: {"joint": name, "coordinate": 0, "quantity": "position" | "velocity" | "acceleration"}
+        or {"body": name, "point": [x, y, z], "quantity": "position" | "velocity"}, three rows in W
+        of a point of the body; default: positions of all joint coordinates.
+
+    Raises SceneError, and ValueError for names that do not exist, loops that do not close and
+    singular configurations.
+    """
+    smooth = SmoothModel(scene)
+    if q or qd:
+        smooth.simulation.set_state(q, qd)
+        state = smooth.simulation.state
+        smooth.q, smooth.qd = state.tree_q.copy(), state.tree_qd.copy()
+    return about(smooth, smooth.q, smooth.qd, inputs, outputs)
+
+
+def about(
+    smooth: SmoothModel,
+    q: Array,
+    qd: Array,
+    inputs: Sequence[Mapping[str, Any]] | None = None,
+    outputs: Sequence[Mapping[str, Any]] | None = None,
+) -> Linearization:
+    """The linear model of a smooth model about coordinates q and velocities qd."""
+    start = smooth.sample(q, np.zeros(smooth.nv), qd)
+    base, rate = start.q, start.qd
+    T, free = smooth.motions(base)
+    n = len(free)
+    measured, output_names = _outputs(smooth, outputs)
+    first = smooth.sample(base, np.zeros(smooth.nv), rate)
+    y0 = measured(first)
+    scale = smooth.scales()[free]
+
+    def look(z: Array, zd: Array) -> tuple[Array, Array, Array]:
+        """State, its rate and the outputs beside the state; loops shift dependent coordinates."""
+        found = smooth.sample(base, T @ z, rate + T @ zd)
+        x = np.concatenate([smooth.chart(base, found.q)[free], found.qd[free]])
+        f = np.concatenate([found.chart_rate[free], _free_acceleration(smooth, found, T, free)])
+        return x, f, measured(found)
+
+    changes = [_differences(look, k, STEP * scale[k % n], n) for k in range(2 * n)]
+    X, F, Y = (np.stack([change[i] for change in changes], axis=1) for i in range(3))
+    A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
+    look(np.zeros(n), np.zeros(n))
+    B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
+    f0 = look(np.zeros(n), np.zeros(n))[1]
+    mass = T.T @ smooth.mass_matrix(base) @ T
+    return Linearization(
+        coordinates=tuple(np.array(smooth.names())[free]),
+        inputs=tuple(input_names),
+        outputs=tuple(output_names),
+        A=A, B=B, C=C, D=D,
+        x0=np.concatenate([_values(smooth, base)[free], rate[free]]),
+        u0=u0, y0=y0, f0=f0, mass=mass,
+        modes=tuple(modes(A, lambda z: _body_motions(smooth, base, T @ z))),
+        left_out=tuple(smooth.left_out),
+    )  # fmt: skip
+
+
+def _free_acceleration(
+    smooth: SmoothModel, found: Sample, T: Array, free: NDArray[np.int64]
+) -> Array:
+    """Accelerations of the independent coordinates when held ones do not move."""
+    if not smooth.held_places:
+        return found.qdd[free]
+    T, free_here = smooth.motions(found.q)
+    if not np.array_equal(free_here, free):
+        raise ValueError("the loops of the scene are near a singular configuration")
+    H = smooth.mass_matrix(found.q)
+    # what holds does no work along T; its own accelerations at constant velocities are left out at
+    # rest, and are none where held coordinates are not part of loops
+    return np.asarray(np.linalg.solve(T.T @ H @ T, T.T @ (H @ found.qdd)), np.float64)
+
+
+def _differences(
+    look: Callable[[Array, Array], tuple[Array, Array, Array]], k: int, step: float, n: int
+) -> list[Array]:
+    """Derivatives by the k-th component of the state, of fourth order."""
+    total: list[Any] = [0.0, 0.0, 0.0]
+    for offset, weight in zip(OFFSETS, WEIGHTS, strict=True):
+        x = np.zeros(2 * n)
+        x[k] = offset * step
+        for i, value in enumerate(look(x[:n], x[n:])):
+            total[i] = total[i] + weight / step * value
+    return total
+
+
+def _values(smooth: SmoothModel, q: Array) -> Array:
+    """(nv,) coordinates where they are numbers; of orientations 0, of free bodies the place."""
+    found = np.zeros(smooth.nv)
+    for motion in smooth.coordinates:
+        if motion.motion == "free":
+            found[motion.v[0] + 3 : motion.v[1]] = q[motion.q[0] : motion.q[0] + 3]
+        elif motion.motion != "ball":
+            found[motion.v[0]] = q[motion.q[0]]
+    return found
+
+
+def _body_motions(smooth: SmoothModel, q: Array, v: Complex) -> Complex:
+    """(bodies, 6) rotations and displacements of origins for velocities v."""
+    simulation = smooth.simulation
+    found = np.zeros((len(simulation.body_names), 6), complex)
+    for b in range(len(found)):
+        moved = smooth.jacobian(q, b) @ v
+        arm = turn(simulation.state.q_WB[b], smooth.model.bodies.com_B[b])
+        found[b, :3] = moved[:3]
+        found[b, 3:] = moved[3:] - np.cross(moved[:3], arm)
+    return found
+
+
+# ---------------------------------------------------------------------- inputs and outputs
+
+
+def _place(smooth: SmoothModel, given: Mapping[str, Any]) -> tuple[int, int, str]:
+    """Joint, coordinate and a name. Raises ValueError."""
+    name, axis = given["joint"], int(given.get("coordinate", 0))
+    names = smooth.simulation.joint_names
+    if name not in names:
+        raise ValueError(f"there is no joint '{name}'")
+    j = names.index(name)
+    count = int(n_coordinates(int(smooth.model.joints.kind[j])))
+    if not 0 <= axis < count:
+        raise ValueError(f"joint '{name}' has {count} coordinates; there is no coordinate {axis}")
+    return j, axis, name if axis == 0 else f"{name}.{axis + 1}"
+
+
+def _inputs(
+    smooth: SmoothModel,
+    given: Sequence[Mapping[str, Any]] | None,
+    at: tuple[Array, Array],
+    basis: tuple[Array, NDArray[np.int64]],
+    measured: Evaluation,
+) -> tuple[Array, Array, Array, list[str]]:
+    """B, D, u0 and names."""
+    joints, (T, free) = smooth.model.joints, basis
+    if given is None:
+        driven = np.argwhere(joints.motor_kind != MOTOR_NONE)
+        names = smooth.simulation.joint_names
+        given = [{"joint": names[j], "coordinate": int(axis)} for j, axis in driven]
+    columns, rows, u0, found = [], [], [], []
+    still = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
+    H = smooth.mass_matrix(at[0])
+    for one in given:
+        j, axis, name = _place(smooth, one)
+        kind = one.get("kind", "target")
+        if kind == "force":
+            node = np.flatnonzero((smooth.tree.joint == j) & (smooth.tree.axis == axis))
+            if not len(node) or smooth.tree.kind[node[0]] == NODE_BALL:
+                raise ValueError(f"joint '{name}' is no joint of a tree with one axis: no force")
+            push = T[int(smooth.tree.v_start[node[0]])]
+            qdd = T @ np.linalg.solve(T.T @ H @ T, push)
+            rows.append(measured(still._replace(qdd=still.qdd + qdd)) - measured(still))
+            columns.append(np.concatenate([np.zeros(len(free)), qdd[free]]))
+            u0.append(0.0)
+        else:
+            change, output, value = _by_target(smooth, (j, axis, name), at, basis, measured)
+            columns.append(change)
+            rows.append(output)
+            u0.append(value)
+        found.append(f"{name} {kind}")
+    n = len(given)
+    B = np.stack(columns, axis=1) if n else np.zeros((2 * len(free), 0))
+    D = np.stack(rows, axis=1) if n else np.zeros((len(measured(still)), 0))
+    return B, D, np.array(u0), found
+
+
+def _by_target(
+    smooth: SmoothModel,
+    motor: tuple[int, int, str],
+    at: tuple[Array, Array],
+    basis: tuple[Array, NDArray[np.int64]],
+    measured: Evaluation,
+) -> tuple[Array, Array, float]:
+    """Derivatives of dx/dt and of the outputs by the target of a motor, and the target."""
+    j, axis, name = motor
+    joints, state, (T, free) = smooth.model.joints, smooth.simulation.state, basis
+    if joints.motor_kind[j, axis] == MOTOR_NONE:
+        raise ValueError(f"joint '{name}' has no motor with a target, or a rigid one")
+    value = float(value_at(smooth.model.targets, int(joints.motor_table[j, axis]), 0.0))
+    total, step = np.zeros(len(free)), STEP * max(1.0, abs(value))
+    output: Any = 0.0
+    for offset, weight in zip(OFFSETS, WEIGHTS, strict=True):
+        state.motor_target[j, axis] = value + offset * step
+        found = smooth.sample(at[0], np.zeros(smooth.nv), at[1])
+        total += weight / step * _free_acceleration(smooth, found, T, free)
+        output = output + weight / step * measured(found)
+    state.motor_target[j, axis] = math.nan
+    return np.concatenate([np.zeros(len(free)), total]), output, value
+
+
+def _outputs(
+    smooth: SmoothModel, given: Sequence[Mapping[str, Any]] | None
+) -> tuple[Evaluation, list[str]]:
+    """A function that measures all outputs in the state of the last sample, and their names."""
+    simulation, joints = smooth.simulation, smooth.model.joints
+    if given is None:
+        names = simulation.joint_names
+        given = [
+            {"joint": names[j], "coordinate": axis}
+            for j in range(len(names))
+            for axis in range(int(n_coordinates(int(joints.kind[j]))))
+        ]
+    found: list[str] = []
+    parts: list[Evaluation] = []
+    for one in given:
+        quantity = one.get("quantity", "position")
+        if quantity not in QUANTITIES:
+            raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, not '{quantity}'")
+        if "body" in one:
+            found += [f"{one['body']} {quantity} {axis}" for axis in "xyz"]
+            parts.append(_of_point(smooth, one, quantity))
+        else:
+            j, axis, name = _place(smooth, one)
+            found.append(f"{name} {quantity}")
+            parts.append(_of_joint(smooth, j, axis, quantity))
+
+    def measured(sample: Sample) -> Array:
+        values = [part(sample) for part in parts]
+        return np.concatenate(values) if values else np.zeros(0)
+
+    return measured, found
+
+
+def _of_joint(smooth: SmoothModel, j: int, axis: int, quantity: str) -> Evaluation:
+    simulation, tree = smooth.simulation, smooth.tree
+    if quantity == "acceleration":
+        node = np.flatnonzero((tree.joint == j) & (tree.axis == axis) & (tree.kind != NODE_BALL))
+        if not len(node):
+            raise ValueError(
+                f"joint '{simulation.joint_names[j]}' is no joint of a tree with one axis: its "
+                "acceleration is no output"
+            )
+        v = int(tree.v_start[node[0]])
+        return lambda sample: sample.qdd[v : v + 1]
+    k = QUANTITIES.index(quantity)
+    return lambda _: simulation.placement.joint_motion(simulation.state)[j, axis, k : k + 1]
+
+
+def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> Evaluation:
+    names, state = smooth.simulation.body_names, smooth.simulation.state
+    if given["body"] not in names:
+        raise ValueError(f"there is no body '{given['body']}'")
+    if quantity == "acceleration":
+        raise ValueError("of a point of a body position and velocity can be outputs")
+    b = names.index(given["body"])
+    point = np.asarray(given.get("point", (0.0, 0.0, 0.0)), float) - smooth.model.bodies.com_B[b]
+
+    def measured(_: Sample) -> Array:
+        arm = turn(state.q_WB[b], point)
+        if quantity == "position":
+            return state.p_WB[b] + arm
+        velocity: Array = state.v_WB_W[b] + np.cross(state.w_WB_W[b], arm)
+        return velocity
+
+    return measured
+
+
+# ---------------------------------------------------------------------- modes
+
+
+def modes(A: Array, body_motions: Callable[[Complex], Complex]) -> list[Mode]:
+    """The modes of dx/dt = A x, x = (z, dz/dt), from the slowest to the fastest."""
+    values, vectors = scipy.linalg.eig(A)
+    n = len(A) // 2
+    found = []
+    for value, vector in zip(values, vectors.T, strict=True):
+        size = abs(value)
+        if value.imag < -OSCILLATES * size:
+            continue
+        shape = vector[:n]
+        largest = shape[int(np.argmax(np.abs(shape)))] if n else 1.0
+        shape = shape / largest if abs(largest) > 0.0 else shape
+        found.append(
+            Mode(
+                complex(value),
+                float(size / (2.0 * math.pi)) if value.imag > OSCILLATES * size else 0.0,
+                float(-value.real / size) if size > 0.0 else 0.0,
+                shape,
+                body_motions(shape),
+            )
+        )
+    return sorted(found, key=lambda mode: (abs(mode.eigenvalue), mode.eigenvalue.real))

@@ -1,0 +1,233 @@
+"""Reactions at rest: which forces of joints, stops, drives and contacts balance what acts.
+
+    sum of J^T x  +  f  =  0   on every dynamic body
+
+x are forces of constraint rows at one pose: free for equations, one-sided for stops and normals of
+contacts, bounded for drives and joint friction, in cones for friction of contacts. f are gravity,
+springs, soft drives and given forces. The rows are those of a step of negligible length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.bodies.forces import write_forces
+from cardan.engine.build.limits import body_lengths
+from cardan.engine.simulation import Simulation
+from cardan.engine.statics.cones import Cone, Program
+from cardan.engine.world.model import BALL, DYNAMIC, PLANAR
+from cardan.engine.world.rows import (
+    ROW_DRAG,
+    ROW_ELEMENT,
+    ROW_EQUATION,
+    ROW_FRICTION,
+    ROW_LIMIT,
+    ROW_MOTOR,
+    ROW_NORMAL,
+    ROW_ROLLING,
+    ROW_SPINNING,
+    ROW_SPRING,
+    ROW_TANGENT,
+)
+from cardan.schemas import Scene
+from cardan.schemas.options import SimulationOptions
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+# share of dt that the step is long from which rows are read
+STILL = 1e-9
+# a stop or a contact carries within this share of the scene's length [m]; a stop [rad]
+REACH = 1e-3
+NAMES = {
+    ROW_EQUATION: "equation",
+    ROW_LIMIT: "stop",
+    ROW_MOTOR: "drive",
+    ROW_FRICTION: "friction",
+    ROW_NORMAL: "normal",
+    ROW_TANGENT: "tangent",
+    ROW_SPINNING: "spinning",
+    ROW_ROLLING: "rolling",
+}
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Unknown forces at one pose, and what they have to balance.
+
+    Forces and torques are scaled by `force` [N] and force times `length`, so that all numbers are
+    of the order of 1.
+    """
+
+    simulation: Simulation
+    rows: Whole  # (n,)  row of each unknown in the workspace
+    program: Program  # A x = b on every dynamic body: moments, then forces; without its cost
+    fixed: list[tuple[int, float]]  # rows with known forces [N or N m]
+    unit: Array  # (n,)  N or N m of each unknown
+    force: float  # N
+    length: float  # m
+    bodies: Whole  # dynamic bodies, in the order of the equations
+
+    def load(self, wrench: Array) -> Array:
+        """(m,) a load (bodies of the scene and the world, 6) moments and forces [N m, N] scaled."""
+        scaled = wrench[self.bodies].copy()
+        scaled[:, :3] /= self.length
+        return (scaled / self.force).ravel()
+
+
+def still_scene(scene: Scene) -> Scene:
+    """The scene with constraint rows of a step of negligible length."""
+    options = scene.simulation
+    dt = STILL * options.dt
+    still = SimulationOptions(
+        dt=dt,
+        duration=dt,
+        contact=options.contact.model_copy(
+            update={"restitution_law": "newton", "impact_time": "step"}
+        ),
+    )
+    joints = tuple(joint.model_copy(update={"armature": 0.0}) for joint in scene.joints)
+    return scene.model_copy(update={"simulation": still, "joints": joints})
+
+
+def reactions_at(scene: Scene, pose: Simulation | None = None) -> Reactions:
+    """Unknown forces of a scene at its start, or at the poses of another simulation of it.
+
+    Raises SceneError.
+    """
+    simulation = Simulation(still_scene(scene))
+    state = simulation.state
+    if pose is not None:
+        for name in ("p_WB", "q_WB", "twist"):
+            getattr(state, name)[:] = getattr(pose.state, name)
+        for j, joint in enumerate(simulation.joint_names):
+            state.joint_q[j] = pose.state.joint_q[pose.joint_names.index(joint)]
+    state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
+    kept = {name: getattr(state, name).copy() for name in ("p_WB", "q_WB")}
+    simulation.advance(1)
+    for name, array in kept.items():
+        getattr(state, name)[:] = array
+    write_forces(
+        simulation.model, state, simulation.time, simulation.time_step, simulation.work.motion
+    )
+    return _assembled(simulation)
+
+
+def _assembled(simulation: Simulation) -> Reactions:
+    """The equations of all dynamic bodies."""
+    model, state, rows = simulation.model, simulation.state, simulation.work.rows
+    bodies = np.flatnonzero(model.bodies.kind == DYNAMIC)
+    lengths = body_lengths(model, state.p_WB)[bodies]
+    length = float(np.median(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
+    wrench = simulation.work.motion.wrench.copy()
+    wrench[:, 3:] += model.bodies.mass[:, None] * state.gravity_W
+    chosen, fixed, lo, hi = _sorted_rows(simulation, REACH * length)
+    sizes = np.abs(wrench[bodies])
+    for i, given in fixed:
+        apart = np.zeros_like(wrench)
+        _push(apart, rows, i, given)
+        sizes += np.abs(apart[bodies])
+        wrench += apart
+    force = max(float((sizes[:, :3] / length).sum() + sizes[:, 3:].sum()), 1e-12)
+    place = np.full(len(model.bodies.kind), -1)
+    place[bodies] = np.arange(len(bodies))
+    A = np.zeros((6 * len(bodies), len(chosen)))
+    for k, i in enumerate(chosen):
+        for body, J in ((rows.body_a[i], rows.J_a[i]), (rows.body_b[i], rows.J_b[i])):
+            if place[body] >= 0:
+                at = 6 * int(place[body])
+                A[at : at + 6, k] += J
+    A.reshape(len(bodies), 6, -1)[:, :3] /= length
+    turns = ~(np.abs(rows.J_b[chosen, 3:]) + np.abs(rows.J_a[chosen, 3:])).any(axis=1)
+    A[:, turns] *= length
+    unit = np.where(turns, force * length, force)
+    cones = _cones(simulation, chosen, turns, (force, length))
+    load = Reactions(
+        simulation,
+        chosen,
+        Program(A, np.zeros(len(A)), lo / unit, hi / unit, cones),
+        fixed,
+        unit,
+        force,
+        length,
+        bodies,
+    )
+    return Reactions(**{**load.__dict__, "program": load.program._replace(b=-load.load(wrench))})
+
+
+def _push(wrench: Array, rows: Any, i: int, force: float) -> None:
+    """Add the force of row i to both bodies."""
+    wrench[rows.body_a[i]] += force * rows.J_a[i]
+    wrench[rows.body_b[i]] += force * rows.J_b[i]
+
+
+def _sorted_rows(
+    simulation: Simulation, reach: float
+) -> tuple[Whole, list[tuple[int, float]], Array, Array]:
+    """Unknown rows with their bounds [N, N m], and rows whose forces are known."""
+    rows, contacts = simulation.work.rows, simulation.work.contacts
+    h = simulation.time_step
+    chosen: list[int] = []
+    lo: list[float] = []
+    hi: list[float] = []
+    fixed: list[tuple[int, float]] = []
+    first = int(rows.count[1])
+    for i in range(first + 3 * int(contacts.count[0])):
+        kind = int(rows.kind[i])
+        bounds = (-np.inf, np.inf)
+        if kind in (ROW_NORMAL, ROW_TANGENT, ROW_SPINNING, ROW_ROLLING):
+            if contacts.gap[int(rows.slot[i])] > reach:
+                continue
+            bounds = (0.0, np.inf) if kind == ROW_NORMAL else bounds
+        elif kind == ROW_DRAG:
+            continue
+        elif kind == ROW_EQUATION:
+            pass
+        elif rows.cfm[i] > 0.0:
+            given = -float(rows.bias[i]) / (float(rows.cfm[i]) * h)
+            fixed.append((i, float(np.clip(given, rows.lo[i] / h, rows.hi[i] / h))))
+            continue
+        elif rows.lo[i] == rows.hi[i] or kind in (ROW_SPRING, ROW_ELEMENT):
+            fixed.append((i, float(rows.lo[i]) / h))
+            continue
+        elif kind == ROW_LIMIT:
+            if rows.error[i] > max(reach, REACH):
+                continue
+            bounds = (0.0, np.inf)
+        else:
+            bounds = (float(rows.lo[i]) / h, float(rows.hi[i]) / h)
+        chosen.append(i)
+        lo.append(bounds[0])
+        hi.append(bounds[1])
+    return np.array(chosen, np.int64), fixed, np.array(lo), np.array(hi)
+
+
+def _cones(
+    simulation: Simulation, chosen: Whole, turns: NDArray[np.bool_], scale: tuple[float, float]
+) -> list[Cone]:
+    """Friction of contacts, and of joints whose axes share one bound, in scaled unknowns."""
+    rows, joints, (force, length) = simulation.work.rows, simulation.model.joints, scale
+    place = {int(i): k for k, i in enumerate(chosen)}
+    found: list[Cone] = []
+    groups: dict[tuple[int, int, int], list[int]] = {}
+    for k, i in enumerate(chosen):
+        kind, j = int(rows.kind[i]), int(rows.joint[i])
+        if kind in (ROW_TANGENT, ROW_SPINNING, ROW_ROLLING):
+            groups.setdefault((kind, int(rows.normal_row[i]), -1), []).append(k)
+        elif kind == ROW_FRICTION:
+            shared = {BALL: 3, PLANAR: 2}.get(int(joints.kind[j]), 0)
+            if int(rows.axis[i]) < shared:
+                groups.setdefault((kind, -1, j), []).append(k)
+    for (_, normal, j), members in groups.items():
+        if j >= 0:
+            unit = force * length if turns[members[0]] else force
+            found.append(Cone(-1, tuple(members), float(joints.friction[j]) / unit))
+            continue
+        mu = float(rows.mu[chosen[members[0]]])
+        mu /= length if turns[members[0]] else 1.0
+        found.append(Cone(place[normal], tuple(members), mu))
+    return found

@@ -1,0 +1,322 @@
+"""The smooth part of a scene in joint coordinates: what equilibria and linear models are made of.
+
+    H(q) dqd/dt = Q(q, qd, u),   J(q) qd = 0,   E qd = 0
+
+Q are gravity, springs, dampers, soft drives and given forces; J are the equations of loops, E the
+coordinates that rigid drives and equal limits hold. Contacts, stops and dry friction are left out
+and named in `left_out`. The algorithms are those of the smooth integrators (integrators/rates.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cardan.engine.build.coordinates import Coordinate, coordinates_of
+from cardan.engine.build.faults import Faults
+from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.placement import exponential, logarithm
+from cardan.engine.build.rotations import inverse, product
+from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
+from cardan.engine.simulation import Simulation
+from cardan.engine.trees import batches
+from cardan.engine.trees.arrays import tree_work
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.tree import NODE_BALL, NODE_FREE, NODE_SLIDER
+from cardan.schemas import Scene
+from cardan.schemas.drive import PositionDrive, VelocityMotor
+from cardan.schemas.options import SimulationOptions
+from cardan.schemas.series import NumberSeries
+
+Array = NDArray[np.float64]
+
+# an equation that is this share of the largest one away from those before it is implied by them
+RANK_TOLERANCE = 1e-9
+NO_OFFSET = (0.0, 0.0, 0.0)
+ENDINGS = ("", "2", "3")
+
+
+class Held(NamedTuple):
+    """A coordinate that is held at a value, by a rigid drive or by equal limits."""
+
+    joint: str
+    axis: int
+    value: float | None  # m or rad; None: where it is
+    field: str  # of the joint in the scene
+
+
+class Sample(NamedTuple):
+    """The smooth motion at one state."""
+
+    q: Array  # (nq,)  with loops closed
+    qd: Array  # (nv,)
+    chart_rate: Array  # (nv,)  rate of the chart of the state that was asked for
+    qdd: Array  # (nv,)  accelerations, without what holds coordinates
+
+
+class SmoothModel:
+    """The smooth part of a scene."""
+
+    def __init__(self, scene: Scene, drives_hold: bool = True) -> None:
+        """Build it; raises SceneError with every fault.
+
+        drives_hold: whether rigid drives hold their coordinates; else they are left out.
+        """
+        self.scene = scene
+        held, self.left_out = held_and_left_out(scene)
+        self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
+        self.simulation = Simulation(smooth_scene(scene, held))
+        simulation = self.simulation
+        self.tree, self.model = simulation.model.tree, simulation.model
+        if not len(simulation.state.tree_q):
+            faults = Faults()
+            faults.add("/bodies", "nothing_moves", "No body of the scene can move.")
+            faults.raise_if_any()
+        self.world = simulation.world
+        begin_smooth(simulation._held)
+        state = simulation.state
+        self.q, self.qd = state.tree_q.copy(), state.tree_qd.copy()
+        self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
+        self.held_places = self._places_of_held()
+        self.length = self._length()
+        touching = can_touch(Simulation(scene).model.shapes, len(self.model.bodies.kind))
+        if touching.any():
+            self.left_out.append("contacts")
+
+    @property
+    def nv(self) -> int:
+        """Generalised velocities."""
+        return len(self.qd)
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The motions of the trees."""
+        names = self.simulation.joint_names, self.simulation.body_names
+        return coordinates_of(self.tree, *names)
+
+    def names(self) -> list[str]:
+        """(nv) names of the generalised velocities, and of the charts around a state."""
+        found = []
+        for motion in self.coordinates:
+            whole = motion.joint or motion.body
+            number = "" if motion.number in (None, 0) else f".{motion.number + 1}"
+            if motion.joint is not None and motion.number is None:
+                number = ".suspension"
+            if motion.motion in ("ball", "free"):
+                found += [f"{whole}.{name.replace('w', 'r')}" for name in motion.v_names[:3]]
+                found += [f"{whole}.{name[1:]}" for name in motion.v_names[3:]]
+            else:
+                found.append(f"{whole}{number}")
+        return found
+
+    def _length(self) -> float:
+        """A length of the scene [m]: the middle one of its moving bodies."""
+        lengths = body_lengths(self.model, self.simulation.state.p_WB)
+        moving = lengths[self.model.bodies.kind == DYNAMIC]
+        positive = moving[moving > 0.0]
+        return float(np.median(positive)) if len(positive) else 1.0
+
+    def scales(self) -> Array:
+        """(nv,) a step of each velocity and chart coordinate that is small: rad, or a length."""
+        found = np.ones(self.nv)
+        for i, kind in enumerate(self.tree.kind):
+            v = int(self.tree.v_start[i])
+            if kind == NODE_SLIDER:
+                found[v] = self.length
+            elif kind == NODE_FREE:
+                found[v + 3 : v + 6] = self.length
+        return found
+
+    def _places_of_held(self) -> dict[int, Held]:
+        """Index of the velocity of each held coordinate. Raises SceneError."""
+        faults, found = Faults(), {}
+        numbers = {name: j for j, name in enumerate(self.simulation.joint_names)}
+        for held in self.held:
+            j = numbers[held.joint]
+            at = np.flatnonzero((self.tree.joint == j) & (self.tree.axis == held.axis))
+            if not len(at) or self.tree.kind[at[0]] == NODE_BALL:
+                place = [joint.name for joint in self.scene.joints].index(held.joint)
+                faults.add(
+                    f"/joints/{place}/{held.field}",
+                    "held_outside_tree",
+                    f"Joint '{held.joint}' is held rigidly, closes a loop or is no joint of one "
+                    "axis: it cannot be held in joint coordinates.",
+                    "Give its drive a stiffness.",
+                )
+                continue
+            found[int(self.tree.v_start[at[0]])] = held
+        faults.raise_if_any()
+        return found
+
+    # ------------------------------------------------------------------ at a state
+
+    def sample(self, base: Array, y: Array, qd: Array, time: float = 0.0) -> Sample:
+        """The motion at the point y of the chart around `base`; loops are closed.
+
+        Raises ValueError near a singular configuration of loops.
+        """
+        state, v = self.simulation.state, self.nv
+        x = np.concatenate([y, qd, np.zeros(N_QUADRATURES)])
+        out = np.zeros(len(x))
+        regular = smooth_rates(self.simulation._held, base, time, x, out)
+        if not regular:
+            raise ValueError("the loops of the scene are near a singular configuration")
+        return Sample(state.tree_q.copy(), state.tree_qd.copy(), out[:v], out[v : 2 * v])
+
+    def chart(self, base: Array, q: Array) -> Array:
+        """The point (nv,) of the chart around `base` that has the coordinates q."""
+        y = np.zeros(self.nv)
+        for i, kind in enumerate(self.tree.kind):
+            k, v = int(self.tree.q_start[i]), int(self.tree.v_start[i])
+            if kind in (NODE_BALL, NODE_FREE):
+                at = k + 3 if kind == NODE_FREE else k
+                turned = product(inverse(base[at : at + 4]), q[at : at + 4])
+                y[v : v + 3] = logarithm(turned)
+                if kind == NODE_FREE:
+                    y[v + 3 : v + 6] = q[k : k + 3] - base[k : k + 3]
+            elif v < self.tree.v_start[i + 1]:
+                y[v] = q[k] - base[k]
+        return y
+
+    def moved(self, base: Array, y: Array) -> Array:
+        """The coordinates at the point y of the chart around `base`."""
+        q = base.copy()
+        for i, kind in enumerate(self.tree.kind):
+            k, v = int(self.tree.q_start[i]), int(self.tree.v_start[i])
+            if kind in (NODE_BALL, NODE_FREE):
+                at = k + 3 if kind == NODE_FREE else k
+                q[at : at + 4] = product(base[at : at + 4], exponential(y[v : v + 3]))
+                if kind == NODE_FREE:
+                    q[k : k + 3] += y[v + 3 : v + 6]
+            elif v < self.tree.v_start[i + 1]:
+                q[k] += y[v]
+        return q
+
+    def mass_matrix(self, q: Array) -> Array:
+        """H (nv, nv)."""
+        H = np.zeros((1, self.nv, self.nv))
+        batches.mass_matrices(self.tree, q[None].copy(), self._dense, H)
+        return H[0]
+
+    def jacobian(self, q: Array, body: int) -> Array:
+        """(6, nv) angular velocity of a body and velocity of its centre of mass, from qd."""
+        J = np.zeros((1, 6, self.nv))
+        node = int(self.tree.node[body])
+        if node >= 0:
+            batches.jacobians(self.tree, q[None].copy(), node, NO_OFFSET, self._work, J)
+        return J[0]
+
+    def loop_equations(self, q: Array) -> Array:
+        """J (n, nv) of the loops that were closed by the last `sample`, at its q."""
+        rows, count = self.world.work.loop_rows, int(self.world.work.loops.count[0])
+        found = np.zeros((count, self.nv))
+        kept: dict[int, Array] = {}
+        for i in range(count):
+            for body, J in ((rows.body_a[i], rows.J_a[i]), (rows.body_b[i], rows.J_b[i])):
+                b = int(body)
+                if b not in kept:
+                    kept[b] = self.jacobian(q, b)
+                found[i] += J @ kept[b]
+        return found
+
+    def held_equations(self) -> Array:
+        """E (n, nv) of the held coordinates."""
+        found = np.zeros((len(self.held_places), self.nv))
+        found[np.arange(len(self.held_places)), list(self.held_places)] = 1.0
+        return found
+
+    def motions(self, q: Array) -> tuple[Array, NDArray[np.int64]]:
+        """T (nv, n) and which (n,) velocities are independent: qd = T qd[independent].
+
+        Reads   the loops of the last `sample`, at its q
+        """
+        C = np.vstack([self.held_equations(), self.loop_equations(q)])
+        if not len(C):
+            return np.eye(self.nv), np.arange(self.nv)
+        # held coordinates are dependent in any case
+        weights = np.ones(self.nv)
+        weights[list(self.held_places)] = 1e6
+        R, order = scipy.linalg.qr(C * weights, mode="r", pivoting=True)
+        diagonal = np.abs(np.diag(R))
+        rank = int((diagonal > RANK_TOLERANCE * diagonal.max(initial=0.0)).sum())
+        dependent, free = order[:rank], np.sort(order[rank:])
+        T = np.zeros((self.nv, len(free)))
+        T[free, np.arange(len(free))] = 1.0
+        T[dependent] = -np.linalg.lstsq(C[:, dependent], C[:, free], rcond=None)[0]
+        return T, free
+
+
+# ---------------------------------------------------------------------- the scene without the rest
+
+
+def held_and_left_out(scene: Scene) -> tuple[list[Held], list[str]]:
+    """Coordinates that are held rigidly, and what smooth motion leaves out."""
+    held, left_out = [], []
+    for joint in scene.joints:
+        for axis, ending in enumerate(ENDINGS):
+            limits, motor = (getattr(joint, f + ending, None) for f in ("limits", "motor"))
+            lower, upper = getattr(limits, "lower", None), getattr(limits, "upper", None)
+            if lower is not None and lower == upper:
+                held.append(Held(joint.name, axis, lower, f"limits{ending}"))
+            elif isinstance(motor, VelocityMotor):
+                held.append(Held(joint.name, axis, None, f"motor{ending}"))
+            elif isinstance(motor, PositionDrive) and not is_soft(motor):
+                target = first_value(getattr(motor, "target", 0.0))
+                held.append(Held(joint.name, axis, target, f"motor{ending}"))
+            if limits is not None and (lower is None or lower != upper):
+                left_out.append(f"limits of joint '{joint.name}'")
+        if joint.friction > 0.0:
+            left_out.append(f"dry friction of joint '{joint.name}'")
+    return held, left_out
+
+
+def is_soft(motor: Any) -> bool:
+    """Whether a position drive is a spring."""
+    return motor.stiffness is not None and bool(np.any(motor.stiffness))
+
+
+def first_value(target: Any) -> float:
+    """A target at the start."""
+    if isinstance(target, NumberSeries):
+        return float(np.interp(0.0, target.times, target.values))
+    return float(target) if isinstance(target, int | float) else 0.0
+
+
+def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
+    """The scene in joint coordinates, without what smooth motion does not have.
+
+    Joints with held coordinates come first, so that trees go through them.
+    """
+    rigid = {(one.joint, one.field) for one in held}
+    joints = []
+    for joint in scene.joints:
+        known = type(joint).model_fields
+        changes: dict[str, Any] = {"friction": 0.0, "cfm": 0.0, "breaking_force": None}
+        for ending in ENDINGS:
+            if f"limits{ending}" in known:
+                changes[f"limits{ending}"] = None
+            if (joint.name, f"motor{ending}") in rigid:
+                changes[f"motor{ending}"] = None
+        joints.append(joint.model_copy(update=changes))
+    first = {one.joint for one in held}
+    joints.sort(key=lambda joint: joint.name not in first)
+    bodies = []
+    for body in scene.bodies:
+        shapes = tuple(shape.model_copy(update={"collision_mask": 0}) for shape in body.shapes)
+        changes = {"shapes": shapes}
+        if body.type == "kinematic":
+            still = (0.0, 0.0, 0.0)
+            changes |= {"type": "static", "linear_velocity": still, "angular_velocity": still}
+        bodies.append(body.model_copy(update=changes))
+    options = SimulationOptions(
+        dt=scene.simulation.dt,
+        duration=scene.simulation.duration,
+        formulation="reduced",
+        integrator="rk4",
+        anchor_tolerance=scene.simulation.anchor_tolerance,
+    )
+    changed = {"joints": tuple(joints), "bodies": tuple(bodies), "simulation": options}
+    return scene.model_copy(update=changed)

@@ -1,0 +1,139 @@
+"""In a worker process: statics, linear models and inverse kinematics of a scene."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cardan.schemas import Fault, Limits, Scene, SceneInvalid, load_scene, parse_json
+from cardan.schemas import statics as s
+from cardan.service.compute import messages as m
+from cardan.service.intake import invalid, located, read_document, read_request, take_scene
+
+REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
+    "statics": s.StaticsRequest,
+    "linearization": s.LinearizationRequest,
+    "inverse-kinematics": s.InverseKinematicsRequest,
+}
+
+
+def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
+    """Answer the body of a request with JSON. Raises ServiceError."""
+    asked = read_request(REQUESTS[order.operation], read_document(order.body))
+    intake = take_scene(asked.scene, limits, asked.overrides, place="/scene")
+    scene = load_scene(parse_json(intake.text.document.encode()), limits)
+    try:
+        found = compute(scene, asked)
+    except SceneInvalid as error:
+        raise invalid(located(error.errors, asked.overrides, "/scene")) from error
+    except ValueError as error:
+        message = str(error)[:1].upper() + str(error)[1:]
+        fault = Fault(pointer="", code="unsuitable", message=f"{message.rstrip('.')}.")
+        raise invalid([fault], "request") from error
+    return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def compute(scene: Scene, asked: s.MechanicsRequest) -> s.Answer:
+    """The answer to a request about a scene. Raises SceneInvalid and ValueError."""
+    match asked:
+        case s.StaticsRequest():
+            return statics_of(scene, asked)
+        case s.LinearizationRequest():
+            return linearization_of(scene, asked)
+        case s.InverseKinematicsRequest():
+            return pose_of(scene, asked)
+    raise ValueError(f"there is no request of the kind {type(asked).__name__}")
+
+
+def statics_of(scene: Scene, asked: s.StaticsRequest) -> s.Answer:
+    """A `StaticsAnswer`."""
+    from cardan.engine.statics.statics import statics
+
+    load = None if asked.load is None else asked.load.model_dump()
+    found = statics(scene, search=asked.search, load=load)
+    stability = None
+    if found.stability is not None:
+        squares = found.stability.eigenvalues
+        stability = found.stability._asdict() | {
+            "eigenvalues": squares,
+            "frequencies": np.sqrt(squares[squares > 0.0]) / (2.0 * math.pi),
+        }
+    return {
+        "status": found.status,
+        "reason": found.reason,
+        "moved": found.moved,
+        "steps": found.steps,
+        "unbalanced": found.unbalanced if math.isfinite(found.unbalanced) else None,
+        "coordinates": found.coordinates,
+        "poses": [
+            {"body": body.name, "position": pose[:3].tolist(), "orientation": pose[3:].tolist()}
+            for body, pose in zip(scene.bodies, found.poses, strict=True)
+        ],
+        "joints": found.joints,
+        "contacts": found.contacts,
+        "indeterminate": found.indeterminate,
+        "stability": stability,
+        "margin": None if found.margin is None else vars(found.margin),
+        "left_out": found.left_out,
+    }
+
+
+def linearization_of(scene: Scene, asked: s.LinearizationRequest) -> s.Answer:
+    """A `LinearizationAnswer`."""
+    from cardan.engine.statics.linearization import linearize
+
+    channels = [
+        None if given is None else [one.model_dump(exclude_none=True) for one in given]
+        for given in (asked.inputs, asked.outputs)
+    ]
+    found = linearize(scene, asked.q, asked.qd, *channels)
+    names = [body.name for body in scene.bodies]
+    matrices = ("A", "B", "C", "D", "x0", "u0", "y0", "f0", "mass")
+    return {
+        "coordinates": found.coordinates,
+        "inputs": found.inputs,
+        "outputs": found.outputs,
+        **{name: np.ascontiguousarray(getattr(found, name)) for name in matrices},
+        "modes": [_mode(mode, names, shapes=asked.shapes) for mode in found.modes],
+        "left_out": found.left_out,
+    }
+
+
+def _mode(mode: Any, names: list[str], *, shapes: bool) -> dict[str, Any]:
+    """A `ModeInfo`."""
+    shape = None
+    if shapes:
+        shape = {
+            "coordinates": [[float(c.real), float(c.imag)] for c in mode.shape],
+            "bodies": [
+                {
+                    "body": name,
+                    "rotation": [moved[:3].real.tolist(), moved[:3].imag.tolist()],
+                    "displacement": [moved[3:].real.tolist(), moved[3:].imag.tolist()],
+                }
+                for name, moved in zip(names, mode.bodies, strict=True)
+            ],
+        }
+    return {
+        "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+        "frequency": mode.frequency,
+        "damping_ratio": mode.damping_ratio,
+        "shape": shape,
+    }
+
+
+def pose_of(scene: Scene, asked: s.InverseKinematicsRequest) -> s.Answer:
+    """An `InverseKinematicsAnswer`."""
+    from cardan.engine.statics.inverse_kinematics import inverse_kinematics
+
+    found = inverse_kinematics(
+        scene,
+        [target.model_dump() for target in asked.targets],
+        q=asked.q,
+        tolerance=asked.tolerance,
+        starts=asked.starts,
+    )
+    errors = [{"position": p, "orientation": r} for p, r in found.errors]
+    return vars(found) | {"errors": errors}

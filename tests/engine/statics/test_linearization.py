@@ -1,0 +1,226 @@
+"""Linear models against closed forms, and against differences of other code."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cardan import Dynamics, linearize
+from cardan.schemas import load_scene
+from tests.engine.scenes import Document, document
+from tests.engine.statics.test_statics import GRAVITY, G, arm, train
+from tests.engine.trees.trees import random_scene
+
+
+def linear(scene: Document, **more: Any) -> Any:
+    return linearize(load_scene({"gravity": GRAVITY, **scene}), **more)
+
+
+def frequencies(found: Any) -> list[float]:
+    """Angular frequencies of the oscillating modes [rad/s]."""
+    return [2.0 * math.pi * mode.frequency for mode in found.modes if mode.frequency > 0.0]
+
+
+def pendulums(m: float = 1.0, length: float = 1.0) -> Document:
+    """Two point masses on massless rods, hanging."""
+    bodies = [
+        {"name": f"m{i}", "mass": m, "position": [0, 0, -length * (i + 1)], "inertia": [1e-12] * 3}
+        for i in range(2)
+    ]
+    joints = [
+        {"name": f"j{i}", "type": "hinge", "axis": [0, 1, 0], "anchor": [0, 0, -length * i]}
+        | {"parent": f"m{i - 1}" if i else "world", "child": f"m{i}"}
+        for i in range(2)
+    ]
+    return document(bodies, joints)
+
+
+@pytest.mark.reference
+def test_a_double_pendulum_has_its_two_frequencies_and_shapes() -> None:
+    found = linear(pendulums(length=0.7))
+    expected = [math.sqrt(G / 0.7 * (2.0 - s * math.sqrt(2.0))) for s in (1.0, -1.0)]
+    assert frequencies(found) == pytest.approx(expected, rel=1e-9)
+    assert found.f0 == pytest.approx(0.0, abs=1e-9)
+    for mode, s in zip(found.modes, (1.0, -1.0), strict=True):
+        # angles in W are 1 : +-sqrt 2; the second coordinate is relative to the first rod
+        ratio = mode.shape[1] / mode.shape[0]
+        assert ratio == pytest.approx(s * math.sqrt(2.0) - 1.0, rel=1e-8)
+        moved = mode.bodies[:, 3] / mode.shape[0]
+        assert moved == pytest.approx([-0.7, -0.7 * (1.0 + s * math.sqrt(2.0))], rel=1e-8)
+
+
+@pytest.mark.reference
+def test_a_damped_train_has_the_matrices_of_a_chain() -> None:
+    n, k, m, c = 4, 300.0, 2.0, 0.9
+    scene = train(n, k, m)
+    for joint in scene["joints"]:
+        joint["damping"] = c
+    scene["gravity"] = [0, 0, 0]
+    found = linear(scene)
+    # elongations: with L of ones below the diagonal, places are L z
+    L = np.tril(np.ones((n, n)))
+    mass = m * L.T @ L
+    assert found.mass == pytest.approx(mass, rel=1e-12)
+    assert found.A[n:, :n] == pytest.approx(-np.linalg.solve(mass, k * np.eye(n)), abs=1e-8)
+    assert found.A[n:, n:] == pytest.approx(-np.linalg.solve(mass, c * np.eye(n)), abs=1e-10)
+    assert found.A[:n] == pytest.approx(np.hstack([np.zeros((n, n)), np.eye(n)]), abs=1e-12)
+    omega = 2 * math.sqrt(k / m) * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (4 * n + 2))
+    assert frequencies(found) == pytest.approx(omega, rel=1e-8)
+    # stiffness-proportional damping: ratio (c/k) omega/2
+    assert [mode.damping_ratio for mode in found.modes] == pytest.approx(c / k * omega / 2)
+
+
+@pytest.mark.reference
+def test_a_parallelogram_swings_like_its_equivalent_pendulum() -> None:
+    """Two bars of mass m and a coupler: (2 m/3 + m) l^2 a'' = -2 m g l a."""
+    m, length = 1.5, 0.8
+    bar = {"mass": m, "inertia": [m * length**2 / 12] * 3}
+    bodies = [
+        {"name": name, "position": [x, 0, -0.5 * length], **bar}
+        for name, x in (("crank", 0.0), ("rocker", 1.0))
+    ]
+    bodies.append({"name": "coupler", "position": [0.5, 0, -length], **bar})
+    pins = [
+        ("a", "world", "crank", [0, 0, 0]),
+        ("b", "crank", "coupler", [0, 0, -length]),
+        ("c", "coupler", "rocker", [1, 0, -length]),
+        ("d", "world", "rocker", [1, 0, 0]),
+    ]
+    joints = [
+        {"name": n, "type": "hinge", "parent": p, "child": c, "anchor": a, "axis": [0, 1, 0]}
+        for n, p, c, a in pins
+    ]
+    found = linear(document(bodies, joints))
+    assert len(found.coordinates) == 1
+    assert frequencies(found) == pytest.approx([math.sqrt(2 * G / (5 / 3 * length))], rel=1e-8)
+    # all four angles of the parallelogram follow the one coordinate
+    sizes = np.abs(found.C[:, 0])
+    assert sizes == pytest.approx([1, 1, 1, 1], abs=1e-8)
+
+
+@pytest.mark.reference
+def test_a_spinning_body_has_the_roots_of_euler() -> None:
+    I1, I2, I3, spin = 0.4, 0.7, 0.9, 3.0
+    body = {"name": "top", "mass": 1.0, "inertia": [I1, I2, I3]}
+    body |= {"angular_velocity": [0, 0, spin]}
+    scene = document([body])
+    scene["gravity"] = [0, 0, 0]
+    found = linear(scene)
+    rate = spin * math.sqrt((I3 - I1) * (I3 - I2) / (I1 * I2))
+    rows = [found.coordinates.index(f"top.r{axis}") + 6 for axis in "xy"]
+    values = np.linalg.eigvals(found.A[np.ix_(rows, rows)])
+    assert sorted(values.imag) == pytest.approx([-rate, rate], rel=1e-8)
+    assert values.real == pytest.approx([0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_a_moving_tree_agrees_with_differences_of_forward_dynamics(floating: bool) -> None:
+    rng = np.random.default_rng(11)
+    kinds = ("hinge", "slider", "universal", "cylindrical", "planar", "screw")
+    scene = random_scene(rng, 5, kinds=kinds, floating=floating)
+    counts = {"universal": 2, "cylindrical": 2, "planar": 3}
+    for joint in scene["joints"]:
+        n = counts.get(joint["type"], 1)
+        values = rng.uniform(-0.8, 0.8, (2, n)).tolist()
+        position, velocity = values if n > 1 else (values[0][0], values[1][0])
+        joint["initial"] = {"position": position, "velocity": velocity}
+    found = linear(scene)
+    n = len(found.coordinates)
+    tree = Dynamics(load_scene({"gravity": GRAVITY, **scene}))
+    start = 6 if floating else 0
+    q, qd = tree.start.copy(), np.zeros(tree.nv)
+    state = found.x0
+    for motion in tree.coordinates:
+        if motion.motion != "free":
+            q[motion.q[0]] = state[motion.v[0]]
+        qd[motion.v[0] : motion.v[1]] = state[n + motion.v[0] : n + motion.v[1]]
+    step = 1e-5
+    for k in range(start, n):
+        motion = next(one for one in tree.coordinates if one.v[0] <= k < one.v[1])
+        ahead, behind = q.copy(), q.copy()
+        ahead[motion.q[0]] += step
+        behind[motion.q[0]] -= step
+        slope = (tree.forward_dynamics(ahead, qd) - tree.forward_dynamics(behind, qd)) / (2 * step)
+        size = max(1e-3, np.abs(slope).max())
+        assert found.A[n:, k] == pytest.approx(slope, rel=1e-6, abs=1e-6 * size)
+        fast, slow = qd.copy(), qd.copy()
+        fast[k] += step
+        slow[k] -= step
+        slope = (tree.forward_dynamics(q, fast) - tree.forward_dynamics(q, slow)) / (2 * step)
+        size = max(1e-3, np.abs(slope).max())
+        assert found.A[n:, n + k] == pytest.approx(slope, rel=1e-6, abs=1e-6 * size)
+
+
+@pytest.mark.reference
+def test_inputs_are_targets_and_forces_and_outputs_what_is_asked() -> None:
+    inertia = 0.1 + 2.0 * 1.0**2
+    motor = {"type": "position", "target": 0.4, "stiffness": 50.0, "damping": 3.0}
+    found = linear(
+        arm(1.0, 2.0, motor=motor, initial={"position": 0.4}),
+        inputs=[{"joint": "pin"}, {"joint": "pin", "kind": "force"}],
+        outputs=[
+            {"joint": "pin"},
+            {"joint": "pin", "quantity": "acceleration"},
+            {"body": "bob", "quantity": "velocity"},
+        ],
+    )
+    stiffness = 50.0 + 2.0 * G * math.cos(0.4)
+    assert (
+        pytest.approx(np.array([[0, 1], [-stiffness / inertia, -3.0 / inertia]]), abs=1e-8)
+        == found.A
+    )
+    assert pytest.approx(np.array([[0, 0], [50.0 / inertia, 1.0 / inertia]]), abs=1e-8) == found.B
+    assert found.inputs == ("pin target", "pin force")
+    assert found.u0 == pytest.approx([0.4, 0.0])
+    assert found.C[0] == pytest.approx([1, 0], abs=1e-10)
+    assert found.C[1] == pytest.approx(found.A[1], abs=1e-9)
+    assert found.D[1] == pytest.approx(found.B[1], abs=1e-9)
+    # the bob is at -(sin, cos): velocity per rate
+    assert found.C[2:, 1] == pytest.approx([-math.cos(0.4), 0, math.sin(0.4)], abs=1e-10)
+    assert found.f0[1] == pytest.approx(-2.0 * G * math.sin(0.4) / inertia, rel=1e-10)
+
+
+def test_a_linear_model_foretells_the_motion() -> None:
+    from cardan import Simulation
+
+    scene = {"gravity": GRAVITY, **pendulums()}
+    found = linearize(load_scene(scene))
+    simulation = Simulation(load_scene(scene))
+    simulation.set_state({"j0": 1e-3, "j1": -2e-3})
+    simulation.advance(400)
+    values, vectors = np.linalg.eig(found.A)
+    x = np.array([1e-3, -2e-3, 0, 0])
+    after = (vectors * np.exp(values * 0.4)) @ np.linalg.solve(vectors, x)
+    assert simulation.joint_table()["q"] == pytest.approx(after.real[:2], abs=1e-7)
+
+
+def test_a_rigid_drive_takes_its_coordinate_out() -> None:
+    scene = pendulums()
+    scene["joints"][0]["motor"] = {"type": "position", "target": 0.0}
+    found = linear(scene)
+    assert found.coordinates == ("j1",)
+    assert frequencies(found) == pytest.approx([math.sqrt(G)], rel=1e-8)
+
+
+def test_what_is_left_out_is_said() -> None:
+    found = linear(arm(friction=0.1, limits={"lower": -1.0, "upper": 1.0}))
+    assert found.left_out == ("limits of joint 'pin'", "dry friction of joint 'pin'")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"inputs": [{"joint": "pin"}]}, "has no motor with a target"),
+        ({"outputs": [{"joint": "pins"}]}, "no joint 'pins'"),
+        ({"outputs": [{"joint": "pin", "coordinate": 1}]}, "has 1 coordinates"),
+        ({"outputs": [{"body": "rod"}]}, "no body 'rod'"),
+        ({"outputs": [{"joint": "pin", "quantity": "speed"}]}, "quantity must be one of"),
+        ({"q": {"pins": 1.0}}, "no joint 'pins'"),
+    ],
+)
+def test_channels_that_do_not_exist_are_refused(more: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        linear(arm(), **more)

@@ -1,0 +1,289 @@
+"""Statics against closed forms: springs, drives, loops, blocks, ladders, tipping and sliding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cardan import statics
+from cardan.schemas import load_scene
+from tests.engine.scenes import Document, document, ground
+
+G = 9.81
+GRAVITY = [0, 0, -G]
+
+
+def judged(scene: Document, **more: Any) -> Any:
+    return statics(load_scene({"gravity": GRAVITY, **scene}), **more)
+
+
+def arm(length: float = 1.0, mass: float = 2.0, **hinge: Any) -> Document:
+    """A bar that hangs from a hinge at the origin, heavy at its end; its angle turns it to -x."""
+    bob = {"name": "bob", "mass": mass, "position": [0, 0, -length], "inertia": [0.1] * 3}
+    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
+    return document([bob], [pin | {"anchor": [0, 0, 0], "axis": [0, 1, 0], **hinge}])
+
+
+def reaction(found: Any, joint: str) -> dict[str, Any]:
+    return next(one for one in found.joints if one["joint"] == joint)
+
+
+@pytest.mark.reference
+def test_a_pendulum_falls_to_its_lowest_place_and_hangs_on_its_pin() -> None:
+    found = judged(arm(1.5, 2.0, initial={"position": 1.0}))
+    assert (found.status, found.moved) == ("equilibrium", True)
+    assert found.coordinates["pin"][0] == pytest.approx(0.0, abs=1e-9)
+    assert reaction(found, "pin")["force"] == pytest.approx([0, 0, 2.0 * G], abs=1e-9)
+    assert reaction(found, "pin")["torque"] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert found.stability.stable is True
+    assert found.stability.least_stiffness == pytest.approx(2.0 * G * 1.5, rel=1e-9)
+    assert found.stability.eigenvalues == pytest.approx([2.0 * G * 1.5 / (0.1 + 2.0 * 1.5**2)])
+
+
+def test_upright_it_is_balanced_but_not_stable() -> None:
+    found = judged(arm(1.0, 2.0, initial={"position": math.pi}))
+    assert (found.status, found.moved, found.stability.stable) == ("equilibrium", False, False)
+    assert found.stability.least_stiffness == pytest.approx(-2.0 * G, rel=1e-9)
+
+
+@pytest.mark.reference
+def test_a_strut_on_a_torsion_spring_buckles() -> None:
+    """m g l sin a = k a: upright beyond k = m g l, tilted below."""
+    for k, upright in ((25.0, True), (15.0, False)):
+        spring = {"stiffness": k, "rest": math.pi}
+        found = judged(arm(spring=spring, initial={"position": math.pi + 0.2}))
+        tilt = found.coordinates["pin"][0] - math.pi
+        assert found.status == "equilibrium"
+        assert found.stability.stable is True
+        if upright:
+            assert tilt == pytest.approx(0.0, abs=1e-9)
+            assert found.stability.least_stiffness == pytest.approx(k - 2.0 * G, rel=1e-7)
+        else:
+            assert tilt > 0.5
+            assert 2.0 * G * math.sin(tilt) == pytest.approx(k * tilt, rel=1e-9)
+
+
+def train(n: int, stiffness: float, mass: float) -> Document:
+    """Masses that hang below one another, each on a spring from the one above it."""
+    bodies, joints = [], []
+    for i in range(n):
+        bodies.append({"name": f"m{i}", "mass": mass, "position": [0, 0, -i], "inertia": [0.1] * 3})
+        slide = {"name": f"s{i}", "type": "slider", "axis": [0, 0, 1], "child": f"m{i}"}
+        slide["parent"] = f"m{i - 1}" if i else "world"
+        joints.append(slide | {"spring": {"stiffness": stiffness}})
+    return document(bodies, joints)
+
+
+@pytest.mark.reference
+def test_a_train_of_springs_sags_and_has_the_frequencies_of_a_chain() -> None:
+    n, k, m = 5, 400.0, 1.5
+    found = judged(train(n, k, m))
+    sag = [found.coordinates[f"s{i}"][0] for i in range(n)]
+    assert sag == pytest.approx([-(n - i) * m * G / k for i in range(n)], rel=1e-9)
+    modes = 4.0 * k / m * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (2 * (2 * n + 1))) ** 2
+    assert found.stability.eigenvalues == pytest.approx(modes, rel=1e-8)
+
+
+@pytest.mark.parametrize("limit", [None, 30.0, 10.0])
+def test_a_servo_holds_as_long_as_its_torque_allows(limit: float | None) -> None:
+    motor: Document = {"type": "position", "target": 0.5 * math.pi}
+    if limit is not None:
+        motor["max_force"] = limit
+    found = judged(arm(1.0, 2.0, motor=motor, initial={"position": 0.5 * math.pi}))
+    if limit == 10.0:
+        assert found.status == "not_found"
+        assert "within the bounds" in found.reason
+        return
+    assert (found.status, found.moved) == ("equilibrium", False)
+    # the bob is at -x; its weight turns it back about y
+    assert reaction(found, "pin")["drives"][0] == pytest.approx(2.0 * G, rel=1e-9)
+    assert found.stability.stable is None
+
+
+def test_dry_friction_of_a_joint_carries_the_start_as_it_is() -> None:
+    held = judged(arm(friction=12.0, initial={"position": 0.5}))
+    assert (held.status, held.moved) == ("equilibrium", False)
+    assert held.stability is None
+    assert 2.0 * G * math.sin(0.5) < 12.0
+    slips = judged(arm(friction=8.0, initial={"position": 0.5}), search=False)
+    assert slips.status == "none"
+
+
+def test_an_arm_comes_to_rest_on_its_stop() -> None:
+    found = judged(arm(limits={"lower": 0.3, "upper": 2.0}, initial={"position": 1.0}))
+    assert (found.status, found.moved) == ("equilibrium", True)
+    assert found.coordinates["pin"][0] == pytest.approx(0.3, abs=1e-9)
+    assert reaction(found, "pin")["stops"][0] == pytest.approx(2.0 * G * math.sin(0.3), rel=1e-9)
+
+
+def test_nothing_holds_a_body_that_falls() -> None:
+    found = judged(document([{"name": "stone", "mass": 1.0, "inertia": [0.1] * 3}]))
+    assert found.status == "not_found"
+    judged_only = judged(
+        document([{"name": "stone", "mass": 1.0, "inertia": [0.1] * 3}]), search=False
+    )
+    assert judged_only.status == "none"
+    assert "'stone'" in judged_only.reason
+    assert judged_only.unbalanced == pytest.approx(G)
+
+
+def door() -> Document:
+    """A door of 20 kg, 0.8 m wide, on two hinges 1.6 m apart."""
+    leaf = {"name": "leaf", "mass": 20.0, "position": [0.4, 0, 1], "inertia": [4, 5, 1]}
+    joints = [
+        {"name": name, "type": "hinge", "parent": "world", "child": "leaf", "anchor": [0, 0, z]}
+        | {"axis": [0, 0, 1]}
+        for name, z in (("low", 0.2), ("high", 1.8))
+    ]
+    return document([leaf], joints)
+
+
+@pytest.mark.reference
+def test_a_door_on_two_hinges_is_indeterminate_and_balanced() -> None:
+    found = judged(door())
+    assert (found.status, found.moved) == ("equilibrium", False)
+    # ten equations hold five ways of the door to move
+    assert found.indeterminate == 5
+    low, high = (reaction(found, name) for name in ("low", "high"))
+    assert not low["unique"]
+    force = np.add(low["force"], high["force"])
+    assert force == pytest.approx([0, 0, 20.0 * G], abs=1e-6)
+    moment = sum(
+        np.cross([-0.4, 0, z - 1.0], one["force"]) + one["torque"]
+        for one, z in ((low, 0.2), (high, 1.8))
+    )
+    assert moment == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+@pytest.mark.reference
+def test_a_loop_finds_its_place_under_a_spring() -> None:
+    """A parallelogram of massless bars with a heavy coupler and a torsion spring at one foot."""
+    bars = [("crank", 0.0), ("rocker", 1.0)]
+    light = {"mass": 1e-3, "inertia": [1e-4] * 3}
+    bodies = [{"name": name, "position": [x, 0, -0.5], **light} for name, x in bars]
+    bodies.append({"name": "coupler", "position": [0.5, 0, -1], "mass": 4.0, "inertia": [0.1] * 3})
+    joints = [
+        {"name": "a", "parent": "world", "child": "crank", "anchor": [0, 0, 0]},
+        {"name": "b", "parent": "crank", "child": "coupler", "anchor": [0, 0, -1]},
+        {"name": "c", "parent": "coupler", "child": "rocker", "anchor": [1, 0, -1]},
+        {"name": "d", "parent": "world", "child": "rocker", "anchor": [1, 0, 0]},
+    ]
+    joints = [{"type": "hinge", "axis": [0, 1, 0], **joint} for joint in joints]
+    joints[0]["spring"] = {"stiffness": 30.0, "rest": 1.0}
+    found = judged(document(bodies, joints))
+    assert (found.status, found.moved) == ("equilibrium", True)
+    angle = found.coordinates["a"][0]
+    weight = (4.0 + 2 * 1e-3 * 0.5) * G
+    assert weight * math.sin(angle) == pytest.approx(30.0 * (1.0 - angle), rel=1e-8)
+    assert [found.coordinates[name][0] for name in "bcd"] == pytest.approx(
+        [-angle, angle, angle], abs=1e-9
+    )
+
+
+# ---------------------------------------------------------------------- contacts
+
+
+def block(width: float, height: float, friction: float) -> Document:
+    """A block on a plane."""
+    box = {"type": "box", "size": [width, width, height], "material": "wood"}
+    body = {"name": "block", "mass": 3.0, "position": [0, 0, 0.5 * height], "shapes": [box]}
+    floor = ground(material="wood")
+    return document([floor, body], materials={"wood": {"friction": friction}})
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(
+    ("size", "friction", "how"),
+    [((1.0, 0.8), 0.3, "sliding"), ((0.4, 1.0), 0.7, "tipping"), ((0.4, 1.0), 0.2, "sliding")],
+)
+def test_a_block_slides_or_tips(size: tuple[float, float], friction: float, how: str) -> None:
+    load = {"acceleration": [G, 0, 0]}
+    found = judged(block(*size, friction), load=load)
+    assert (found.status, found.moved) == ("equilibrium", False)
+    assert sum(c["normal_force"] for c in found.contacts) == pytest.approx(3.0 * G, rel=1e-9)
+    # a tilt by a: tan a is the factor
+    assert found.margin.factor == pytest.approx(min(friction, size[0] / size[1]), rel=1e-6)
+    assert found.margin.gives_way == how
+
+
+def test_the_largest_tilt_is_the_same_in_every_direction_of_a_cone() -> None:
+    for angle in (0.1, 0.7, 2.0):
+        load = {"acceleration": [G * math.cos(angle), G * math.sin(angle), 0]}
+        found = judged(block(1.0, 0.2, 0.35), load=load)
+        assert found.margin.factor == pytest.approx(0.35, rel=1e-6)
+
+
+@pytest.mark.parametrize(("tilt", "holds"), [(0.28, True), (0.30, False)])
+def test_a_block_on_an_incline_stays_or_not(tilt: float, holds: bool) -> None:
+    scene = block(1.0, 0.5, math.tan(0.29))
+    scene["gravity"] = [G * math.sin(tilt), 0, -G * math.cos(tilt)]
+    found = judged(scene, search=False)
+    assert (found.status == "equilibrium") is holds
+
+
+@pytest.mark.reference
+def test_a_push_beside_the_middle_of_a_block_turns_it() -> None:
+    """A horizontal force at half height slides it at mu m g; on its upper edge it tips first."""
+    mass, friction = 3.0, 0.6
+    for point, force in (
+        ([-0.2, 0, 0.5], friction * mass * G),
+        ([-0.2, 0, 1.0], 0.5 * 0.4 / 1.0 * mass * G),
+    ):
+        push = {"body": "block", "force": [1, 0, 0], "point": point}
+        found = judged(block(0.4, 1.0, friction), load={"forces": [push]})
+        expected = min(force, 0.2 * mass * G / point[2])
+        assert found.margin.factor == pytest.approx(expected, rel=1e-6)
+
+
+def ladder(angle: float, floor: float) -> Document:
+    """A round ladder, 4 m between the middles of its ends, against a wall without friction."""
+    length, radius = 4.0, 0.05
+    materials = {"floor": {"friction": floor}, "wall": {"friction": 0.0}, "rung": {"friction": 1.0}}
+    pairs = [
+        {"materials": ["floor", "rung"], "friction": floor},
+        {"materials": ["wall", "rung"], "friction": 0.0},
+    ]
+    lean = 0.5 * math.pi - angle
+    body = {
+        "name": "ladder",
+        "mass": 12.0,
+        "position": [
+            radius + 0.5 * length * math.cos(angle),
+            0,
+            radius + 0.5 * length * math.sin(angle),
+        ],
+        "orientation": [math.cos(0.5 * lean), 0, -math.sin(0.5 * lean), 0],
+        "shapes": [{"type": "capsule", "radius": radius, "length": length, "material": "rung"}],
+    }
+    planes = [
+        {"name": "floor", "type": "static", "shapes": [
+            {"type": "plane", "normal": [0, 0, 1], "material": "floor"}]},
+        {"name": "wall", "type": "static", "shapes": [
+            {"type": "plane", "normal": [1, 0, 0], "material": "wall"}]},
+    ]  # fmt: skip
+    return document([*planes, body], materials=materials, material_pairs=pairs)
+
+
+@pytest.mark.reference
+def test_a_ladder_needs_the_friction_of_the_books() -> None:
+    angle, length, radius = math.radians(62.0), 4.0, 0.05
+    # moments about the foot; both forces of the floor act a radius below the middle of the end
+    needed = 0.5 * length * math.cos(angle) / (radius + length * math.sin(angle))
+    for friction, holds in ((needed * 1.0001, True), (needed * 0.9999, False)):
+        found = judged(ladder(angle, friction), search=False)
+        assert (found.status == "equilibrium") is holds
+        if not holds:
+            continue
+        assert found.indeterminate == 0
+        wall = next(c for c in found.contacts if "wall" in (c["body_a"], c["body_b"]))
+        assert wall["normal_force"] == pytest.approx(needed * 12.0 * G, rel=1e-6)
+
+
+def test_a_load_that_acts_on_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="no body 'brick'"):
+        judged(block(1, 1, 0.5), load={"forces": [{"body": "brick", "force": [1, 0, 0]}]})
+    with pytest.raises(ValueError, match="acts on no body that can move"):
+        judged(block(1, 1, 0.5), load={"forces": [{"body": "ground", "force": [1, 0, 0]}]})

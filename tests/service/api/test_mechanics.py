@@ -1,0 +1,79 @@
+"""`/v1/statics`, `/v1/linearization`, `/v1/inverse-kinematics` through the real door."""
+
+import math
+
+import pytest
+
+from cardan.schemas import statics as s
+
+pytestmark = pytest.mark.e2e
+
+ARM = {
+    "version": 1,
+    "gravity": [0, 0, -9.81],
+    "bodies": [{"name": "bob", "mass": 2, "position": [0, 0, -1], "inertia": [0.1, 0.1, 0.1]}],
+    "joints": [
+        {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
+        | {"anchor": [0, 0, 0], "axis": [0, 1, 0], "initial": {"position": 1.0}}
+    ],
+}
+
+
+def ask(client, operation, **body):
+    answer = client.post(f"/v1/{operation}", json={"scene": ARM, **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_statics(client):
+    found = ask(client, "statics", load={"forces": [{"body": "bob", "force": [0, 5, 0]}]})
+    s.StaticsAnswer.model_validate(found)
+    assert (found["status"], found["moved"]) == ("equilibrium", True)
+    assert found["joints"][0]["force"] == pytest.approx([0, 0, 2 * 9.81], abs=1e-8)
+    assert found["stability"]["frequencies"] == [
+        pytest.approx(math.sqrt(2 * 9.81 / 2.1) / math.tau)
+    ]
+    # the pin carries any force along its axis
+    assert found["margin"]["factor"] is None
+    as_it_is = ask(client, "statics", search=False)
+    assert (as_it_is["status"], as_it_is["joints"][0]["force"]) == ("none", None)
+
+
+def test_linearization(client):
+    outputs = [{"joint": "pin"}, {"body": "bob", "quantity": "velocity"}]
+    inputs = [{"joint": "pin", "kind": "force"}]
+    found = ask(client, "linearization", q={"pin": 0.0}, inputs=inputs, outputs=outputs)
+    s.LinearizationAnswer.model_validate(found)
+    assert found["A"][1] == pytest.approx([-2 * 9.81 / 2.1, 0.0], abs=1e-8)
+    assert found["B"][1] == [pytest.approx(1 / 2.1)]
+    assert len(found["C"]) == 4
+    mode = found["modes"][0]
+    assert mode["frequency"] == pytest.approx(math.sqrt(2 * 9.81 / 2.1) / math.tau)
+    assert mode["shape"]["bodies"][0]["displacement"][0] == pytest.approx([-1, 0, 0], abs=1e-9)
+
+
+def test_inverse_kinematics(client):
+    target = {"body": "bob", "position": [-math.sin(0.4), 0, -math.cos(0.4)]}
+    found = ask(client, "inverse-kinematics", targets=[target])
+    s.InverseKinematicsAnswer.model_validate(found)
+    assert found["found"]
+    assert found["coordinates"]["pin"] == [pytest.approx(0.4, abs=1e-7)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "pointer", "words"),
+    [
+        ("statics", {"lod": 1}, "/lod", "lod"),
+        ("linearization", {"outputs": [{"joint": "pins"}]}, "", "no joint 'pins'"),
+        ("linearization", {"q": {"pin": [1, 2]}}, "", "must be 1 finite numbers"),
+        ("inverse-kinematics", {"targets": []}, "/targets", "1"),
+        ("inverse-kinematics", {"targets": [{"body": "rod"}]}, "", "no body 'rod'"),
+        ("statics", {"overrides": {"/bodies/0/mass": -1}}, "/overrides", "mass"),
+    ],
+)
+def test_what_is_wrong_is_said(client, operation, body, pointer, words):
+    answer = client.post(f"/v1/{operation}", json={"scene": ARM, **body})
+    assert answer.status_code == 422
+    fault = answer.json()["errors"][0]
+    assert fault["pointer"].startswith(pointer)
+    assert words in str(fault)
