@@ -105,6 +105,8 @@ class CommandLogAnswer(Base):
 class PastState(Base):
     """The complete state at a step, in double precision."""
 
+    epoch: int
+    """Counts resets and restores."""
     step: int
     """Steps since the start."""
     time: float
@@ -140,8 +142,6 @@ class PastState(Base):
 class SessionState(PastState):
     """The complete state of a session now."""
 
-    epoch: int
-    """Counts resets and restores."""
     state: str
     """Phase of the session."""
 

@@ -31,8 +31,8 @@ class Ticket:
 async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
     """Reserve the request's key; release it unless the request created a resource.
 
-    Raises ProblemError: 409 while the first request is in progress, 422 for other content; and
-    ServiceError for a body that is no JSON.
+    Raises ProblemError: 409 while the first request is in progress, 410 when what it created was
+    deleted, 422 for other content; and ServiceError for a body that is no JSON.
     """
     header = request.headers.get("idempotency-key")
     if header is None:
@@ -62,6 +62,13 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
             retryable=True,
             headers={"Retry-After": "1"},
         ) from None
+    if replayed is not None and not await anyio.to_thread.run_sync(_exists, services, replayed):
+        raise ProblemError(
+            410,
+            "resource_gone",
+            f"The first request with this Idempotency-Key created {replayed}, which was deleted; "
+            "a fresh key creates another.",
+        )
     granted = Ticket(key, replayed)
     try:
         yield granted
@@ -69,6 +76,15 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
         if replayed is None and not granted.used:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(services.admission.release, key)
+
+
+def _exists(services: Services, resource: str) -> bool:
+    """Whether a run or a batch is still there; sessions say themselves what became of them."""
+    if resource.startswith("sim_"):
+        return services.catalog.run(resource) is not None
+    if resource.startswith("batch_"):
+        return services.catalog.batch(resource) is not None
+    return True
 
 
 def _refusal(code: str, message: str, got: str) -> ProblemError:

@@ -25,8 +25,8 @@ from cardan.service.api.problems import (
     request_id_of,
 )
 from cardan.service.api.sessions import tell
+from cardan.service.api.tickets import refuse_watchers
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.keys import Key
 from cardan.service.sessions import LiveSession, Sessions
 from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
@@ -228,9 +228,8 @@ class _Connection:
             self._answer(message["id"], self._now())
 
     def _command(self, message: dict[str, Any], request_id: Any) -> None:
-        key: Key | None = self._socket.scope.get("state", {}).get("api_key")
-        if message.get("op") not in VIEWER_MODELS and key and "write" not in key.scopes:
-            raise ProblemError(403, "scope_missing", f"The key {key.name} may only watch.")
+        if message.get("op") not in VIEWER_MODELS:
+            refuse_watchers(self._socket.scope)
         op, arguments = parse_command(message, STREAM_MODELS)
         check_series(arguments, len(self._session.progress.body_names))
         if op in VIEWER_MODELS:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Depends, Request
+from starlette.types import Scope
 
 from cardan.schemas.base import Base
 from cardan.service import clock
 from cardan.service.api.dependencies import PROBLEMS, refuse_unknown_query
+from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.sessions import TheSession
 from cardan.service.api.views import moment
@@ -74,6 +76,13 @@ class Tickets:
         if issued is None or issued.path != path or issued.expires <= clock.monotonic():
             return None
         return issued.key
+
+
+def refuse_watchers(scope: Scope) -> None:
+    """Raise ProblemError 403 when the key of a connection may not write."""
+    key: Key = scope.get("state", {}).get("api_key", ANYBODY)
+    if "write" not in key.scopes:
+        raise ProblemError(403, "scope_missing", f"The key {key.name} may only watch.")
 
 
 # who asks without a key where none is needed

@@ -150,6 +150,9 @@ def test_a_batch_is_created_once_per_key(client):
     first, again = (client.post("/v1/batches", json=ask, headers=key) for _ in range(2))
     assert first.json()["id"] == again.json()["id"]
     end_of(client, first.json())
+    client.delete(first.json()["links"]["self"])
+    gone = client.post("/v1/batches", json=ask, headers=key)
+    assert (gone.status_code, gone.json()["code"]) == (410, "resource_gone")
 
 
 def events_of(client, where, **headers):
