@@ -103,7 +103,8 @@ def start_faults(body: Any, i: int, p: Array, q: Array, faults: Faults) -> None:
 
 def build_prescribed(scene: Scene, faults: Faults) -> PrescribedMotion:
     """The motions of all kinematic bodies that have one."""
-    bodies, parts = [], []
+    bodies: list[int] = []
+    parts: list[tuple[Array, Array, Array, Array]] = []
     for i, body in enumerate(scene.bodies):
         motion = body.motion
         if motion is None:

@@ -178,8 +178,8 @@ def run_smooth(
     begin_smooth(held)
     v = len(state.tree_qd)
     # what evaluations write: scratch until the step is done
-    tried: tuple[Array, ...] = (state.tree_q, state.tree_qd, state.joint_q, state.twist)
-    tried += (state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W)
+    tried = [state.tree_q, state.tree_qd, state.joint_q, state.twist]
+    tried += [state.p_WB, state.q_WB, state.v_WB_W, state.w_WB_W]
     for done in range(n):
         before = [array.copy() for array in tried]
         base = state.tree_q.copy()

@@ -42,7 +42,9 @@ class Linkage:
         """Read a scene whose joints are hinges, the first one between the world and a body."""
         self.bodies = {body["name"]: body for body in scene["bodies"]}
         self.gravity = np.array(scene.get("gravity", [0, 0, -9.81]))
-        known, self.tree, self.closing = {"world"}, [], []
+        self.tree: list[Document] = []
+        self.closing: list[Document] = []
+        known = {"world"}
         rest = list(scene["joints"])
         while rest:
             ready = [j for j in rest if j["parent"] in known or j["child"] in known]
