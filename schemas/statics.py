@@ -211,9 +211,9 @@ class LinearizationRequest(MechanicsRequest):
     """Coordinates by the name of the joint; the others are at their start [m or rad]."""
     qd: dict[Name, JointValues] = Field(default_factory=dict)
     """Velocities by the name of the joint [m/s or rad/s]."""
-    inputs: list[InputChannel] | None = Field(None, max_length=MOST_CHANNELS)
+    inputs: list[InputChannel] | None = Field(default=None, max_length=MOST_CHANNELS)
     """Default: targets of all motors that are not rigid."""
-    outputs: list[OutputChannel] | None = Field(None, max_length=MOST_CHANNELS)
+    outputs: list[OutputChannel] | None = Field(default=None, max_length=MOST_CHANNELS)
     """Default: positions of all joint coordinates."""
     shapes: Boolean = True
     """Whether modes have their shapes."""
