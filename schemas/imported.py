@@ -24,6 +24,9 @@ class ImportOptions(Base):
     reference configuration."""
     formulation: Formulation = "maximal"
     """Formulation of the scene. It decides what can be exact: see the report."""
+    drives: Literal["none", "position"] = "none"
+    """URDF: `position` gives every hinge and slider that mimics none a rigid position motor that
+    holds the start, with the effort and the velocity of its <limit> as bounds."""
     ground: Boolean = False
     """Whether to add a plane below the lowest shape, for models that bring none."""
     main: Text | None = None

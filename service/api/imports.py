@@ -77,6 +77,9 @@ def options_of(
         str | None, Query(max_length=200, description="MJCF: to start from")
     ] = None,
     formulation: Annotated[Formulation, Query(description="of the scene")] = "maximal",
+    drives: Annotated[
+        Literal["none", "position"], Query(description="URDF: motors that hold the start")
+    ] = "none",
     ground: Annotated[bool, Query(description="whether to add a plane below the model")] = False,
     main: Annotated[
         str | None, Query(max_length=1000, description="path of the model among several")
@@ -88,6 +91,7 @@ def options_of(
         links=links,
         keyframe=keyframe,
         formulation=formulation,
+        drives=drives,
         ground=ground,
         main=main,
     )

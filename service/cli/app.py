@@ -133,7 +133,8 @@ def import_(
         typer.Option(
             "--set",
             metavar="OPTION=VALUE",
-            help="root=free, links=kept, keyframe=NAME, ground=true, formulation=reduced",
+            help="root=free, links=kept, keyframe=NAME, drives=position, ground=true, "
+            "formulation=reduced",
         ),
     ] = None,
     packages: Annotated[

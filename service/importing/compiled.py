@@ -16,6 +16,8 @@ from cardan.service.importing.refusal import ImportRefusedError
 Floats = npt.NDArray[np.float64]
 
 MAX_REPAIRS = 200
+TINY_MESH = ("volume is too small", "volume is negative", "area is too small")
+"""What the compiler says of meshes that enclose nothing."""
 LIGHT = {"maximal": 1e-3, "reduced": 1e-9}
 """Share of its neighbour's mass that a link without mass gets, by formulation [-]."""
 CONSTRAINTS = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
@@ -163,6 +165,8 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
             where,
         )
         return True
+    if "mesh" in refusal and any(words in refusal for words in TINY_MESH):
+        return _repair_mesh(spec, refusal, notes)
     if body is None:
         return False
     if "must be larger than mjMINVAL" in refusal:
@@ -187,6 +191,26 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
         )
         return True
     return False
+
+
+def _repair_mesh(spec: Any, refusal: str, notes: Notes) -> bool:
+    """Count a mesh without volume as a surface; whether it did not yet."""
+    import mujoco
+
+    found = re.search(r"Element name '(.*)', id (\d+)", refusal)
+    mesh = next((m for m in spec.meshes if found and m.name == found.group(1)), None)
+    if mesh is None:
+        return False
+    shell = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    if mesh.inertia == shell:
+        return False
+    mesh.inertia = shell
+    notes.approximated(
+        "mesh_without_volume",
+        "A mesh that is tiny or open counts as a surface of uniform weight.",
+        f"mesh '{mesh.name}'",
+    )
+    return True
 
 
 def _named_body(spec: Any, text: str) -> Any:

@@ -8,7 +8,7 @@ from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.imported import ImportAnswer, ImportOptions, ImportReport
 from cardan.service.importing.compiled import Compiled, compile_model
 from cardan.service.importing.couplings import Couplings
-from cardan.service.importing.drives import find_drives
+from cardan.service.importing.drives import find_drives, holding_drives
 from cardan.service.importing.files import Folder, find_model, is_archive, unpack
 from cardan.service.importing.filters import Filters
 from cardan.service.importing.joints import Mechanism, pose_of
@@ -92,7 +92,7 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
     body_names, joint_names = Names(WORLD), Names()
     links = find_links(compiled, options, body_names, notes)
     link_of = {body: link.name for link in links if link.kind != "static" for body in link.bodies}
-    motions = _motions(compiled, links, notes)
+    motions = _motions(compiled, options, notes)
     couplings = Couplings(compiled, link_of, motions, joint_names, notes)
     couplings.read_equalities()
     mechanism = Mechanism(compiled, options.formulation, joint_names, body_names, notes)
@@ -124,7 +124,7 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
     return document
 
 
-def _motions(compiled: Compiled, links: list[Link], notes: Notes) -> dict[int, Motion]:
+def _motions(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[int, Motion]:
     """Every joint of the model but free ones, with its drive."""
     import mujoco
 
@@ -137,12 +137,14 @@ def _motions(compiled: Compiled, links: list[Link], notes: Notes) -> dict[int, M
         motion = motions[joint] = read_motion(compiled, joint, notes)
         if joint in drives:
             motion.fields["motor"] = drives[joint].motor(motion)
-        elif model.jnt_actfrclimited[joint]:
+        elif model.jnt_actfrclimited[joint] and options.drives == "none":
             notes.dropped(
                 "effort_limit",
                 "A largest effort belongs to a motor; the joint has none.",
                 f"joint '{motion.name}'",
             )
+    if options.drives == "position":
+        holding_drives(compiled, motions, notes)
     return motions
 
 

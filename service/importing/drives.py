@@ -73,6 +73,29 @@ def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
     return drives
 
 
+def holding_drives(compiled: Compiled, motions: dict[int, Motion], notes: Notes) -> None:
+    """Give joints of a URDF rigid position motors that hold the start within their bounds."""
+    for motion in motions.values():
+        effort, velocity = compiled.prepared.bounds.get(motion.name, (-1.0, 0.0))
+        if effort < 0.0 or motion.kind not in ("hinge", "slider") or "motor" in motion.fields:
+            continue
+        motor: dict[str, Any] = {"type": "position", "target": 0.0}
+        bounds = []
+        if effort > 0.0:
+            motor["max_force"] = effort
+            bounds.append(f"{effort:g} {'N m' if motion.kind == 'hinge' else 'N'}")
+        if velocity > 0.0:
+            motor["max_speed"] = velocity
+            bounds.append(f"{velocity:g} {'rad/s' if motion.kind == 'hinge' else 'm/s'}")
+        motion.fields["motor"] = motor
+        notes.guessed(
+            "position_drive",
+            "Position drives were asked for: a URDF has none. They hold the start, rigidly within "
+            "the effort and velocity of the joint's limits; without these they are unlimited.",
+            f"joint '{motion.name}'" + (f": {', '.join(bounds)}" if bounds else ": unlimited"),
+        )
+
+
 def _no_motor(model: Any, index: int) -> str:
     """Why an actuator cannot be a motor of a joint; empty when it can."""
     import mujoco

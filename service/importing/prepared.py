@@ -39,3 +39,5 @@ class Prepared:
     source: str
     colors: dict[str, Color] = field(default_factory=dict)
     """URDF: colour of a link's pictures, by link."""
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """URDF: effort [N or N m] and velocity [m/s or rad/s] of the joints that a drive may have."""

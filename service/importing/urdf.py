@@ -19,6 +19,15 @@ def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
             "The model is a xacro template, not yet a URDF.",
             "Expand it first: `xacro robot.urdf.xacro > robot.urdf`.",
         )
+    foreign = remove(root, lambda element: element.tag.startswith("{"))
+    for element in root.iter():
+        for name in [name for name in element.attrib if name.startswith("{")]:
+            del element.attrib[name]
+            foreign += 1
+    if foreign:
+        notes.dropped(
+            "extensions", f"{foreign} elements and attributes of other formats (with a prefix)."
+        )
     links = {link.get("name") for link in root.iter("link")}
     if None in links or not links:
         raise ImportRefusedError("no_links", "The URDF has no links, or links without a name.")
@@ -30,6 +39,7 @@ def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
     assets = Assets(folder)
     base = path.parent / _mesh_folder(root)
     for link in root.iter("link"):
+        _complete_inertia(link)
         _keep_pictures(link, notes)
         _resolve_meshes(folder, base, link, assets, notes)
     _declare_compiler(root)
@@ -39,7 +49,38 @@ def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
         assets.bytes_by_name,
         folder.shown(path),
         {name: color for name, color in colors.items() if color is not None},
+        _bounds(root),
     )
+
+
+def _bounds(root: Element) -> dict[str, tuple[float, float]]:
+    """Effort and velocity of the joints that move by themselves; 0 where they are not given."""
+    found = {}
+    for joint in root.findall("joint"):
+        moves = joint.get("type") in ("revolute", "continuous", "prismatic")
+        if moves and joint.find("mimic") is None:
+            limit = joint.find("limit")
+            found[str(joint.get("name"))] = (
+                _number(limit, "effort"),
+                _number(limit, "velocity"),
+            )
+    return found
+
+
+def _number(element: Element | None, name: str) -> float:
+    """A number of an element; 0 without one."""
+    try:
+        return float(element.get(name, "0")) if element is not None else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _complete_inertia(link: Element) -> None:
+    """An <inertial> without <inertia> has none: the compiler is told, and its repair is noted."""
+    inertial = link.find("inertial")
+    if inertial is not None and inertial.find("inertia") is None:
+        names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        inertial.append(Element("inertia", dict.fromkeys(names, "0")))
 
 
 def _keep_pictures(link: Element, notes: Notes) -> None:

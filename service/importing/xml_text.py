@@ -1,11 +1,16 @@
 """Untrusted XML: no document types, so no entities; and operations on trees."""
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 
 from cardan.service.importing.refusal import ImportRefusedError
 
 Element = ET.Element
+# prefixes of elements and of attributes; declarations; the name of the first element
+PREFIXED = re.compile(r"(?:</?|\s)([A-Za-z_][\w.-]*):[A-Za-z_][\w.-]*(?=[\s=/>])")
+DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
+ROOT = re.compile(r"<[A-Za-z_][\w.:-]*")
 
 
 def parse_xml(text: str, name: str) -> Element:
@@ -16,9 +21,19 @@ def parse_xml(text: str, name: str) -> Element:
         )
     try:
         # entities cannot be declared without a document type, and expat reads no files
-        return ET.fromstring(text)
+        return ET.fromstring(_with_prefixes(text))
     except (ET.ParseError, ValueError) as error:
         raise ImportRefusedError("not_xml", f"'{name}' is not XML: {error}.") from error
+
+
+def _with_prefixes(text: str) -> str:
+    """Declare prefixes that are used and not declared, as `drake:` often is."""
+    used = set(PREFIXED.findall(text)) - set(DECLARED.findall(text)) - {"xml", "xmlns"}
+    root = ROOT.search(text)
+    if not used or root is None:
+        return text
+    said = "".join(f' xmlns:{prefix}="undeclared:{prefix}"' for prefix in sorted(used))
+    return text[: root.end()] + said + text[root.end() :]
 
 
 def text_of(root: Element) -> str:
