@@ -116,6 +116,7 @@ def in_units(scene: Document, length: float, time: float, mass: float) -> Docume
     times(simulation, "dt", time)
     contact = simulation.setdefault("contact", {"restitution_threshold": 0.5})
     times(contact, "restitution_threshold", length / time)
+    times(contact, "max_correction_speed", length / time)
     for body in other["bodies"]:
         times(body, "position", length)
         times(body, "linear_velocity", length / time)
