@@ -1,6 +1,6 @@
 """Linear programs with friction cones, by cutting planes.
 
-    maximise c x   with  A x = b,  lo <= x <= hi,  |x[t1], x[t2]| <= mu x[n] for each cone
+    minimise c x   with  A x = b,  lo <= x <= hi,  |x[t1], x[t2]| <= mu x[n] for each cone
 
 A cone is the intersection of its tangent planes; planes are added where a solution is outside,
 until none is. Every program that is solved on the way contains the true one: if it has no solution,

@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 RANK_TOLERANCE = 1e-9
 NO_OFFSET = (0.0, 0.0, 0.0)
 ENDINGS = ("", "2", "3")
+# derivatives by differences cost the square of the velocities: seconds for so many
+MOST_VELOCITIES = 100
 
 
 class Held(NamedTuple):
@@ -57,11 +59,15 @@ class Sample(NamedTuple):
     qdd: Array  # (nv,)  accelerations, without what holds coordinates
 
 
+class TooLargeError(ValueError):
+    """A scene whose derivatives by differences would take minutes."""
+
+
 class SmoothModel:
     """The smooth part of a scene."""
 
     def __init__(self, scene: Scene, drives_hold: bool = True) -> None:
-        """Build it; raises SceneError with every fault.
+        """Build it; raises SceneError with every fault, and TooLargeError.
 
         drives_hold: whether rigid drives hold their coordinates; else they are left out.
         """
@@ -75,6 +81,11 @@ class SmoothModel:
             faults = Faults()
             faults.add("/bodies", "nothing_moves", "No body of the scene can move.")
             faults.raise_if_any()
+        if len(simulation.state.tree_qd) > MOST_VELOCITIES:
+            raise TooLargeError(
+                f"the scene has {len(simulation.state.tree_qd)} velocities; linear models and the "
+                f"search for an equilibrium take at most {MOST_VELOCITIES}"
+            )
         self.world = simulation.world
         begin_smooth(simulation._held)
         state = simulation.state

@@ -20,7 +20,7 @@ from cardan.engine.statics.balance import (
 )
 from cardan.engine.statics.equilibrium import Equilibrium, Stability, find_equilibrium, judge
 from cardan.engine.statics.reactions import Reactions, reactions_at
-from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel
+from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel, TooLargeError
 from cardan.engine.statics.tables import contact_forces, coordinates_of_joints, joint_reactions
 from cardan.engine.world.rows import ROW_EQUATION, ROW_MOTOR
 from cardan.schemas import Scene
@@ -76,7 +76,7 @@ def statics(
     if unknown is None and search:
         smooth, found, stopped = _search(scene)
         steps = found.steps if found is not None else 0
-        if found is not None and found.found:
+        if smooth is not None and found is not None and found.found:
             smooth.sample(found.q, np.zeros(smooth.nv), np.zeros(smooth.nv))
             there = reactions_at(scene, smooth.simulation)
             unknown, left = admissible(there)
@@ -92,10 +92,11 @@ def statics(
     return _answer(scene, reactions, unknown, smooth, load, (status, stopped, moved, steps, slack))
 
 
-def _search(scene: Scene) -> tuple[SmoothModel, Equilibrium | None, str]:
+def _search(scene: Scene) -> tuple[SmoothModel | None, Equilibrium | None, str]:
     """The smooth model at the equilibrium that the search ended at; stops it runs into hold."""
-    smooth = SmoothModel(scene)
+    smooth = None
     try:
+        smooth = SmoothModel(scene)
         for _ in range(1 + 3 * len(scene.joints)):
             found = find_equilibrium(smooth)
             beyond = _beyond(scene, smooth, found.q) if found.found else None
@@ -150,9 +151,12 @@ def _answer(
         count, touched = undetermined(reactions.program, unknown)
     stability, left_out = None, []
     if unknown is not None and not _carried_by_bounds(reactions, unknown):
-        smooth = smooth or SmoothModel(scene)
-        stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
-        left_out = list(smooth.left_out)
+        try:
+            smooth = smooth or SmoothModel(scene)
+            stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
+            left_out = list(smooth.left_out)
+        except TooLargeError as error:
+            left_out = [f"stability: {error}"]
     held = None
     if load is not None:
         wrench = load_wrench(simulation, load)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cardan import statics
+from cardan import linearize, statics
 from cardan.schemas import load_scene
+from cardan.schemas.examples import example_text
 from tests.engine.scenes import Document, document, ground
 
 G = 9.81
@@ -287,3 +288,12 @@ def test_a_load_that_acts_on_nothing_is_refused() -> None:
         judged(block(1, 1, 0.5), load={"forces": [{"body": "brick", "force": [1, 0, 0]}]})
     with pytest.raises(ValueError, match="acts on no body that can move"):
         judged(block(1, 1, 0.5), load={"forces": [{"body": "ground", "force": [1, 0, 0]}]})
+
+
+def test_a_heap_is_too_large_for_the_search_and_says_so() -> None:
+    scene = load_scene(example_text("pile"))
+    found = statics(scene)
+    assert found.status == "not_found"
+    assert "take at most 100" in found.reason
+    with pytest.raises(ValueError, match="take at most 100"):
+        linearize(scene)
