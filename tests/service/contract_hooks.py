@@ -28,3 +28,11 @@ def map_body(context: Any, body: Any) -> Any:
     good = CREATING.get(context.operation.label)
     text = json.dumps(body, sort_keys=True, default=str).encode("utf-8", "replace")
     return body if good is None or zlib.crc32(text) % 4 == 0 else good
+
+
+@schemathesis.hook
+def map_headers(context: Any, headers: Any) -> Any:
+    """Return the headers that are sent: a batch that still runs cannot be deleted."""
+    if context.operation.label != "POST /v1/batches":
+        return headers
+    return {**(headers or {}), "Prefer": "wait=10"}
