@@ -17,7 +17,10 @@ export function listen(page, session) {
     happenings.add(frame.happenings ?? []);
     if (session.mode === "live") view.flashes?.add(frame.happenings ?? []);
   });
-  session.on("mode", () => view.flashes?.clear());
+  session.on("mode", (mode) => {
+    view.flashes?.clear();
+    if (mode === "live") view.held = false;
+  });
   session.on("problem", (problem) => showProblem(problem));
   session.on("idle", (text) => showNote(text));
   session.on("failure", ({ code, message, detail }) => showProblem({ title: "The simulation failed", code: code ?? "engine_diverged", detail: message ?? detail }));

@@ -125,6 +125,7 @@ export class Page {
     this.happenings.open(scene);
     this.charts.open(scene);
     this.transport.open(session);
+    Object.assign(this.drawn, { step: 0, time: 0 }); // the view shows the scene as it starts, until the first frame
     this.gallery?.mark(example);
     const name = scene.name || example || "unnamed scene";
     byId("scene-name", HTMLElement).textContent = name;

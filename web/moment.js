@@ -50,8 +50,7 @@ export function applyMoment(page, { step, camera, select, show, plots }) {
     view.stage.camera.position.set(camera[0], camera[1], camera[2]);
     view.stage.controls.target.copy(new THREE.Vector3(camera[3], camera[4], camera[5]));
     view.stage.controls.update();
-    view.settle();
-    view.leash = Infinity; // the camera stays as it was sent until the bodies move on
+    view.held = true;
   }
   if (step !== null) session.seek(step, true);
 }

@@ -58,6 +58,8 @@ export class Session extends Emitter {
     this.dropped = 0;
     /** @type {{step: number, exact: boolean} | null} what to seek once the present seek is answered, or the socket is open */
     this.wanted = null;
+    /** the last step that was sought: what is in the view may be an older one, whose successor is on its way */
+    this.sought = { step: 0, exact: false };
     this.welcomed = false;
     this.seeking = false;
     this.viewers = 1;
@@ -98,7 +100,7 @@ export class Session extends Emitter {
     this.setFailure(welcome.failure);
     this.welcomed = true;
     if (this.mode !== "history") return;
-    const { step, exact } = this.wanted ?? { step: this.timeline.pinned?.step ?? 0, exact: false };
+    const { step, exact } = this.sought;
     this.seek(step, exact);
   }
 
@@ -136,7 +138,7 @@ export class Session extends Emitter {
     if (!needs.contacts) this.numbers.contacts = null;
     if (!needs.joints) this.numbers.joints = null;
     // a moment of the history comes once: again, with what is needed now
-    if (this.mode === "history" && this.timeline.pinned) this.seek(this.timeline.pinned.step, true);
+    if (this.mode === "history" && this.welcomed) this.seek(this.sought.step, true);
   }
 
   /** @param {number} epoch */
@@ -220,9 +222,9 @@ export class Session extends Emitter {
       if (this.running) await this.pause();
       return this.command("step", { n });
     }
-    const shown = this.timeline.pinned?.step ?? this.edge.step;
     if (this.mode === "live" && this.running) await this.pause();
-    const base = this.wanted?.step ?? shown;
+    const shown = this.timeline.pinned?.step ?? this.edge.step;
+    const base = this.mode === "history" && this.sought.exact ? this.sought.step : this.wanted?.step ?? shown;
     return base + n < this.edge.step ? this.seek(base + n, true) : this.live();
   }
 
@@ -238,6 +240,7 @@ export class Session extends Emitter {
     }
     const from = this.welcomed ? this.history.from : 0;
     this.wanted = { step: Math.min(this.welcomed ? this.edge.step : Infinity, Math.max(from, Math.round(step))), exact };
+    this.sought = this.wanted;
     if (this.seeking || !this.welcomed) return;
     this.seeking = true;
     while (this.wanted !== null && this.mode === "history") {

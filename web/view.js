@@ -69,6 +69,8 @@ export class View {
     this.home = null;
     /** m, how far the bodies may move from `home` before the camera follows; 0 once, for a run that is not at its start */
     this.leash = 0;
+    /** whether the camera stays as a link has set it, until the run goes on */
+    this.held = false;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
     this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
@@ -116,6 +118,7 @@ export class View {
     this.applyLook();
     this.settle();
     this.leash = 0;
+    this.held = false;
     this.stage.frame(this.bounds, VIEW_DIRECTION.clone());
   }
 
@@ -233,6 +236,10 @@ export class View {
 
   /** Moves the camera along when the bodies leave a sphere about where they were, and back when they spread. */
   keepInSight() {
+    if (this.held) {
+      this.settle();
+      return;
+    }
     const now = this.middle();
     if (!now || !this.home) return;
     const spread = Math.min(WIDEST * this.size, this.spreadFrom(now));
