@@ -5,7 +5,7 @@ import pytest
 from cardan.engine import preview
 from cardan.schemas import load_scene
 from cardan.schemas.api import ScenePreview
-from tests.engine.scenes import document, ground
+from tests.engine.scenes import Document, document, ground
 
 
 def bar(name, x, z, **more):
@@ -62,7 +62,7 @@ def test_bodies_that_nothing_holds_are_named_and_those_that_can_touch_the_floor_
 
 
 def test_the_largest_step_follows_stiffness_speed_and_rotation():
-    spring = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    spring: Document = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
     spring |= {"anchor2": [1, 0, 0], "stiffness": 400.0}
     shape = {"shapes": [{"type": "sphere", "radius": 0.1}]}
     bodies = [
