@@ -110,6 +110,15 @@ export class Page {
     if (name) this.openScene(name, name);
   }
 
+  /** An example that comes as soon as the service can start it: as it starts, without time. @param {string} example */
+  async showComing(example) {
+    const scene = await api.getExample(example).catch(() => null);
+    if (!scene || this.session) return;
+    this.view.open(scene);
+    this.outline.open(scene);
+    byId("scene-name", HTMLElement).textContent = scene.name || example;
+  }
+
   /** @param {Session | StoredRun} session @param {string | null} example */
   async show(session, example) {
     const { scene } = session;

@@ -61,6 +61,10 @@ export class Session extends Emitter {
     /** the last step that was sought: what is in the view may be an older one, whose successor is on its way */
     this.sought = { step: 0, exact: false };
     this.welcomed = false;
+    /** @type {() => void} */
+    this.tellOpened = () => {};
+    /** @type {Promise<void>} the stream has welcomed the page, or this session is shown no longer */
+    this.opened = new Promise((resolve) => { this.tellOpened = resolve; });
     this.seeking = false;
     this.viewers = 1;
     /** the step at which this page came: what happened before is of the past */
@@ -99,6 +103,7 @@ export class Session extends Emitter {
     this.setState(welcome.state);
     this.setFailure(welcome.failure);
     this.welcomed = true;
+    this.tellOpened();
     if (this.mode !== "history") return;
     const { step, exact } = this.sought;
     this.seek(step, exact);
@@ -295,6 +300,7 @@ export class Session extends Emitter {
 
   close() {
     clearInterval(this.pollTimer);
+    this.tellOpened();
     this.stream.close();
   }
 }

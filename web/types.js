@@ -165,6 +165,11 @@
  * @property {string} engine
  * @property {VerificationSection[]} sections
  *
+ * @typedef {object} Readiness        of the service; `status` is "ready", or 503
+ * @property {"ready" | number} status
+ * @property {Record<string, boolean>} [checks]
+ * @property {{done: number, total: number, what: string}} [kernels]
+ *
  * @typedef {object} Fault            one entry of `errors` of a problem document
  * @property {string} pointer
  * @property {string} [code]
