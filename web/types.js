@@ -71,6 +71,7 @@
  * @property {Limits | null} [limits]
  * @property {Limits | null} [limits2]
  * @property {Limits | null} [limits3]
+ * @property {{position?: number | number[], velocity?: number | number[]}} [initial]
  * @property {number} [ratio]         of gear and rack
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
