@@ -69,7 +69,13 @@ def parts(value: Any) -> list[dict[str, Any]]:
 
 
 def test_every_kind_of_part_is_shown() -> None:
-    shown = {"shapes": set(), "joints": set(), "forces": set(), "motors": set(), "balls": set()}
+    shown: dict[str, set[str]] = {
+        "shapes": set(),
+        "joints": set(),
+        "forces": set(),
+        "motors": set(),
+        "balls": set(),
+    }
     for block in SCENES:
         document = block.document
         shown["shapes"] |= {s["type"] for b in document["bodies"] for s in b.get("shapes", [])}
