@@ -58,6 +58,12 @@ export async function getReadiness() {
   return answer.json();
 }
 
+/** A file of the page itself. @returns {Promise<import("./types.js").Comparing[]>} */
+export async function listComparisons() {
+  const answer = await fetch(new URL("./comparisons.json", import.meta.url));
+  return answer.ok ? (await answer.json()).comparisons : [];
+}
+
 /** @returns {Promise<Example[]>} */
 export async function listExamples() {
   return (await (await request("GET", "/examples")).json()).items;

@@ -6,7 +6,7 @@ export function wireButtons(page) {
   const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
   const pressed = (/** @type {string} */ id, /** @type {boolean} */ on) => byId(id, HTMLButtonElement).setAttribute("aria-pressed", String(on));
   click("open-scene", () => page.sceneDialog.open());
-  click("open-sessions", () => page.sessionsDialog.open());
+  click("open-sessions", () => page.openSessions());
   click("open-runs", async () => (await import("./runs_dialog.js")).openRuns(page));
   click("open-share", async () => (await import("./share_dialog.js")).openShare(page));
   click("open-verification", async () => (await import("./verification.js")).openVerification());

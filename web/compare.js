@@ -21,10 +21,13 @@ export class Comparison {
   constructor(page) {
     this.page = page;
     this.bar = byId("compare", HTMLElement);
+    this.details = byId("compare-details", HTMLDetailsElement);
+    this.beside = byId("compare-beside", HTMLButtonElement);
     this.words = byId("compare-words", HTMLElement);
     /** @type {{session: string, step: number, time: number} | null} where the run in the view was forked from */
     this.origin = null;
     this.loaded = 0;
+    this.beside.addEventListener("click", () => this.setBeside(this.beside.getAttribute("aria-pressed") !== "true"));
     byId("compare-off", HTMLButtonElement).addEventListener("click", () => this.end());
     byId("compare-back", HTMLButtonElement).addEventListener("click", () => {
       if (this.origin) page.opening.join(this.origin.session, page.example, { push: true });
@@ -67,14 +70,22 @@ export class Comparison {
     this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
   }
 
-  /** @param {Track} track */
-  show(track) {
+  /** In full and at a distance, or as a ghost in the same place. @param {boolean} on */
+  setBeside(on) {
+    this.beside.setAttribute("aria-pressed", String(on));
+    this.page.view.placeGhost(on);
+  }
+
+  /** @param {Track} track @param {string} [words] which run is which */
+  show(track, words = `Ghost: ${track.name}`) {
     const { page } = this;
     const again = page.view.ghost !== null;
     page.view.showGhost(track);
-    setText(this.words, `Ghost: ${track.name}`);
+    setText(this.words, words);
+    this.setBeside(again && this.beside.getAttribute("aria-pressed") === "true");
     byId("compare-back", HTMLButtonElement).hidden = this.origin === null;
     this.bar.hidden = false;
+    this.details.hidden = true; // the numbers were those of another one
     if (again) page.charts.before = track;
     else page.charts.compare(track);
     page.backfill();
@@ -88,7 +99,7 @@ export class Comparison {
   }
 
   end() {
-    this.bar.hidden = true;
+    this.bar.hidden = this.details.hidden = true;
     this.origin = null;
     if (!this.page.view.ghost) return;
     this.page.view.showGhost(null);

@@ -1,7 +1,7 @@
 /**
  * The examples in groups, with a title a person would say and a picture of each from pictures/.
  *
- * @import {Example} from "./types.js"
+ * @import {Comparing, Example} from "./types.js"
  */
 import { byId, make } from "./dom.js";
 import { theme } from "./theme.js";
@@ -29,23 +29,24 @@ function grouped(examples) {
 }
 
 export class Gallery {
-  /** @param {Example[]} examples @param {(name: string) => void} onOpen */
-  constructor(examples, onOpen) {
+  /**
+   * @param {Example[]} examples @param {(name: string) => void} onOpen
+   * @param {Comparing[]} comparisons @param {(comparing: Comparing) => void} onCompare
+   */
+  constructor(examples, onOpen, comparisons, onCompare) {
     const groups = grouped(examples);
     this.examples = groups.flatMap(([, list]) => list.map((example) => ({ ...example, title: titleOf(example) })));
     /** @type {Map<string, {button: HTMLElement, thumb: HTMLElement}>} */
     this.entries = new Map();
-    byId("gallery", HTMLElement).replaceChildren(...groups.flatMap(([group, list]) => [make("h3", {}, group), make("ul", {}, ...list.map((example) => this.entry(example, onOpen)))]));
+    byId("gallery", HTMLElement).replaceChildren(...groups.flatMap(([group, list]) => [make("h3", {}, group), make("ul", {}, ...list.map((example) => this.entry(example.name, titleOf(example), example.description, `${example.name} · ${example.duration} s`, () => onOpen(example.name))))]),
+      ...(comparisons.length ? [make("h3", {}, "Two runs compared"), make("ul", {}, ...comparisons.map((one) => this.entry(one.name, one.title, one.look, one.runs.map(({ label }) => label).join(" · "), () => onCompare(one))))] : []));
     this.showPictures();
   }
 
-  /** @param {Example} example @param {(name: string) => void} onOpen */
-  entry(example, onOpen) {
-    const { name, description } = example;
+  /** @param {string} name @param {string} title @param {string} look @param {string} small @param {() => void} open */
+  entry(name, title, look, small, open) {
     const thumb = make("span", { class: "thumb" });
-    const counts = `${name} · ${example.duration} s`;
-    const button = make("button", { type: "button", title: description, onclick: () => onOpen(name) },
-      thumb, make("span", {}, make("b", {}, titleOf(example)), make("small", {}, counts)));
+    const button = make("button", { type: "button", title: look, onclick: open }, thumb, make("span", {}, make("b", {}, title), make("small", {}, small)));
     this.entries.set(name, { button, thumb });
     return make("li", {}, button);
   }

@@ -3,7 +3,9 @@
  *
  * @import {Frame, Scene} from "./types.js"
  */
+import { Vector3 } from "three";
 import { Bodies } from "./bodies.js";
+import { startBounds } from "./shapes.js";
 import { interpolate } from "./timeline.js";
 
 const OPACITY = 0.22;
@@ -41,6 +43,8 @@ export class Ghost {
   constructor(scene, track) {
     this.track = track;
     this.bodies = new Bodies(scene);
+    /** m along y, when it stands beside the run in the view */
+    this.aside = 1.2 * startBounds(scene).getSize(new Vector3()).y + 0.1;
     this.root = this.bodies.root;
     for (const { mesh, parts } of this.bodies.groups) {
       const material = /** @type {import("three").MeshStandardMaterial} */ (mesh.material);
@@ -51,6 +55,12 @@ export class Ghost {
       // what never moves would only veil itself
       parts.forEach((part) => { if (scene.bodies[part.body].type === "static") part.scale = [0, 0, 0]; });
     }
+  }
+
+  /** In full beside the run in the view, or faint in its place. @param {boolean} on */
+  place(on) {
+    this.root.position.set(0, on ? this.aside : 0, 0);
+    for (const { mesh } of this.bodies.groups) Object.assign(mesh.material, { opacity: on ? 1 : OPACITY, depthWrite: on });
   }
 
   /** @param {number} time s */

@@ -12,10 +12,8 @@
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
- *     cardan.paint(name, theme)  the picture of an example for the gallery, as a data URL
+ *     cardan.paint(scene, theme)  the picture of a scene for the gallery, as a data URL
  */
-import { getExample } from "./api.js";
-
 /** @param {any} page */
 export function installHooks(page) {
   const indexOf = (/** @type {string} */ name) => page.session?.scene.bodies.findIndex((/** @type {{name: string}} */ body) => body.name === name) ?? -1;
@@ -50,10 +48,10 @@ export function installHooks(page) {
       return frame ? Array.from(frame.poses.subarray(at, at + 3)) : null;
     },
     flashes: () => ({ ...page.view.flashes?.drawn }),
-    async paint(/** @type {string} */ name, /** @type {"dark" | "light"} */ theme) {
+    async paint(/** @type {import("./types.js").Scene} */ scene, /** @type {"dark" | "light"} */ theme) {
       const { Painter } = await import("./painter.js");
       page.painter ??= new Painter();
-      return page.painter.paint(await getExample(name), theme);
+      return page.painter.paint(scene, theme);
     },
     series(/** @type {number} */ index) {
       const { times, values } = page.charts.standard[index].series;

@@ -28,7 +28,6 @@ import { Pose } from "./pose.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
 import { SceneDialog } from "./scene_dialog.js";
-import { SessionsDialog } from "./sessions_dialog.js";
 import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
@@ -57,7 +56,8 @@ export class Page {
     this.opening = new Opening(this);
     this.comparison = new Comparison(this);
     this.sceneDialog = new SceneDialog(() => this.session?.scene ?? null, (scene) => this.openScene(scene, null));
-    this.sessionsDialog = new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }));
+    /** @type {import("./sessions_dialog.js").SessionsDialog | null} loaded when it is opened */
+    this.sessionsDialog = null;
     /** @type {Gallery | null} */
     this.gallery = null;
     this.grab = new GrabTool(this.view.stage, {
@@ -82,8 +82,8 @@ export class Page {
     requestAnimationFrame((now) => this.draw(now));
     this.outline.draw();
     const listing = this.listExamples();
-    listing.then((examples) => {
-      this.gallery = new Gallery(examples, (name) => this.openScene(name, name));
+    Promise.all([listing, api.listComparisons().catch(() => [])]).then(([examples, comparisons]) => {
+      this.gallery = new Gallery(examples, (name) => this.openScene(name, name), comparisons, (one) => this.opening.compare(one));
       this.gallery.mark(this.example);
     });
     await this.opening.start(listing);
@@ -104,6 +104,13 @@ export class Page {
    */
   openScene(scene, example) {
     return this.opening.open(scene, example, { push: true });
+  }
+
+  /** @param {Parameters<import("./sessions_dialog.js").SessionsDialog["open"]>} why */
+  async openSessions(...why) {
+    const { SessionsDialog } = await import("./sessions_dialog.js");
+    this.sessionsDialog ??= new SessionsDialog(() => this.session?.id ?? null, (id) => this.opening.join(id, null, { push: true }));
+    return this.sessionsDialog.open(...why);
   }
 
   /** @param {number} by */

@@ -32,18 +32,25 @@ export class Opening {
 
   /** What the address names, else what this browser showed last, else an example. @param {Promise<Example[]>} listing */
   async start(listing) {
-    const { id, example, run } = named();
+    const { id, example, run, compare } = named();
     const moment = readMoment();
-    const why = await this.named(id, run, example);
+    const comparing = compare && (await api.listComparisons()).find((one) => one.name === compare);
+    const why = comparing ? null : await this.named(id, run, example);
     this.examples = await listing;
+    if (comparing) await this.compare(comparing, {});
     if (why !== null && (id || run || example || !await this.rejoin())) await this.fallBack(id, example, why);
     applyMoment(this.page, moment);
   }
 
   /** The address has changed: Back, Forward, or a link typed into it. */
   async follow() {
-    const { id, example, run } = named();
+    const { id, example, run, compare } = named();
     const moment = readMoment();
+    if (compare) {
+      const comparing = (await api.listComparisons()).find((one) => one.name === compare);
+      if (comparing) await this.compare(comparing, {});
+      return;
+    }
     const shown = this.page.session?.id;
     if (id || run ? (id ?? run) !== shown : example) {
       const why = await this.named(id, run, example);
@@ -77,6 +84,21 @@ export class Opening {
     await this.page.show(run, null);
     if (run.stride > 1) showNote(`This is a long recording: every ${run.stride}th of its moments is shown.`, { stays: true });
     if (info.status === "failed") this.page.showFailure(run);
+  }
+
+  /** Two runs of one scene. @param {import("./types.js").Comparing} comparing @param {Way} [way] */
+  async compare(comparing, way = { push: true }) {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      const { openComparing } = await import("./compared.js");
+      await openComparing(this.page, comparing);
+      setAddress({ compare: comparing.name }, way);
+    } catch (error) {
+      this.failed(error, () => this.compare(comparing, way));
+    } finally {
+      this.busy = false;
+    }
   }
 
   /** A simulation beside the run in the view. @param {import("./types.js").SimulationInfo} info */
@@ -232,7 +254,7 @@ export class Opening {
   /** @param {unknown} error @param {() => Promise<unknown>} again */
   failed(error, again) {
     if (!(error instanceof api.ProblemError)) throw error;
-    if (error.problem.code === "no_capacity") this.page.sessionsDialog.open(error.problem.detail, again);
+    if (error.problem.code === "no_capacity") this.page.openSessions(error.problem.detail, again);
     else showProblem(error.problem, error.problem.retryable ? { label: "Try again", run: again } : null);
   }
 }
@@ -244,8 +266,8 @@ function setAddress(fields, { push = false }) {
   else history.replaceState(null, "", address);
 }
 
-/** @returns {{id: string | null, example: string | null, run: string | null}} what the address names */
+/** @returns {{id: string | null, example: string | null, run: string | null, compare: string | null}} what the address names */
 function named() {
   const address = new URLSearchParams(location.hash.slice(1));
-  return { id: address.get("session"), example: address.get("scene"), run: address.get("run") };
+  return { id: address.get("session"), example: address.get("scene"), run: address.get("run"), compare: address.get("compare") };
 }

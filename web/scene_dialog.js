@@ -6,8 +6,6 @@
  */
 import { ProblemError, importModel, validateScene } from "./api.js";
 import { byId, make } from "./dom.js";
-import { jsonFault } from "./json_fault.js";
-import { locate } from "./locate.js";
 import { describeFault } from "./messages.js";
 
 const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
@@ -18,6 +16,8 @@ const QUIET_MS = 700;
 export class SceneDialog {
   /** @param {() => Scene | null} current @param {(scene: unknown) => Promise<boolean>} onRun */
   constructor(current, onRun) {
+    /** @type {typeof import("./locate.js").locate | null} loaded with the first check */
+    this.locate = null;
     this.onRun = onRun;
     this.dialog = byId("scene-dialog", HTMLDialogElement);
     this.text = byId("scene-text", HTMLTextAreaElement);
@@ -47,7 +47,8 @@ export class SceneDialog {
   /** What is known of the scene before it runs, once nobody types. */
   checkSoon() {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
+    this.timer = window.setTimeout(async () => {
+      const { jsonFault } = await import("./json_fault.js");
       const text = this.text.value;
       if (!text.trim() || jsonFault(text)) this.before.replaceChildren();
       else validateScene(JSON.parse(text)).then((report) => (text === this.text.value ? this.showPreview(JSON.parse(text), report) : undefined), () => this.before.replaceChildren());
@@ -106,6 +107,8 @@ export class SceneDialog {
   }
 
   async check() {
+    const [{ jsonFault }, { locate }] = await Promise.all([import("./json_fault.js"), import("./locate.js")]);
+    this.locate = locate;
     const fault = jsonFault(this.text.value);
     if (fault) {
       const { line, column, message } = fault;
@@ -146,7 +149,7 @@ export class SceneDialog {
     let place = null;
     try {
       JSON.parse(this.text.value);
-      place = locate(this.text.value, pointer);
+      place = this.locate?.(this.text.value, pointer) ?? null;
     } catch {
       return; // no JSON, no place
     }

@@ -166,6 +166,25 @@
  * @property {string} engine
  * @property {VerificationSection[]} sections
  *
+ * @typedef {object} ExpectedNumber   of a comparison: by theory, with what may be missing from it
+ * @property {string} what
+ * @property {number} run             0 or 1
+ * @property {string} body
+ * @property {"x" | "y" | "z" | "vx" | "vy" | "vz" | "angle" | "normal_force"} of  angle: about z, without whole turns
+ * @property {number} at              s
+ * @property {number} expected
+ * @property {number} within
+ * @property {string} unit
+ *
+ * @typedef {object} Comparing        an entry of comparisons.json: one scene, two runs
+ * @property {string} name
+ * @property {string} title
+ * @property {string} look            what to look at
+ * @property {Scene} scene
+ * @property {{label: string, overrides: Record<string, unknown>}[]} runs
+ * @property {string} source          of the numbers
+ * @property {ExpectedNumber[]} numbers
+ *
  * @typedef {object} Readiness        of the service; `status` is "ready", or 503
  * @property {"ready" | number} status
  * @property {Record<string, boolean>} [checks]

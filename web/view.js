@@ -147,6 +147,11 @@ export class View {
     this.stage.scene.add(this.ghost.root);
   }
 
+  /** Beside the run in the view, or in its place. @param {boolean} beside */
+  placeGhost(beside) {
+    this.ghost?.place(beside);
+  }
+
   /** Again with the colours of the theme. */
   makeGround() {
     if (!this.scene) return;

@@ -18,12 +18,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from cardan.schemas.command import CommandBase
 from cardan.service import clock
-from cardan.service.api.problems import (
-    ProblemError,
-    from_service,
-    problem_body,
-    request_id_of,
-)
+from cardan.service.api.problems import ProblemError, from_service, problem_body, request_id_of
 from cardan.service.api.sessions import tell
 from cardan.service.api.tickets import refuse_watchers
 from cardan.service.errors import ErrorCode, ServiceError

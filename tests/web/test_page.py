@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
+from cardan.schemas.examples import example_document, example_names
 from tests.service.importing.models import BOB, SWING
 from tests.web.conftest import ROOT, WEB
-from tests.web.shown import FLOATING, Shown
+from tests.web.shown import FLOATING, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -222,6 +223,7 @@ def test_a_hidden_page_asks_for_no_poses(page: Any, shown: Shown) -> None:
 
 
 def test_two_hundred_bodies_are_few_draw_calls(page: Any, shown: Shown) -> None:
+    page.set_viewport_size(SMALL)
     shown.open("pile")
     for name in ("contacts", "normals", "forces", "joints", "centers"):
         page.locator(f"[data-overlay={name}]").check()
@@ -284,13 +286,15 @@ def test_keeps_the_pictures_of_the_gallery(tab: Any, server: str) -> None:
     Shown(tab, server).wait("cardan.sessionId() !== null")
     folder = WEB / "pictures"
     folder.mkdir(exist_ok=True)
-    for item in httpx.get(f"{server}/v1/examples", timeout=60).json()["items"]:
+    compared = json.loads((WEB / "comparisons.json").read_text())["comparisons"]
+    scenes = {name: example_document(name) for name in example_names()}
+    scenes |= {one["name"]: one["scene"] for one in compared}
+    for name, scene in scenes.items():
         for theme in ("dark", "light"):
-            arguments = [item["name"], theme]
-            url = tab.evaluate("([name, theme]) => cardan.paint(name, theme)", arguments)
+            url = tab.evaluate("([scene, theme]) => cardan.paint(scene, theme)", [scene, theme])
             kind, _, text = url.partition(",")
             assert kind == "data:image/webp;base64"
-            (folder / f"{item['name']}-{theme}.webp").write_bytes(base64.b64decode(text))
+            (folder / f"{name}-{theme}.webp").write_bytes(base64.b64decode(text))
 
 
 def test_contacts_breaks_and_sleep_are_shown(page: Any, shown: Shown) -> None:

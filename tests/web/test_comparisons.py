@@ -1,0 +1,115 @@
+"""The comparisons of the gallery: what they promise is right, and the engine keeps it."""
+
+import json
+import math
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+from cardan.engine import run
+from cardan.schemas import load_scene
+from tests.web.conftest import WEB
+from tests.web.shown import SMALL, Shown
+
+COMPARISONS = {
+    one["name"]: one
+    for one in json.loads((WEB / "comparisons.json").read_text())["comparisons"]
+}  # fmt: skip
+G = 9.81
+
+
+def closed_forms(name: str) -> list[float]:
+    """What the numbers of a comparison are, by theory, in their order."""
+    match name:
+        case "two-coordinates":
+            # a bar of 1 m by 0.1 m about its end: both runs are there and back
+            return [-0.5, -0.5, 0.5, 0.5]
+        case "two-updates":
+            exact, behind = 20.0, 100 * 4.0 * math.atan(0.01 * 20.0 / 4.0)
+            return [math.remainder(angle, math.tau) for angle in (exact, behind)]
+        case "cone-and-pyramid":
+            way = 2.0**2 / (2.0 * 0.3 * G)
+            return [way / math.sqrt(2.0), math.sqrt(2.0) * way / math.sqrt(2.0)]
+        case "two-solvers":
+            return [5 * 2.0 * G, 5 * 2.0 * G, 0.9, 0.9]
+        case "two-impacts":
+            n = 5
+            return [0.0, 1.0, (2 - n) / n, 2 / n]
+    raise AssertionError(f"no theory for {name}")
+
+
+def with_overrides(scene: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    changed = deepcopy(scene)
+    for pointer, value in overrides.items():
+        *path, last = pointer.strip("/").split("/")
+        place = changed
+        for key in path:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return changed
+
+
+def measured(tables: dict[str, Any], number: dict[str, Any]) -> float:
+    """As web/compared.js does: at the recorded moment nearest to `at`."""
+    name, what = number["body"], number["of"]
+    table = tables["contacts" if what == "normal_force" else "bodies"]
+    times = np.asarray(table["time"])
+    there = np.abs(times - number["at"]) <= np.abs(times - number["at"]).min() + 1e-9
+    if what == "normal_force":
+        on = (np.asarray(table["body_a"]) == name) | (np.asarray(table["body_b"]) == name)
+        return float(np.asarray(table["normal_force"])[there & on].sum())
+    row = np.flatnonzero(there & (np.asarray(table["body"]) == name))[0]
+    if what == "angle":
+        qw, qz = (float(table[column][row]) for column in ("qw", "qz"))
+        return math.remainder(2.0 * math.atan2(qz, qw), math.tau)
+    return float(table[what if what.startswith("v") else f"p{what}"][row])
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_what_is_promised_is_the_theory_and_the_engine_keeps_it(name: str) -> None:
+    one = COMPARISONS[name]
+    tables = []
+    for each in one["runs"]:
+        recording, summary = run(load_scene(with_overrides(one["scene"], each["overrides"])))
+        assert summary["verdict"]["status"] != "wrong"
+        tables.append(recording.tables())
+    for number, theory in zip(one["numbers"], closed_forms(name), strict=True):
+        assert number["expected"] == pytest.approx(theory, abs=1e-9)
+        assert measured(tables[number["run"]], number) == pytest.approx(
+            theory, abs=number["within"]
+        ), number
+
+
+def test_moments_of_the_pendulum_are_its_half_and_whole_period() -> None:
+    inertia = (1.0**2 + 0.1**2) / 12.0 + 0.25
+    period = 4.0 * float(ellipk(0.5)) / math.sqrt(G * 0.5 / inertia)
+    half, _, whole, _ = (number["at"] for number in COMPARISONS["two-coordinates"]["numbers"])
+    assert (half, whole) == pytest.approx((period / 2.0, period), abs=1e-9)
+
+
+@pytest.mark.e2e
+def test_a_comparison_of_the_gallery_has_its_numbers(page: Any, server: str, shown: Shown) -> None:
+    """Both runs in one timeline; what theory gives, what each reached; one beside the other."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    page.set_viewport_size(SMALL)
+    page.goto(f"{server}/#compare=two-impacts")
+    rows = page.locator("#compare-numbers tbody tr")
+    api.expect(rows).to_have_count(4)
+    assert [row.get_attribute("data-met") for row in rows.all()] == ["true"] * 4
+    page.keyboard.press("End")
+    shown.wait("cardan.shown().time > 1.499 && cardan.ghost('ball-5')")
+    # in turn the last one leaves with 1 m/s, at once with 0.4
+    last, ghost = shown.pose("ball-5")[0], page.evaluate("cardan.ghost('ball-5')")[0]
+    assert (last - 0.8) / (ghost - 0.8) == pytest.approx(1.0 / 0.4, rel=1e-3)
+    shown.wait("cardan.pinned()[0].times.at(-1) > 1.499")
+    plot = page.evaluate("cardan.pinned()")[0]
+    assert plot["values"][0][-1] > abs(last - ghost) - 1e-3
+    beside = page.get_by_role("button", name="Side by side")
+    beside.click()
+    api.expect(beside).to_have_attribute("aria-pressed", "true")
+    api.expect(page.locator("#gallery [aria-current=true]")).to_contain_text("Five balls")
+    page.get_by_role("button", name="Hide").click()
+    api.expect(page.locator("#compare-details")).to_be_hidden()
