@@ -29,6 +29,7 @@ class Sampler:
     ) -> None:
         """Record the named channels after the steps `due` (m,), which ascend."""
         self._adopt(sample_arrays(channels, bodies, n_joints, due, max(len(due), LEAST_FRAMES)))
+        self.sensed: list[NDArray[np.float64]] = []
 
     def _adopt(self, samples: Samples) -> None:
         self.samples = samples
@@ -64,6 +65,8 @@ class Sampler:
                 continue
             first, end = (contact, n_contacts) if name in BY_CONTACT else (frame, n_frames)
             found[name] = array[first:end].copy()
+        if self.sensed:
+            found["sensed"] = np.array(self.sensed[frame:])
         return found
 
     def restore(self, parts: Sequence[Mapping[str, NDArray[np.generic]]]) -> None:
@@ -82,8 +85,14 @@ class Sampler:
             if name not in FIXED and len(array):
                 rows = np.concatenate([part[name] for part in parts])
                 array[: len(rows)] = rows
+        self.sensed = [readings for part in parts for readings in part.get("sensed", ())]
         self.samples.count[:] = 0
         self.samples.count[N_FRAMES], self.samples.count[N_CONTACTS] = n_frames, n_contacts
+
+    def sense(self, readings: NDArray[np.float64]) -> None:
+        """Frames without readings of sensors (sensors, fields) have these."""
+        while len(self.sensed) < self.n_frames:
+            self.sensed.append(readings.copy())
 
     def write(self, world: World, held: World) -> None:
         """Record the current state; `held` is the handle of the world."""

@@ -6,7 +6,7 @@ from cardan.schemas.base import Base
 from cardan.schemas.quantities import Count, Name, Positive
 
 Channel = Literal[
-    "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"
+    "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "sensors", "events"
 ]
 # all but the events, whose number is not known in advance
 CHANNELS: tuple[Channel, ...] = (
@@ -17,6 +17,7 @@ CHANNELS: tuple[Channel, ...] = (
     "energy",
     "momentum",
     "solver",
+    "sensors",
 )
 
 

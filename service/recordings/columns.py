@@ -80,6 +80,16 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "coulomb_error": ("m/s", "distance to Coulomb's law"),
         "stop_reason": ("1", "why the method stopped"),
     },
+    "sensors": {
+        **_WHEN,
+        "force_time": ("s", "time that all but distances belong to: the middle of the step"),
+        "sensor": ("1", "name of the sensor"),
+        **{f"a{k}": ("m/s^2", f"specific force, {k} of the sensor") for k in "xyz"},
+        **{f"w{k}": ("rad/s", f"angular velocity, {k} of the sensor") for k in "xyz"},
+        **{f"f{k}": ("N", f"force, {k} of the axes of the sensor") for k in "xyz"},
+        **{f"t{k}": ("N m", f"torque, {k} of the axes of the sensor") for k in "xyz"},
+        "distance": ("m", "distance along a ray"),
+    },
     "events": {
         "time": ("s", "simulated time: the middle of the step, of a break its end"),
         "step": ("1", "number of the step, from 1"),
@@ -98,7 +108,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
 # channels of a request: a whole table, or these columns of `bodies`
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
-KEYS = ("time", "step", "body", "joint", "coordinate", "body_a", "body_b")
+KEYS = ("time", "step", "body", "joint", "coordinate", "sensor", "body_a", "body_b")
 
 
 def unit_of(table: str, column: str) -> str:
