@@ -18,7 +18,8 @@ from cardan.engine.build.world import clock_arrays, copied, spare_arrays, with_a
 from cardan.engine.compiler.handles import hold
 from cardan.engine.errors import Failure
 from cardan.engine.redundant import implied_rows, rows_within_bounds
-from cardan.engine.row_names import ProblemRow, name_row
+from cardan.engine.row_names import Place, ProblemRow, name_row, places_of
+from cardan.engine.row_table import AXES, bounds_at
 from cardan.engine.sampler import no_sampler
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.trees import batches
@@ -33,7 +34,6 @@ from cardan.engine.world.options import (
     StepOptions,
 )
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
-from cardan.engine.world.rows import ROW_NORMAL
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
@@ -42,8 +42,6 @@ Array = NDArray[np.float64]
 
 # rows, and velocities, of a problem that is given as arrays: J is dense
 MOST_ROWS = 2000
-
-AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
 @dataclass(frozen=True)
@@ -128,9 +126,9 @@ class Ahead:
             raise ValueError("the simulation has failed: no step is ahead of it")
         if options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             name = Integrator(options.integrator).name.lower()
-            raise ValueError(f"{name} solves no constraint problem once a step")
+            raise ValueError(f"the integrator {name} solves no constraint problem once a step")
         if options.solver.method == SolverMethod.SMALL_STEPS:
-            raise ValueError("small_steps solves many small problems in a step, none of its own")
+            raise ValueError("the solver small_steps solves many small problems in a step, not one")
         if options.restitution_law != RestitutionLaw.NEWTON:
             name = RestitutionLaw(options.restitution_law).name.lower()
             raise ValueError(f"impacts by the law {name} are solved before the problem of the step")
@@ -188,14 +186,15 @@ class _Reading:
         tree, rows, h = self.world.work.tree, self.n_rows, float(options.time_step)
         J, M = self._jacobian(), self._mass()
         names = (*self.body_names, "world"), self.joint_names
+        places = zip(*places_of(self.world.work.rows), strict=True)
         v_free = self._velocities(tree.free, motion.velocity_free)
         after = np.hstack([state.w_WB_W, state.v_WB_W])
         lam, cfm, normal = part.lam[:rows].copy(), part.cfm[:rows].copy(), part.normal_row[:rows]
-        lo, hi = self._bounds(lam)
+        lo, hi = bounds_at(self.world.work.rows, part, lam)
         equations = np.isinf(lo) & np.isinf(hi) & (cfm == 0.0)
         friction = (int(options.friction_kind), int(options.directions))
         return StepProblem(
-            rows=tuple(name_row(self.world.work.rows, i, *names) for i in range(rows)),
+            rows=tuple(name_row(Place(*map(int, one)), *names) for one in places),
             velocities=tuple(self._velocity_names()),
             J=J,
             M=M,
@@ -274,16 +273,3 @@ class _Reading:
         q, work = self.world.state.tree_q[None], tree_work(self.tree)
         batches.jacobians(self.tree, q, node, (0.0, 0.0, 0.0), work, found)
         return found[0]
-
-    # ------------------------------------------------------------------ rows
-
-    def _bounds(self, lam: Array) -> tuple[Array, Array]:
-        """Bounds of each row by itself, at these impulses."""
-        part, rows = self.world.work.problem, self.n_rows
-        lo, hi = part.lo[:rows].copy(), part.hi[:rows].copy()
-        kind, normal = self.world.work.rows.kind[:rows], part.normal_row[:rows]
-        lo[kind == ROW_NORMAL], hi[kind == ROW_NORMAL] = 0.0, np.inf
-        bound = np.flatnonzero(normal >= 0)
-        hi[bound] = part.mu[bound] * np.maximum(lam[normal[bound]], 0.0)
-        lo[bound] = -hi[bound]
-        return lo, hi

@@ -19,6 +19,7 @@ from cardan.engine.reports import (
     contact_tables,
     joint_tables,
 )
+from cardan.engine.row_table import ROW_DTYPE, named_columns
 from cardan.engine.sampler import Sampler
 from cardan.engine.sensors import SENSOR_FIELDS
 from cardan.engine.simulation import Simulation
@@ -237,6 +238,14 @@ class Recording:
         columns = np.ascontiguousarray(values.T)
         return table | dict(zip(SENSOR_FIELDS, columns, strict=True))
 
+    def _constraint_table(self) -> Table:
+        """All constraint rows of the recorded steps."""
+        simulation, frames = self._simulation, self._sampler.rows
+        counts = np.array([len(rows) for rows in frames], np.int64)
+        rows = np.concatenate(frames) if frames else np.zeros(0, ROW_DTYPE)
+        columns = named_columns(rows, simulation.body_names, simulation.joint_names)
+        return self._stamp(counts) | self._force_stamp(counts) | columns
+
     def _event_table(self) -> Table:
         """Events of all steps, including those after the last record; no joint: the name ""."""
         self._events.append(self._simulation.events())
@@ -254,7 +263,7 @@ class Recording:
     def tables(self) -> dict[str, Table]:
         """Columns of the tables: bodies, joints, contacts, energy, momentum, solver, events.
 
-        Also sensors, if the scene has any.
+        Also constraints, and sensors if the scene has any.
         """
         channels, tables = self._channels, {}
         if channels & {"pose", "velocity"}:
@@ -271,6 +280,8 @@ class Recording:
             tables["solver"] = self._solver_table()
         if "sensors" in channels and self._simulation.scene.sensors:
             tables["sensors"] = self._sensor_table()
+        if "constraints" in channels:
+            tables["constraints"] = self._constraint_table()
         if "events" in channels:
             tables["events"] = self._event_table()
         return tables

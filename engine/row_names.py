@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cardan.engine.world.rows import (
     ROW_DRAG,
     ROW_ELEMENT,
@@ -41,6 +44,18 @@ KINDS = {
 }
 
 
+class Place(NamedTuple):
+    """Where a row belongs, in numbers."""
+
+    kind: int  # ROW_EQUATION ...
+    joint: int  # -1: none
+    slot: int  # impulse slot of the joint, contact, or force element
+    axis: int  # coordinate of limits, motors and dampers
+    second: int  # 1: the second of two rows in a plane
+    body_a: int
+    body_b: int
+
+
 class ProblemRow(NamedTuple):
     """What a row belongs to."""
 
@@ -52,36 +67,44 @@ class ProblemRow(NamedTuple):
     body_b: str
 
 
-def name_row(rows: Rows, i: int, bodies: Sequence[str], joints: Sequence[str]) -> ProblemRow:
-    """Row i; `bodies` end with the world."""
-    kind, j, slot = int(rows.kind[i]), int(rows.joint[i]), int(rows.slot[i])
-    a, b = bodies[int(rows.body_a[i])], bodies[int(rows.body_b[i])]
-    joint = joints[j] if j >= 0 else None
-    of_contact = kind in (ROW_NORMAL, ROW_TANGENT, ROW_SPINNING, ROW_ROLLING)
+def places_of(rows: Rows) -> tuple[NDArray[np.int64], ...]:
+    """The columns of Place of all rows, each (n,)."""
+    n = int(rows.count[0])
+    kind, joint, slot, axis = rows.kind[:n], rows.joint[:n], rows.slot[:n], rows.axis[:n]
+    second = np.zeros(n, np.int64)
+    in_plane = (kind[1:] == ROW_TANGENT) | (kind[1:] == ROW_ROLLING)
+    second[1:] = in_plane & (kind[1:] == kind[:-1]) & (slot[1:] == slot[:-1])
+    return kind, joint, slot, axis, second, rows.body_a[:n], rows.body_b[:n]
+
+
+def name_row(place: Place, bodies: Sequence[str], joints: Sequence[str]) -> ProblemRow:
+    """The words for a row; `bodies` end with the world."""
+    a, b = bodies[place.body_a], bodies[place.body_b]
+    joint = joints[place.joint] if place.joint >= 0 else None
+    of_contact = place.kind in (ROW_NORMAL, ROW_TANGENT, ROW_SPINNING, ROW_ROLLING)
     return ProblemRow(
-        f"{joint or f'{a} - {b}'}: {_what(rows, i)}",
-        KINDS[kind],
+        f"{joint or f'{a} - {b}'}: {_what(place)}",
+        KINDS[place.kind],
         joint,
-        slot if of_contact else None,
+        place.slot if of_contact else None,
         a,
         b,
     )
 
 
-def _what(rows: Rows, i: int) -> str:
+def _what(place: Place) -> str:
     """Which row of its joint or pair of bodies."""
-    kind, slot, axis = int(rows.kind[i]), int(rows.slot[i]), int(rows.axis[i])
+    kind, slot, number = place.kind, place.slot, place.axis + 1
     if kind == ROW_EQUATION:
-        return f"equation {slot + 1}" if slot < SLOT_LOWER else f"lock {axis + 1}"
+        return f"equation {slot + 1}" if slot < SLOT_LOWER else f"lock {number}"
     if kind == ROW_LIMIT:
-        return f"{'upper' if slot >= SLOT_UPPER else 'lower'} stop {axis + 1}"
+        return f"{'upper' if slot >= SLOT_UPPER else 'lower'} stop {number}"
     if kind == ROW_MOTOR:
-        return f"motor {axis + 1}"
+        return f"motor {number}"
     if kind == ROW_FRICTION:
         return f"friction {slot - SLOT_FRICTION + 1}"
     if kind == ROW_SPRING:
-        return "spring" if slot == SLOT_SPRING else f"damper {axis + 1}"
+        return "spring" if slot == SLOT_SPRING else f"damper {number}"
     if kind in (ROW_TANGENT, ROW_ROLLING):
-        second = i > 0 and rows.kind[i - 1] == kind and rows.slot[i - 1] == slot
-        return f"{KINDS[kind]} {2 if second else 1}"
+        return f"{KINDS[kind]} {place.second + 1}"
     return KINDS[kind]

@@ -27,6 +27,7 @@ from cardan.engine.compiler.handles import hold
 from cardan.engine.errors import Failure, find_failure, work_failure
 from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
 from cardan.engine.queries import Queries
+from cardan.engine.row_table import row_table
 from cardan.engine.sampler import no_sampler
 from cardan.engine.sensors import Sensing
 from cardan.engine.snapshot import from_bytes, to_bytes
@@ -206,11 +207,17 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
         self._advanced_steps += done
         return done
 
+    def _add_to_frames(self) -> None:
+        """What kernels do not record of new frames."""
+        self._sense_frames()
+        if self.sampler.wants_rows:
+            self.sampler.keep_rows(row_table(self.work.rows, self.work.problem, self.options))
+
     def _run_sensed(
         self, n: int, should_stop: Callable[[], bool] | None = None
     ) -> tuple[int, bool]:
-        """As `_run`; the last step of a frame or call is done by itself if there are sensors."""
-        if not self.scene.sensors:
+        """As `_run`; for sensors and rows the last step before a frame is done by itself."""
+        if not self.scene.sensors and not self.sampler.wants_rows:
             return self._run(n, should_stop)
         due = self.sampler.next_due(self.step_count)
         n = n if due is None else min(n, due - self.step_count)
@@ -220,7 +227,7 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
         found = self._run(1, should_stop)
         self._read_sensors()
         if not int(self.report.status[0]) & SAMPLES_FULL:
-            self._sense_frames()
+            self._add_to_frames()
         return found
 
     def _run(self, n: int, should_stop: Callable[[], bool] | None = None) -> tuple[int, bool]:
@@ -242,7 +249,7 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
         """Record the current state in `sampler`."""
         self.sampler.write(self.world, self._held)
         self._read_sensors()
-        self._sense_frames()
+        self._add_to_frames()
 
     @property
     def world(self) -> World:

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cardan.engine import run
 from cardan.engine.ahead import StepProblem
+from cardan.engine.recording import Recording
+from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 from tests.engine.statics.test_statics import door
 
@@ -200,3 +203,48 @@ def test_a_problem_too_large_for_arrays_is_refused() -> None:
     simulation = simulate(document(balls))
     with pytest.raises(ValueError, match="2004 velocities"):
         simulation.problem()
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_recordings_have_the_rows_of_their_steps(formulation: str) -> None:
+    scene = arm(formulation, duration=10 * H)
+    scene["record"] = {"every": 4, "channels": ["constraints", "joints"]}
+    recording, summary = run(load_scene(scene))
+    tables = recording.tables()
+    table = tables["constraints"]
+    assert set(table["step"]) == {4, 8, 10}
+    simulation = simulate(scene)
+    simulation.advance(7)
+    p, here = simulation.problem(), table["step"] == 8
+    assert list(table["row"][here]) == [row.name for row in p.rows]
+    for name in ("lam", "w"):
+        assert (table[name][here] == getattr(p, name)).all()
+    assert (table["active"][here] == p.active).all()
+    assert (np.isnan(table["hi"][here]) == np.isinf(p.hi)).all()
+    motor = here & (table["row"] == "elbow: motor 1")
+    drive = tables["joints"]["motor_force"][(tables["joints"]["step"] == 8)]
+    assert table["lam"][motor] / H == pytest.approx([drive[1]])
+    # about y: the elbow turns its child against its parent
+    J = [table[f"{side}_wy"][motor][0] for side in "ab"]
+    assert pytest.approx([-1.0, 1.0]) == J
+    plain = run(load_scene(scene | {"record": {"every": 4}}))[1]
+    assert plain["state_hash"] == summary["state_hash"]
+
+
+def test_rows_go_on_after_a_checkpoint() -> None:
+    scene = arm("maximal", duration=20 * H)
+    scene["record"] = {"every": 5, "channels": ["constraints"]}
+    whole, due = run(load_scene(scene))[0], np.arange(0, 21, 5)
+    first = simulate(scene)
+    recording = Recording(first, due[1:])
+    recording.observe()
+    first.advance(7)
+    part, snapshot = recording.part((0, 0)), first.snapshot()
+    second = simulate(scene)
+    second.restore(snapshot)
+    resumed = Recording(second, due[1:])
+    resumed.restore([part])
+    second.advance(13)
+    tables = [each.tables()["constraints"] for each in (whole, resumed)]
+    for name in tables[0]:
+        np.testing.assert_array_equal(*(table[name] for table in tables))
