@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.joint_reports import write_joint_forces
 from cardan.engine.build.rotations import inverse, product, rotation_matrix, turn
+from cardan.engine.errors import Failure
 from cardan.engine.sampler import Sampler
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import StepOptions
@@ -55,6 +56,7 @@ class Sensing:
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
     sampler: Sampler
+    failure: Failure | None
     poses: Callable[[], Array]
     velocities: Callable[[], Array]
     raycast: Callable[..., NDArray[np.void]]
@@ -92,18 +94,25 @@ class Sensing:
         if before is not None and int(self.state.step[0]) == before.step + 1:
             self._before = None
             step = _Step(self, before)
+            if not (np.isfinite(step.poses).all() and np.isfinite(step.velocities).all()):
+                self._forget_readings()
+                return
             for row, sensor in zip(self._readings, self.scene.sensors, strict=True):
                 row[FIELDS_OF[sensor.type]] = step.reading(sensor)
 
     def _sense_frames(self) -> None:
         """Frames that the sampler has since the last call are of now."""
+        if len(self.sampler.sensed) == self.sampler.n_frames:
+            return
         for k, sensor in enumerate(self.scene.sensors):
             if isinstance(sensor, RayDistance):
                 self._readings[k, FIELDS_OF["ray"]] = self._distance(sensor)
         self.sampler.sense(self._readings)
 
     def _distance(self, sensor: RayDistance) -> float:
-        """To the nearest shape of another body [m]; nan: none."""
+        """To the nearest shape of another body [m]; nan: none, or the simulation failed."""
+        if self.failure is not None:
+            return math.nan
         origin, way = np.array(sensor.position), np.array(sensor.direction)
         own = self._body_index.get(sensor.body, -1)
         if own >= 0:

@@ -113,14 +113,15 @@ def test_the_step_that_follows_has_these_forces(formulation: str) -> None:
 
 
 def test_both_formulations_solve_the_same_step() -> None:
-    """From rest the middle of the step is the same pose: the same forces to rounding."""
+    """From rest the middle of the step is the same pose: the same forces, as well as is solved."""
     one, other = (simulate(arm(form)).problem() for form in ("maximal", "reduced"))
     assert (one.J.shape[1], other.J.shape[1]) == (12, 2)
     assert other.velocities == ("shoulder", "elbow")
     forces = {(r.name, r.contact): f for r, f in zip(one.rows, one.force, strict=True)}
     assert not any(row.kind == "equation" for row in other.rows)
     for row, force in zip(other.rows, other.force, strict=True):
-        assert force == pytest.approx(forces[row.name, row.contact], rel=1e-9, abs=1e-9), row
+        # 1e-8 m/s is asked of the solver, of 4 kg in a step
+        assert force == pytest.approx(forces[row.name, row.contact], abs=1e-8 * 4.0 / H), row
     A = {row.name: one.A[i, i] for i, row in enumerate(one.rows) if row.joint == "elbow"}
     assert other.A[0, 0] > 0.0
     # joint coordinates have joints in their A, so that a row moves less than single bodies do
