@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ class Sampler:
         self._adopt(grown_samples(samples, frames, contacts))
 
 
-def _split(part: Mapping[str, NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+def _split(part: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
     """The constraint rows of each frame of a part."""
     if "rows" not in part:
         return []
