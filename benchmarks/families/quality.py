@@ -95,7 +95,7 @@ class Quality:
         worst = 0.0
         for one in self.scene["joints"]:
             a, b = one["parent"], one["child"]
-            ends = one["anchor"], one.get("anchor2", one["anchor"])
+            ends = one["anchor"], one["anchor2"]
 
             def carried(i: int, x: Any) -> Floats:
                 place: Floats = np.array(x, float)

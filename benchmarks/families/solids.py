@@ -134,8 +134,8 @@ def walls(inner: float, height: float) -> list[Scene]:
 
 def joint(kind: str, parent: int, child: int, anchor: Any, **more: Any) -> Scene:
     """A joint; more: axis, axis2, anchor2, limits, motor."""
-    found = {"kind": kind, "parent": parent, "child": child, "anchor": numbers(anchor)}
-    found |= {"axis": Z, "axis2": X, "limits": None, "motor": None}
+    found: Scene = {"kind": kind, "parent": parent, "child": child, "anchor": numbers(anchor)}
+    found |= {"anchor2": found["anchor"], "axis": Z, "axis2": X, "limits": None, "motor": None}
     return found | more
 
 

@@ -25,7 +25,7 @@ UP = np.cross(EYE, RIGHT)
 LIGHT = np.array([0.3, -0.5, 0.8]) / np.linalg.norm([0.3, -0.5, 0.8])
 SIDES = 28
 # figures without a time and with the same names every time
-STABLE = {"svg.hashsalt": "cardan", "svg.fonttype": "none"}
+STABLE: dict[Any, Any] = {"svg.hashsalt": "cardan", "svg.fonttype": "none"}
 
 
 def picture(document: dict[str, Any]) -> str:
@@ -57,9 +57,10 @@ def outline(points: Array) -> Array:
     """The corners of the outline of points (n, 3), as the eye sees them."""
     seen = flat(points)
     try:
-        return seen[ConvexHull(seen).vertices]
+        corners: Array = seen[ConvexHull(seen).vertices]
     except QhullError:  # seen from the edge
         return seen
+    return corners
 
 
 def to_world(pose: Array, points: Any) -> Array:
@@ -216,4 +217,5 @@ def _anchor(scene: Any, poses: Array, part: Any, name: str) -> Array | None:
     i = names.index(owner)
     body = scene.bodies[i]
     turn = Rotation.from_quat(body.orientation, scalar_first=True)
-    return to_world(poses[i], turn.inv().apply(np.array(anchor) - body.position))[0]
+    place: Array = to_world(poses[i], turn.inv().apply(np.array(anchor) - body.position))[0]
+    return place

@@ -224,6 +224,17 @@ def _tangent(x: Vec2, t1: Vec3, t2: Vec3) -> Vec3:
 
 
 @kernel
+def _leaves(world: World, c: int, x: Vec2, y: Vec2) -> bool:
+    """Whether contact c, which travels at x over A and y over B [m/s], leaves either in a step.
+
+    Curvature at one point says nothing of so long a way.
+    """
+    contacts, radius, h = world.work.contacts, world.model.shapes.bounding_radius, world.clock.h[0]
+    over_a, over_b = h * sqrt(x[0] ** 2 + x[1] ** 2), h * sqrt(y[0] ** 2 + y[1] ** 2)
+    return bool(over_a > radius[contacts.shape_a[c]] or over_b > radius[contacts.shape_b[c]])
+
+
+@kernel
 def _free_acceleration(world: World, body: int, w: Vec3, r: Vec3) -> Vec3:
     """In free flight at the angular velocity w, of the point of a body at r from its centre."""
     bodies, free = world.model.bodies, world.work.motion.bias_acceleration
@@ -248,10 +259,11 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     u the tangential velocity of B relative to A at the contact. In directions in which both
     surfaces are flat nothing rolls, and the point stays half way between its two bodies. The
     tangents are taken as fixed, which is exact where nothing slides. `free` are accelerations of
-    free flight. What cancels up to rounding is zero.
+    free flight. What cancels up to rounding is zero. So is what leaves a shape within the step:
+    where both surfaces are nearly flat the point may travel at any speed.
 
     Reads   poses in the middle of the step, motion.scratch (velocities), bias_acceleration
-    Source  Montana 1988
+    Source  Montana 1988; decision 0201
     Check   tests/laws/test_rolling.py
     """
     contacts, state = world.work.contacts, world.state
@@ -272,6 +284,8 @@ def contact_acceleration(world: World, c: int, basis: tuple[Vec3, Vec3, Vec3]) -
     S = _sum(_sum(K_a, flat), _sum(K_b, flat))
     x = _solve2(S, (dot(turning, t1) + carried[0], dot(turning, t2) + carried[1]))
     y = (x[0] - u[0], x[1] - u[1])
+    if _leaves(world, c, x, y):
+        return ZERO3
     along_a, along_b = _tangent(x, t1, t2), _tangent(y, t1, t2)
     # where both are flat, the mean of what the two surfaces say
     bent_a, bent_b = _tangent(_times(K_a, x), t1, t2), _tangent(_times(K_b, y), t1, t2)

@@ -61,3 +61,17 @@ def test_peers_say_what_they_cannot_express() -> None:
     spheres = plain(draw("spheres", 1))
     assert spheres is not None
     assert all(one["kind"] in ("box", "sphere") for one in spheres["bodies"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_discs_that_lie_nearly_flat_gain_no_energy(seed: int) -> None:
+    """Contacts that run round the rims of discs faster than these are large throw nothing up."""
+    scene = draw("cylinders", seed)
+    simulation = Simulation(load_scene(document(scene)))
+    quality = Quality(scene)
+    before = sum(quality.energy(states_of(simulation, scene)))
+    simulation.advance(90)
+    after = sum(quality.energy(states_of(simulation, scene)))
+    assert after < before
+    findings = simulation.summary()["verdict"]["findings"]
+    assert "energy_growth" not in [one["quantity"] for one in findings]

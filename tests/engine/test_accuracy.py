@@ -62,7 +62,9 @@ def test_a_double_pendulum_is_within_its_tolerance(named, reference):
     found = Summary.model_validate(summary).accuracy
     error = np.linalg.norm(places(recording, 2) - reference, axis=2).max()
     assert error < tolerance
+    assert found is not None
     assert found.reached
+    assert found.position_error is not None
     assert found.position_error <= tolerance
     for option, value in named.items():
         assert getattr(found, option) == value
@@ -77,7 +79,9 @@ def test_a_smaller_tolerance_takes_smaller_steps():
     steps = []
     for tolerance in (1e-4, 1e-6):
         named = {"accuracy": {"position": tolerance}, "formulation": "maximal"}
-        found = choose(load_scene(double_pendulum(**named))).found
+        choice = choose(load_scene(double_pendulum(**named)))
+        assert choice is not None
+        found = choice.found
         assert found["order"] == pytest.approx(2.0, abs=0.3)
         steps.append(found["dt"])
     # of second order: a hundredth of the error for a tenth of the step
