@@ -22,7 +22,9 @@ from cardan.engine.reports import (
     contact_tables,
     joint_tables,
 )
+from cardan.engine.row_table import ROW_DTYPE, named_columns
 from cardan.engine.sampler import Sampler
+from cardan.engine.sensors import SENSOR_FIELDS
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.options import Integrator, SolverMethod
 from cardan.engine.world.report import N_PHASES
@@ -229,6 +231,24 @@ class Recording:
             table[f"{name}_us"] = phases[last, PHASES[name]] * scale
         return table
 
+    def _sensor_table(self) -> Table:
+        """One row per sensor; values that it does not measure are not a number."""
+        sensors = self._simulation.scene.sensors
+        names = np.array([sensor.name for sensor in sensors])
+        table = self._stamp(len(names)) | self._force_stamp(len(names))
+        table["sensor"] = np.tile(names, self._sampler.n_frames)
+        values = np.array(self._sampler.sensed).reshape(-1, len(SENSOR_FIELDS))
+        columns = np.ascontiguousarray(values.T)
+        return table | dict(zip(SENSOR_FIELDS, columns, strict=True))
+
+    def _constraint_table(self) -> Table:
+        """All constraint rows of the recorded steps."""
+        simulation, frames = self._simulation, self._sampler.rows
+        counts = np.array([len(rows) for rows in frames], np.int64)
+        rows = np.concatenate(frames) if frames else np.zeros(0, ROW_DTYPE)
+        columns = named_columns(rows, simulation.body_names, simulation.joint_names)
+        return self._stamp(counts) | self._force_stamp(counts) | columns
+
     def _event_table(self) -> Table:
         """Events of all steps, including those after the last record; no joint: the name ""."""
         self._events.append(self._simulation.events())
@@ -244,7 +264,10 @@ class Recording:
         }
 
     def tables(self) -> dict[str, Table]:
-        """Columns of the tables: bodies, joints, contacts, energy, momentum, solver, events."""
+        """Columns of the tables: bodies, joints, contacts, energy, momentum, solver, events.
+
+        Also constraints, and sensors if the scene has any.
+        """
         channels, tables = self._channels, {}
         if channels & {"pose", "velocity"}:
             tables["bodies"] = self._body_table()
@@ -258,6 +281,10 @@ class Recording:
                 tables[channel] = self._stamp(1) | dict(zip(names, columns, strict=True))
         if "solver" in channels:
             tables["solver"] = self._solver_table()
+        if "sensors" in channels and self._simulation.scene.sensors:
+            tables["sensors"] = self._sensor_table()
+        if "constraints" in channels:
+            tables["constraints"] = self._constraint_table()
         if "events" in channels:
             tables["events"] = self._event_table()
         return tables

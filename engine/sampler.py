@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ class Sampler:
     ) -> None:
         """Record the named channels after the steps `due` (m,), which ascend."""
         self._adopt(sample_arrays(channels, bodies, n_joints, due, max(len(due), LEAST_FRAMES)))
+        self.sensed: list[NDArray[np.float64]] = []
+        self.rows: list[NDArray[np.void]] = []
+        self.wants_rows = "constraints" in channels
 
     def _adopt(self, samples: Samples) -> None:
         self.samples = samples
@@ -64,6 +68,11 @@ class Sampler:
                 continue
             first, end = (contact, n_contacts) if name in BY_CONTACT else (frame, n_frames)
             found[name] = array[first:end].copy()
+        if self.sensed:
+            found["sensed"] = np.array(self.sensed[frame:])
+        if len(self.rows) > frame:
+            found["row_counts"] = np.array([len(rows) for rows in self.rows[frame:]], np.int64)
+            found["rows"] = np.concatenate(self.rows[frame:])
         return found
 
     def restore(self, parts: Sequence[Mapping[str, NDArray[np.generic]]]) -> None:
@@ -82,8 +91,20 @@ class Sampler:
             if name not in FIXED and len(array):
                 rows = np.concatenate([part[name] for part in parts])
                 array[: len(rows)] = rows
+        self.sensed = [readings for part in parts for readings in part.get("sensed", ())]
+        self.rows = [rows for part in parts for rows in _split(part)]
         self.samples.count[:] = 0
         self.samples.count[N_FRAMES], self.samples.count[N_CONTACTS] = n_frames, n_contacts
+
+    def sense(self, readings: NDArray[np.float64]) -> None:
+        """Frames without readings of sensors (sensors, fields) have these."""
+        while len(self.sensed) < self.n_frames:
+            self.sensed.append(readings.copy())
+
+    def keep_rows(self, rows: NDArray[np.void]) -> None:
+        """Frames without constraint rows have these."""
+        while len(self.rows) < self.n_frames:
+            self.rows.append(rows)
 
     def write(self, world: World, held: World) -> None:
         """Record the current state; `held` is the handle of the world."""
@@ -98,6 +119,13 @@ class Sampler:
         elif contacts:
             contacts = max(2 * contacts, int(samples.count[N_CONTACTS]) + n_contacts)
         self._adopt(grown_samples(samples, frames, contacts))
+
+
+def _split(part: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    """The constraint rows of each frame of a part."""
+    if "rows" not in part:
+        return []
+    return np.split(part["rows"], np.cumsum(part["row_counts"])[:-1])
 
 
 @cache

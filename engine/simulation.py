@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.account import Account
 from cardan.engine.accounting.extremes import start_extremes
+from cardan.engine.ahead import Ahead
 from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
@@ -26,7 +27,9 @@ from cardan.engine.compiler.handles import hold
 from cardan.engine.errors import Failure, find_failure, work_failure
 from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
 from cardan.engine.queries import Queries
+from cardan.engine.row_table import row_table
 from cardan.engine.sampler import no_sampler
+from cardan.engine.sensors import Sensing
 from cardan.engine.snapshot import from_bytes, to_bytes
 from cardan.engine.states import States
 from cardan.engine.step.step import run as run_steps
@@ -49,7 +52,7 @@ Array = NDArray[np.float64]
 CALM = 0.2
 
 
-class Simulation(Commands, Queries, States, Account):
+class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -84,6 +87,7 @@ class Simulation(Commands, Queries, States, Account):
         self._advance_s = 0.0
         self._first_s = 0.0
         self._advanced_steps = 0
+        self._forget_readings()
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
@@ -187,7 +191,7 @@ class Simulation(Commands, Queries, States, Account):
         began = time.perf_counter()
         done, ended = 0, False
         while done < n and not ended:
-            more, ended = self._run(n - done, should_stop)
+            more, ended = self._run_sensed(n - done, should_stop)
             done += more
             status = int(self.report.status[0])
             self._make_room(status)
@@ -202,6 +206,29 @@ class Simulation(Commands, Queries, States, Account):
         self._advance_s += elapsed
         self._advanced_steps += done
         return done
+
+    def _add_to_frames(self) -> None:
+        """What kernels do not record of new frames."""
+        self._sense_frames()
+        if self.sampler.wants_rows:
+            self.sampler.keep_rows(row_table(self.work.rows, self.work.problem, self.options))
+
+    def _run_sensed(
+        self, n: int, should_stop: Callable[[], bool] | None = None
+    ) -> tuple[int, bool]:
+        """As `_run`; for sensors and rows the last step before a frame is done by itself."""
+        if not self.scene.sensors and not self.sampler.wants_rows:
+            return self._run(n, should_stop)
+        due = self.sampler.next_due(self.step_count)
+        n = n if due is None else min(n, due - self.step_count)
+        if n > 1:
+            return self._run(n - 1, should_stop)
+        self._note_moment()
+        found = self._run(1, should_stop)
+        self._read_sensors()
+        if not int(self.report.status[0]) & SAMPLES_FULL:
+            self._add_to_frames()
+        return found
 
     def _run(self, n: int, should_stop: Callable[[], bool] | None = None) -> tuple[int, bool]:
         """Up to n steps, by the integrator of the scene: how many, and whether they ended early."""
@@ -221,6 +248,8 @@ class Simulation(Commands, Queries, States, Account):
     def sample(self) -> None:
         """Record the current state in `sampler`."""
         self.sampler.write(self.world, self._held)
+        self._read_sensors()
+        self._add_to_frames()
 
     @property
     def world(self) -> World:
@@ -287,3 +316,4 @@ class Simulation(Commands, Queries, States, Account):
         self._events.count[0] = 0
         self._event_parts = []
         self.failure = None
+        self._forget_readings()

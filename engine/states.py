@@ -67,6 +67,7 @@ class States:
     sampler: Sampler
     restart: Callable[[Any], bool]
     _joint_index: dict[str, int]
+    _forget_readings: Callable[[], None]
     _zero: Start
     _events: Any
     _event_parts: list[NDArray[np.void]]
@@ -138,6 +139,7 @@ class States:
             self.sampler = no_sampler()
             self._events.count[0] = 0
             self._event_parts = []
+            self._forget_readings()
         if q is not None or qd is not None:
             self.set_state(q, qd)
 
@@ -232,6 +234,7 @@ class States:
         state.velocities_changed[0] = 1
         self.work.contacts.count[0] = 0
         self.work.rows.count[:] = 0
+        self._forget_readings()
 
     def _motion_arrays(self) -> tuple[NDArray[Any], ...]:
         s = self.state

@@ -20,6 +20,8 @@ ENERGY_VALUES = 8
 MOMENTUM_VALUES = 6
 SOLVER_VALUES = 12
 EVENT_VALUES = 8
+SENSOR_VALUES = 13
+ROW_VALUES = 17
 
 
 class Limits(Base):
@@ -81,6 +83,8 @@ def count_scene(scene: Scene) -> SceneCounts:
         "energy": ENERGY_VALUES,
         "momentum": MOMENTUM_VALUES,
         "solver": SOLVER_VALUES,
+        "sensors": SENSOR_VALUES * len(scene.sensors),
+        "constraints": ROW_VALUES * (6 * len(scene.joints) + 12 * bodies),
         "events": EVENT_VALUES * bodies,
     }
     return SceneCounts(

@@ -117,6 +117,8 @@ class SimulationOptions(Base):
     `split_impulse`, `projection` and loops of trees return is left out, joints stay in place."""
     anchor_tolerance: Positive = 1e-3
     """Largest mismatch between anchors and initial poses that is accepted [m]."""
+    collisions: Boolean = True
+    """Whether bodies touch at all; false: all pass through each other, for mechanisms."""
     ignore_initial_overlaps: Boolean = False
     """Whether pairs of bodies that overlap at the start by more than 1 % of the smaller one never
     collide in this run. What floats still collides with static and kinematic bodies, on which it

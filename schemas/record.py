@@ -6,9 +6,18 @@ from cardan.schemas.base import Base
 from cardan.schemas.quantities import Count, Name, Positive
 
 Channel = Literal[
-    "pose", "velocity", "joints", "contacts", "energy", "momentum", "solver", "events"
+    "pose",
+    "velocity",
+    "joints",
+    "contacts",
+    "energy",
+    "momentum",
+    "solver",
+    "sensors",
+    "constraints",
+    "events",
 ]
-# all but the events, whose number is not known in advance
+# all but the events, whose number is not known in advance, and the rows of all constraints
 CHANNELS: tuple[Channel, ...] = (
     "pose",
     "velocity",
@@ -17,6 +26,7 @@ CHANNELS: tuple[Channel, ...] = (
     "energy",
     "momentum",
     "solver",
+    "sensors",
 )
 
 
@@ -28,6 +38,7 @@ class Record(Base):
     rate: Positive | None = None
     """Records per simulated second, instead of `every` [Hz]."""
     channels: tuple[Channel, ...] = CHANNELS
-    """Channels to keep; `events`: all moments at which shapes begin or cease to touch."""
+    """Channels to keep; `constraints`: all rows of each recorded step; `events`: all moments at
+    which shapes begin or cease to touch."""
     bodies: tuple[Name, ...] | None = None
     """Names of the bodies to keep; none: all."""

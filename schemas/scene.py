@@ -13,6 +13,7 @@ from cardan.schemas.material import Material, MaterialPair
 from cardan.schemas.options import SimulationOptions
 from cardan.schemas.quantities import Name, Text, Vec3
 from cardan.schemas.record import Record
+from cardan.schemas.sensor import Sensor
 
 
 def _not_boolean(value: Any) -> Any:
@@ -49,5 +50,7 @@ class Scene(Base):
     """Joints between bodies, or between a body and `world`."""
     forces: tuple[Force, ...] = ()
     """External forces."""
+    sensors: Annotated[tuple[Sensor, ...], Field(max_length=1000)] = ()
+    """What is measured on bodies and joints; at most 1000."""
     record: Record = Record()
     """What is kept of a run."""

@@ -127,6 +127,8 @@ class PastState(Base):
     """Joints that broke: joint, time [s], force [N]."""
     contacts: list[Record]
     """One row per contact of the last step."""
+    sensors: dict[str, dict[str, float | None]]
+    """Readings by name of the sensor; null: none."""
     energy: Energies
     """Energies."""
     momentum: list[float | None]

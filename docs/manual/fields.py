@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 MODULES = (
     "body", "drive", "force", "initial", "joint", "material", "options", "record", "scene",
-    "series", "shape",
+    "sensor", "series", "shape",
 )  # fmt: skip
 
 

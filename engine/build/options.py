@@ -21,6 +21,7 @@ from cardan.engine.world.options import (
 )
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from cardan.schemas import Scene
+from cardan.schemas.options import SimulationOptions
 
 METHODS = {
     "auto": SolverMethod.AUTO,
@@ -96,7 +97,8 @@ def check_small_steps(scene: Scene, faults: Faults) -> None:
     if simulation.contact.impact_time == "exact":
         what = "`impact_time` 'exact' with the solver 'small_steps'"
         faults.missing("/simulation/contact/impact_time", what, "step")
-    if "stabilisation" in simulation.model_fields_set:
+    # stored scenes have all defaults filled in
+    if simulation.stabilisation != SimulationOptions().stabilisation:
         what = f"`stabilisation` '{simulation.stabilisation}' with the solver 'small_steps'"
         instead = "leave it out: soft constraints correct positions"
         faults.missing("/simulation/stabilisation", what, instead)

@@ -53,7 +53,11 @@ def build_shapes(
                 table.add_pieces(shape, (i, k), bodies.com_B[i], material, pieces)
             else:
                 table.add(shape, (i, k), bodies.com_B[i], material)
-    return table.arrays(), mesh_arrays(table.meshes)
+    shapes = table.arrays()
+    if not scene.simulation.collisions:
+        # rays and distances still find them
+        shapes = shapes._replace(mask=np.zeros_like(shapes.mask))
+    return shapes, mesh_arrays(table.meshes)
 
 
 def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:

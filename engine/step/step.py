@@ -47,17 +47,28 @@ from cardan.engine.world.world import World
 
 
 @kernel
-def drift_kick_drift(world: World) -> bool:
-    """Advance by clock.h; False: room for contacts or events is short."""
-    drift_to_kick(world)
-    if first_bad_body(world.model.bodies, world.state) >= 0:
-        return True  # what is nowhere touches nothing: end_step says so
+def find_kick(world: World) -> bool:
+    """In the middle of a step: contacts, the problem, its solution, and the velocities after it.
+
+    False: room for contacts or events is short.
+    """
     if not find_contacts(world):
         return False
     predict_velocities(world)
     assemble_problem(world)
     apply_impact_law(world)
     solve_kick(world)
+    return True
+
+
+@kernel
+def drift_kick_drift(world: World) -> bool:
+    """Advance by clock.h; False: room for contacts or events is short."""
+    drift_to_kick(world)
+    if first_bad_body(world.model.bodies, world.state) >= 0:
+        return True  # what is nowhere touches nothing: end_step says so
+    if not find_kick(world):
+        return False
     deflected = is_deflected(world)
     if deflected:
         keep_impulses(world)
@@ -157,16 +168,37 @@ def step(world: World) -> bool:
 
 
 @kernel
+def look_ahead(world: World) -> None:
+    """The next step up to the velocities after its kick; nothing is booked or recorded.
+
+    Writes  work.problem, rows, motion; work.tree.mean: rates before the kick; state: middle of the
+            step, with the velocities after the kick; report.status
+    Check   tests/engine/test_ahead.py
+    """
+    if not begin_step(world):
+        return
+    drift_to_kick(world)
+    for k in range(world.state.tree_qd.shape[0]):
+        world.work.tree.mean[k] = world.state.tree_qd[k]
+    find_kick(world)
+
+
+@kernel
 def run(held: World, kept: Samples, n_steps: int) -> int:
     """Up to n_steps steps; stops early when room is short or a value is not finite.
 
     Due steps are recorded in `kept`; one that finds no room there is done but not recorded.
-    Without a step to do, contacts are found at the present poses, and nothing else is done.
+    Without a step to do (0), contacts are found at the present poses, and nothing else is done;
+    below 0 the next step is begun (`look_ahead`), in a world that nobody goes on with.
     Returns the number of steps done; report.status says why there were fewer.
     """
     world, samples = opened(held), opened(kept)
     report = world.report
     write_activity(world)
+    if n_steps < 0:
+        report.status[0] = 0
+        look_ahead(world)
+        return 0
     if n_steps == 0:
         report.status[0] = 0
         set_part(world, world.options.time_step, 0)

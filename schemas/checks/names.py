@@ -1,6 +1,7 @@
 """Names are unique, and every name that is used exists."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from cardan.schemas.checks.parts import WORLD, Parts, fault
 from cardan.schemas.error import Fault, printable
@@ -12,7 +13,7 @@ Path = list[str | int]
 
 def name_faults(parts: Parts) -> Iterator[Fault]:
     """Yield duplicate names, and bodies called `world`."""
-    for field in ("bodies", "joints", "forces"):
+    for field in ("bodies", "joints", "forces", "sensors"):
         first: dict[str, int] = {}
         for i, name in enumerate(parts.names(field)):
             if name is None:
@@ -47,6 +48,10 @@ def reference_faults(parts: Parts) -> Iterator[Fault]:
             if name in known or (may_be_world and name == WORLD):
                 continue
             yield _unknown("body", path, name, [*known, WORLD] if may_be_world else list(known))
+    joints = [name for name in parts.names("joints") if name is not None]
+    for path, name in _joint_references(parts):
+        if name not in joints:
+            yield _unknown("joint", path, name, joints)
     materials = parts.document.get("materials", {})
     if isinstance(materials, dict):
         for path, name in _material_references(parts):
@@ -75,9 +80,26 @@ def _body_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
             for end, may_be_world in (("parent", True), ("child", True), ("body", False)):
                 if isinstance(item.get(end), str):
                     yield [field, i, end], item[end], may_be_world
+    for i, item in _sensors(parts):
+        for end, may_be_world in (("body", item.get("type") == "ray"), ("other", False)):
+            if isinstance(item.get(end), str):
+                yield ["sensors", i, end], item[end], may_be_world
     if parts.record is not None and parts.record.bodies is not None:
         for i, name in enumerate(parts.record.bodies):
             yield ["record", "bodies", i], name, False
+
+
+def _sensors(parts: Parts) -> Iterator[tuple[int, dict[str, Any]]]:
+    items = parts.document.get("sensors")
+    for i, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, dict):
+            yield i, item
+
+
+def _joint_references(parts: Parts) -> Iterator[tuple[Path, str]]:
+    for i, item in _sensors(parts):
+        if isinstance(item.get("joint"), str):
+            yield ["sensors", i, "joint"], item["joint"]
 
 
 def _material_references(parts: Parts) -> Iterator[tuple[Path, str]]:

@@ -15,6 +15,7 @@ from cardan.schemas import Fault
 from cardan.schemas.base import Base
 from cardan.schemas.frame import BlockTag, decode_frame
 from cardan.schemas.quantities import Boolean, Index, Text
+from cardan.schemas.step_problem import StepProblemAnswer
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
@@ -29,7 +30,7 @@ from cardan.service.intake import read_request
 from cardan.service.sessions import LiveSession, Plan
 from cardan.service.sessions.bundle import bundle
 from cardan.service.sessions.folder import FolderError
-from cardan.service.sessions.replay_messages import FrameAt
+from cardan.service.sessions.replay_messages import FrameAt, ProblemAt
 from cardan.service.streams.codec import SharedFrame
 
 router = APIRouter(
@@ -151,6 +152,25 @@ async def frame_at(
     order = FrameAt(0, session.epoch, step, described=not binary)
     found = await sessions.past(session, order)
     return Response(found.body, media_type=OCTETS if binary else "application/json")
+
+
+@router.get("/{session_id}/problem", response_model=StepProblemAnswer)
+async def problem(
+    session: TheSession,
+    sessions: TheSessions,
+    step: Annotated[int | None, Query(ge=0, le=2**53, description="default: now")] = None,
+) -> Response:
+    """The constraint problem of the step from now, or from the state of a past step.
+
+    J, M, impulses, bounds and names of all rows, which of them are held, which are redundant; up
+    to 2000 rows and velocities.
+    """
+    await session.open()
+    if step is None:
+        found = (await session.command("problem", {})).value or {}
+        return Response(orjson.dumps(found), media_type="application/json")
+    past = await sessions.past(session, ProblemAt(0, session.epoch, step))
+    return Response(past.body, media_type="application/json")
 
 
 @router.get("/{session_id}/bundle", responses={200: {"content": {ZIP: {}}}})

@@ -17,7 +17,7 @@ from cardan.service.recordings.formats import FORMATS, FormatError
 from cardan.service.recordings.tables import Tables, to_numpy
 
 # rows of two tables match when these columns agree
-ROW_KEYS = ("step", "body", "joint", "coordinate", "body_a", "body_b")
+ROW_KEYS = ("step", "body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
 
 
 @dataclass(frozen=True)

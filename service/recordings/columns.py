@@ -80,6 +80,37 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "coulomb_error": ("m/s", "distance to Coulomb's law"),
         "stop_reason": ("1", "why the method stopped"),
     },
+    "sensors": {
+        **_WHEN,
+        "force_time": ("s", "time that all but distances belong to: the middle of the step"),
+        "sensor": ("1", "name of the sensor"),
+        **{f"a{k}": ("m/s^2", f"specific force, {k} of the sensor") for k in "xyz"},
+        **{f"w{k}": ("rad/s", f"angular velocity, {k} of the sensor") for k in "xyz"},
+        **{f"f{k}": ("N", f"force, {k} of the axes of the sensor") for k in "xyz"},
+        **{f"t{k}": ("N m", f"torque, {k} of the axes of the sensor") for k in "xyz"},
+        "distance": ("m", "distance along a ray"),
+    },
+    "constraints": {
+        **_WHEN,
+        "force_time": ("s", "time that the impulses belong to: the middle of the step"),
+        "row": ("1", "what it belongs to, and which row of it"),
+        "kind": ("1", "equation, stop, motor, friction, spring, normal, tangent ..."),
+        "body_a": ("1", "body that gets the opposite of the impulse"),
+        "body_b": ("1", "body that gets the impulse"),
+        "active": ("1", "strictly within its bounds, so that w = 0 is held"),
+        "lam": ("N s or N m s", "impulse of the step"),
+        "w": ("m/s or rad/s", "what is left of its velocity"),
+        "lo": ("N s or N m s", "lower bound; not a number: none"),
+        "hi": ("N s or N m s", "upper bound; not a number: none"),
+        **{
+            f"{side}_{name}": ("1 or m", f"J for {name} of body_{side}, {words}")
+            for side in "ab"
+            for name, words in (
+                *((f"w{k}", "angular velocity") for k in "xyz"),
+                *((f"v{k}", "velocity of the centre of mass") for k in "xyz"),
+            )
+        },
+    },
     "events": {
         "time": ("s", "simulated time: the middle of the step, of a break its end"),
         "step": ("1", "number of the step, from 1"),
@@ -98,7 +129,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
 # channels of a request: a whole table, or these columns of `bodies`
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
-KEYS = ("time", "step", "body", "joint", "coordinate", "body_a", "body_b")
+KEYS = ("time", "step", "body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
 
 
 def unit_of(table: str, column: str) -> str:

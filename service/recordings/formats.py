@@ -5,12 +5,14 @@ The same recording always gives the same bytes, so that an ETag can be strong.
 
 import io
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -150,12 +152,17 @@ def _read_csv(path: Path) -> Tables:
     return from_columns({table: columns}, metadata)
 
 
+def _from_json(values: list[Any]) -> npt.NDArray[Any]:
+    """A column; what is null is not a number."""
+    return np.asarray([math.nan if value is None else value for value in values])
+
+
 def _read_json(path: Path) -> Tables:
     document = json.loads(path.read_bytes())
     if not isinstance(document, dict) or "tables" not in document:
         raise FormatError(f"{path.name} is not a recording: it has no member 'tables'")
     tables = {
-        name: {column: np.asarray(values) for column, values in columns.items()}
+        name: {column: _from_json(values) for column, values in columns.items()}
         for name, columns in document["tables"].items()
     }
     recording = from_columns(tables, document.get("metadata", {}))

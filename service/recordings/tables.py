@@ -10,7 +10,17 @@ import pyarrow as pa
 
 from cardan.service.recordings.columns import meaning_of, unit_of
 
-TABLES = ("bodies", "joints", "contacts", "energy", "momentum", "solver", "events")
+TABLES = (
+    "bodies",
+    "joints",
+    "contacts",
+    "energy",
+    "momentum",
+    "solver",
+    "sensors",
+    "constraints",
+    "events",
+)
 
 # the key of the metadata in Parquet and Arrow schemas
 METADATA_KEY = b"cardan"

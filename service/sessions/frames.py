@@ -89,6 +89,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),
         "contacts": _records(simulation.contact_table()),
+        "sensors": simulation.sensors(),
         "energy": plain(simulation.energy()),
         "momentum": simulation.momentum().tolist(),
         "solver": plain(simulation.solver_report()),

@@ -25,7 +25,7 @@ from cardan.service.streams.viewer import Viewer
 log = logging.getLogger("cardan.sessions")
 
 # queries: they change nothing, so they are neither logged nor announced
-QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points"})
+QUERIES = frozenset({"state", "summary", "snapshot", "raycast", "closest_points", "problem"})
 # up to 60 a second while a grab moves: logged, but not announced
 UNANNOUNCED = QUERIES | {"grab_move"}
 MAX_PENDING = 1024

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cardan.engine import Simulation
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.sessions.commands import Arguments, check_name
 
 MAX_HITS = 200_000
+PROBLEM_COLUMNS = ("lam", "force", "w", "b", "bias", "cfm", "mu", "active", "redundant")
 
 
 def answer_query(simulation: Simulation, op: str, arguments: Arguments) -> dict[str, Any]:
@@ -74,7 +76,47 @@ def _closest_points(simulation: Simulation, arguments: Arguments) -> dict[str, A
     }
 
 
+def _sparse(matrix: NDArray[np.float64]) -> dict[str, Any]:
+    rows, columns = np.nonzero(matrix)
+    return {
+        "shape": list(matrix.shape),
+        "rows": rows.tolist(),
+        "columns": columns.tolist(),
+        "values": matrix[rows, columns].tolist(),
+    }
+
+
+def _problem(simulation: Simulation, _arguments: Arguments) -> dict[str, Any]:
+    p = simulation.problem()
+    numbers = zip(*(getattr(p, name).tolist() for name in PROBLEM_COLUMNS), strict=True)
+    rows = [
+        {
+            **row._asdict(),
+            **dict(zip(PROBLEM_COLUMNS, values, strict=True)),
+            "lo": float(lo) if np.isfinite(lo) else None,
+            "hi": float(hi) if np.isfinite(hi) else None,
+            "normal": int(normal) if normal >= 0 else None,
+        }
+        for row, values, lo, hi, normal in zip(p.rows, numbers, p.lo, p.hi, p.normal, strict=True)
+    ]
+    moving = zip(p.velocities, p.v_before, p.v_free, p.v_after, strict=True)
+    return {
+        "step": p.step,
+        "time": p.time,
+        "time_step": p.time_step,
+        "formulation": simulation.scene.simulation.formulation,
+        "rows": rows,
+        "velocities": [
+            {"name": name, "before": float(before), "free": float(free), "after": float(after)}
+            for name, before, free, after in moving
+        ],
+        "J": _sparse(p.J),
+        "M": _sparse(p.M),
+    }
+
+
 QUERIES: dict[str, Callable[[Simulation, Arguments], dict[str, Any]]] = {
     "raycast": _raycast,
     "closest_points": _closest_points,
+    "problem": _problem,
 }

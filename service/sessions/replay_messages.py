@@ -25,6 +25,15 @@ class FrameAt:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemAt:
+    """Answer with the constraint problem of the step from the state of a step, as JSON."""
+
+    number: int
+    epoch: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class ForkAt:
     """Write the state of a step as the first key frame of another folder."""
 
@@ -60,5 +69,5 @@ class NotFound:
     problem: dict[str, Any]
 
 
-Order = FrameAt | ForkAt
+Order = FrameAt | ProblemAt | ForkAt
 Message = ReplayFolder | Order | Skip | Stop | Hello | Found | NotFound

@@ -12,6 +12,7 @@ from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Stop
 from cardan.service.sessions import frames
 from cardan.service.sessions.folder import FolderError, KeyFrame, SessionFolder
+from cardan.service.sessions.queries import answer_query
 from cardan.service.sessions.replay import Replay, SkippedError, UnknownStepError
 from cardan.service.sessions.replay_messages import (
     Found,
@@ -19,6 +20,7 @@ from cardan.service.sessions.replay_messages import (
     Message,
     NotFound,
     Order,
+    ProblemAt,
     ReplayFolder,
     Skip,
 )
@@ -78,6 +80,8 @@ class Orders:
         except SkippedError:
             detail = "Another step was asked for."
             return NotFound(order.number, ServiceError(ErrorCode.SUPERSEDED, detail).problem)
+        except ServiceError as error:
+            return NotFound(order.number, error.problem)
         except UnknownStepError as error:
             detail = f"The step cannot be computed again: {error}."
             code = ErrorCode.STEP_OUT_OF_RANGE
@@ -96,6 +100,9 @@ class Orders:
     def _found(self, replay: Replay, order: Order) -> Found:
         simulation = replay.simulation
         step, at = simulation.step_count, simulation.time
+        if isinstance(order, ProblemAt):
+            asked = answer_query(simulation, "problem", {})
+            return Found(order.number, step, at, orjson.dumps(asked))
         if not isinstance(order, FrameAt):
             key = KeyFrame(step, at, order.run, 0, simulation.snapshot())
             SessionFolder(Path(order.folder)).write_key(key)

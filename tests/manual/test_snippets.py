@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import cardan
-from cardan.schemas import drive, force, joint, material, options, record, scene, shape
+from cardan.schemas import drive, force, joint, material, options, record, scene, sensor, shape
 from docs.manual.blocks import Block, all_blocks
 from tests.service.real_server import Server
 
@@ -69,17 +69,13 @@ def parts(value: Any) -> list[dict[str, Any]]:
 
 
 def test_every_kind_of_part_is_shown() -> None:
-    shown: dict[str, set[str]] = {
-        "shapes": set(),
-        "joints": set(),
-        "forces": set(),
-        "motors": set(),
-        "balls": set(),
-    }
+    kinds = ("shapes", "joints", "forces", "motors", "balls", "sensors")
+    shown: dict[str, set[str]] = {kind: set() for kind in kinds}
     for block in SCENES:
         document = block.document
         shown["shapes"] |= {s["type"] for b in document["bodies"] for s in b.get("shapes", [])}
-        shown["forces"] |= {one["type"] for one in document.get("forces", [])}
+        for kind in ("forces", "sensors"):
+            shown[kind] |= {one["type"] for one in document.get(kind, [])}
         for one in document.get("joints", []):
             shown["joints"].add(one["type"])
             kind = "balls" if one["type"] == "ball" else "motors"
@@ -87,6 +83,7 @@ def test_every_kind_of_part_is_shown() -> None:
     assert shown["shapes"] == types_of(shape.Shape)
     assert shown["joints"] == types_of(joint.Joint)
     assert shown["forces"] == types_of(force.Force)
+    assert shown["sensors"] == types_of(sensor.Sensor)
     assert shown["motors"] == types_of(drive.Motor)
     assert shown["balls"] == types_of(drive.BallMotor)
 
@@ -104,7 +101,7 @@ def test_every_option_is_shown_in_a_scene() -> None:
 
 def test_every_part_of_a_scene_has_its_table() -> None:
     text = "".join(path.read_text("utf-8") for path in Path("docs/manual").glob("*.md"))
-    all_models = models(drive, force, joint, material, options, record, scene, shape)
+    all_models = models(drive, force, joint, material, options, record, scene, sensor, shape)
     shown = {model.__name__ for model in all_models if f"<!-- fields: {model.__name__} -->" in text}
     assert {model.__name__ for model in all_models} - shown == set()
 

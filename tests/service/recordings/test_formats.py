@@ -1,4 +1,5 @@
 import json
+import math
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -6,7 +7,7 @@ import pytest
 
 from cardan.service.recordings.folder import load, read_folder, save, sweep, write_folder
 from cardan.service.recordings.formats import FORMATS, FormatError, encode, format_of
-from cardan.service.recordings.tables import to_numpy
+from cardan.service.recordings.tables import from_columns, to_numpy
 
 
 def same_bits(left, right):
@@ -34,6 +35,19 @@ def test_what_is_saved_is_read_back_to_the_bit(recording, tmp_path, ending):
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_the_same_recording_gives_the_same_bytes(recording, name):
     assert encode(recording, FORMATS[name]) == encode(recording, FORMATS[name])
+
+
+@pytest.mark.parametrize("ending", ["npz", "json", "folder"])
+def test_what_is_not_a_number_stays_so(recording, tmp_path, ending):
+    sensors = {"time": np.zeros(2), "step": np.zeros(2, np.int64), "sensor": np.array(["a", "b"])}
+    sensors |= {"fz": np.array([math.nan, 1.5]), "distance": np.full(2, math.nan)}
+    tables = {**recording.tables, **from_columns({"sensors": sensors}, {}).tables}
+    path = tmp_path / ("out" if ending == "folder" else f"out.{ending}")
+    save(recording.with_tables(tables), path)
+    again = load(path)
+    for name, column in sensors.items():
+        np.testing.assert_array_equal(to_numpy(again.tables["sensors"][name]), column)
+    assert again.metadata["units"]["sensors"]["distance"] == "m"
 
 
 def test_units_travel_with_every_parquet_column(recording, tmp_path):

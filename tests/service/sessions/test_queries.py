@@ -1,9 +1,11 @@
 """Questions to a live session over HTTP, and contact events over its socket."""
 
 import httpx
+import numpy as np
 import pytest
 
 from cardan.schemas.frame import BlockTag
+from cardan.schemas.step_problem import StepProblemAnswer
 
 from .conftest import BOX, FLOOR, Service
 
@@ -115,5 +117,45 @@ def test_contact_events_come_between_the_frames_and_each_once(service: Service):
         assert steps == sorted(steps)
         assert len(set(steps)) == len(steps)
         assert rows[0]["approach_speed"] == pytest.approx(1.4, abs=0.05)
+    finally:
+        service.http.delete(f"/sessions/{session}")
+
+
+def test_the_problem_of_a_step_is_told_now_and_later(service: Service):
+    session = service.create(DROP)
+    try:
+        service.http.post(f"/sessions/{session}:step", json={"n": 150})
+        before = service.http.get(f"/sessions/{session}/state").json()["state_hash"]
+        now = service.http.get(f"/sessions/{session}/problem")
+        assert now.status_code == 200, now.text
+        found = StepProblemAnswer.model_validate(now.json())
+        assert (found.step, found.formulation) == (150, "maximal")
+        assert [v.name for v in found.velocities][3:] == ["ball: vx", "ball: vy", "ball: vz"]
+        fall = found.velocities[5]
+        assert fall.free - fall.before == pytest.approx(-9.81 * found.time_step)
+        J, n = np.zeros(found.J.shape), len(found.rows)
+        J[found.J.rows, found.J.columns] = found.J.values
+        assert J.shape == (n, 6)
+        v = np.array([velocity.after for velocity in found.velocities])
+        w = [row.w - row.bias - row.cfm * row.lam for row in found.rows]
+        assert J @ v == pytest.approx(w, abs=1e-12)
+        assert service.http.get(f"/sessions/{session}/state").json()["state_hash"] == before
+        service.http.post(f"/sessions/{session}:step", json={"n": 100})
+        past = service.http.get(f"/sessions/{session}/problem", params={"step": 150})
+        assert past.json() == now.json()
+        later = service.http.get(f"/sessions/{session}/problem", params={"step": 251})
+        assert (later.status_code, later.json()["code"]) == (422, "step_out_of_range")
+    finally:
+        service.http.delete(f"/sessions/{session}")
+
+
+def test_a_step_without_one_problem_is_refused_now_and_later(service: Service):
+    soft = {**DROP, "simulation": {"dt": 0.001, "solver": {"method": "small_steps"}}}
+    session = service.create(soft)
+    try:
+        for query in ({}, {"step": 0}):
+            answer = service.http.get(f"/sessions/{session}/problem", params=query)
+            assert (answer.status_code, answer.json()["code"]) == (422, "query_impossible")
+            assert "small_steps" in answer.json()["detail"]
     finally:
         service.http.delete(f"/sessions/{session}")
