@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 SCENES ?= 150
+SEED ?= 1
 # tests of a file stay together: they share servers and what they compiled
 PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
@@ -15,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-articulated algorithms formulations verify trust solvers lock \
+        chart bench bench-contacts bench-scaling bench-bulk bench-articulated bench-families algorithms formulations verify trust solvers lock \
         image-steps image-lint wheel clean
 
 help: ## this list
@@ -128,6 +129,9 @@ bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a
 
 bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
 	@$(BIN)/python -m benchmarks.articulated
+
+bench-families: setup-test ## scenes drawn at random from families beside the peers that are installed (SEED=1)
+	@$(BIN)/python -m benchmarks.families --seed $(SEED)
 
 algorithms: setup-test ## RNEA, CRBA and ABA per call, beside the peers that are installed
 	@$(BIN)/python -m benchmarks.algorithms

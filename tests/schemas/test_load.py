@@ -31,6 +31,7 @@ def test_every_example_is_a_scene(name):
 
 def test_the_examples_are_the_ones_of_the_gallery():
     assert example_names() == [
+        "bicycle",
         "bouncing-balls",
         "bowling-ball",
         "box-tower",
