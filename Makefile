@@ -17,7 +17,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
         chart bench bench-contacts bench-scaling bench-bulk bench-articulated bench-families algorithms formulations verify trust solvers lock \
-        image-steps image-lint wheel clean
+        manual image-steps image-lint wheel clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -148,6 +148,9 @@ trust: setup-test ## scenes with known answers, with sensible and careless steps
 solvers: setup-test ## iterations and time of every solver on friction problems, with plots
 	@$(BIN)/python -m benchmarks.solvers
 
+manual: setup-test ## the manual in build/manual: what the service shows at /manual, and what wheels carry
+	@$(BIN)/python -m docs.manual && echo "manual: built; the service shows it at /manual"
+
 # --- upkeep --------------------------------------------------------------------------------------
 
 chart: setup-test ## the chart of the README, from the committed comparisons
@@ -156,7 +159,7 @@ chart: setup-test ## the chart of the README, from the committed comparisons
 lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null

@@ -96,6 +96,7 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
         tickets,
     ):
         app.include_router(part.router, prefix="/v1")
+    page.mount_manual(app)
     folder = page.page_folder()
     if folder is not None:
         page.mount_page(app, folder)

@@ -23,12 +23,8 @@ def _shape(one: Scene) -> list[Any]:
 def _joint(one: Scene) -> list[Any]:
     anchor, stops, motor = one["anchor"], one["limits"], one["motor"]
     found: list[Any] = [JOINTS.index(one["kind"]) + 1, one["parent"], one["child"]]
-    for vector in (
-        anchor,
-        one["axis"],
-        one["axis2"],
-        one.get("anchor2", anchor),
-    ):
+    anchor2 = one.get("anchor2") or anchor
+    for vector in (anchor, one["axis"], one["axis2"], anchor2):
         found.extend(vector)
     found.extend([0, 0.0, 0.0] if stops is None else [1, *stops])
     if motor is None:

@@ -26,6 +26,8 @@ log = logging.getLogger("cardan.api")
 
 MEDIA_TYPE = "application/problem+json"
 API = "/v1/"
+# the page of the manual with a row for every code (docs/manual/problems.md)
+EXPLAINED = "/manual/problems.html"
 RETRYABLE = frozenset({408, 429, 503, 507})
 
 # code of a response whose route did not set one
@@ -77,7 +79,7 @@ class ProblemError(Exception):
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {
-        "type": f"urn:cardan:problem:{problem.code}",
+        "type": f"{EXPLAINED}#{problem.code}",
         "title": title_of(problem.status),
         "status": problem.status,
         "detail": problem.detail,
