@@ -86,7 +86,7 @@ boundscheck: setup-test ## random scenes and all examples with every index check
 plain: setup-test ## what is simulated and solved with kernels as Numba compiles them by itself
 	@CARDAN_COMPILER=plain $(BIN)/python -m pytest -m plain $(PYTEST_ARGS)
 
-check: setup-test ## lint, types, contracts
+check: setup-test ## lint, types (tests too), contracts
 	@status=0; \
 	for part in lint types contracts page-types; do \
 	  $(MAKE) --no-print-directory $$part || status=1; \

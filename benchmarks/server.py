@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-SERVES = " at http://"
+SERVES = "Cardan serves at http://"
 STOP_S = 20.0
 
 

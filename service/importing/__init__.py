@@ -1,9 +1,11 @@
-"""URDF and MJCF models as scenes: read by MuJoCo's compiler, written as plain scene documents.
+"""Import of robot models (URDF, MJCF) as scenes: MuJoCo's compiler reads, this package writes.
+
+URDF is the robot format of ROS, MJCF that of MuJoCo. A `geom` is a shape of MuJoCo.
 
     folder or archive -> files       where the model and its meshes are
     model text        -> prepared    one text, all of whose paths are resolved (mjcf.py, urdf.py)
     prepared          -> compiled    MuJoCo's numbers at the initial state
-    compiled          -> scene       bodies, shapes, joints, drives; notes on the differences
+    compiled          -> scene       bodies, shapes, joints, drives; a note for each difference
 
 Depends on schemas and MuJoCo; independent of engine and HTTP.
 """

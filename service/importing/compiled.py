@@ -1,4 +1,4 @@
-"""MuJoCo's compiler on a prepared model: its numbers, at the state the scene starts from."""
+"""Run MuJoCo's compiler on a prepared model and place it in the state the scene starts from."""
 
 import re
 import warnings
@@ -17,20 +17,20 @@ Floats = npt.NDArray[np.float64]
 
 MAX_REPAIRS = 200
 TINY_MESH = ("volume is too small", "volume is negative", "area is too small")
-"""What the compiler says of meshes that enclose nothing."""
+"""Parts of the compiler's messages about meshes that enclose no volume."""
 LIGHT = {"maximal": 1e-3, "reduced": 1e-9}
-"""Share of its neighbour's mass that a link without mass gets, by formulation [-]."""
+"""Mass of a link that has none, over the mass it carries, by formulation [-]."""
 CONSTRAINTS = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
-"""Parts that MuJoCo computes as constraints, which can be switched off all at once."""
+"""Parts of the mechanics that MuJoCo's flag CONSTRAINT switches off together."""
 SMALLEST = 1e-8
-"""Least mass and moment that is given [kg, kg m^2]."""
+"""Least mass and moment of inertia that a repair writes [kg, kg m^2]."""
 POINT = 1e-12
 """Moment per mass below which a body counts as a point [m^2]."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model and its data at the start. `model` and `data` are MuJoCo's."""
+    """A compiled model (MuJoCo's MjModel) and its state at the start (MjData)."""
 
     model: Any
     data: Any
@@ -39,7 +39,7 @@ class Compiled:
     """Number of the keyframe it starts from, or -1."""
 
     def name(self, kind: str, index: int) -> str:
-        """Name of an element; one without gets its number."""
+        """Name of an element of the model; an element without one is named by its number."""
         given = getattr(self.model, kind)(index).name
         return str(given) or f"{kind}{index}"
 
@@ -60,10 +60,13 @@ class Compiled:
 
 
 def compile_model(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compiled:
-    """Read, repair where the format allows what mechanics does not, and place at the start."""
+    """Compile a model, repair inertias that are not physical, and place it at the start.
+
+    Raises ImportRefusedError.
+    """
     import mujoco
 
-    # else it writes a file of its own into the working folder
+    # without a handler MuJoCo writes warnings to MUJOCO_LOG.TXT in the working folder
     mujoco.set_mju_user_warning(lambda text: _quote(text, notes))
     try:
         return _compiled(prepared, options, notes)
@@ -107,7 +110,7 @@ def _refused(error: Exception) -> ImportRefusedError:
 
 
 def _complete_urdf(spec: Any, options: ImportOptions, notes: Notes) -> None:
-    """A root that floats when asked; links without `inertial` have no mass, where they may."""
+    """Free the root if `options.root` asks for it; give fixed links without <inertial> no mass."""
     for root in spec.worldbody.bodies:
         if root.joints:
             continue
@@ -137,7 +140,7 @@ def _complete_urdf(spec: Any, options: ImportOptions, notes: Notes) -> None:
 
 
 def _compile(spec: Any, prepared: Prepared, options: ImportOptions, notes: Notes) -> Any:
-    """Compile; what is refused for its inertia is repaired and said."""
+    """Compile; repair and note every inertia that the compiler refuses."""
     for _ in range(MAX_REPAIRS):
         try:
             with warnings.catch_warnings(record=True) as said:
@@ -153,7 +156,7 @@ def _compile(spec: Any, prepared: Prepared, options: ImportOptions, notes: Notes
 
 
 def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
-    """Change what the compiler refuses, if it is an inertia; whether anything was changed."""
+    """Repair the inertia that a refusal of the compiler names; returns whether it was one."""
     body = _named_body(spec, refusal)
     where = f"body '{body.name}'" if body is not None else ""
     if "balanceinertia" in refusal and not spec.compiler.balanceinertia:
@@ -194,7 +197,7 @@ def _repair(spec: Any, refusal: str, share: float, notes: Notes) -> bool:
 
 
 def _repair_mesh(spec: Any, refusal: str, notes: Notes) -> bool:
-    """Count a mesh without volume as a surface; whether it did not yet."""
+    """Make a mesh without volume a shell; returns whether that is new."""
     import mujoco
 
     found = re.search(r"Element name '(.*)', id (\d+)", refusal)
@@ -214,7 +217,7 @@ def _repair_mesh(spec: Any, refusal: str, notes: Notes) -> bool:
 
 
 def _named_body(spec: Any, text: str) -> Any:
-    """The body a message of the compiler names: `Element name 'NAME', id NUMBER`."""
+    """The body that a message of the compiler names: `Element name 'NAME', id NUMBER`."""
     found = re.search(r"Element name '(.*)', id (\d+)", text)
     if found is None:
         return None
@@ -225,7 +228,7 @@ def _named_body(spec: Any, text: str) -> Any:
 
 
 def _give_light_inertia(spec: Any, body: Any, share: float) -> None:
-    """Inertia of a body that has none; its mass, if it has none either, a share of what it bears.
+    """Give a body an inertia; a body without mass also gets a share of the mass it carries.
 
     A ball of mass m and radius 1 cm has 0.4 m r^2 about any axis.
     """
@@ -250,7 +253,7 @@ def _give_light_inertia(spec: Any, body: Any, share: float) -> None:
 
 
 def _is_carried(other: Any, body: int) -> bool:
-    """Whether a body is above another. Asked from below: an empty list of children raises here."""
+    """Whether `other` is below a body; walks upwards, as an empty list of children raises."""
     above = other.parent
     while above is not None and above.id != body:
         above = above.parent
@@ -258,7 +261,7 @@ def _is_carried(other: Any, body: int) -> bool:
 
 
 def _make_positive(body: Any) -> bool:
-    """Raise moments that are not positive to a thousandth of the largest; whether none was."""
+    """Raise moments that are not positive to a thousandth of the largest; whether it is a point."""
     xx, yy, zz, xy, xz, yz = body.fullinertia
     moments, axes = np.linalg.eigh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     largest = float(moments.max())
@@ -277,7 +280,7 @@ def _set_moments(body: Any, moments: Floats) -> None:
 
 
 def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
-    """A URDF has no initial state: joints start at 0, or at the limit nearest to it."""
+    """Move joints from 0 into their limits: a URDF has no initial state."""
     import mujoco
 
     for joint in range(model.njnt):
@@ -297,7 +300,10 @@ def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
 
 
 def _keyframe(model: Any, options: ImportOptions, notes: Notes) -> int:
-    """The keyframe asked for, else `home`, else none. Raises ImportRefusedError."""
+    """Number of the keyframe that the options name, else of `home`, else -1.
+
+    Raises ImportRefusedError.
+    """
     names = [model.key(k).name for k in range(model.nkey)]
     if options.keyframe is not None:
         if options.keyframe in names:

@@ -1,4 +1,4 @@
-"""From a model to a scene: the importer in one page."""
+"""Convert a model into a scene: every step of an import, in order."""
 
 import tempfile
 from pathlib import Path
@@ -30,10 +30,10 @@ MAX_MODEL_BYTES = 64 * 1024**2
 def import_path(
     path: Path, options: ImportOptions | None = None, packages: tuple[Path, ...] = ()
 ) -> ImportAnswer:
-    """Import a .urdf, .xml or .zip file of one's own: it may name files anywhere.
+    """Import a trusted .urdf, .xml or .zip file: a model may name files anywhere on the machine.
 
-    `packages`: folders in which packages of `package://` are; else they are looked for around the
-    model. Raises ImportRefusedError.
+    `packages`: folders that hold the packages of `package://`; without them packages are searched
+    in the folders around the model. Raises ImportRefusedError.
     """
     options = options or ImportOptions()
     if not path.is_file():
@@ -47,13 +47,16 @@ def import_path(
 
 
 def import_archive(archive: Path, into: Path, options: ImportOptions) -> ImportAnswer:
-    """Unpack below a folder and import; nothing else is read. Raises ImportRefusedError."""
+    """Unpack an untrusted archive and import it: no other file is read.
+
+    Raises ImportRefusedError.
+    """
     unpack(archive, into)
     return import_folder(into, options)
 
 
 def import_folder(root: Path, options: ImportOptions) -> ImportAnswer:
-    """Import the model of a folder; no file outside of it is read. Raises ImportRefusedError."""
+    """Import the model of a folder; no file outside it is read. Raises ImportRefusedError."""
     folder = Folder(root)
     return import_model(folder, find_model(folder, options.main), options)
 
@@ -88,7 +91,7 @@ def _prepare(folder: Folder, path: Path, notes: Notes) -> Prepared:
 
 
 def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str, Any]:
-    """The document, part by part."""
+    """Write the scene document part by part."""
     body_names, joint_names = Names(WORLD), Names()
     links = find_links(compiled, options, body_names, notes)
     link_of = {body: link.name for link in links if link.kind != "static" for body in link.bodies}
@@ -125,7 +128,7 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
 
 
 def _motions(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[int, Motion]:
-    """Every joint of the model but free ones, with its drive."""
+    """All joints of the model except free ones, by number, with their motors."""
     import mujoco
 
     model = compiled.model
@@ -155,7 +158,7 @@ def _bodies(
     motions: dict[int, Motion],
     mechanism: Mechanism,
 ) -> list[dict[str, Any]]:
-    """The bodies without their shapes, and the joints that hold them, down the tree."""
+    """Write the bodies without their shapes; add the joints that hold them to the mechanism."""
     model = compiled.model
     bodies = []
     for link in links:
@@ -179,7 +182,7 @@ def _bodies(
 
 
 def _roots(links: list[Link], jointed: set[frozenset[str]]) -> set[frozenset[int]]:
-    """Pairs of links that have a joint between them, by their roots."""
+    """Pairs of links with a joint between them, each link by its root body in the model."""
     root_of = {link.name: link.root for link in links}
     return {frozenset(root_of[name] for name in pair) for pair in jointed if pair <= root_of.keys()}
 

@@ -1,4 +1,7 @@
-"""Couplings beyond the tree: equality constraints, ropes and springs between two sites."""
+"""Convert what closes loops: equality constraints, and tendons between two sites.
+
+A site is a marked point of a body in MuJoCo.
+"""
 
 import math
 from collections.abc import Iterator
@@ -13,11 +16,11 @@ from cardan.service.importing.notes import Notes
 
 Part = dict[str, Any]
 APART = 1e-6
-"""Mismatch at the start above which a loop closes by pulling, not by being closed [m]."""
+"""Gap of a loop at the start above which a note says that the loop is open [m]."""
 
 
 class Couplings:
-    """Makes loop joints, gears and springs."""
+    """Collects loop joints, gears, racks and springs."""
 
     def __init__(
         self,
@@ -38,7 +41,7 @@ class Couplings:
         self._notes = notes
 
     def read_equalities(self) -> None:
-        """Turn the equality constraints into joints, as far as there are such."""
+        """Convert equality constraints into joints; note those that have no joint."""
         import mujoco
 
         model = self._compiled.model
@@ -61,7 +64,7 @@ class Couplings:
                 kind(index)
 
     def read_tendons(self) -> None:
-        """Ropes and springs between two sites; every other tendon is dropped."""
+        """Convert tendons between two sites into distance joints and springs; drop all others."""
         import mujoco
 
         model = self._compiled.model
@@ -78,7 +81,7 @@ class Couplings:
                 )
 
     def read_gravity_compensation(self) -> None:
-        """A share of a body's weight that is taken off: a constant force against gravity."""
+        """Convert gravity compensation into a constant force: its share of the weight, upwards."""
         model = self._compiled.model
         for body in range(model.nbody):
             share = float(model.body_gravcomp[body])
@@ -99,7 +102,7 @@ class Couplings:
         return f"equality '{self._compiled.name('equality', index)}'"
 
     def _ends(self, index: int) -> Iterator[tuple[int, Any, bool]]:
-        """Body, point of it in its frame, and whether it was given by a site, of both ends."""
+        """Yield of both ends: body, point in its frame, whether a site gives the point."""
         import mujoco
 
         model = self._compiled.model
@@ -116,7 +119,7 @@ class Couplings:
         return data.xpos[body] + data.xmat[body].reshape(3, 3) @ point
 
     def _loop(self, index: int, kind: str, ends: list[tuple[int, Any]]) -> None:
-        """A joint between two bodies that the tree does not connect so."""
+        """Add a loop joint between two bodies, at the middle of their two points."""
         where = self._where(index)
         (a, point_a), (b, point_b) = ends
         parent, child = self._link_of.get(a, WORLD), self._link_of.get(b, WORLD)
@@ -162,7 +165,7 @@ class Couplings:
         self._loop(index, "fixed", [(a, self._in_world(a, place)), (b, self._in_world(b, anchor))])
 
     def _couple(self, index: int) -> None:
-        """q1 = c0 + c1 q2 + ...: a lock without a second joint, a gear or a rack between two."""
+        """Convert q1 = c0 + c1 q2 + ...: a lock of one joint, or a gear or rack between two."""
         model, where = self._compiled.model, self._where(index)
         first = self._motions.get(int(model.eq_obj1id[index]))
         second = self._motions.get(int(model.eq_obj2id[index]))
@@ -186,14 +189,14 @@ class Couplings:
             self._gear(index, first, second, ratio)
 
     def _on_ground(self, motion: Motion) -> bool:
-        """Whether a joint is the only one between its body and the world."""
+        """Whether a joint is the only joint between its body and the world."""
         model = self._compiled.model
         body = int(model.jnt_bodyid[motion.index])
         fixed = model.body_weldid[model.body_parentid[body]] == 0
         return bool(fixed and model.body_jntnum[body] == 1)
 
     def _gear(self, index: int, first: Motion, second: Motion, ratio: float) -> None:
-        """The first joint's body turns (or goes) `ratio` times as far as the second's turns."""
+        """Add a gear or a rack: the first coordinate moves `ratio` times as far as the second."""
         where = self._where(index)
         if (first.kind, second.kind) == ("slider", "hinge"):
             kind, driver, driven = "rack", second, first
@@ -221,7 +224,7 @@ class Couplings:
         )
 
     def _rope(self, tendon: int, sites: list[int]) -> bool:
-        """A distance joint for limits, a spring for stiffness; whether there was either."""
+        """Convert limits into a distance joint, stiffness into a spring; whether there was one."""
         model, data = self._compiled.model, self._compiled.data
         bodies = [self._link_of.get(int(model.site_bodyid[site]), WORLD) for site in sites]
         points = [self._compiled.vector(data.site_xpos[site]) for site in sites]

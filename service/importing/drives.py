@@ -1,4 +1,4 @@
-"""Actuators to motors: what drives a joint in MuJoCo, added up, as the one motor a scene has.
+"""Convert actuators into motors: a scene has one motor per joint, the sum of its actuators.
 
 force on the joint = sum g (gain u + b0 + b1 g q + b2 g qd)         g: gear, u: control
 = F - K q - D qd:  K > 0 a position motor, D > 0 a velocity motor, else a force
@@ -28,7 +28,7 @@ class Drive:
     """Largest force; None: unlimited [N or N m]."""
 
     def motor(self, motion: Motion) -> dict[str, Any]:
-        """The motor of a scene; its coordinate counts from the start."""
+        """The motor as a scene writes it; scenes measure joint coordinates from the start."""
         bound = {} if self.largest is None else {"max_force": self.largest}
         if self.stiffness > 0.0:
             target = self.force / self.stiffness - motion.start
@@ -45,7 +45,7 @@ class Drive:
 
 
 def find_drives(compiled: Compiled, notes: Notes) -> dict[int, Drive]:
-    """The drive of each joint that has one; what cannot be a motor is dropped and said."""
+    """Drives by joint; actuators that cannot be motors are dropped and noted."""
     model = compiled.model
     drives: dict[int, Drive] = {}
     if compiled.is_off("ACTUATION"):
@@ -97,7 +97,7 @@ def holding_drives(compiled: Compiled, motions: dict[int, Motion], notes: Notes)
 
 
 def _no_motor(model: Any, index: int) -> str:
-    """Why an actuator cannot be a motor of a joint; empty when it can."""
+    """Reason why an actuator cannot be a motor; empty if it can."""
     import mujoco
 
     trn, joint, bias = mujoco.mjtTrn, mujoco.mjtJoint, mujoco.mjtBias

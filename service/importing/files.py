@@ -1,6 +1,6 @@
-"""Where a model and its meshes are: a folder, an archive unpacked into one, `package://` in it.
+"""Find a model and its meshes: in a folder, in an unpacked archive, by `package://` of ROS.
 
-Nothing outside the allowed folder is read, nothing is written but below the folder given for it.
+Only files below the allowed folder are read; an archive is written only below its own folder.
 """
 
 import zipfile
@@ -42,7 +42,7 @@ class Folder:
         return resolved if resolved.is_relative_to(self.root.resolve()) else None
 
     def shown(self, path: Path) -> str:
-        """A path as the user knows it: below the root; of a whole machine the name only."""
+        """A path for messages: relative to the root, or its name if that is the whole machine."""
         if self.root == Path(self.root.anchor):
             return path.name
         try:
@@ -91,7 +91,10 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Unpack a zip archive below a folder. Raises ImportRefusedError for what is not welcome."""
+    """Unpack a zip archive below a folder.
+
+    Raises ImportRefusedError if it is damaged, too large, or names a path outside itself.
+    """
     try:
         with zipfile.ZipFile(archive) as source:
             entries = [entry for entry in source.infolist() if not entry.is_dir()]
@@ -110,7 +113,7 @@ def unpack(archive: Path, into: Path) -> None:
 
 
 def _unpack_one(source: zipfile.ZipFile, entry: zipfile.ZipInfo, into: Path, left: int) -> int:
-    """Write one file; its size as unpacked counts, not the one it claims [bytes]."""
+    """Write one file; returns its unpacked size, whatever size the archive claims [bytes]."""
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in entry.filename or "\0" in entry.filename:
         raise ImportRefusedError(

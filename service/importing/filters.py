@@ -1,4 +1,4 @@
-"""Collision pairs: MuJoCo's two bit masks, exclusions and pairs, as groups and masks of a scene.
+"""Convert MuJoCo's collision rules (bit masks, exclusions, pairs) into groups and masks.
 
 In MuJoCo a and b may touch when contype(a) & conaffinity(b) or the reverse is not zero, and the
 bodies are neither one, nor parent and child, nor excluded; a listed pair touches in any case. A
@@ -34,12 +34,12 @@ class Kind:
 
 
 class Filters:
-    """Finds the classes; `jointed` are pairs of links whose joint keeps them from touching."""
+    """Finds classes of geoms that may touch the same others."""
 
     def __init__(
         self, compiled: Compiled, links: list[Link], jointed: set[Pair], notes: Notes
     ) -> None:
-        """Read the rules of the model."""
+        """Read the rules of the model; `jointed`: pairs of links whose joint keeps them apart."""
         model = compiled.model
         self._compiled = compiled
         self._model = model
@@ -106,7 +106,7 @@ class Filters:
         return apart
 
     def _held_by_base(self, links: list[Link]) -> set[Pair]:
-        """Pairs of a link and the parts of the base it is jointed to: one rigid thing."""
+        """Pairs of a link and the static links if it is jointed to one: the base is rigid."""
         model = self._model
         held = [
             link.root

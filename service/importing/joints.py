@@ -1,10 +1,10 @@
-"""The joints of one body: each as it is, several as the joint a scene has for them, or as a chain.
+"""Convert the joints of one body: into one joint of the scene, or into a chain.
 
-A body of MuJoCo may have several joints. Where their sum is a joint of the scene and nothing is
-lost it becomes that: two hinges that cross at right angles a universal joint, a slider and a hinge
-along one line a cylindrical one, two sliders and the hinge across them a planar one, three bare
-hinges through a point a ball. Everything else becomes a chain of bodies that take a small share of
-the mass, the centre and the inertia of the body they carry: the sum at the start is the model's.
+A body of MuJoCo may have several joints. They become one joint where a scene has an equal one: two
+hinges that cross at right angles a universal joint, a slider and a hinge along one line a
+cylindrical one, two sliders and the hinge across them a planar one, three hinges through a point
+without limits, drives or damping a ball. All others become a chain of light bodies, each with a
+small share of mass, centre and inertia of the body they carry: their sum at the start is exact.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Mechanism:
         body_names: Names,
         notes: Notes,
     ) -> None:
-        """Start empty; the names are shared with what else makes bodies and joints."""
+        """Start empty; other parts of the import take names from the same two collections."""
         self.joints: list[Joint] = []
         self.bodies: list[dict[str, Any]] = []
         self.names_of: dict[int, str] = {}
@@ -51,7 +51,7 @@ class Mechanism:
         self._notes = notes
 
     def add(self, link: Link, parent: str, motions: list[Motion], mass: Mass) -> float:
-        """Join a link to its parent by its motions; the share of its mass that is left to it."""
+        """Join a link to its parent by its motions; returns the share of its mass that it keeps."""
         for motion in motions:
             self._keep_armature(motion)
         whole = self._as_one(motions)
@@ -150,7 +150,7 @@ class Mechanism:
         }
 
     def _cylindrical(self, motions: list[Motion]) -> Joint | None:
-        """Along and about one line the order is of no account."""
+        """A slider and a hinge along one line commute, so their order does not matter."""
         slide, turn = sorted(motions, key=lambda motion: motion.kind, reverse=True)
         along = float(np.dot(slide.axis, turn.axis))
         if abs(along) < 1.0 - SQUARE or not self._alike(motions) or "spring" in turn.fields:
@@ -196,7 +196,7 @@ class Mechanism:
         return {"type": "ball", "anchor": self._compiled.vector(point)}
 
     def _may_reverse(self, turn: Motion) -> bool:
-        """Whether an angle may count the other way round, because nothing asks for its sense."""
+        """Whether an angle may change its sign: it has no limits and no motor. Notes it."""
         if any(key in turn.fields for key in PER_AXIS):
             return False
         self._notes.approximated(
@@ -207,7 +207,7 @@ class Mechanism:
         return True
 
     def _alike(self, motions: list[Motion]) -> bool:
-        """Whether one damping, friction and rotor say it for all of them."""
+        """Whether all motions have the same damping, friction and armature."""
         first = motions[0].fields
         return all(
             motion.fields.get(key) == first.get(key)
@@ -217,7 +217,7 @@ class Mechanism:
 
 
 def numbered(fields: Joint, number: int) -> Joint:
-    """Limits and motor of a further axis; what the joint has once stays with the first."""
+    """Limits and motor of a further axis, by number; other fields belong to the first."""
     return {f"{key}{number}": fields[key] for key in PER_AXIS if key in fields}
 
 

@@ -1,7 +1,7 @@
-"""Which bodies of the model are one body of the scene, and the mass of each.
+"""Merge bodies of the model that move as one, and add up their mass.
 
 MuJoCo welds a body without joints to its parent; a weld group moves as one and is one body here.
-With `links: kept` those with mass are bodies of their own, held by fixed joints.
+With the option `links: kept` members with mass stay bodies, on fixed joints.
 """
 
 from dataclasses import dataclass, field
@@ -45,11 +45,11 @@ class Names:
     """Names that are unique; `world` is reserved."""
 
     def __init__(self, *reserved: str) -> None:
-        """Start with names nobody may have."""
+        """Reserve some names."""
         self._taken = set(reserved)
 
     def take(self, wanted: str) -> str:
-        """The name, with a number where it is taken; control characters become blanks."""
+        """Take a name; add a number if it is taken, replace control characters by blanks."""
         clean = "".join(c if c.isprintable() else " " for c in wanted)[:190] or "unnamed"
         name, number = clean, 1
         while name in self._taken:

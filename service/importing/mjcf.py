@@ -1,4 +1,4 @@
-"""MJCF to one text: included files in their place, paths resolved, pictures left out."""
+"""Prepare an MJCF model: insert included files, resolve paths, remove what is only drawn."""
 
 import copy
 from pathlib import Path
@@ -11,7 +11,7 @@ from cardan.service.importing.xml_text import Element, parse_xml, remove, text_o
 
 MAX_INCLUDES = 100
 PICTURES = {"texture", "skin", "layer", "camera", "light", "visual", "statistic"}
-"""Elements that are only seen, or measure the picture."""
+"""Elements that only concern drawing."""
 
 
 def prepare_mjcf(folder: Folder, path: Path, root: Element, notes: Notes) -> Prepared:
@@ -53,7 +53,7 @@ def _include(folder: Folder, path: Path, root: Element) -> None:
 
 
 def _leave_out(root: Element, notes: Notes) -> None:
-    """Take out what a scene has no place for and the compiler would want files or plugins for."""
+    """Remove what a scene has no place for, so that nothing loads its files or plugins."""
     for tag, what in (
         ("sensor", "Sensors are not part of a scene; recordings hold every state."),
         ("extension", "Plugins are not run."),

@@ -1,4 +1,4 @@
-"""One joint of the model, in the words of a scene: coordinates count from the start."""
+"""Read one joint of the model; a scene measures its coordinate from the start."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,17 +28,17 @@ class Motion:
     start: float
     """Coordinate of the model at the start; 0 of a ball [m or rad]."""
     fields: dict[str, Any] = field(default_factory=dict)
-    """`damping`, `friction`, `limits`, `spring`, `motor` as far as there are any."""
+    """Fields of the joint in the scene: `damping`, `friction`, `limits`, `spring`, `motor`."""
     armature: float = 0.0
 
     @property
     def bare(self) -> bool:
-        """Whether nothing limits, drives or brakes it."""
+        """Whether the joint has no limits, drive, damping, friction or armature."""
         return not self.fields and not self.armature
 
 
 def read_motion(compiled: Compiled, joint: int, notes: Notes) -> Motion:
-    """A hinge, slider or ball of the model. Notes what a scene says otherwise."""
+    """Read a hinge, slider or ball of the model; note what a scene cannot express."""
     import mujoco
 
     model, data = compiled.model, compiled.data

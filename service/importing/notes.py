@@ -1,4 +1,4 @@
-"""Collects what an import drops, approximates and guesses; the same thing at many places is one."""
+"""Notes on what an import drops, approximates and guesses; equal notes are merged."""
 
 from cardan.schemas.imported import ImportNote, NoteKind
 
@@ -15,7 +15,7 @@ class Notes:
         self._note("dropped", code, message, where)
 
     def approximated(self, code: str, message: str, where: str = "") -> None:
-        """Note what is in the scene and not the same."""
+        """Note what differs in the scene."""
         self._note("approximated", code, message, where)
 
     def guessed(self, code: str, message: str, where: str = "") -> None:

@@ -1,4 +1,4 @@
-"""A model as one text and the files it needs, so that the compiler reads nothing else."""
+"""A model as one text with all the files it needs: the compiler reads nothing else."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ Color = tuple[float, float, float]
 
 @dataclass
 class Assets:
-    """Files by the name they have for the compiler: each its own, whatever folder it lay in."""
+    """Files by the name that the compiler sees; names are unique across folders."""
 
     folder: Folder
     bytes_by_name: dict[str, bytes] = field(default_factory=dict)

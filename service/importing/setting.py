@@ -1,4 +1,4 @@
-"""Properties of the whole scene: gravity, time, integrator, and a ground if one is asked for."""
+"""Options of the whole scene: gravity, time step, integrator, and a ground plane on request."""
 
 from typing import Any
 

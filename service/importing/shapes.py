@@ -1,4 +1,4 @@
-"""Geoms to shapes: primitives as they are, meshes as the convex hulls MuJoCo collides them by."""
+"""Convert geoms into shapes: primitives as they are, meshes as convex hulls, as MuJoCo does."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ class Shapes:
         self._notes = notes
 
     def of_link(self, link: Link) -> list[Shape]:
-        """All shapes of a link; meshes that are only seen go where there is something else."""
+        """Shapes of a link; visual meshes are dropped if the link has shapes that collide."""
         model = self._compiled.model
         geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in link.bodies]
         touchable = [g for g in geoms if self._surfaces[g].get("collision_mask", 1) != 0]

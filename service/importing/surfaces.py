@@ -1,4 +1,4 @@
-"""Friction to materials: MuJoCo takes the larger of two surfaces, a scene lists such pairs."""
+"""Convert friction into materials: MuJoCo takes the larger of two, a scene lists such pairs."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""URDF to one text the compiler understands: meshes resolved, pictures where nothing else is."""
+"""Prepare a URDF for MuJoCo's compiler: resolve meshes, keep visual shapes only where needed."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def _number(element: Element | None, name: str) -> float:
 
 
 def _complete_inertia(link: Element) -> None:
-    """An <inertial> without <inertia> has none: the compiler is told, and its repair is noted."""
+    """Write zeros for a missing <inertia>: the compiler refuses them, the repair is noted."""
     inertial = link.find("inertial")
     if inertial is not None and inertial.find("inertia") is None:
         names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -84,7 +84,7 @@ def _complete_inertia(link: Element) -> None:
 
 
 def _keep_pictures(link: Element, notes: Notes) -> None:
-    """Where a link can be touched, its pictures go: shapes are for both."""
+    """Remove the visual shapes of a link that has collision shapes: a scene has one kind."""
     if link.find("collision") is None:
         return
     if remove(link, lambda element: element.tag == "visual"):
@@ -125,7 +125,7 @@ def _mesh_folder(root: Element) -> str:
 
 
 def _declare_compiler(root: Element) -> None:
-    """Ask for every link and every shape as they are; the importer decides what to merge."""
+    """Tell the compiler to keep every link and shape: the importer decides what to merge."""
     extension = root.find("mujoco")
     if extension is None:
         extension = Element("mujoco")

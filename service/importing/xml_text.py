@@ -1,4 +1,4 @@
-"""Untrusted XML: no document types, so no entities; and operations on trees."""
+"""Parse untrusted XML without document types, hence without entities; edit its tree."""
 
 import re
 import xml.etree.ElementTree as ET

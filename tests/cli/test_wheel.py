@@ -173,7 +173,7 @@ def test_the_command_serves_page_and_report(installed: Installation) -> None:
     ) as process:
         try:
             assert process.stdout is not None
-            line = next(text for text in process.stdout if " at http" in text)
+            line = next(text for text in process.stdout if "Cardan serves at http" in text)
             address = line.split(" at ")[1].split("/  ")[0]
             for path, kind in {"/": "text/html", "/v1/verification": "application/json"}.items():
                 with urllib.request.urlopen(address + path, timeout=60) as answer:

@@ -57,6 +57,9 @@ def wait_for(condition, seconds=60.0, what="the condition"):
     raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
+SERVES = "Cardan serves at http"
+
+
 @dataclass
 class Server:
     """`cardan serve` in a process of its own."""
@@ -91,11 +94,12 @@ class Server:
         self.process = process
         self.reader = threading.Thread(target=self._keep_errors, daemon=True)
         self.reader.start()
-        line = process.stdout.readline()
-        if " at http" not in line:
+        # before this line another may say where the page is while kernels are compiled
+        line = next((text for text in process.stdout if SERVES in text), None)
+        if line is None:
             process.wait(30)
             self._close()
-            raise AssertionError(f"no server: {line!r} {''.join(self.errors)[-3000:]}")
+            raise AssertionError(f"no server: {''.join(self.errors)[-3000:]}")
         self.url = line.split(" at ")[1].split("/  ")[0]
         return self
 
