@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.sources import python_files, text_of, tree_of
 
 PROJECT = tomllib.loads(text_of(Path("pyproject.toml")))["project"]
-OWN = {"cardan", "cardan_client", "tests", "benchmarks"}
+OWN = {"cardan", "cardan_client", "docs", "tests", "benchmarks"}
 # imported by another name than the one they are installed by, or pinned by the one they belong to
 DISTRIBUTION = {
     "yaml": "pyyaml",
@@ -75,7 +75,10 @@ def test_tests_import_what_the_test_extra_brings() -> None:
     ("lock", "asked"),
     [
         ("requirements.lock", RUNTIME | EXTRAS["import"]),
-        ("requirements-test.lock", RUNTIME | EXTRAS["import"] | EXTRAS["test"] | EXTRAS["report"]),
+        (
+            "requirements-test.lock",
+            RUNTIME | EXTRAS["import"] | EXTRAS["test"] | EXTRAS["report"] | EXTRAS["manual"],
+        ),
         ("requirements-robots.lock", RUNTIME | EXTRAS["import"] | EXTRAS["robots"]),
     ],
 )

@@ -160,35 +160,41 @@ def test_without_it_a_problem_says_how_to_build_it(
     assert "make manual" in answer.json()["detail"]
 
 
-def raised() -> set[str]:
-    """Codes of problems that the service raises, by a literal."""
-    found = set()
-    # another class of this name is the engine's: its arguments are a field and a sentence
+def raised() -> dict[str, set[int]]:
+    """Codes of problems and their statuses: of what routes raise, of errors of the rooms below."""
+    found: dict[str, set[int]] = {}
+    # of the engine's class of this name the arguments are a field and a sentence
     for path in python_files("service"):
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ProblemError"):
-                given = node.args[1:2]
-                found |= {
-                    one.value
-                    for one in given
-                    if isinstance(one, ast.Constant)
-                    and isinstance(one.value, str)
-                    and one.value.isidentifier()
-                }
+                given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
+                if len(given) == 2 and isinstance(given[0], int):
+                    found.setdefault(str(given[1]), set()).add(given[0])
+    for code, status in STATUSES.items():
+        found.setdefault(code.value, set()).add(status)
+    for status, name in problems.CODES.items():
+        found.setdefault(name, set()).add(status)
     return found
 
 
-def test_the_type_of_a_problem_leads_to_its_row(site: Path) -> None:
-    codes = raised() | {code.value for code in STATUSES} | set(problems.CODES.values())
-    assert len(codes) > 60
-    names = Loaded((site / "problems.html").read_text("utf-8")).ids
-    # those are codes of messages of a stream, which have no type
+def test_every_code_has_its_row_with_its_status(site: Path) -> None:
+    text = (ROOT / "docs" / "manual" / "problems.md").read_text("utf-8")
+    rows = {
+        code: {int(status) for status in listed.split(",")}
+        for code, listed in re.findall(r'id="(\w+)"></a>`\1` \| ([0-9, ]+) \|', text)
+    }
+    # those are of messages of a stream, which are no problem documents
     messages = {"message_invalid", "already_welcome", "unknown_channel"}
-    assert codes - names - messages == set()
+    assert len(rows) > 60
+    assert rows == {code: found for code, found in raised().items() if code not in messages}
+    assert set(rows) <= Loaded((site / "problems.html").read_text("utf-8")).ids
+
+
+def test_the_type_of_a_problem_leads_to_its_row(site: Path) -> None:
     body = problems.problem_body(problems.ProblemError(422, "scene_invalid", ""), "")
     address, _, anchor = body["type"].partition("#")
-    assert address == "/manual/problems.html"
-    assert anchor in names
+    place = site / address.removeprefix("/manual/")
+    assert anchor in Loaded(place.read_text("utf-8")).ids
 
 
 def test_every_finding_has_its_section(site: Path) -> None:
