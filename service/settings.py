@@ -73,6 +73,8 @@ class Settings(BaseModel):
     """Runs that may wait."""
     max_batch_runs: int = Field(10_000, ge=1)
     """Runs of one batch."""
+    max_study_evaluations: int = Field(2000, ge=1)
+    """Runs of one study."""
     max_body_bytes: int = Field(64 * 1024**2, ge=1024)
     """Size of one request."""
     worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)

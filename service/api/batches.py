@@ -233,7 +233,7 @@ def cancel(batch_id: str, services: TheServices) -> BatchInfo:
 @router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
 def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
-    _known(services, batch_id)
+    _refuse_study(_known(services, batch_id), services)
     for result in services.queue.retry_failed(batch_id) or ():
         services.discard_result(result)
     return _info(services, batch_id)
@@ -242,7 +242,7 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 @router.delete("/{batch_id}", status_code=204)
 def delete(batch_id: str, services: TheServices) -> None:
     """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
-    _known(services, batch_id)
+    _refuse_study(_known(services, batch_id), services)
     stored = services.catalog.results_of(batch_id)
     if not services.catalog.remove_batch(batch_id):
         raise ProblemError(
@@ -282,6 +282,13 @@ def _known(services: Services, batch_id: str) -> Row:
     if row is None:
         raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
     return row
+
+
+def _refuse_study(batch: Row, services: Services) -> None:
+    """Raise 409 for the batch of a study, whose search stands on its runs."""
+    study = batch["study_id"]
+    if study is not None and services.studies.rows.get(study) is not None:
+        raise ProblemError(409, "part_of_study", f"This batch belongs to {study}; use that.")
 
 
 def _info(services: Services, batch_id: str) -> BatchInfo:

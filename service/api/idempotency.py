@@ -84,6 +84,8 @@ def _exists(services: Services, resource: str) -> bool:
         return services.catalog.run(resource) is not None
     if resource.startswith("batch_"):
         return services.catalog.batch(resource) is not None
+    if resource.startswith("study_"):
+        return services.studies.rows.get(resource) is not None
     return True
 
 

@@ -85,9 +85,23 @@ class Catalog:
                     of_batch
                 )
             ).one()
+            searching = connection.execute(
+                select(t.studies.c.seq).where(
+                    t.studies.c.id == batch["study_id"], t.studies.c.finished_at.is_(None)
+                )
+            ).first()
         stopping = batch["stop_reason"] is not None
         total = sum(counts.values())
         ended = sum(counts.get(state, 0) for state in TERMINAL)
+        if searching and ended == total:
+            # its study may add runs
+            return {
+                "status": "cancelling" if stopping else "running",
+                "counts": {state.value: counts.get(state, 0) for state in RunState},
+                "started_at": first,
+                "finished_at": None,
+                "progress": 1.0,
+            }
         return {
             "status": batch_state(counts, stopping=stopping),
             "counts": {state.value: counts.get(state, 0) for state in RunState},
@@ -139,11 +153,12 @@ class Catalog:
             return [(run_id, result) for run_id, result in connection.execute(query)]
 
     def ended_batches(self, before: float) -> list[str]:
-        """Batches whose runs all ended before a time [s]."""
+        """Batches whose runs all ended before a time [s]; not those of studies."""
         later = or_(t.runs.c.finished_at.is_(None), t.runs.c.finished_at >= before)
         open_ = select(t.runs.c.seq).where(t.runs.c.batch_id == t.batches.c.id, later).exists()
         with self._engine.connect() as connection:
-            found = connection.execute(select(t.batches.c.id).where(~open_))
+            study = select(t.studies.c.seq).where(t.studies.c.id == t.batches.c.study_id).exists()
+            found = connection.execute(select(t.batches.c.id).where(~open_, ~study))
             return list(found.scalars())
 
     def recordings(self) -> list[tuple[str, str, bool]]:
