@@ -115,10 +115,14 @@ class _Unpickler(pickle.Unpickler):
         # a module that is not loaded is none of messages; a dot would lead into another one
         loaded = sys.modules.get(module) if module.startswith("cardan.") else None
         found = getattr(loaded, name, None)
-        known = isinstance(found, type) and found.__module__ == module
-        if known and (dataclasses.is_dataclass(found) or issubclass(found, enum.Enum)):
+        if isinstance(found, type) and found.__module__ == module and _is_message(found):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is no message")
+
+
+def _is_message(kind: type) -> bool:
+    """Whether objects of a class are values alone."""
+    return dataclasses.is_dataclass(kind) or issubclass(kind, enum.Enum)
 
 
 async def read(reader: asyncio.StreamReader) -> Any:
