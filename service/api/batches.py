@@ -27,6 +27,7 @@ from cardan.service.api.following import EventSource, Now, event_answer, when_en
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charge_runs
 from cardan.service.api.resource_route import ResourceRoute
@@ -106,7 +107,7 @@ async def create(
         if batch_id is None:
             taken = await services.compute.answer(order)
             charge_runs(request, len(taken.runs))
-            batch_id = await run_sync(admit_batch, taken, services, granted.key)
+            batch_id = await run_sync(admit_batch, taken, services, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -126,9 +127,11 @@ async def create(
 
 
 @router.get("", response_model=BatchPage)
-def listing(services: TheServices, page: ThePage) -> BatchPage:
+def listing(request: Request, services: TheServices, page: ThePage) -> BatchPage:
     """Batches, newest first."""
-    rows = services.catalog.batches(before=page.after, size=page.size + 1)
+    rows = services.catalog.batches(
+        before=page.after, size=page.size + 1, created_by=seen_by(request)
+    )
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
     return BatchPage(

@@ -21,6 +21,7 @@ from cardan.service.api.dependencies import (
 from cardan.service.api.following import EventSource, Now, event_answer, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charge_runs
 from cardan.service.api.resource_route import ResourceRoute
@@ -74,7 +75,7 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
         if study_id is None:
             taken = await services.compute.answer(order)
             charge_runs(request, taken.asked["max_evaluations"])
-            study_id = await run_sync(_admit, taken, services, granted.key)
+            study_id = await run_sync(_admit, taken, services, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             ids = {"study": study_id, "request": request_id_of(request.scope)}
@@ -91,9 +92,11 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
 
 
 @router.get("", response_model=StudyPage)
-def listing(services: TheServices, page: ThePage) -> StudyPage:
+def listing(request: Request, services: TheServices, page: ThePage) -> StudyPage:
     """Studies, newest first."""
-    rows = services.studies.rows.page(before=page.after, size=page.size + 1)
+    rows = services.studies.rows.page(
+        before=page.after, size=page.size + 1, created_by=seen_by(request)
+    )
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
     return StudyPage(
@@ -203,7 +206,7 @@ def study_info(services: Services, row: Row) -> StudyInfo:
     )
 
 
-def _admit(taken: TakenStudy, services: Services, key: str | None) -> str:
+def _admit(taken: TakenStudy, services: Services, key: str | None, owner: str | None) -> str:
     refuse_when_full(services)
     asked = taken.asked
     timeout = timeout_of(asked, services.settings)
@@ -217,8 +220,9 @@ def _admit(taken: TakenStudy, services: Services, key: str | None) -> str:
         on_failure="continue",
         record="metrics",
         measure={"objective": objective, "constraints": asked["constraints"]},
+        created_by=owner,
     )
-    runs = [NewRun(overrides, taken.steps, timeout) for overrides in taken.runs]
+    runs = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
     study = NewStudy(taken.name, asked, taken.method)
     text = SceneText(taken.hash, taken.text)
     return services.admission.study(text, study, batch, runs, key=key)

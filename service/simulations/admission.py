@@ -24,6 +24,7 @@ class NewRun:
     overrides: Mapping[str, Any]
     total_steps: int
     timeout_s: float | None = None
+    created_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class NewBatch:
     record: str = "full"
     study_id: str | None = None
     measure: Mapping[str, Any] | None = None
+    created_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ class Admission:
                     asked=dict(study.asked),
                     method=study.method,
                     state="running",
+                    created_by=batch.created_by,
                     created_at=clock.now(),
                 )
             )
@@ -187,7 +190,8 @@ class Admission:
             self._reserve_capacity(connection, len(runs))
             first = connection.execute(like).mappings().one()
             new = [
-                NewRun(overrides, first["total_steps"], first["timeout_s"]) for overrides in runs
+                NewRun(overrides, first["total_steps"], first["timeout_s"], first["created_by"])
+                for overrides in runs
             ]
             number = connection.execute(count).scalar_one()
             _insert_runs(connection, first["scene_hash"], batch_id, new, number)
@@ -219,6 +223,7 @@ def _insert_batch(
             record=batch.record,
             study_id=batch.study_id,
             measure=batch.measure,
+            created_by=batch.created_by,
             created_at=clock.now(),
         )
     )
@@ -252,6 +257,7 @@ def _row(scene_hash: str, run: NewRun) -> dict[str, Any]:
         "losses": 0,
         "step": 0,
         "total_steps": run.total_steps,
+        "created_by": run.created_by,
         "created_at": clock.now(),
     }
 

@@ -24,7 +24,12 @@ class Change:
 
 CHANGES: Mapping[int, tuple[Change, ...]] = {
     2: (Change("batches", "record", "VARCHAR DEFAULT 'full' NOT NULL"),),
-    3: (Change("batches", "study_id", "VARCHAR"), Change("batches", "measure", "JSON")),
+    3: (
+        Change("batches", "study_id", "VARCHAR"),
+        Change("batches", "measure", "JSON"),
+        Change("batches", "created_by", "VARCHAR"),
+        Change("runs", "created_by", "VARCHAR"),
+    ),
 }
 """By the version that has them."""
 

@@ -61,6 +61,7 @@ batches = Table(
     Column("study_id", String),  # the study whose evaluations the runs are
     Column("measure", JSON(none_as_null=True)),  # what the study asks of every run
     Column("stop_reason", String),  # set once: no queued run of this batch starts any more
+    Column("created_by", String),  # name of the key; none: the service had no keys
     Column("created_at", Float, nullable=False),
 )
 
@@ -87,6 +88,7 @@ runs = Table(
     Column("error", JSON(none_as_null=True)),
     Column("summary", JSON(none_as_null=True)),
     Column("result", String),  # folder of the recording, named by run and attempt
+    Column("created_by", String),
     Column("created_at", Float, nullable=False),
     Column("started_at", Float),
     Column("finished_at", Float),
@@ -131,6 +133,7 @@ studies = Table(
     Column("best", JSON(none_as_null=True)),
     Column("reason", String),
     Column("error", JSON(none_as_null=True)),
+    Column("created_by", String),
     Column("created_at", Float, nullable=False),
     Column("finished_at", Float),
     sqlite_autoincrement=True,

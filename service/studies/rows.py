@@ -29,9 +29,13 @@ class StudyRows:
             found = connection.execute(select(t.studies).where(t.studies.c.id == study_id))
             return found.mappings().first()
 
-    def page(self, *, before: int | None, size: int) -> Sequence[Row]:
-        """Studies, newest first, with `seq < before`."""
+    def page(
+        self, *, before: int | None, size: int, created_by: str | None = None
+    ) -> Sequence[Row]:
+        """Studies, newest first, with `seq < before`; all, or those of a key."""
         query = select(t.studies).order_by(t.studies.c.seq.desc()).limit(size)
+        if created_by is not None:
+            query = query.where(t.studies.c.created_by == created_by)
         if before is not None:
             query = query.where(t.studies.c.seq < before)
         with self._reading.connect() as connection:
