@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 SCENES ?= 150
+SEED ?= 1
 # tests of a file stay together: they share servers and what they compiled
 PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
@@ -15,8 +16,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-articulated algorithms formulations verify trust solvers lock \
-        image-steps image-lint wheel clean
+        chart bench bench-contacts bench-scaling bench-bulk bench-articulated bench-families algorithms formulations verify trust solvers lock \
+        manual image-steps image-lint wheel clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -129,6 +130,9 @@ bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a
 bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
 	@$(BIN)/python -m benchmarks.articulated
 
+bench-families: setup-test ## scenes drawn at random from families beside the peers that are installed (SEED=1)
+	@$(BIN)/python -m benchmarks.families --seed $(SEED)
+
 algorithms: setup-test ## RNEA, CRBA and ABA per call, beside the peers that are installed
 	@$(BIN)/python -m benchmarks.algorithms
 
@@ -144,6 +148,9 @@ trust: setup-test ## scenes with known answers, with sensible and careless steps
 solvers: setup-test ## iterations and time of every solver on friction problems, with plots
 	@$(BIN)/python -m benchmarks.solvers
 
+manual: setup-test ## the manual in build/manual: what the service shows at /manual, and what wheels carry
+	@$(BIN)/python -m docs.manual && echo "manual: built; the service shows it at /manual"
+
 # --- upkeep --------------------------------------------------------------------------------------
 
 chart: setup-test ## the chart of the README, from the committed comparisons
@@ -152,7 +159,7 @@ chart: setup-test ## the chart of the README, from the committed comparisons
 lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null

@@ -41,26 +41,31 @@ SAMPLE_S = 2e-3
 # chains are ill-conditioned: peers that invert H lose digits
 AGREEMENT = 1e-7
 
+Array = np.ndarray
 Call = Callable[[], object]
 Peers = dict[str, dict[str, Call]]
 
 
 @kernel
-def many_rnea(n, tree, q, qd, qdd, g, work, tau):  # type: ignore[no-untyped-def]
+def many_rnea(
+    n: int, tree: Any, q: Array, qd: Array, qdd: Array, g: Any, work: Any, tau: Array
+) -> None:
     """n calls."""
     for _ in range(n):
         inverse_dynamics(tree, q, qd, qdd, g, work, tau)
 
 
 @kernel
-def many_crba(n, tree, q, work):  # type: ignore[no-untyped-def]
+def many_crba(n: int, tree: Any, q: Array, work: Any) -> None:
     """n calls."""
     for _ in range(n):
         joint_inertia(tree, q, work)
 
 
 @kernel
-def many_aba(n, tree, q, qd, tau, wrench, work, qdd):  # type: ignore[no-untyped-def]
+def many_aba(
+    n: int, tree: Any, q: Array, qd: Array, tau: Array, wrench: Array, work: Any, qdd: Array
+) -> None:
     """n calls."""
     for _ in range(n):
         forward_dynamics(tree, q, qd, tau, wrench, GRAVITY, work, qdd)

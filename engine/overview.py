@@ -18,6 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.build.limits import LARGEST_TURN, body_lengths, can_touch
+from cardan.engine.build.options import with_options
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.model import CYLINDRICAL, DISTANCE, DYNAMIC, HINGE2, PLANAR, SLIDER, Model
 from cardan.engine.world.rows import ROW_EQUATION, SLOT_LOWER
@@ -31,6 +32,8 @@ STILL = 1e-9
 RANK_TOLERANCE = 1e-7
 # scenes with more rows are not judged: the cost grows with the cube
 MOST_ROWS = 2000
+# the same of what every summary says of loops: some tens of milliseconds
+MOST_ROWS_OF_LOOPS = 300
 # joints whose springs and first drives act along a way, not a turn
 ALONG = (SLIDER, CYLINDRICAL, PLANAR, DISTANCE, HINGE2)
 # the setting that keeps overlapping bodies from colliding
@@ -44,6 +47,7 @@ def preview(scene: Scene) -> dict[str, Any]:
 
     Returns the keys of schemas.api.ScenePreview. Raises SceneError with every fault.
     """
+    scene = with_options(scene)
     simulation = Simulation(scene)
     found = overlaps_of(simulation)
     return {
@@ -92,6 +96,45 @@ def rows_at_start(scene: Scene) -> tuple[Model, Array, NDArray[np.int64]]:
     return model, scaled_rows(model, simulation, at), rows.joint[at]
 
 
+def closes_loops(model: Model) -> bool:
+    """Whether joints and bodies form a loop; bodies that are not dynamic are one with the world."""
+    joints, n = model.joints, len(model.bodies.kind)
+    node = np.where(model.bodies.kind == DYNAMIC, np.arange(n), n - 1)
+    a, b = node[joints.body_a], node[joints.body_b]
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    parts, _ = connected_components(graph, directed=False)
+    return len(a) > n - parts
+
+
+def reactions_not_unique(scene: Scene) -> list[dict[str, Any]]:
+    """Joints whose reactions the laws of rigid bodies do not determine at the start.
+
+    Forces x of rows with G^T x = 0 push nothing: what they hold can be added to any solution. Each
+    entry has `joint` and `equations`, how many of its own the joints before it imply. Scenes of
+    more than MOST_ROWS_OF_LOOPS rows have none.
+    """
+    _, G, joint = rows_at_start(with_options(scene))
+    if len(G) > MOST_ROWS_OF_LOOPS:
+        return []
+    size = np.linalg.norm(G, axis=1)
+    unit = G / np.where(size > 0.0, size, 1.0)[:, None]
+    left, found, _ = np.linalg.svd(unit)
+    rank = int((found > RANK_TOLERANCE).sum())
+    share = np.linalg.norm(left[:, rank:], axis=1)
+    _, implied = implied_equations(G, joint)
+    names = [one.name for one in scene.joints]
+    return [
+        {"joint": names[j], "equations": implied.get(int(j), 0)}
+        for j in np.unique(joint[share > RANK_TOLERANCE])
+    ]
+
+
+def add_reactions(summary: dict[str, Any], simulation: Simulation) -> None:
+    """Put the joints whose reactions are not unique into the summary of a run."""
+    scene, loops = simulation.scene, closes_loops(simulation.model)
+    summary["joints"]["not_unique"] = reactions_not_unique(scene) if loops else []
+
+
 def scaled_rows(model: Model, simulation: Simulation, at: NDArray[np.int64]) -> Array:
     """J M^(-1/2) of the chosen rows, (r, 6 n): angular columns first."""
     rows, bodies = simulation.work.rows, model.bodies
@@ -114,9 +157,16 @@ def mobility(scene: Scene) -> dict[str, Any]:
     moving = int((model.bodies.kind == DYNAMIC).sum())
     if len(G) > MOST_ROWS:
         return {"degrees_of_freedom": None, "redundant": []}
+    rank, implied = implied_equations(G, joint)
     names = [one.name for one in scene.joints]
+    redundant = [{"joint": names[j], "equations": count} for j, count in implied.items()]
+    return {"degrees_of_freedom": 6 * moving - rank, "redundant": redundant}
+
+
+def implied_equations(G: Array, joint: NDArray[np.int64]) -> tuple[int, dict[int, int]]:
+    """The rank of G, and how many rows of each joint those before them imply."""
     kept = np.zeros((0, G.shape[1]))
-    implied: dict[str, int] = {}
+    implied: dict[int, int] = {}
     for row, j in zip(G, joint, strict=True):
         size = float(np.linalg.norm(row))
         # twice: once leaves rounding where rows are nearly parallel
@@ -124,11 +174,10 @@ def mobility(scene: Scene) -> dict[str, Any]:
         left -= kept.T @ (kept @ left)
         rest = float(np.linalg.norm(left))
         if rest <= RANK_TOLERANCE * size:
-            implied[names[j]] = implied.get(names[j], 0) + 1
+            implied[int(j)] = implied.get(int(j), 0) + 1
         else:
             kept = np.vstack([kept, left / rest])
-    redundant = [{"joint": name, "equations": count} for name, count in implied.items()]
-    return {"degrees_of_freedom": 6 * moving - len(kept), "redundant": redundant}
+    return len(kept), implied
 
 
 def loose_bodies(simulation: Simulation) -> list[str]:

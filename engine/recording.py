@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accuracy import add_accuracy, choose
+from cardan.engine.build.options import with_options
 from cardan.engine.build.rotations import turn_all
+from cardan.engine.overview import add_reactions
 from cardan.engine.queries import EVENT_DTYPE, EVENT_KINDS
 from cardan.engine.reports import (
     ENERGIES,
@@ -268,12 +271,18 @@ def run(
     """Simulate a scene to its end, or until it fails or `should_stop` returns True.
 
     progress(step, total) and should_stop() are called about ten times per second of work.
+    With `simulation.accuracy` trial runs come first, during which the step is 0.
     Returns the recording and the summary. Raises SceneError.
     """
-    recording, summary = recorded(
-        Simulation(scene), keep=True, progress=progress, should_stop=should_stop
-    )
+    chosen = None
+    if scene.simulation.accuracy is not None:
+        chosen = choose(scene, (lambda _: progress(0, 1)) if progress else None, should_stop)
+    simulation = Simulation(with_options(scene) if chosen is None else chosen.scene)
+    recording, summary = recorded(simulation, keep=True, progress=progress, should_stop=should_stop)
     assert recording is not None
+    add_reactions(summary, simulation)
+    if chosen is not None:
+        add_accuracy(summary, scene, chosen.found)
     return recording, summary
 
 

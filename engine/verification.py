@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,21 @@ def largest(difference: Array) -> Array:
     return np.nan_to_num(flat.max(axis=1, initial=0.0), nan=math.inf)
 
 
+@overload
+def verify(
+    scene: Scene,
+    tolerance: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    should_stop: None = None,
+) -> dict[str, Any]: ...
+@overload
+def verify(
+    scene: Scene,
+    tolerance: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    *,
+    should_stop: Callable[[], bool],
+) -> dict[str, Any] | None: ...
 def verify(
     scene: Scene,
     tolerance: float | None = None,

@@ -82,6 +82,15 @@ class SleepingOptions(Base):
     """How long all bodies of an island must be at rest before it falls asleep [s]."""
 
 
+class AccuracyOptions(Base):
+    """How exact a run shall be, instead of how long its step."""
+
+    position: Positive
+    """Largest error of a position at any time, ends of long bodies included [m]."""
+    max_steps: Annotated[Count, Field(le=20_000_000)] = 1_000_000
+    """Largest number of steps of all trial runs together."""
+
+
 class SimulationOptions(Base):
     """Time, formulation and numerical method."""
 
@@ -117,6 +126,10 @@ class SimulationOptions(Base):
     answer depends on the step. Costs seven times the steps; live sessions do not verify."""
     verify_tolerance: Positive = 0.01
     """Share of the scene's size within which answers of different steps count as the same [-]."""
+    accuracy: AccuracyOptions | None = None
+    """An error that shall not be exceeded: trial runs choose formulation and integrator, unless the
+    scene names them, and the step; `dt` is the longest step and the grid of the recording. The
+    summary says what was chosen, why, and the error reached. Live sessions refuse it."""
     seed: Annotated[Integer, Field(ge=0)] = 0
     """Not used, as a simulation makes no random choices; written to recordings as metadata."""
     solver: SolverOptions = SolverOptions()

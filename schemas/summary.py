@@ -72,6 +72,16 @@ class BrokenJoint(Open):
     """Its reaction then [N], of a gear [N m]."""
 
 
+class UndeterminedReaction(Open):
+    """A joint whose reaction the laws of rigid bodies do not determine: it is part of a loop with
+    more equations than it needs, and the force and torque in the results are one choice of many."""
+
+    joint: str
+    """Its name."""
+    equations: int
+    """How many of its equations the joints before it imply."""
+
+
 class JointSummary(Open):
     """Largest errors of the joints, and which of them broke."""
 
@@ -81,6 +91,9 @@ class JointSummary(Open):
     """[rad]."""
     broken: list[BrokenJoint] = Field(default_factory=list)
     """Joints that broke, in the order of the scene."""
+    not_unique: list[UndeterminedReaction] = Field(default_factory=list)
+    """Joints whose reactions are not unique at the start, in the order of the scene; of loops with
+    at most 300 equations. Reactions of all others are those that the laws of mechanics ask for."""
 
 
 class IgnoredOverlap(Open):
@@ -138,7 +151,8 @@ class Finding(Open):
 
     quantity: str
     """`initial_overlap`, `joint_error`, `energy_growth`, `energy_drift`, `travel_per_step`,
-    `turn_per_step`, `penetration`, `step_error`, `simultaneous_impacts` or `step_dependence`."""
+    `turn_per_step`, `penetration`, `step_error`, `simultaneous_impacts`, `step_dependence` or
+    `accuracy`."""
     value: float
     """The worst one of the run, by share of its limit [`unit`]."""
     limit: float
@@ -204,6 +218,39 @@ class Verification(Open):
     """The body that depends on the step most."""
 
 
+class Accuracy(Open):
+    """What `simulation.accuracy` led to: how the run was done, and the error that it has."""
+
+    asked: float
+    """Error of positions that was asked for [m]."""
+    position_error: float | None
+    """Estimated error of positions, ends of long bodies included; none: no two trials came to the
+    end [m]."""
+    reached: bool
+    """Whether it is within what was asked for; if not, the verdict is `suspect`."""
+    formulation: str
+    """`maximal` or `reduced`."""
+    integrator: str
+    """As in `simulation.integrator`."""
+    integrator_tolerance: float | None
+    """Local error of `dop853` and `radau`; none: of another integrator [-]."""
+    dt: float
+    """Step [s]; of `dop853` and `radau` the grid of the recording."""
+    order: float | None
+    """Observed order of convergence; none: fewer than three steps were tried, or the differences
+    mean nothing [-]."""
+    runs: int
+    """Trial runs."""
+    trial_steps: int
+    """Steps of all trial runs together."""
+    size: float
+    """Size of the scene: the diagonal of all ways of its bodies, at least the longest body [m]."""
+    worst: str | None
+    """The body that errs most."""
+    reasons: list[str]
+    """Why it was chosen, in sentences."""
+
+
 class Summary(Open):
     """The summary of a run."""
 
@@ -239,5 +286,7 @@ class Summary(Open):
     """How far the answer depends on the step, with `simulation.verify`."""
     measures: dict[str, list[Measured]] | None = None
     """Of an evaluation of a study: `objective` (for data every residual) and `constraints`."""
+    accuracy: Accuracy | None = None
+    """How the run was done to reach `simulation.accuracy`."""
     warnings: list[str] = Field(default_factory=list)
     """What the user should know: the findings in words, and notes."""

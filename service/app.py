@@ -41,6 +41,7 @@ from cardan.service.api.quotas import Quotas
 from cardan.service.api.resource_route import operation_id
 from cardan.service.api.tickets import Tickets
 from cardan.service.openapi import openapi_document
+from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
 from cardan.service.sessions import SessionOptions, Sessions
@@ -53,8 +54,8 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The service with the page, not yet started."""
+def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
+    """The service with the page, not yet started; `kernels` may still be compiled by the caller."""
     app = FastAPI(
         title="Cardan",
         version=__version__,
@@ -65,7 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
     )
-    app.state.settings = settings
+    app.state.settings, app.state.kernels = settings, kernels or Kernels()
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     problems.install(app)
     # the last one added sees a request first
@@ -101,6 +102,7 @@ def create_app(settings: Settings) -> FastAPI:
         tickets,
     ):
         app.include_router(part.router, prefix="/v1")
+    page.mount_manual(app)
     folder = page.page_folder()
     if folder is not None:
         page.mount_page(app, folder)
@@ -116,8 +118,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         history_bytes=settings.session_history_bytes,
         worker_memory_bytes=settings.worker_memory_bytes,
     )
-    live = Sessions(settings.data / "sessions", options)
-    launcher = WorkerLauncher()
+    kernels: Kernels = app.state.kernels
+    live = Sessions(settings.data / "sessions", options, kernels)
+    launcher = WorkerLauncher(kernels=kernels)
     services = Services(settings, launcher)
     app.state.services = services
     app.state.sessions = live
@@ -129,5 +132,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         yield {}
     finally:
         watching.cancel()
+        # whoever waits for kernels need not wait any longer
+        kernels.finish(ready=False)
         await live.close()
         await run_sync(services.close)

@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +28,9 @@ TYPES = {
     ".wasm": "application/wasm",
     ".woff2": "font/woff2",
     ".txt": "text/plain; charset=utf-8",
+    ".ipynb": "application/x-ipynb+json",
 }
-COMPRESSED = frozenset({".html", ".js", ".mjs", ".css", ".json", ".map", ".svg", ".txt"})
+COMPRESSED = frozenset({".html", ".js", ".mjs", ".css", ".json", ".map", ".svg", ".txt", ".ipynb"})
 HIDDEN = frozenset({"node_modules"})
 PREFIX = "assets/"
 # what a page of HTML loads by a relative address, and what its import map names
@@ -61,9 +62,10 @@ class Asset:
 class Assets:
     """The files below a folder. What changes on disk is read again."""
 
-    def __init__(self, folder: Path) -> None:
-        """Nothing is read before it is asked for."""
+    def __init__(self, folder: Path, *, versioned: bool = True) -> None:
+        """Nothing is read before it is asked for; not `versioned`: files are sent as they are."""
         self._folder = folder.resolve()
+        self._versioned = versioned
         self._known: dict[str, tuple[object, Asset]] = {}
         self._stamps: dict[Path, Stamp] = {}
         self._version = ""
@@ -82,21 +84,27 @@ class Assets:
     def find(self, path: str) -> Asset | None:
         """The file at a path, with or without `assets/VERSION/` before it."""
         asked, wanted = "", path
-        if path.startswith(PREFIX):
+        if self._versioned and path.startswith(PREFIX):
             asked, _, wanted = path.removeprefix(PREFIX).partition("/")
         file = self._inside(wanted)
         if file is None:
             return None
         stamp = _stamp(file)
+        if not self._versioned:
+            return self._remembered(wanted, (stamp,), lambda: _asset(file, file.read_bytes()))
         # only HTML needs the version of now; other files are as they were in the last one, or not
         names_others = file.suffix == ".html"
         version = self.version() if names_others or not self._version else self._version
         lasting = not names_others and asked == version and self._stamps.get(file) == stamp
         key = (stamp, version if names_others else "", lasting)
+        inside = file.relative_to(self._folder)
+        return self._remembered(wanted, key, lambda: _read(file, inside, version, lasting=lasting))
+
+    def _remembered(self, wanted: str, key: object, read: Callable[[], Asset]) -> Asset:
+        """What was read of this file under this key, or what is read now."""
         known = self._known.get(wanted)
         if known is None or known[0] != key:
-            inside = file.relative_to(self._folder)
-            known = self._known[wanted] = (key, _read(file, inside, version, lasting=lasting))
+            known = self._known[wanted] = (key, read())
         return known[1]
 
     def _files(self) -> Iterator[Path]:
@@ -131,6 +139,11 @@ def _read(file: Path, inside: Path, version: str, *, lasting: bool) -> Asset:
         data = without_comments(data.decode()).encode()
     if suffix == ".html":
         data = with_version(data.decode(), version).encode()
+    return _asset(file, data, lasting=lasting)
+
+
+def _asset(file: Path, data: bytes, *, lasting: bool = False) -> Asset:
+    suffix = file.suffix.lower()
     gzipped = gzip.compress(data, 9, mtime=0) if suffix in COMPRESSED else None
     if gzipped is not None and len(gzipped) > 0.9 * len(data):
         gzipped = None

@@ -1,4 +1,4 @@
-"""The page: files of `web/` with the types, caching and policy a browser needs."""
+"""The page and the manual: files with the types, caching and policy a browser needs."""
 
 import base64
 import hashlib
@@ -46,6 +46,28 @@ def mount_page(app: FastAPI, folder: Path) -> None:
     )
 
 
+def mount_manual(app: FastAPI) -> None:
+    """Serve the manual at `/manual/`, where it was built."""
+    folder = Path(str(files("cardan") / "manual"))
+    assets = Assets(folder, versioned=False)
+
+    async def manual(path: str, request: Request) -> Response:
+        if not (folder / "index.html").is_file():
+            raise ProblemError(
+                404,
+                "manual_not_built",
+                "There is no manual here. `make manual` builds it in a checkout of Cardan, for "
+                "the service that runs from there, and for the wheels and images made of it.",
+            )
+        return serve_file(assets, path or "index.html", request, "manual/")
+
+    async def start() -> Response:
+        return RedirectResponse("/manual/", 308)
+
+    for path, route in (("/manual/{path:path}", manual), ("/manual", start)):
+        app.add_api_route(path, route, methods=["GET", "HEAD"], include_in_schema=False)
+
+
 def keep_key(request: Request, keys: Collection[Key]) -> Response:
     """Answer `/?key=KEY`: set a cookie that the key made, and take the key out of the address.
 
@@ -68,14 +90,14 @@ def keep_key(request: Request, keys: Collection[Key]) -> Response:
     return response
 
 
-def serve_file(assets: Assets, path: str, request: Request) -> Response:
-    """One file of the page, compressed where the browser takes it. Raises ProblemError 404.
+def serve_file(assets: Assets, path: str, request: Request, below: str = "") -> Response:
+    """One file below an address, compressed where the browser takes it. Raises ProblemError 404.
 
     Below `assets/VERSION/` a browser keeps it for good; elsewhere it asks each time and gets 304.
     """
     asset = assets.find(path)
     if asset is None:
-        raise ProblemError(404, "not_found", f"There is no /{path} here.")
+        raise ProblemError(404, "not_found", f"There is no /{below}{path} here.")
     data, mark = asset.data, ""
     headers = {"Cache-Control": FOREVER if asset.lasting else "no-cache"}
     if asset.gzipped is not None:

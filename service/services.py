@@ -82,14 +82,7 @@ class Services:
             settings.download_bytes,
             settings.kept_download_bytes,
         )
-        self.studies = Studies(
-            StudyRows(self._engine),
-            self.catalog,
-            self.queue,
-            self.admission,
-            self.compute,
-            lambda: self.free_bytes >= settings.min_free_bytes,
-        )
+        self.studies = self._studies()
         keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
         self.retention = Retention(
             self.queue,
@@ -121,6 +114,16 @@ class Services:
         self.studies.stop()
         self._engine.dispose()
         self._lock.close()
+
+    def _studies(self) -> Studies:
+        return Studies(
+            StudyRows(self._engine),
+            self.catalog,
+            self.queue,
+            self.admission,
+            self.compute,
+            lambda: self.free_bytes >= self.settings.min_free_bytes,
+        )
 
     def _changed(self, key: str) -> None:
         """A run, a batch or a study has changed."""

@@ -52,6 +52,12 @@ async function readProblem(response) {
   return { title: `${response.status} ${response.statusText}`, status: response.status, detail: text.slice(0, 300) };
 }
 
+/** Whether runs can start; while they cannot, the problem says how far the service is. @returns {Promise<import("./types.js").Readiness>} */
+export async function getReadiness() {
+  const answer = await fetch("/readyz");
+  return answer.json();
+}
+
 /** @returns {Promise<Example[]>} */
 export async function listExamples() {
   return (await (await request("GET", "/examples")).json()).items;

@@ -11,7 +11,7 @@ const GROUPS = [
   ["Pendulums and linkages", { "double-pendulum": "Double pendulum", "pendulum-wave": "Pendulum wave", "slider-crank": "Crank drives a piston", "gear-train": "Gears, a rack and a screw", "cardan-joint": "Cardan joint" }],
   ["Spinning", { "heavy-top": "Fast top", "spinning-handle": "Handle that flips in space" }],
   ["Contact and friction", { incline: "Does the block slide?", "rolling-race": "Rolling race", "bowling-ball": "Bowling ball grips", "box-tower": "Ten boxes stand", "bouncing-balls": "Bouncing balls", "newtons-cradle": "Newton’s cradle" }],
-  ["Machines and figures", { "wheeled-cart": "Cart on four wheels", ragdoll: "Rag doll", pile: "Two hundred bodies", terrain: "Solids on a landscape" }],
+  ["Machines and figures", { bicycle: "Bicycle that rights itself", "wheeled-cart": "Cart on four wheels", ragdoll: "Rag doll", pile: "Two hundred bodies", terrain: "Solids on a landscape" }],
 ];
 
 /** @param {Example} example @returns {string} */

@@ -24,6 +24,7 @@ import { showProblem } from "./messages.js";
 import { Motors } from "./motors.js";
 import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
+import { Pose } from "./pose.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
 import { SceneDialog } from "./scene_dialog.js";
@@ -49,6 +50,7 @@ export class Page {
     this.inspector = new Inspector((key) => this.charts.toggle(key));
     this.happenings = new Happenings((step, text) => this.transport.addEvent(step, "break", text));
     this.motors = new Motors((joint, axis, target) => this.session?.command("set_motor", { joint, axis, target }));
+    this.pose = new Pose(() => this.session);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
@@ -110,6 +112,15 @@ export class Page {
     if (name) this.openScene(name, name);
   }
 
+  /** An example that comes as soon as the service can start it: as it starts, without time. @param {string} example */
+  async showComing(example) {
+    const scene = await api.getExample(example).catch(() => null);
+    if (!scene || this.session) return;
+    this.view.open(scene);
+    this.outline.open(scene);
+    byId("scene-name", HTMLElement).textContent = scene.name || example;
+  }
+
   /** @param {Session | StoredRun} session @param {string | null} example */
   async show(session, example) {
     const { scene } = session;
@@ -122,6 +133,7 @@ export class Page {
     this.outline.mark(null);
     this.inspector.open(scene);
     this.motors.open(session.stored ? { ...scene, joints: [] } : scene);
+    this.pose.open(scene, session.stored);
     this.happenings.open(scene);
     this.charts.open(scene);
     this.transport.open(session);
@@ -207,13 +219,14 @@ export class Page {
     const plotted = this.charts.needs;
     session.setNeeds({
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
-      joints: this.motors.rows.length > 0 || this.selection?.kind === "joint" || plotted.joints,
+      joints: this.motors.rows.length > 0 || this.pose.needs || this.selection?.kind === "joint" || plotted.joints,
     });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
     this.comparison.update(drawn.time);
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
     this.motors.update(session.numbers, drawn.time);
+    this.pose.update();
     this.happenings.update();
     this.charts.update(now, drawn.time);
   }

@@ -11,6 +11,7 @@ import { keepScene, keptScene, keptSessions } from "./kept.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
 import { applyMoment, readMoment } from "./moment.js";
 import { Session } from "./session.js";
+import { Waiting, isNotReady } from "./waiting.js";
 
 const FIRST_EXAMPLES = ["wheeled-cart", "double-pendulum"];
 const OWN = "cardan.session"; // id of the session of an example that this tab made
@@ -23,6 +24,7 @@ export class Opening {
   constructor(page) {
     this.page = page;
     this.busy = false;
+    this.waiting = new Waiting();
     /** @type {Example[]} */
     this.examples = [];
     window.addEventListener("popstate", () => this.follow());
@@ -162,7 +164,7 @@ export class Opening {
     clearMessages();
     this.page.gallery?.mark(example);
     try {
-      const info = await this.create(scene);
+      const info = await this.create(scene, example);
       const own = sessionStorage.getItem(OWN);
       const viewer = this.page.session?.stream.clientId ?? "";
       await this.show(info, example, way);
@@ -179,8 +181,24 @@ export class Opening {
     }
   }
 
+  /**
+   * A session, as soon as the service can start one: until then it says how far it is.
+   * @param {unknown} scene @param {string | null} example @returns {Promise<SessionInfo>}
+   */
+  async create(scene, example) {
+    const what = example ? `“${example}” starts` : "The scene starts";
+    for (;;) {
+      try {
+        return await this.waiting.through(this.createNow(scene), what, () => example && this.page.showComing(example));
+      } catch (error) {
+        if (!isNotReady(error)) throw error;
+        await this.waiting.untilReady(what);
+      }
+    }
+  }
+
   /** @param {unknown} scene @returns {Promise<SessionInfo>} */
-  async create(scene) {
+  async createNow(scene) {
     try {
       return await api.createSession(scene, { paused: false });
     } catch (error) {
@@ -198,7 +216,10 @@ export class Opening {
     setAddress({ ...(example ? { scene: example } : {}), session: info.id }, { push });
     keepScene({ id: info.id, scene, example });
     const session = new Session(info, scene);
-    await this.page.show(session, example);
+    const shown = this.page.show(session, example);
+    // a session that was kept opens with the service
+    this.waiting.through(session.opened, "The session goes on");
+    await shown;
     await this.page.comparison.open(info.forked_from ?? null);
     if (note) showNote(note, { stays: true });
   }

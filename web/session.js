@@ -61,10 +61,16 @@ export class Session extends Emitter {
     /** the last step that was sought: what is in the view may be an older one, whose successor is on its way */
     this.sought = { step: 0, exact: false };
     this.welcomed = false;
+    /** @type {() => void} */
+    this.tellOpened = () => {};
+    /** @type {Promise<void>} the stream has welcomed the page, or this session is shown no longer */
+    this.opened = new Promise((resolve) => { this.tellOpened = resolve; });
     this.seeking = false;
     this.viewers = 1;
     /** the step at which this page came: what happened before is of the past */
     this.joined = info.step;
+    /** how often the stream has said what state the run is in: an answer that was asked for before knows less */
+    this.stateTold = 0;
     /** @type {Failure | null} */
     this.failure = null;
     /** ms, smoothed, to the server and back */
@@ -99,6 +105,7 @@ export class Session extends Emitter {
     this.setState(welcome.state);
     this.setFailure(welcome.failure);
     this.welcomed = true;
+    this.tellOpened();
     if (this.mode !== "history") return;
     const { step, exact } = this.sought;
     this.seek(step, exact);
@@ -163,6 +170,7 @@ export class Session extends Emitter {
 
   /** @param {string} state */
   setState(state) {
+    this.stateTold += 1;
     if (state === this.state) return;
     this.state = state;
     if (state !== "failed") this.failure = null;
@@ -272,15 +280,18 @@ export class Session extends Emitter {
   /** How far away the server is, who else looks on; in the history also the live edge, which moves on unseen. */
   async poll() {
     if (document.hidden) return;
+    const { stateTold } = this;
     const info = await api.getSession(this.id).catch(() => null);
     if (!info) return;
     const took = api.roundTrip(this.id);
     if (took !== null) this.latency = Number.isNaN(this.latency) ? took : 0.7 * this.latency + 0.3 * took;
     this.viewers = info.viewers ?? 1;
-    if (this.mode === "live" || info.epoch !== this.epoch) return;
+    if (info.epoch !== this.epoch) return;
+    // whatever was lost on the way, the state is right again; an answer older than what the stream said is none
+    if (this.welcomed && stateTold === this.stateTold) this.setState(info.state);
+    if (this.mode === "live") return;
     this.edge = { step: info.step, time: info.time };
     this.history.to = info.step;
-    this.setState(info.state);
   }
 
   /** @param {number} [most] about how many @returns {Promise<Frame[]>} of the history, thinned */
@@ -295,6 +306,7 @@ export class Session extends Emitter {
 
   close() {
     clearInterval(this.pollTimer);
+    this.tellOpened();
     this.stream.close();
   }
 }

@@ -71,6 +71,7 @@
  * @property {Limits | null} [limits]
  * @property {Limits | null} [limits2]
  * @property {Limits | null} [limits3]
+ * @property {{position?: number | number[], velocity?: number | number[]}} [initial]
  * @property {number} [ratio]         of gear and rack
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
@@ -164,6 +165,11 @@
  * @typedef {object} Verification     what was asked of the engine and what it reached
  * @property {string} engine
  * @property {VerificationSection[]} sections
+ *
+ * @typedef {object} Readiness        of the service; `status` is "ready", or 503
+ * @property {"ready" | number} status
+ * @property {Record<string, boolean>} [checks]
+ * @property {{done: number, total: number, what: string}} [kernels]
  *
  * @typedef {object} Fault            one entry of `errors` of a problem document
  * @property {string} pointer

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +69,11 @@ def _compiled(found: list[Peer], missing: list[str]) -> None:
         if target is None:
             missing.append(f"{name} (g++ and {package})")
         else:
-            found.append(Peer(name, floats, True, lambda s, out, t=target: [t, s, out]))
+            found.append(Peer(name, floats, True, partial(_built, target)))
+
+
+def _built(target: str, scene: str, out: str) -> Command:
+    return [target, scene, out]
 
 
 def _scripted(found: list[Peer], missing: list[str]) -> None:

@@ -47,14 +47,16 @@ def segments(p: Floats, u: Floats, q: Floats, v: Floats) -> Floats:
     for _ in range(4):
         t = np.clip(np.where(e > 0, (b * s + f) / np.where(e > 0, e, 1), 0.0), -1, 1)
         s = np.clip(np.where(a > 0, (b * t - c) / np.where(a > 0, a, 1), 0.0), -1, 1)
-    return np.linalg.norm(d + s[:, None] * u - t[:, None] * v, axis=1)
+    distance: Floats = np.linalg.norm(d + s[:, None] * u - t[:, None] * v, axis=1)
+    return distance
 
 
 def from_box(x: Floats, half: Floats) -> Floats:
     """Signed distance of points in box axes from boxes."""
     d = np.abs(x) - half
     outside = np.linalg.norm(np.maximum(d, 0.0), axis=1)
-    return np.where(d.max(1) > 0.0, outside, d.max(1))
+    distance: Floats = np.where(d.max(1) > 0.0, outside, d.max(1))
+    return distance
 
 
 def along_box(box: Solids, p: Floats, u: Floats) -> Floats:

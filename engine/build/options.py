@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.reduced import check_reduced
@@ -40,6 +41,12 @@ CONES = {"cone": FRICTION_CONE, "box": FRICTION_BOX, "polyhedral": FRICTION_POLY
 LIMITED = {"pivoting": ("box",), "lemke": ("box", "polyhedral"), "apgd": ("cone",)}
 
 
+def with_options(scene: Scene, **options: Any) -> Scene:
+    """The scene with other options of the simulation, to be stepped by them: without `accuracy`."""
+    stepped = scene.simulation.model_copy(update={"accuracy": None, **options})
+    return scene.model_copy(update={"simulation": stepped})
+
+
 def automatic_margin(smallest: float) -> float:
     """Default contact margin [m]: 2 % of the smallest moving shape, between 0.1 mm and 2 cm."""
     if not math.isfinite(smallest):
@@ -50,6 +57,14 @@ def automatic_margin(smallest: float) -> float:
 def check_options(scene: Scene, faults: Faults) -> None:
     """Add faults for unsupported options."""
     simulation = scene.simulation
+    if simulation.accuracy is not None:
+        faults.add(
+            "/simulation/accuracy",
+            "needs_whole_run",
+            "`accuracy` is reached by trial runs from start to end; a live session and a "
+            "`Simulation` that is advanced by hand have none.",
+            "Give `dt` instead, or run the scene as a whole.",
+        )
     if simulation.formulation == "reduced":
         check_reduced(scene, faults)
     elif simulation.integrator != "semi_implicit_euler":

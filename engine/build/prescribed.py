@@ -1,4 +1,7 @@
-"""Motions of kinematic bodies over time: samples to cubic pieces."""
+"""Motions of kinematic bodies over time: samples to cubic pieces.
+
+SciPy's splines are slow to load, so each function imports what it needs.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation, RotationSpline
 
 from cardan.engine.build.faults import Faults
 from cardan.engine.world.model import PrescribedMotion
@@ -26,6 +27,8 @@ def no_motion() -> PrescribedMotion:
 
 def position_pieces(times: Array, positions: Array, cubic: bool) -> Array:
     """(k, 4, 3): coefficients p0 ... p3 of each interval, then of rest at the last sample."""
+    from scipy.interpolate import CubicSpline
+
     n = len(times)
     out = np.zeros((n, 4, 3))
     out[:, 0] = positions
@@ -38,6 +41,8 @@ def position_pieces(times: Array, positions: Array, cubic: bool) -> Array:
 
 def turning_pieces(times: Array, orientations: Array, cubic: bool) -> Array:
     """(k, 3, 3): coefficients d1 ... d3 of each interval, then of rest at the last sample."""
+    from scipy.spatial.transform import Rotation, RotationSpline
+
     n = len(times)
     out = np.zeros((n, 3, 3))
     if n == 1:
@@ -62,6 +67,8 @@ def joined(bodies: list[int], parts: list[tuple[Array, Array, Array, Array]]) ->
 
 def start_of(motion: PrescribedMotion, m: int) -> tuple[Array, Array, Array, Array]:
     """p, q, v, w of motion m at t = 0, W; the velocity is that just after it."""
+    from scipy.spatial.transform import Rotation
+
     pieces = slice(int(motion.start[m]), int(motion.start[m + 1]))
     times = motion.time[pieces]
     k = int(np.searchsorted(times, 0.0, side="right")) - 1

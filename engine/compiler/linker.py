@@ -9,6 +9,7 @@ is optimised as one module, and goes to the cache as machine code (decision 0005
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -243,10 +244,16 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         Defined.count += 1
         super().__init__(py_func, targetoptions=options, pipeline_class=EntryCompiler)
         self._cache = EntryStore(py_func)
-        inner = dict(options, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-        self.part = CPUDispatcher(py_func, targetoptions=inner, pipeline_class=PartCompiler)
-        if is_of_a_module(py_func.__module__, py_func.__qualname__):
-            self.part._cache = PartStore(py_func, kept_part)
+
+    @functools.cached_property
+    def part(self) -> CPUDispatcher:
+        """What other kernels call; a start that finds its entries kept never asks for it."""
+        function = self.py_func
+        inner = dict(self.targetoptions, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        part = CPUDispatcher(function, targetoptions=inner, pipeline_class=PartCompiler)
+        if is_of_a_module(function.__module__, function.__qualname__):
+            part._cache = PartStore(function, kept_part)
+        return part
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Typing of a call from another kernel; constants do not make kernels of their own."""

@@ -27,6 +27,9 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 
 # [rad per step] Bodies that turn less stand; for bodies that turn more the quadratic says nothing.
 LEAST_TURN, MOST_TURN = 1e-6, 0.5
+# A contact that approaches faster than this multiple of the change that curvature makes in a step
+# is being struck: an impact that begins in one step may end in the next.
+STRUCK = 10.0
 # With more contacts most are swept.
 MOST_CONTACTS = 200
 
@@ -113,7 +116,8 @@ def follow_contact(world: World, c: int, jointed: bool) -> None:
     A depth is removed at most as fast as curvature makes it: what is deeper (overlaps at the start)
     is left to stabilisation, whose error is the gap in the next middle. Bodies on joints are put in
     place after the step, so their depth is left to stabilisation altogether. Sweeping solvers take
-    all of it back: they do not solve exactly enough for it.
+    all of it back: they do not solve exactly enough for it. A contact that is being struck keeps
+    the bias of an impact, and the loss is booked as one.
 
     Writes  rows.bias, error, sweep_bias_delta, smooth
     """
@@ -124,6 +128,9 @@ def follow_contact(world: World, c: int, jointed: bool) -> None:
     normal, along1, along2 = contact_acceleration(world, c, (n, t1, cross(n, t1)))
     bend, gap = 0.5 * h * normal, contacts.gap[c]
     if normal == 0.0 and along1 == 0.0 and along2 == 0.0:
+        return
+    most = STRUCK * h * norm((normal, along1, along2))
+    if row_speed(rows, row, world.state) < -most:
         return
     push = rows.bias[row]
     if not jointed:

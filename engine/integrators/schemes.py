@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, Radau
 
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
 from cardan.engine.world.options import Integrator, StepOptions
@@ -141,6 +140,8 @@ def stepper(options: StepOptions) -> Callable[[Field, float, Array, float], Arra
         return rk4
     if options.integrator == Integrator.IMPLICIT_MIDPOINT:
         return implicit_midpoint
+    from scipy.integrate import DOP853, Radau  # slow to load, and rarely needed
+
     method = DOP853 if options.integrator == Integrator.DOP853 else Radau
     return adaptive(method, options.integrator_tolerance)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.options import with_options
 from cardan.engine.build.placement import exponential, logarithm
 from cardan.engine.build.rotations import inverse, product
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
@@ -93,7 +94,9 @@ class SmoothModel:
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
         self.held_places = self._places_of_held()
         self.length = self._length()
-        touching = can_touch(Simulation(scene).model.shapes, len(self.model.bodies.kind))
+        touching = can_touch(
+            Simulation(with_options(scene)).model.shapes, len(self.model.bodies.kind)
+        )
         if touching.any():
             self.left_out.append("contacts")
 

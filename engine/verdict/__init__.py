@@ -9,7 +9,7 @@ from cardan.engine.verdict.findings import (
     verdict,
 )
 from cardan.engine.verdict.sentences import sentence
-from cardan.engine.verdict.verified import verdict_with
+from cardan.engine.verdict.verified import verdict_for, verdict_with
 
 __all__ = [
     "Names",
@@ -19,5 +19,6 @@ __all__ = [
     "ignored_pairs",
     "sentence",
     "verdict",
+    "verdict_for",
     "verdict_with",
 ]

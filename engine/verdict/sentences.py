@@ -25,6 +25,8 @@ SENTENCES = {
     "depends on the law of restitution.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "
     "of it, body '{worst}' is elsewhere by {value:.3g} m at the end (limit {limit:.3g} m).",
+    "accuracy": "The error of positions is estimated as {value:.3g} m, of body '{worst}'; "
+    "{limit:.3g} m was asked for.",
     "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
     "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
 }

@@ -25,6 +25,42 @@ def verdict_with(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[s
     return {"status": status, "findings": kept}
 
 
+def verdict_for(verdict: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict with a tolerance (the keys of schemas.summary.Accuracy) taken into account.
+
+    One that trial runs reached withdraws what was only estimated of the step; one that they did
+    not reach is a finding.
+    """
+    kept = list(verdict["findings"])
+    if found["reached"]:
+        kept = [one for one in kept if one["quantity"] not in ESTIMATES]
+    else:
+        kept.append(missed_accuracy(found))
+    status = verdict["status"]
+    if status != "wrong":
+        status = "suspect" if kept else "trusted"
+    return {"status": status, "findings": kept}
+
+
+def missed_accuracy(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The finding of a run that does not reach the tolerance that was asked for."""
+    error = found["position_error"]
+    return {
+        "quantity": "accuracy",
+        "value": found["size"] if error is None else error,
+        "limit": found["asked"],
+        "unit": "m",
+        "body": found["worst"],
+        "other_body": None,
+        "joint": None,
+        "worst": found["worst"],
+        "first_time": 0.0,
+        "first_step": 0,
+        "change": "Allow more `simulation.accuracy.max_steps`, or a larger `position`; in chaotic "
+        "motion no step is small enough.",
+    }
+
+
 def step_dependence(found: Mapping[str, Any]) -> dict[str, Any]:
     """The finding of a run whose answer depends on the step."""
     error = found["final_error"]

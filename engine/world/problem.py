@@ -94,7 +94,7 @@ class Dense(NamedTuple):
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
-    vectors: NDArray  # (16, cap) -  scratch of any unit
+    vectors: NDArray  # (17, cap) -  scratch of any unit
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  of Lemke's method; t = 0 if it is not used
     basis: NDArray  # (4, t + 1) int64

@@ -13,6 +13,7 @@ def option_faults(parts: Parts) -> Iterator[Fault]:
     """Yield what is wrong with the options of the run, the record and the material pairs."""
     if parts.simulation is not None:
         yield from _simulation_faults(parts.simulation)
+        yield from _accuracy_faults(parts.simulation)
     if parts.record is not None:
         yield from _record_faults(parts)
     seen: dict[frozenset[str], int] = {}
@@ -47,6 +48,17 @@ def _simulation_faults(options: SimulationOptions) -> Iterator[Fault]:
             f"'{options.formulation}'.",
             options.integrator,
             'Set "formulation": "reduced", or take another integrator.',
+        )
+
+
+def _accuracy_faults(options: SimulationOptions) -> Iterator[Fault]:
+    if options.accuracy is not None and options.verify:
+        yield fault(
+            ["simulation", "verify"],
+            "not_allowed",
+            "`accuracy` compares runs with smaller steps already.",
+            True,
+            "Keep one of `accuracy` and `verify`.",
         )
 
 

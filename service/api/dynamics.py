@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
+from pydantic import BaseModel
 
 from cardan.schemas import dynamics as d
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
@@ -18,7 +19,7 @@ router = APIRouter(
 )
 
 # answer and description of each address
-ANSWERS: dict[str, tuple[type, str]] = {
+ANSWERS: dict[str, tuple[type[BaseModel], str]] = {
     "model": (
         d.DynamicsModelAnswer,
         "Names, order and kinds of the coordinates of a scene, and its start.",

@@ -1,6 +1,7 @@
 """Liveness, readiness, limits and versions of the service."""
 
 import functools
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
@@ -10,6 +11,7 @@ from cardan import __version__
 from cardan.schemas.dynamics import MAX_NUMBERS, MAX_STATES
 from cardan.service.api.dependencies import PROBLEMS, TheServices, TheSettings, refuse_unknown_query
 from cardan.service.api.problems import ProblemError
+from cardan.service.processes.kernels import Kernels
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.recordings.tables import TABLES
 
@@ -36,8 +38,10 @@ async def healthz(services: TheServices) -> dict[str, str]:
 
 @probes.get("/readyz")
 def readyz(request: Request, services: TheServices) -> dict[str, Any]:
-    """200 when runs can start: workers, fork server, queue and disk space are available."""
+    """200 when runs can start: there are kernels, workers, a fork server, the queue, disk space."""
+    kernels: Kernels = request.app.state.kernels
     checks = {
+        "kernels": kernels.ready,
         "workers": services.dispatcher.ready,
         "fork_server": services.dispatcher.fork_server,
         "sessions": bool(request.app.state.sessions.ready),
@@ -52,6 +56,7 @@ def readyz(request: Request, services: TheServices) -> dict[str, Any]:
             f"Not ready yet: {', '.join(missing)}.",
             headers={"Retry-After": "1"},
             checks=checks,
+            kernels=asdict(kernels.compiled),
         )
     return {"status": "ready", "checks": checks}
 

@@ -28,6 +28,8 @@ log = logging.getLogger("cardan.api")
 
 MEDIA_TYPE = "application/problem+json"
 API = "/v1/"
+# the page of the manual with a row for every code (docs/manual/problems.md)
+EXPLAINED = "/manual/problems.html"
 RETRYABLE = frozenset({408, 429, 503, 507})
 # a full disk, a quota of the system, a limit of the size of files
 FULL_FILE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -82,7 +84,7 @@ class ProblemError(Exception):
 def problem_body(problem: ProblemError, request_id: str) -> dict[str, Any]:
     """Return the JSON object of a problem."""
     return {
-        "type": f"urn:cardan:problem:{problem.code}",
+        "type": f"{EXPLAINED}#{problem.code}",
         "title": title_of(problem.status),
         "status": problem.status,
         "detail": problem.detail,

@@ -75,6 +75,8 @@ async def stream(socket: WebSocket, session_id: str) -> None:
         session = _session(socket, session_id)
         hello = await _hello(socket)
         await session.open()
+        # it may have ended while its viewer was awaited, and then nothing would ever come of it
+        _session(socket, session_id)
         viewer = Viewer(_client_id(hello), clock.monotonic)
         await _Connection(socket, session, viewer).run(hello)
     except ClosedError as closed:

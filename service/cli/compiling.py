@@ -8,6 +8,8 @@ import signal
 import time
 from collections.abc import Callable
 
+from cardan.service.processes.limits import die_with_parent
+
 Tell = Callable[[int, int, str], None]
 
 
@@ -33,6 +35,7 @@ def compile_kernels(tell: Tell) -> float:
 def _compile_rest() -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_parent()
     from cardan import engine
 
     engine.warmup(share="rest")

@@ -166,6 +166,8 @@ def _report(options: RunOptions, summary: Mapping[str, Any]) -> None:
     pairs = {"status": summary.get("status")}
     for key, words in _SHOWN.items():
         value = _at(summary, key)
+        if isinstance(value, list):
+            value = ", ".join(one["joint"] for one in value) or None
         if value is not None:
             pairs[words] = value
     if options.output is not None:
@@ -178,11 +180,16 @@ _SHOWN = {
     "verification.horizon": "independent of dt up to [s]",
     "verification.order": "observed order",
     "verification.position_error": "position error by dt [m]",
+    "accuracy.position_error": "position error [m]",
+    "accuracy.dt": "chosen dt [s]",
+    "accuracy.formulation": "chosen formulation",
+    "accuracy.integrator": "chosen integrator",
     "steps": "steps",
     "time": "simulated time [s]",
     "energy.max_relative_drift": "energy drift",
     "energy.returned.share": "returned by joints, share",
     "joints.max_position_error": "joint error [m]",
+    "joints.not_unique": "reactions not unique",
     "contacts.max_penetration": "penetration [m]",
     "solver.max_residual": "solver residual",
     "timing.total_s": "wall clock [s]",

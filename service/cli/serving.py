@@ -1,23 +1,22 @@
-"""`cardan serve`: load the kernels with progress, then serve until a signal."""
+"""`cardan serve`: serve until a signal, also while the kernels are still being compiled."""
 
 import asyncio
 import fcntl
-import multiprocessing
 import os
 import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import typer
 import uvicorn
 
 from cardan.service import logs
 from cardan.service.cli import console, kernel_note
 from cardan.service.cli.connections import timed_protocol
+from cardan.service.cli.kernel_loading import loaded_meanwhile
+from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.settings import Settings, SettingsError, forget_secrets
 
@@ -35,14 +34,25 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         console.stop(str(error))
     level = "info" if verbose else settings.log_level
     logs.set_up(level, settings.log_format)
-    if not kernel_note.is_current():
-        _load_kernels()
+    kernels = Kernels(ready=kernel_note.is_current())
+    launcher = WorkerLauncher(kernels=kernels)
+    with loaded_meanwhile(kernels, launcher.prepare):
+        server = _run(settings, kernels)
+    if server.without_kernels:
+        console.stop(
+            "The kernels could not be compiled; the messages above say why.", console.FAILED
+        )
+    if not server.started:
+        console.stop("The service could not start; the messages above say why.", console.FAILED)
+
+
+def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
+    """Serve until the end; the server, which knows how that came."""
     # the fork server loads the kernels while this process loads the service
-    WorkerLauncher().prepare()
     from cardan.service.app import create_app
 
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, kernels),
         host=settings.host,
         port=settings.port,
         ws_per_message_deflate=False,
@@ -55,12 +65,13 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
     _check_database(settings)
     server = AnnouncingServer(config)
     server.run()
-    if not server.started:
-        console.stop("The service could not start; the messages above say why.", console.FAILED)
+    return server
 
 
 class AnnouncingServer(uvicorn.Server):
-    """Prints its address once simulations and sessions can start."""
+    """Prints its address once simulations and sessions can start; ends without kernels."""
+
+    without_kernels = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the port, and announce when everything is ready."""
@@ -84,11 +95,16 @@ class AnnouncingServer(uvicorn.Server):
     async def _announce(self) -> None:
         app: Any = self.config.app
         state = app.state
-        while not (state.services.dispatcher.ready and state.sessions.ready):
-            await asyncio.sleep(0.05)
         host, port = self._address()
-        shown = f"[{host}]" if ":" in host else host
-        console.out().print(f"Cardan serves at http://{shown}:{port}/  (Ctrl+C stops it)")
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        if not state.kernels.ready:
+            console.out().print(f"The page opens at {address} and shows how far the kernels are.")
+        while not (state.services.dispatcher.ready and state.sessions.ready):
+            if state.kernels.failed:
+                self.without_kernels = self.should_exit = True
+                return
+            await asyncio.sleep(0.05)
+        console.out().print(f"Cardan serves at {address}  (Ctrl+C stops it)")
 
     def _address(self) -> tuple[str, int]:
         for server in self.servers:
@@ -96,44 +112,6 @@ class AnnouncingServer(uvicorn.Server):
                 host, port = opened.getsockname()[:2]
                 return str(host), int(port)
         return self.config.host, self.config.port
-
-
-def _load_kernels() -> None:
-    """Compile or load every kernel in a process of its own, so that this one stays small."""
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_warm, args=(theirs,))
-    process.start()
-    theirs.close()
-    mark = ""
-    with console.progress_bar("Loading kernels", lines=True) as tell:
-        try:
-            while True:
-                done, total, what, mark = ours.recv()
-                tell(done / max(total, 1), what)
-        except EOFError:
-            process.join()
-        except KeyboardInterrupt:
-            process.terminate()
-            raise typer.Exit(console.INTERRUPTED) from None
-    if process.exitcode == 0:
-        kernel_note.write(mark)
-    else:
-        console.stop(
-            "The kernels could not be compiled; the messages above say why.", console.FAILED
-        )
-
-
-def _warm(pipe: Connection) -> None:
-    # Ctrl+C belongs to the parent, which then ends this process
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from cardan.engine.compiler.cache import KEPT, PLACE, complete_folder
-    from cardan.service.cli.compiling import compile_kernels
-
-    def tell(done: int, total: int, what: str) -> None:
-        mark = (complete_folder() or KEPT.base / PLACE) / "complete"
-        pipe.send((done, total, what, str(mark)))
-
-    compile_kernels(tell)
 
 
 def _check_database(settings: Settings) -> None:

@@ -22,7 +22,7 @@ import anyio.to_thread
 from cardan.service import clock
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.processes.launcher import WorkerLauncher
+from cardan.service.processes.launcher import KernelsMissingError, WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Worker, WorkerLostError
 
@@ -206,6 +206,8 @@ class Slot:
                 raise _not_ready("no worker process is ready")
             try:
                 self.worker = self._start(left)
+            except KernelsMissingError as error:
+                raise ServiceError(ErrorCode.WARMING_UP, str(error), retry_after_s=10) from error
             except WorkerLostError as error:
                 log.error("no worker: %s", error)
                 self._closed.wait(min(pause, left))

@@ -74,7 +74,7 @@ def check(order: m.CheckOrder, limits: Limits) -> m.Checked:
 
     try:
         scene = load_scene(apply_overrides(json.loads(order.document), order.overrides), limits)
-        simulation = engine.Simulation(scene)
+        simulation = engine.Simulation(engine.with_options(scene))
     except SceneInvalid as error:
         return m.Checked([fault.model_dump() for fault in error.errors])
     except engine.SceneError as error:

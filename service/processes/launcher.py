@@ -14,6 +14,7 @@ from typing import Any
 from cardan.service import clock
 from cardan.service.processes import limits as process_limits
 from cardan.service.processes.channel import SEND_BUFFER_BYTES, Channel
+from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.starting import in_starter, start_process
 from cardan.service.processes.worker import Hello, Worker, WorkerLostError
@@ -24,24 +25,41 @@ PRELOAD = "cardan.service.preload"
 WARM_SECONDS = 600.0
 
 
+class KernelsMissingError(WorkerLostError):
+    """No process is started before the kernels are compiled."""
+
+    def __init__(self) -> None:
+        """Always the same sentence."""
+        super().__init__("The kernels are still being compiled; /readyz says how far that is.")
+
+
 class WorkerLauncher:
     """Starts workers by one method: "forkserver" where there is one, else "spawn"."""
 
-    def __init__(self, start_method: str | None = None) -> None:
-        """Choose the method; `None` takes the best one of the platform."""
+    def __init__(self, start_method: str | None = None, kernels: Kernels | None = None) -> None:
+        """Choose the method; `None` takes the best one of the platform.
+
+        No process starts before `kernels` are ready.
+        """
         if start_method is None:
             methods = multiprocessing.get_all_start_methods()
             start_method = "forkserver" if "forkserver" in methods else "spawn"
         self.start_method = start_method
+        self.kernels = kernels or Kernels()
         self._context: Any = multiprocessing.get_context(start_method)
 
     def prepare(self) -> None:
         """Start the fork server without waiting for it to load the kernels."""
-        if self.start_method == "forkserver":
+        if self.start_method == "forkserver" and self.kernels.ready:
             in_starter(_start_fork_server)
 
-    def start(self, module: str, limits: WorkerLimits) -> Worker:
-        """Start a process that runs `module.main(channel, limits)`. Raises WorkerLostError."""
+    def start(self, module: str, limits: WorkerLimits, within_s: float = WARM_SECONDS) -> Worker:
+        """Start a process that runs `module.main(channel, limits)`, once there are kernels.
+
+        Raises WorkerLostError; KernelsMissingError when there are none in time.
+        """
+        if not self.kernels.wait(within_s):
+            raise KernelsMissingError
         ours, theirs = socket.socketpair()
         try:
             arguments = (theirs, module, limits, self.start_method)
@@ -64,7 +82,7 @@ class WorkerLauncher:
 
         Raises WorkerLostError.
         """
-        worker = self.start(module, limits)
+        worker = self.start(module, limits, within_s)
         try:
             worker.wait_ready(within_s, given_up)
         except BaseException:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Worker
@@ -58,14 +59,16 @@ class SessionOptions:
 class Sessions:
     """All sessions of a folder: one folder in it for each, and `closed.json`."""
 
-    def __init__(self, folder: Path, options: SessionOptions) -> None:
-        """Nothing is read or started before `start`."""
+    def __init__(
+        self, folder: Path, options: SessionOptions, kernels: Kernels | None = None
+    ) -> None:
+        """Nothing is read or started before `start`; processes wait for `kernels`."""
         self._folder = folder
         self._options = options
         self._policy = Policy(
             options.watch, options.max_restarts, options.ring_bytes, options.history_bytes
         )
-        self._launcher = WorkerLauncher(options.start_method)
+        self._launcher = WorkerLauncher(options.start_method, kernels)
         self._limits = WorkerLimits(options.worker_memory_bytes)
         self._closing = threading.Event()
         self._sessions: dict[str, LiveSession] = {}

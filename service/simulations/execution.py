@@ -84,7 +84,14 @@ class Execution:
         from cardan.service.simulations.resumable import ResumableRun
 
         variants = self._variants_of(self._order.document)
-        scene = variants.scene(item.overrides)
+        asked = variants.scene(item.overrides)
+        scene, chosen = engine.with_options(asked), None
+        if asked.simulation.accuracy is not None:
+            chosen = engine.choose(asked, self._alive, self._should_stop)
+            if chosen is None:
+                event, error = self._stopped()
+                return m.Done(self._number, event, 0, error=error)
+            scene = chosen.scene
         self._dt = scene.simulation.dt
         simulation = variants.simulation(scene)
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
@@ -111,14 +118,17 @@ class Execution:
             recording, again = recorded(simulation, keep=True, progress=self._progress)
             summary = again if again["status"] == "failed" else summary
         if scene.simulation.verify and event == RunEvent.SUCCEEDED:
-            found = engine.verify(scene, should_stop=self._should_stop)
+            found = engine.verify(scene, progress=self._alive, should_stop=self._should_stop)
             if found is None:
                 event, error = self._stopped()
             else:
                 engine.add_verification(summary, found)
+        engine.add_reactions(summary, simulation)
+        if chosen is not None:
+            engine.add_accuracy(summary, asked, chosen.found)
         summary = finite_values(summary)
         if recording is not None:
-            self._store(scene, recording.tables(), summary, Path(item.folder))
+            self._store(asked, recording.tables(), summary, Path(item.folder))
         return m.Done(
             self._number,
             event,
@@ -173,6 +183,10 @@ class Execution:
         if now - self._told >= PROGRESS_SECONDS:
             self._told = now
             self._channel.send(m.Progress(self._number, step, self._factor()))
+
+    def _alive(self, _share: float) -> None:
+        """Other runs than the recorded one go on: a silent worker would count as lost."""
+        self._progress(self._step, 0)
 
     def _should_stop(self) -> bool:
         return self._reason(self._number) is not None

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,7 @@ from cardan.service.cli.app import app
 ROOT = Path(__file__).resolve().parents[2]
 
 # two balls: one rests on the floor, one hangs on a hinge
-SCENE = {
+SCENE: dict[str, Any] = {
     "version": 1,
     "name": "two",
     "simulation": {"dt": 0.002, "duration": 0.1},

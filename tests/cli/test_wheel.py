@@ -10,14 +10,15 @@ import venv
 import zipfile
 from pathlib import Path
 
-import numba
 import pytest
+
+from cardan.engine.compiler.mode import INTERPRETED
 
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled"),
+    pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
 ]
 
 
@@ -162,7 +163,7 @@ def test_a_damaged_kernel_is_compiled_again(installed: Installation, damage: str
 
 
 def test_the_command_serves_page_and_report(installed: Installation) -> None:
-    command = [installed.python.parent / "cardan", "serve", "--port", "0", "--data", "data"]
+    command = [str(installed.python.parent / "cardan"), "serve", "--port", "0", "--data", "data"]
     with subprocess.Popen(
         command,
         cwd=installed.base,

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from concurrent.futures import as_completed
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import ClassVar
 
 import httpx
 import numpy as np
@@ -157,7 +158,7 @@ class LossyProxy(BaseHTTPRequestHandler):
     """Forwards requests, and loses the answer to the first POST."""
 
     target = ""
-    lost: list[str]
+    lost: ClassVar[list[str]]
 
     def forward(self):
         length = int(self.headers.get("content-length", 0))
@@ -183,14 +184,17 @@ class LossyProxy(BaseHTTPRequestHandler):
 
 
 def test_a_lost_answer_creates_nothing_twice(server):
-    handler = type("Proxy", (LossyProxy,), {"target": server.url, "lost": []})
-    proxy = HTTPServer(("127.0.0.1", 0), handler)
+    class Handler(LossyProxy):
+        target = server.url
+        lost: ClassVar[list[str]] = []
+
+    proxy = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=proxy.serve_forever)
     thread.start()
     try:
         with Client(f"http://127.0.0.1:{proxy.server_port}") as client:
             result = client.run(DROP)
-        assert [result.id] == handler.lost
+        assert [result.id] == Handler.lost
     finally:
         proxy.shutdown()
         thread.join()

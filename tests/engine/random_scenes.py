@@ -94,7 +94,7 @@ METHODS = [
     "proximal",
     "small_steps",
 ]
-REDUCED_METHODS = ("auto", "pgs", "sor", "pivoting", "gauss_seidel", "jacobi", "lemke")
+# drawn twice as often as the others
 METHODS += ("pgs_sm", "nncg", "apgd", "proximal", "small_steps")
 REDUCED_METHODS = ("auto", "pgs", "pivoting", "gauss_seidel", "lemke")
 NEEDS = {"pivoting": "box", "lemke": "polyhedral", "apgd": "cone"}

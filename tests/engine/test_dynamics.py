@@ -130,7 +130,7 @@ def test_the_start_is_the_scene_and_names_tell_the_layout() -> None:
         (None, "stone", "free", None, (6, 13), (5, 11)),
     ]
     found = arm.kinematics(arm.start)
-    assert np.allclose(found["position"], [[0, 0, 1.5], [0, 0, 0.8], [3, 0, 1]], atol=1e-14)
+    assert np.allclose(found["position"], [[0, 0, 1.5], [0, 0, 0.8], [3, 0, 1.0]], atol=1e-14)
     # a hinge turns the child in the positive sense of its axis
     bent = arm.start.copy()
     bent[0] = np.pi / 2

@@ -62,7 +62,7 @@ def body(shape: Document, z: float, **more: Any) -> Document:
     return {"name": "body", "mass": 1.0, "shapes": [shape], **more}
 
 
-SLIDERS = {
+SLIDERS: dict[str, tuple[Document, float, list[float] | None]] = {
     "ball": (ROUND, 0.1, None),
     "box": (BRICK, 0.1, None),
     "capsule": (ROD, 0.1, LYING),
@@ -78,10 +78,10 @@ def test_nothing_bumps_on_the_edges_of_a_flat_floor(name: str) -> None:
     """At 5 m/s over a hundred edges: no vertical speed, no turn, no change of way."""
     shape, z, q = SLIDERS[name]
     v = [5 * np.cos(0.1), 5 * np.sin(0.1), 0.0]
-    more = {"position": [-3, 0.123, z], "linear_velocity": v}
+    more: Document = {"position": [-3, 0.123, z], "linear_velocity": v}
     if q is not None:
         more["orientation"] = q
-    ice = {"materials": {"ice": {"friction": 0}}}
+    ice: Document = {"materials": {"ice": {"friction": 0}}}
     floor = {**uneven_floor(), "material": "ice"}
     sim = on(fixed(floor), body({**shape, "material": "ice"}, z, **more), **ice)
     for _ in range(240):
@@ -103,7 +103,8 @@ def test_a_body_comes_to_rest_as_on_a_plane(name: str, base: str) -> None:
     shape, z, q = SLIDERS[name]
     more = {} if q is None else {"orientation": q}
     ends = []
-    for surface in ({"type": "plane", "normal": [0, 0, 1]}, GROUNDS[base]):
+    plane: Document = {"type": "plane", "normal": [0, 0, 1]}
+    for surface in (plane, GROUNDS[base]):
         sim = on(fixed(surface), body(shape, 0, position=[0.11, 0.07, z + 0.02], **more))
         sim.advance(240)
         ends.append(sim.poses()[1])
@@ -155,10 +156,10 @@ def test_bodies_on_rough_ground_stay_above_it() -> None:
     field = {"type": "heightfield", "size": [4, 4], "heights": heights}
     sim = on(fixed(field), *bodies)
     sim.advance(480)
-    p = sim.poses()[1:, :3]
-    inside = np.abs(p[:, :2]).max(axis=1) < 1.9
+    places = sim.poses()[1:, :3]
+    inside = np.abs(places[:, :2]).max(axis=1) < 1.9
     assert inside.sum() >= 8
-    assert all(z > height(a, b) + 0.03 for a, b, z in p[inside])
+    assert all(z > height(a, b) + 0.03 for a, b, z in places[inside])
     assert sim.solver_report()["max_penetration"] < 5e-3
     summary = sim.summary()["energy"]
     assert summary["balance_error"] <= 1e-10
@@ -323,7 +324,7 @@ def test_pieces_of_a_run_on_meshes_give_the_same_bits() -> None:
         {**body(BRICK, 0), "name": "box", "position": [0.7, 0.4, 0.5]},
         {**body(mesh(*icosphere(1, 0.2)), 0), "name": "ico", "position": [-0.7, 0.4, 0.5]},
     ]
-    quick = {"simulation": {"dt": 1 / 240}}
+    quick: Document = {"simulation": {"dt": 1 / 240}}
     scene = load_scene(document([fixed(mesh(*bumps)), *bodies], **quick))
     whole = Simulation(scene)
     whole.advance(200)

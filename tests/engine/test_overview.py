@@ -2,10 +2,11 @@
 
 import pytest
 
-from cardan.engine import preview
+from cardan.engine import preview, run
 from cardan.schemas import load_scene
 from cardan.schemas.api import ScenePreview
-from tests.engine.scenes import document, ground
+from cardan.schemas.summary import Summary
+from tests.engine.scenes import Document, document, ground
 
 
 def bar(name, x, z, **more):
@@ -62,7 +63,7 @@ def test_bodies_that_nothing_holds_are_named_and_those_that_can_touch_the_floor_
 
 
 def test_the_largest_step_follows_stiffness_speed_and_rotation():
-    spring = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    spring: Document = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
     spring |= {"anchor2": [1, 0, 0], "stiffness": 400.0}
     shape = {"shapes": [{"type": "sphere", "radius": 0.1}]}
     bodies = [
@@ -83,3 +84,64 @@ def test_overlaps_at_the_start_are_listed():
     (found,) = ahead(document(bodies, gravity=[0, 0, 0]))["overlaps"]
     assert {found["body"], found["other_body"]} == {"a", "b"}
     assert found["depth"] == pytest.approx(0.1)
+
+
+def door(hinges):
+    """A leaf of 1 m by 2 m on hinges at these heights [m]."""
+    leaf = {"name": "leaf", "position": [0.5, 0, 1.0], "mass": 20.0, "inertia": [7.0, 8.0, 1.7]}
+    joints = [
+        {"name": f"h{k}", "type": "hinge", "parent": "world", "child": "leaf"}
+        | {"anchor": [0, 0, z], "axis": [0, 0, 1]}
+        for k, z in enumerate(hinges)
+    ]
+    return document([leaf], joints, simulation={"duration": 0.01})
+
+
+def beam(supports):
+    """A beam along x on balls that slide along x, but for the first: planar joints carry it."""
+    body = {"name": "beam", "mass": 1.0, "inertia": [0.1, 1.0, 1.0]}
+    joints = [
+        {"name": f"s{k}", "type": "planar", "parent": "world", "child": "beam"}
+        | {"anchor": [x, 0, 0], "axis": [0, 0, 1]}
+        for k, x in enumerate(supports)
+    ]
+    return document([body], joints, simulation={"duration": 0.01})
+
+
+def spatial_four_bar(passive):
+    """A parallelogram in a plane; `passive`: the type of the joint that closes it."""
+    places = {"a": (0.0, 0.5), "b": (0.5, 1.0), "c": (1.0, 0.5)}
+    bodies = [
+        {"name": name, "position": [x, 0, z], "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+        for name, (x, z) in places.items()
+    ]
+    ends = [("world", "a", 0, 0), ("a", "b", 0, 1), ("b", "c", 1, 1), ("world", "c", 1, 0)]
+    joints = []
+    for parent, child, x, z in ends:
+        joint = {"name": f"{parent}-{child}", "parent": parent, "child": child}
+        kind = passive if parent == "b" else "hinge"
+        axis = {} if kind == "ball" else {"axis": [0, 1, 0]}
+        joints.append(joint | {"type": kind, "anchor": [x, 0, z]} | axis)
+    return document(bodies, joints, simulation={"duration": 0.01})
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize(
+    ("scene", "expected"),
+    [
+        # the second hinge repeats all of the first but nothing that it holds is free
+        (door([0.2, 1.8]), {"h0": 0, "h1": 5}),
+        (door([1.0]), {}),
+        # each support holds height and both tilts: the second repeats all of it
+        (beam([-1.0, 0.0, 1.0]), {"s0": 0, "s1": 3, "s2": 3}),
+        # a plane mechanism in space: out of the plane three equations too many
+        (spatial_four_bar("hinge"), {"world-a": 0, "a-b": 0, "b-c": 0, "world-c": 3}),
+        # with a ball one is left: turning about the line between the hinges' ends
+        (spatial_four_bar("ball"), {"world-a": 0, "a-b": 0, "b-c": 0, "world-c": 1}),
+    ],
+)
+def test_joints_whose_reactions_are_not_unique_are_in_the_summary(scene, expected, formulation):
+    scene["simulation"]["formulation"] = formulation
+    _, summary = run(load_scene(scene))
+    found = Summary.model_validate(summary).joints.not_unique
+    assert {one.joint: one.equations for one in found} == expected

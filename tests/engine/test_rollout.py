@@ -78,7 +78,7 @@ def test_what_changes_the_structure_is_built_anew_and_counted() -> None:
     document = short("incline")
     document["bodies"] = document["bodies"][:2]
     more = [*document["bodies"], dict(document["bodies"][1], name="another", position=[0, 0, 9])]
-    varied = [
+    varied: list[dict[str, Any]] = [
         {},
         {"/simulation/solver": {"method": "pgs"}},
         {"/bodies": more},

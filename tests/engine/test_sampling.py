@@ -1,6 +1,7 @@
 """Samples: laws that every method must keep, and quantiles that are known."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ UNIFORM = {"type": "uniform", "low": -2.0, "high": 3.0}
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_seed_draws_the_same_and_another_does_not(method):
-    sources = {"/a": UNIFORM, "/b": [1, "two", None]}
+    sources: dict[str, Any] = {"/a": UNIFORM, "/b": [1, "two", None]}
     first, again, other = (sample(sources, 20, method, seed) for seed in (7, 7, 8))
     assert first == again
     assert first != other

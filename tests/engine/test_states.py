@@ -109,7 +109,7 @@ def test_turns_beyond_a_half_are_kept() -> None:
 def wheels(first: float, second: float, ratio: float = -2.5) -> Document:
     """Two wheels on hinges, joined by a gear."""
     bodies = [brick("sun"), brick("planet", position=[1, 0, 0])]
-    joints = [
+    joints: list[Document] = [
         {"name": "a", "type": "hinge", "parent": "world", "child": "sun", "anchor": [0, 0, 0]},
         {"name": "b", "type": "hinge", "parent": "world", "child": "planet", "anchor": [1, 0, 0]},
     ]
@@ -143,7 +143,7 @@ def four_bar(crank: float, rocker: float | None = None, **coupler: Any) -> Docum
     """A parallelogram of three bars: the crank and the rocker turn alike, the coupler does not."""
     bodies = [brick("crank", position=[0, 0, 0.5]), brick("coupler", position=[0.5, 0, 1])]
     bodies.append(brick("rocker", position=[1, 0, 0.5]))
-    joints = [
+    joints: list[Document] = [
         {"name": "a", "parent": "world", "child": "crank", "anchor": [0, 0, 0]},
         {"name": "b", "parent": "crank", "child": "coupler", "anchor": [0, 0, 1]},
         {"name": "c", "parent": "coupler", "child": "rocker", "anchor": [1, 0, 1]},

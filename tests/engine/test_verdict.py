@@ -10,7 +10,7 @@ from cardan.engine.build.limits import body_lengths
 from cardan.schemas.examples import example_names, example_text
 from cardan.schemas.load import load_scene
 from cardan.schemas.summary import Verdict
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 LINKS, LINK = 6, 0.1
 
@@ -73,12 +73,12 @@ def test_joints_that_come_apart_are_found_when_they_do():
     simulation = simulate(scene)
     anchors = [np.array([LINK * k, 0.0, 0.0]) for k in range(LINKS + 1)]
     start = simulation.poses()[:, :3]
-    first, joint, worst = None, None, 0.0
+    first, joint, worst = -1, "", 0.0
     while simulation.step_count < simulation.total_steps and simulation.failure is None:
         simulation.advance(1)
         gaps = gaps_of(simulation.poses(), start, anchors)
         over = np.flatnonzero(gaps > 0.01 * LINK)
-        if first is None and len(over):
+        if first < 0 and len(over):
             first, joint = simulation.step_count, f"pin{over[0]}"
         worst = max(worst, float(np.nanmax(gaps[:-1])))
     finding = next(f for f in simulation.findings() if f["quantity"] == "joint_error")
@@ -108,13 +108,20 @@ def gaps_of(poses, start, anchors):
     return np.array([np.linalg.norm(carried(k, a) - ends[k]) for k, a in enumerate(anchors)])
 
 
+def advised_step(text: str) -> float:
+    """The largest step that a warning allows [s]."""
+    found = re.search(r"at most (\S+) s", text)
+    assert found is not None, text
+    return float(found.group(1))
+
+
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_what_is_said_to_mend_a_light_rope_mends_it(formulation):
     scene = crane(formulation=formulation)
     careless = ran(scene)
     assert careless.summary()["verdict"]["status"] == "wrong"
     text = next(text for text in ran(crane()).warnings() if "comes apart" in text)
-    scene["simulation"] |= {"dt": float(re.search(r"at most (\S+) s", text).group(1))}
+    scene["simulation"] |= {"dt": advised_step(text)}
     scene["simulation"]["duration"] = 0.1
     mended = ran(scene)
     assert mended.summary()["joints"]["max_position_error"] < 0.01 * LINK
@@ -138,7 +145,7 @@ def test_energy_that_grows_from_nothing_is_found():
 
 def test_work_that_is_done_is_no_growth():
     disc = {"name": "disc", "mass": 1.0, "inertia": [0.1] * 3}
-    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
+    hinge: Document = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
     hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "motor": {"type": "force", "target": 20.0}}
     simulation = ran(document([disc], [hinge], simulation={"dt": 0.001, "duration": 0.5}))
     assert simulation.energy()["kinetic"] > 100.0
@@ -180,7 +187,7 @@ def test_a_body_that_turns_far_in_a_step_is_named_with_the_time_of_it():
 def test_a_rotor_is_trusted_at_any_speed(offset, formulation):
     disc = {"name": "disc", "mass": 1.0, "inertia": [0.1, 0.1, 0.2], "position": [offset, 0, 0]}
     disc |= {"angular_velocity": [0, 0, 900.0], "linear_velocity": [0, 900.0 * offset, 0]}
-    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
+    hinge: Document = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc"}
     hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
     simulation = {"dt": 0.001, "duration": 0.5, "formulation": formulation}
     found = ran(document([disc], [hinge], simulation=simulation, gravity=[0, 0, 0]))
@@ -197,7 +204,7 @@ def oscillator(product, turns):
     """A mass on a spring, frequency times step `product`, for `turns` rad."""
     body = {"name": "bob", "position": [1.2, 0, 0], "mass": 1.0, "inertia": [0.01] * 3}
     w = product / 0.001
-    spring = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
+    spring: Document = {"type": "spring", "parent": "world", "child": "bob", "anchor": [0, 0, 0]}
     spring |= {"anchor2": [1.2, 0, 0], "stiffness": w * w, "rest": 1.0}
     return free(body, dt=0.001, duration=turns / w) | {"forces": [spring]}
 
@@ -208,7 +215,7 @@ def test_a_step_that_is_long_for_an_oscillation_is_found_and_the_remedy_mends_it
     finding = the_finding(simulation, "step_error")
     # the phase of the kick in the middle of the step: (w h)^2/24 of it is missed
     assert finding["value"] == pytest.approx(60.0 * 0.2**2 / 24.0, rel=0.5)
-    dt = float(re.search(r"at most (\S+) s", finding["change"]).group(1))
+    dt = advised_step(finding["change"])
     assert 0.0002 < dt < 0.001
     mended = oscillator(0.2, 60.0)
     mended["simulation"]["dt"] = dt

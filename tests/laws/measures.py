@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -274,7 +275,7 @@ def convergence() -> list[Row]:
     ]
 
 
-MEASURES = {
+MEASURES: dict[str, Callable[[], list[Row]]] = {
     "order of bodies": order_of_bodies,
     "change of frame": change_of_frame,
     "mirror image": mirror_image,

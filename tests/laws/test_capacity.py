@@ -20,7 +20,7 @@ pytestmark = pytest.mark.law
 def dropped(n: int, **options: Any) -> dict[str, Any]:
     """Tumbling bricks, capsules and balls that fall together onto a floor between walls."""
     rng = np.random.default_rng(11)
-    walls = {"name": "walls", "type": "static", "shapes": []}
+    walls: dict[str, Any] = {"name": "walls", "type": "static", "shapes": []}
     for k, normal in enumerate(([1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0])):
         walls["shapes"].append({"type": "plane", "normal": normal, "offset": -0.35 - 0.01 * k})
     shapes = (
@@ -47,8 +47,9 @@ def with_room_for(scene: dict[str, Any], contacts: int, pairs: int) -> Simulatio
     """The scene with this much room at first."""
     sim = Simulation(load_scene(scene))
     sim._allocate(contacts)
-    small = {name: contact_cache(contacts) for name in ("contacts", "resting")}
-    sim.state = sim.state._replace(**small)
+    sim.state = sim.state._replace(
+        contacts=contact_cache(contacts), resting=contact_cache(contacts)
+    )
     sim.collision = collision_scratch(sim.model.shapes, pairs, contacts)
     return sim
 

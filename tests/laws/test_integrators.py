@@ -20,12 +20,12 @@ def figure() -> Document:
     """Bricks that tumble on balls and hinges, one of them on a spring: quaternions everywhere."""
     bodies = [brick(f"b{i}", position=[0.5 * i, 0.0, 0.0]) for i in range(3)]
     bodies[0] |= {"angular_velocity": [2.0, -1.0, 3.0], "linear_velocity": [0.3, 0.0, 1.0]}
-    joints = [
+    joints: list[Document] = [
         {"type": "ball", "name": "j0", "parent": "b0", "child": "b1", "anchor": [0.25, 0, 0.1]},
         {"type": "hinge", "name": "j1", "parent": "b1", "child": "b2", "anchor": [0.75, 0, 0.1]},
     ]
     joints[1] |= {"axis": [0, 0.6, 0.8], "damping": 0.1}
-    spring = {"type": "spring", "parent": "world", "child": "b2", "anchor": [1, 0, 1]}
+    spring: Document = {"type": "spring", "parent": "world", "child": "b2", "anchor": [1, 0, 1]}
     spring |= {"anchor2": [1, 0, 0], "stiffness": 20.0, "damping": 0.3}
     return document(bodies, joints, forces=[spring])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.scenes import brick, document, ground, simulate
+from tests.engine.scenes import Document, brick, document, ground, simulate
 
 pytestmark = pytest.mark.law
 
@@ -46,7 +46,7 @@ def test_balance_closes(name: str) -> None:
         brick("b", position=[0.6, 0.1, 0.2], angular_velocity=[-1.0, 0.5, 0.3]),
     ]
     joint = {"name": "j", "parent": "a", "child": "b", **CASES[name]}
-    hung = {"name": "hung", "type": "ball", "parent": "world", "child": "a"}
+    hung: Document = {"name": "hung", "type": "ball", "parent": "world", "child": "a"}
     hung |= {"anchor": [-0.3, 0, 0]}
     sim = simulate(document(bodies, [hung, joint], simulation={"dt": 1e-3}))
     sim.advance(1500)
@@ -62,7 +62,7 @@ def test_gears_and_racks_close_the_balance_and_say_what_the_world_takes() -> Non
         for n, p in (("a", [0, 0, 0]), ("b", [1, 0, 0]), ("c", [0, 1, 0]))
     ]
     end = {"parent": "world", "axis": [0, 0, 1]}
-    joints = [
+    joints: list[Document] = [
         {**end, "name": "ha", "type": "hinge", "child": "a", "anchor": [0.1, 0, 0]},
         {**end, "name": "hb", "type": "hinge", "child": "b", "anchor": [1, 0, 0]},
         {**end, "name": "rail", "type": "slider", "child": "c", "axis": [0, 1, 0]},

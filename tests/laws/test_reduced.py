@@ -51,7 +51,7 @@ def floating() -> Document:
     kinds = ("ball", "hinge", "universal", "slider", "cylindrical", "planar")
     joints = []
     for i, kind in enumerate(kinds):
-        joint = {"type": kind, "name": f"j{i}", "parent": f"b{i}", "child": f"b{i + 1}"}
+        joint: Document = {"type": kind, "name": f"j{i}", "parent": f"b{i}", "child": f"b{i + 1}"}
         joint |= {"anchor": [0.5 * i + 0.25, 0.1 * i, 3.1]}
         joint |= {} if kind == "ball" else {"axis": [0.6, 0.0, 0.8]}
         joints.append(joint | ({"axis2": [0, 1, 0]} if kind == "universal" else {}))

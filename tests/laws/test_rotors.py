@@ -21,7 +21,13 @@ ROTOR = 0.3
 
 def pendulum(armature: float, **simulation: Any) -> Document:
     """A rod of 1 m from the horizontal."""
-    pin = {"type": "hinge", "name": "pin", "parent": "world", "child": "r", "axis": [0, 1, 0]}
+    pin: Document = {
+        "type": "hinge",
+        "name": "pin",
+        "parent": "world",
+        "child": "r",
+        "axis": [0, 1, 0],
+    }
     pin |= {"anchor": [0, 0, 0], "armature": armature}
     scene = document([rod("r", [0, 0, 0], 1.0)], [pin])
     return scene | {"simulation": {"formulation": "reduced", **simulation}}

@@ -117,7 +117,7 @@ def chain_in_space() -> list[dict[str, Any]]:
 def test_a_strike_wakes_without_losing_momentum(restitution: float, start: float) -> None:
     striker = ball("striker", [start, 0.01, 0.0], linear_velocity=[2.0, 0.3, 0.0])
     bodies = [*chain_in_space(), striker]
-    options = {
+    options: dict[str, Any] = {
         "gravity": [0, 0, 0],
         "materials": {"hard": {"restitution": restitution, "friction": 0.3}},
     }

@@ -134,7 +134,7 @@ def test_whatever_is_disturbed_comes_back(saved: list[bytes]) -> None:
         names = [name for name, _ in named_arrays(sim.state)]
         assert len(names) > 25
         for name in names:
-            array = dict(named_arrays(sim.state))[name]
+            array: Any = dict(named_arrays(sim.state))[name]
             if name.endswith(".count"):
                 array[0] = max(0, array[0] - 1)
             elif array.dtype.kind == "f":

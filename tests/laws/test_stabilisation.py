@@ -68,7 +68,7 @@ def mixed() -> Document:
     bodies = [rod(f"rod-{k}", [0.2 * k, 0, 0.12], 0.2) for k in range(4)]
     shape = {"type": "box", "size": [0.1, 0.1, 0.1]}
     bodies.append({"name": "box", "position": [0.3, 0, 0.3], "mass": 0.5, "shapes": [shape]})
-    kinds = (
+    kinds: tuple[Document, ...] = (
         {"type": "hinge", "axis": [0, 1, 0], "limits": limits},
         {"type": "ball"},
         {"type": "hinge", "axis": [0, 1, 0], "spring": {"stiffness": 2.0, "damping": 0.01}},

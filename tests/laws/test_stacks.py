@@ -8,6 +8,7 @@ import pytest
 from cardan.engine import Simulation
 from cardan.engine.world.state import SUM_ITERATIONS
 from cardan.schemas import load_scene
+from tests.engine.scenes import Document
 
 BASE, EDGE, GAP = 10, 0.5, 0.05
 
@@ -16,7 +17,7 @@ def wall():
     """Rows of boxes, one fewer in each, standing exactly upon each other."""
     box = {"density": 1000.0, "shapes": [{"type": "box", "size": [EDGE] * 3}]}
     plane = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0}
-    bodies = [{"name": "ground", "type": "static", "shapes": [plane]}]
+    bodies: list[Document] = [{"name": "ground", "type": "static", "shapes": [plane]}]
     for row in range(BASE):
         for i in range(BASE - row):
             x = (i - (BASE - row - 1) / 2) * (EDGE + GAP)
@@ -57,7 +58,7 @@ def tower(n: int, stabilisation: str):
     """Boxes upon each other."""
     box = {"density": 1000.0, "shapes": [{"type": "box", "size": [EDGE] * 3}]}
     plane = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0}
-    bodies = [{"name": "ground", "type": "static", "shapes": [plane]}]
+    bodies: list[Document] = [{"name": "ground", "type": "static", "shapes": [plane]}]
     for i in range(n):
         bodies.append({"name": f"b{i}", "position": [0.0, 0.0, EDGE * (i + 0.5)], **box})
     simulation = {"dt": 1 / 240, "duration": 2.5, "stabilisation": stabilisation}

@@ -7,6 +7,7 @@ must follow. Documents are those of tests/laws/machines.py: no planes, no series
 from __future__ import annotations
 
 import copy
+import functools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -97,7 +98,7 @@ def mirrored(scene: Document) -> Document:
         sense = FLIP if part["type"] == "slider" else TURN_FLIP
         for key in (*DIRECTIONS, "torque"):
             if key in part:
-                part[key] = changed(part[key], lambda v, sense=sense: sense * v)
+                part[key] = changed(part[key], functools.partial(np.multiply, sense))
     return other
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan.engine import Simulation
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 from tests.published import data
 from tests.references.exact_rods import Array, inverse, matrices, product, size
 from tests.references.rows import Case, Row, at_least, at_most, near
@@ -141,7 +141,7 @@ def limit() -> list[Row]:
     expect, start, dt = checks()["joint_limit_inelastic"]["expect"], math.pi / 3, 1e-4
     bob = {"name": "bob", "mass": 1.0, "inertia": [1e-9, 1e-9, 1e-9]}
     bob["position"] = [-math.sin(start), 0.0, -math.cos(start)]
-    hinge = {"name": "pivot", "type": "hinge", "parent": "world", "child": "bob"}
+    hinge: Document = {"name": "pivot", "type": "hinge", "parent": "world", "child": "bob"}
     hinge |= {"anchor": [0, 0, 0], "axis": [0, 1, 0], "limits": {"lower": -start}}
     sim = simulate(document([bob], [hinge], simulation={"dt": dt}))
     before, impulse, depth = 0.0, 0.0, 0.0

@@ -45,7 +45,10 @@ def block(size: list[float]) -> dict[str, Any]:
 def thrown(spin: float, entry: str) -> tuple[float, float, Simulation]:
     """Time [s] from which a ball thrown at v0 with a spin rolls, its speed then, and the run."""
     params = checks()[entry]["params"]
-    start = {"linear_velocity": [params["v0"], 0, 0], "angular_velocity": [0, spin, 0]}
+    start: dict[str, Any] = {
+        "linear_velocity": [params["v0"], 0, 0],
+        "angular_velocity": [0, spin, 0],
+    }
     sim = on_slope(ball(params["R"], **start), 0.0, params["mu"], simulation={"dt": 1e-3})
     while sim.time < 2.0:
         sim.advance(1)

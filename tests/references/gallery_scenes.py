@@ -9,13 +9,15 @@ import math
 from itertools import pairwise
 
 import numpy as np
+from scipy.linalg import expm
 from scipy.special import ellipk
 
 from cardan.engine import Simulation
 from cardan.schemas import load_scene
 from cardan.schemas.examples import example_document
 from tests.references.example_runs import Run
-from tests.references.rows import Row, at_most, near
+from tests.references.rolling_forms import bicycle_flow
+from tests.references.rows import Row, at_least, at_most, near
 
 G = 9.81
 
@@ -69,6 +71,33 @@ def bowling_ball() -> list[Row]:
     return [
         near("speed after it grips", float(speed[-1]), 5.0 / 7.0 * v0, 1e-3, "m/s"),
         near("when it grips", first, grip, 0.02, "s"),
+    ]
+
+
+def bicycle() -> list[Row]:
+    """Nobody steers: from 2 s on it follows the published linear equations back to upright."""
+    result = Run("bicycle")
+    w, x, y, z = result.body("frame and rider", "qw", "qx", "qy", "qz").T
+    path = np.column_stack([np.arcsin(2.0 * (w * x + y * z)), -result.joint("steering", "q")])
+    first = int(np.searchsorted(result.time, 2.0))
+    spacing = float(result.time[1] - result.time[0])
+    rates = (path[first + 1] - path[first - 1]) / (2.0 * spacing)
+    now, step = np.concatenate([path[first], rates]), expm(spacing * bicycle_flow(5.0))
+    off = 0.0
+    for found in path[first:]:
+        off = max(off, float(np.abs(found - now[:2]).max()))
+        now = step @ now
+    turned = np.degrees(np.abs(path[:, 0]))
+    return [
+        at_least("leans, at most", float(turned.max()), 3.0, "degrees"),
+        at_most("leans at the end", float(turned[-1]), 0.1, "degrees"),
+        at_most(
+            "lean and steer off the published ones, over the largest",
+            off / float(np.abs(path[first:]).max()),
+            0.02,
+            "",
+        ),
+        at_most("energy drift", result.summary["energy"]["max_relative_drift"], 1e-4, ""),
     ]
 
 

@@ -25,7 +25,7 @@ def balls(centres: list[list[float]], speeds: list[float], **contact: Any) -> Si
         for k, (at, speed) in enumerate(zip(centres, speeds, strict=True))
     ]
     steel = {"steel": {"friction": 0.0, "restitution": 1.0}}
-    space = {"gravity": [0, 0, 0], "simulation": {"dt": 1e-3}}
+    space: dict[str, Any] = {"gravity": [0, 0, 0], "simulation": {"dt": 1e-3}}
     return simulate(document(bodies, materials=steel, contact=contact, **space))
 
 
@@ -40,7 +40,9 @@ def bounces(contact: dict[str, Any]) -> tuple[list[float], list[float]]:
     ball["shapes"] = [{"type": "sphere", "radius": 0.1, "material": "rubber"}]
     scene = document([ground(material="rubber"), ball], materials=rubber, contact=contact)
     sim = simulate({**scene, "gravity": [0, 0, -g]})
-    times, apexes, falling = [], [], True
+    times: list[float] = []
+    apexes: list[float] = []
+    falling = True
     while len(times) < 6 and sim.time < 4.0:
         sim.advance(1)
         height, speed = float(sim.poses()[1, 2]) - 0.1, float(sim.velocities()[1, 2])

@@ -24,7 +24,7 @@ def options(**simulation: Any) -> Document:
 def pendulum(**simulation: Any) -> Document:
     """A01: a point of 1 kg (nearly) on a bar of 1 m without mass, from the horizontal."""
     point = {"name": "point", "position": [1, 0, 0], "mass": 1.0, "inertia": [1e-12] * 3}
-    pin = {"type": "hinge", "name": "pin", "parent": "world", "child": "point"}
+    pin: Document = {"type": "hinge", "name": "pin", "parent": "world", "child": "point"}
     pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
     return document([point], [pin], simulation=options(**simulation))
 
@@ -32,7 +32,8 @@ def pendulum(**simulation: Any) -> Document:
 def four_bars(n: int, **simulation: Any) -> Document:
     """A02: n + 1 upright bars on pins 1 m apart and n couplers on top, B0 at 1 m/s along x."""
     thin, across = 1e-6, 1.0 / 12.0
-    bodies, joints = [], []
+    bodies: list[Document] = []
+    joints: list[Document] = []
     for i in range(n + 1):
         upright = {"name": f"up{i}", "position": [i, 0, 0.5], "inertia": [across, across, thin]}
         upright |= {"linear_velocity": [0.5, 0, 0], "angular_velocity": [0, 1, 0]}
@@ -56,7 +57,7 @@ def governor(omega: float, **simulation: Any) -> Document:
     long, thin = 0.3 * (1.0 + 1e-4) / 12.0, 0.3 * 2e-4 / 12.0
     shaft["inertia"] = [long, long, thin]
     slider = {"name": "slider", "position": [0, 0, 0.5], "mass": 3.0, "inertia": [0.005] * 3}
-    bodies = [shaft, slider]
+    bodies: list[Document] = [shaft, slider]
     joints: list[Document] = [
         {"type": "hinge", "name": "bearing", "parent": "world", "child": "shaft"},
         {"type": "slider", "name": "guide", "parent": "shaft", "child": "slider"},

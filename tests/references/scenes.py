@@ -302,6 +302,7 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
     "bouncing-balls": gallery_scenes.bouncing_balls,
     "spinning-handle": gallery_scenes.spinning_handle,
     "cardan-joint": gallery_scenes.cardan_joint,
+    "bicycle": gallery_scenes.bicycle,
 }
 
 

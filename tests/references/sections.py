@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tests.laws import measures as laws
-from tests.references import adams, closed_forms, friction_forms, impacts, scenes, simbenchmark
+from tests.references import (
+    adams,
+    closed_forms,
+    friction_forms,
+    impacts,
+    rolling_forms,
+    scenes,
+    simbenchmark,
+)
 from tests.references.rows import Case
 
 
@@ -50,6 +58,13 @@ SECTIONS = (
         "Contact and friction",
         "Classic checks of rolling, sliding, toppling and standing, steps of 1 ms.",
         friction_forms.CASES,
+    ),
+    Section(
+        "rolling",
+        "What rolls and walks",
+        "A bicycle beside the published linear equations of its balance, a ball on a turntable, a "
+        "wheel of spokes that walks down a slope.",
+        rolling_forms.CASES,
     ),
     Section(
         "impacts",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.engine.scenes import brick, document, simulate
+from tests.engine.scenes import Document, brick, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -19,7 +19,13 @@ UP = [0, 0, 1]
 def ball(limits: dict[str, Any], spin: list[float], **more: Any) -> Any:
     """A sphere-like body on a ball joint at its centre, without gravity: I = 1 kg m^2."""
     body = {"name": "b", "mass": 1.0, "inertia": [1.0, 1.0, 1.0], "angular_velocity": spin}
-    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    joint: Document = {
+        "name": "j",
+        "type": "ball",
+        "parent": "world",
+        "child": "b",
+        "anchor": [0, 0, 0],
+    }
     joint |= {"axis": UP, "limits": limits, **more}
     return simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
 
@@ -126,7 +132,13 @@ def test_isolated_pair_at_its_limits_keeps_both_momenta(law: dict[str, Any]) -> 
         brick("a", linear_velocity=[0.5, 0.1, -0.2], angular_velocity=[0.4, -1.0, 2.0]),
         brick("b", position=[0.6, 0.1, 0.2], angular_velocity=[-1.0, 2.5, 1.3]),
     ]
-    joint = {"name": "j", "type": "ball", "parent": "a", "child": "b", "anchor": [0.3, 0.0, 0.1]}
+    joint: Document = {
+        "name": "j",
+        "type": "ball",
+        "parent": "a",
+        "child": "b",
+        "anchor": [0.3, 0.0, 0.1],
+    }
     joint |= {"axis": [1, 0, 0], "limits": {"swing": 0.3, "twist": 0.2, **law}}
     sim = simulate(document(bodies, [joint], gravity=[0, 0, 0], simulation={"dt": 0.002}))
     start = sim.momentum()

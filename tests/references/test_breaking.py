@@ -10,7 +10,7 @@ import pytest
 
 from cardan.engine import run
 from cardan.schemas import load_scene
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -19,7 +19,7 @@ def hung(strength: float, joint: dict[str, Any] | None = None, **scene: Any) -> 
     """2 kg under a joint that is pulled down ever more: 10 N more each second."""
     pull = {"times": [0, 10], "values": [[0, 0, 0], [0, 0, -100]]}
     stone = {"name": "stone", "mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
-    hook = {"name": "hook", "type": "fixed", "parent": "world", "child": "stone"}
+    hook: Document = {"name": "hook", "type": "fixed", "parent": "world", "child": "stone"}
     hook |= {"breaking_force": strength, **(joint or {})}
     forces = [{"type": "wrench", "body": "stone", "force": pull}]
     return simulate(document([stone], [hook], forces=forces, simulation={"dt": 1e-3}, **scene))
@@ -142,11 +142,11 @@ def test_bodies_of_a_broken_joint_touch_from_then_on() -> None:
         for box in [{"type": "box", "size": [0.2, 0.2, 0.2]}]
         for n, z in (("low", 0.1), ("high", 0.5))
     ]
-    weak = {"name": "weak", "type": "fixed", "parent": "low", "child": "high"}
+    weak: Document = {"name": "weak", "type": "fixed", "parent": "low", "child": "high"}
     weak |= {"breaking_force": 5.0}
     for keeps in (False, True):
         # a second joint, whole, keeps them from touching
-        extra = {"name": "extra", "type": "slider", "parent": "low", "child": "high"}
+        extra: Document = {"name": "extra", "type": "slider", "parent": "low", "child": "high"}
         extra |= {"axis": [0, 0, 1]}
         sim = simulate(
             document(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -63,7 +63,7 @@ def test_ball_with_backspin_comes_back() -> None:
 @pytest.mark.parametrize("phi", [0.0, 0.3, math.pi / 4, 1.2])
 def test_cone_friction_has_no_favourite_direction(phi: float) -> None:
     mu, force = 0.4, 1.05 * 0.4 * G
-    push = {"type": "wrench", "body": "block"}
+    push: Document = {"type": "wrench", "body": "block"}
     push["force"] = [force * math.cos(phi), force * math.sin(phi), 0]
     box = {"type": "box", "size": [0.4, 0.4, 0.1]}
     block = {"name": "block", "position": [0, 0, 0.05], "mass": 1.0, "shapes": [box]}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -18,7 +18,7 @@ HANG = [0, 0, -1.0]
 def hung(more: dict[str, Any], dt: float = 1e-3, gravity: float = -9.81, **body: Any) -> Any:
     """2 kg one metre below the origin, on a distance joint."""
     stone = {"name": "stone", "position": HANG, "mass": 2.0, "inertia": [0.1, 0.1, 0.1], **body}
-    joint = {"name": "j", "type": "distance", "parent": "world", "child": "stone"}
+    joint: Document = {"name": "j", "type": "distance", "parent": "world", "child": "stone"}
     joint |= {"anchor": [0, 0, 0], "anchor2": HANG, **more}
     return simulate(document([stone], [joint], gravity=[0, 0, gravity], simulation={"dt": dt}))
 
@@ -97,7 +97,7 @@ def test_winch_winds_at_its_speed_and_pulls_no_more_than_it_may() -> None:
 
 
 def test_pendulum_on_a_rope_keeps_its_energy() -> None:
-    start = {"position": [1.0, 0, 0]}
+    start: dict[str, Any] = {"position": [1.0, 0, 0]}
     sim = hung({"anchor2": [1.0, 0, 0], "limits": {"upper": 1.0}}, inertia=[1e-3] * 3, **start)
     sim.advance(2000)
     assert float(sim.joint_table()["q"][0]) == pytest.approx(1.0, abs=1e-3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from tests.engine.scenes import brick, document, simulate
+from tests.engine.scenes import Document, brick, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -95,7 +95,7 @@ def test_drag_on_a_pendulum_is_of_second_order() -> None:
     angles = []
     for dt in (8e-3, 4e-3, 2e-3, 1e-3):
         rod = {"name": "rod", "position": [0.5, 0, 0], "mass": 1.0, "inertia": [0.01, 0.09, 0.09]}
-        pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "rod"}
+        pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "rod"}
         pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
         air = {"type": "drag", "body": "rod", "linear": 0.5, "quadratic": 0.4}
         sim = simulate(document([rod], [pin], forces=[air], simulation={"dt": dt}))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -69,7 +69,7 @@ CASES = [
 def test_amplitude_and_lag(
     formulation: str, kind: str, motor: str, coordinate: int, frequency: float
 ) -> None:
-    drive = {motor: {"type": "position", "target": sine(frequency, 0.2)}}
+    drive: Document = {motor: {"type": "position", "target": sine(frequency, 0.2)}}
     if coordinate == 1:
         drive["motor"] = {"type": "position", "target": 0.0}
     amplitude, lag = follow(driven(kind, drive, formulation), coordinate, frequency)
@@ -151,7 +151,7 @@ def test_parts_of_a_step_between_exact_impacts_follow_too() -> None:
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "implicit_midpoint", "rk4"])
 def test_a_damper_of_a_drive_is_against_the_speed_of_the_target(integrator: str) -> None:
-    motor = {"type": "position", "target": {"times": [0, 10], "values": [0, 5]}}
+    motor: Document = {"type": "position", "target": {"times": [0, 10], "values": [0, 5]}}
     motor |= {"stiffness": 400.0, "damping": 40.0}
     sim = driven("hinge", {"motor": motor}, "reduced", integrator=integrator)
     sim.advance(2000)

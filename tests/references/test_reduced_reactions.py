@@ -30,7 +30,7 @@ def figure() -> Document:
     for i, kind in enumerate(kinds):
         ends = ["world" if i == 0 else f"b{i - 1}", f"b{i}"]
         parent, child = ends if i != 2 else ends[::-1]
-        joint = {"type": kind, "name": f"j{i}", "parent": parent, "child": child}
+        joint: Document = {"type": kind, "name": f"j{i}", "parent": parent, "child": child}
         joint |= {"anchor": [0.5 * i, 0.0, 0.1]}
         joint |= {} if kind == "fixed" else {"axis": [0.0, 0.6, 0.8]}
         joint |= {"axis2": [1, 0, 0]} if kind == "universal" else {}

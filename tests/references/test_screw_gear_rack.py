@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import brick, document, simulate
+from tests.engine.scenes import Document, brick, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -40,7 +40,7 @@ def free(bodies: list[Any], joints: list[Any], **more: Any) -> Any:
 
 def screw(**more: Any) -> Any:
     """2 kg and 0.3 kg m^2 on a vertical screw."""
-    joint = {"name": "s", "type": "screw", "parent": "world", "child": "nut"}
+    joint: Document = {"name": "s", "type": "screw", "parent": "world", "child": "nut"}
     joint |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "pitch": 2 * math.pi * LEAD}
     gravity = more.pop("gravity", [0, 0, 0])
     body = disc("nut", 0.3, **more.pop("body", {}))
@@ -162,7 +162,7 @@ def test_rack_follows_its_pinion() -> None:
         "child": "rack",
         "axis": [1, 0, 0],
     }
-    mesh = {"name": "mesh", "type": "rack", "parent": "pinion", "child": "rack"}
+    mesh: Document = {"name": "mesh", "type": "rack", "parent": "pinion", "child": "rack"}
     mesh |= {"axis": [0, 0, 1], "axis2": [1, 0, 0], "ratio": 0.2}
     bodies = [disc("pinion", 0.5), disc("rack", 0.1, position=[0, -0.2, 0])]
     sim = free(bodies, [hinge("pinion", motor={"type": "force", "target": 3.0}), slide, mesh])
@@ -182,7 +182,13 @@ def test_isolated_screw_keeps_both_momenta() -> None:
         brick("a", linear_velocity=[0.5, 0.1, -0.2], angular_velocity=[0.4, -1.0, 2.0]),
         brick("b", position=[0.6, 0.1, 0.2], angular_velocity=[-1.0, 0.5, 0.3]),
     ]
-    joint = {"name": "j", "type": "screw", "parent": "a", "child": "b", "anchor": [0.3, 0.0, 0.1]}
+    joint: Document = {
+        "name": "j",
+        "type": "screw",
+        "parent": "a",
+        "child": "b",
+        "anchor": [0.3, 0.0, 0.1],
+    }
     joint |= {"axis": [1, 2, 0], "pitch": 0.3, "limits": {"upper": 1.0, "restitution": 0.5}}
     sim = free(bodies, [joint])
     start = sim.momentum()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -102,7 +102,13 @@ def test_drive_gives_way_by_its_characteristic(stiffness: Any) -> None:
     motor = {"type": "position", "target": 0.2, "stiffness": stiffness, "damping": 15.0}
     load = {"type": "wrench", "body": "disc", "torque": [0, 4.0, 0]}
     disc = {"name": "disc", "mass": 2.0, "inertia": [INERTIA] * 3}
-    axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc", "motor": motor}
+    axle: Document = {
+        "name": "axle",
+        "type": "hinge",
+        "parent": "world",
+        "child": "disc",
+        "motor": motor,
+    }
     axle |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
     scene = document([disc], [axle], forces=[load], gravity=[0, 0, 0], simulation={"dt": 1e-3})
     sim = simulate(scene)
@@ -173,7 +179,13 @@ def test_ball_is_driven_at_an_angular_velocity_against_its_parent() -> None:
         {"name": "a", "mass": 1.0, "inertia": [0.3] * 3, "orientation": [0.8, 0.6, 0, 0]},
         {"name": "b", "mass": 1.0, "inertia": [0.1] * 3, "position": [1, 0, 0]},
     ]
-    joint = {"name": "j", "type": "ball", "parent": "a", "child": "b", "anchor": [0, 0, 0]}
+    joint: Document = {
+        "name": "j",
+        "type": "ball",
+        "parent": "a",
+        "child": "b",
+        "anchor": [0, 0, 0],
+    }
     joint |= {"motor": {"type": "velocity", "target": [0.5, 0.0, 2.0], "max_force": 50.0}}
     sim = simulate(document(bodies, [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
     start = sim.momentum()
@@ -187,7 +199,13 @@ def test_ball_is_driven_at_an_angular_velocity_against_its_parent() -> None:
 
 def test_ball_motor_applies_its_torque() -> None:
     body = {"name": "b", "mass": 1.0, "inertia": [0.5] * 3}
-    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    joint: Document = {
+        "name": "j",
+        "type": "ball",
+        "parent": "world",
+        "child": "b",
+        "anchor": [0, 0, 0],
+    }
     joint |= {"motor": {"type": "force", "target": [0.1, 0.2, -0.3]}}
     sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
     sim.advance(1000)
@@ -198,7 +216,13 @@ def test_ball_motor_applies_its_torque() -> None:
 
 def test_planar_joint_has_limits_and_motors_on_all_three() -> None:
     body = {"name": "b", "mass": 2.0, "inertia": [0.5] * 3, "linear_velocity": [0, 0.4, 0]}
-    joint = {"name": "j", "type": "planar", "parent": "world", "child": "b", "axis": [0, 0, 1]}
+    joint: Document = {
+        "name": "j",
+        "type": "planar",
+        "parent": "world",
+        "child": "b",
+        "axis": [0, 0, 1],
+    }
     joint |= {"direction": [1, 0, 0], "limits2": {"upper": 0.1}}
     joint |= {"motor": {"type": "velocity", "target": 0.3, "max_force": 4.0}}
     joint |= {"motor3": {"type": "position", "target": 7.0}, "limits3": {"upper": 6.5}}

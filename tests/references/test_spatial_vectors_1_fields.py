@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from cardan.engine.spatial import vec3
 from tests.references.spatial_vectors import (
@@ -35,7 +36,7 @@ def dot(a: Array, b: Array) -> float:
     return float(vec3.dot(three(a), three(b)))
 
 
-def close(a: Array | float, b: Array | float) -> bool:
+def close(a: ArrayLike, b: ArrayLike) -> bool:
     return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
 
 

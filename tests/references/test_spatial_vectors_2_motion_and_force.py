@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from cardan.engine.spatial import plucker
 from tests.engine.spatial.test_plucker import flat
@@ -36,7 +37,7 @@ S1, S2 = rotation_about(Z3, O3), rotation_about(Z3, X3)
 P = np.array([1.0, 1.0, 0.0])
 
 
-def close(a: Array | float, b: Array | float) -> bool:
+def close(a: ArrayLike, b: ArrayLike) -> bool:
     return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
 
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.engine.scenes import brick, document, simulate
+from cardan.engine import Simulation
+from tests.engine.scenes import Document, brick, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -20,7 +21,7 @@ SLIDER = {
 }
 
 
-def oscillator(damping: float = 0.0, dt: float = 1e-3) -> object:
+def oscillator(damping: float = 0.0, dt: float = 1e-3) -> Simulation:
     """2 kg on a joint spring of 200 N/m, moving at 1 m/s: w = 10 rad/s."""
     joint = {**SLIDER, "spring": {"stiffness": 200.0, "damping": damping}}
     mass = brick("mass", linear_velocity=[1.0, 0, 0])
@@ -84,7 +85,7 @@ def test_spring_between_points_keeps_energy(stiffness: object) -> None:
         assert sim.poses()[0, 0] == pytest.approx(0.1 * math.sin(50.0), abs=1e-4)
 
 
-def tied(stiffness: object, dt: float, damping: float = 0.0) -> object:
+def tied(stiffness: object, dt: float, damping: float = 0.0) -> Simulation:
     """2 kg at 1 m/s on a spring to a fixed point 1 m away, whose line it moves on."""
     spring = {"type": "spring", "parent": "world", "child": "mass", "stiffness": stiffness}
     spring |= {"anchor": [-1, 0, 0], "anchor2": [0, 0, 0], "damping": damping}
@@ -134,7 +135,7 @@ def test_damper_between_points_is_second_order() -> None:
 
 
 def test_torsion_spring_counts_whole_turns() -> None:
-    torsion = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
+    torsion: Document = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
     torsion |= {"stiffness": 0.02}
     mass = brick("mass", inertia=[0.2, 0.2, 0.2], angular_velocity=[0, 0, 4.0])
     sim = simulate(document([mass], forces=[torsion], gravity=[0, 0, 0], simulation={"dt": 1e-3}))
@@ -146,7 +147,7 @@ def test_torsion_spring_counts_whole_turns() -> None:
 
 
 def test_stiff_torsion_spring_swings_and_keeps_energy() -> None:
-    torsion = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
+    torsion: Document = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
     torsion |= {"stiffness": 1e5}
     mass = brick("mass", inertia=[0.2, 0.2, 0.2], angular_velocity=[0, 0, 1.0])
     sim = simulate(document([mass], forces=[torsion], gravity=[0, 0, 0], simulation={"dt": 1e-2}))
@@ -155,7 +156,7 @@ def test_stiff_torsion_spring_swings_and_keeps_energy() -> None:
 
 
 def test_torsion_spring_swings_as_sine() -> None:
-    torsion = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
+    torsion: Document = {"type": "torsion", "parent": "world", "child": "mass", "axis": [0, 0, 1]}
     torsion |= {"stiffness": 20.0}
     mass = brick("mass", inertia=[0.2, 0.2, 0.2], angular_velocity=[0, 0, 1.0])
     sim = simulate(document([mass], forces=[torsion], gravity=[0, 0, 0], simulation={"dt": 1e-3}))

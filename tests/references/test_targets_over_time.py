@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 
 pytestmark = pytest.mark.reference
 
@@ -42,7 +42,13 @@ def series(interpolation: str) -> dict[str, Any]:
 def wheel(motor: dict[str, Any]) -> Any:
     """A disc on a hinge, driven."""
     disc = {"name": "disc", "mass": 1.0, "inertia": [INERTIA] * 3}
-    axle = {"name": "axle", "type": "hinge", "parent": "world", "child": "disc", "motor": motor}
+    axle: Document = {
+        "name": "axle",
+        "type": "hinge",
+        "parent": "world",
+        "child": "disc",
+        "motor": motor,
+    }
     axle |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
     return simulate(document([disc], [axle], gravity=[0, 0, 0], simulation={"dt": H}))
 
@@ -102,7 +108,13 @@ def test_ball_motor_follows_each_component(axis: int, interpolation: str) -> Non
     values[:, axis] = RAMP["values"]
     target = {**series(interpolation), "values": values.tolist()}
     body = {"name": "b", "mass": 1.0, "inertia": [INERTIA] * 3}
-    joint = {"name": "j", "type": "ball", "parent": "world", "child": "b", "anchor": [0, 0, 0]}
+    joint: Document = {
+        "name": "j",
+        "type": "ball",
+        "parent": "world",
+        "child": "b",
+        "anchor": [0, 0, 0],
+    }
     joint |= {"motor": {"type": "force", "target": target}}
     sim = simulate(document([body], [joint], gravity=[0, 0, 0], simulation={"dt": H}))
     sim.advance(1250)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.engine.scenes import document, simulate
+from tests.references.rolling_forms import bicycle_flow
 
 pytestmark = pytest.mark.reference
 
@@ -44,3 +46,11 @@ def test_infinitesimal_update_lags_as_its_formula_says() -> None:
     lag = (2.0 * math.atan(0.5 * half) * 2.0 - dt * w) / dt
     assert axle_angle("infinitesimal", w, dt) == pytest.approx(lag, rel=1e-9)
     assert lag < -0.1
+
+
+def test_the_equations_of_the_bicycle_have_the_published_eigenvalues() -> None:
+    """Meijaard et al. 2007, table 2, at 5 m/s: castering, capsize, weave."""
+    found = np.sort_complex(np.linalg.eigvals(bicycle_flow(5.0)))
+    weave = complex(-0.77534188, 4.46486771)
+    published = [-14.07838969, weave.conjugate(), weave, -0.32286643]
+    np.testing.assert_allclose(found, published, atol=1e-7)

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,6 +31,7 @@ def test_every_example_is_a_scene(name):
 
 def test_the_examples_are_the_ones_of_the_gallery():
     assert example_names() == [
+        "bicycle",
         "bouncing-balls",
         "bowling-ball",
         "box-tower",
@@ -74,13 +76,13 @@ def test_the_smallest_scene_has_every_default():
 def test_a_scene_is_frozen():
     scene = load_scene(GOOD)
     with pytest.raises(ValueError, match="frozen"):
-        scene.name = "other"
+        scene.name = "other"  # type: ignore[misc]  # what is refused
 
 
 def test_every_shape_of_the_format_is_read():
     corner = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-    solid = [
+    solid: list[dict[str, Any]] = [
         {"type": "sphere", "radius": 1},
         {"type": "box", "size": [1, 2, 3], "color": [1, 0.5, 0]},
         {"type": "capsule", "radius": 1, "length": 0},
@@ -140,7 +142,7 @@ def test_every_joint_and_force_of_the_format_is_read():
     limits = {"limits": {"lower": -1, "upper": 1, "stiffness": [1, 0, 2], "damping": 1}}
     target = {"times": [0, 1], "values": [0, 1], "interpolation": "step"}
     motor = {"type": "position", "target": target, "max_force": 1, "stiffness": 1, "damping": 1}
-    joints = [
+    joints: list[dict[str, Any]] = [
         {"type": "ball", **at, **z, "limits": {"swing": 1, "twist": 0.5}},
         {"type": "hinge", **at, **z, **limits, "motor": motor},
         {"type": "slider", **z, "spring": {"stiffness": 1, "damping": 1, "rest": 0.1}},
@@ -152,7 +154,7 @@ def test_every_joint_and_force_of_the_format_is_read():
         {"type": "distance", **at, "anchor2": [0, 0, 1], "collide_connected": True},
         {"type": "gear", **z, **x, "ratio": -2, "parent": "b"},
     ]
-    forces = [
+    forces: list[dict[str, Any]] = [
         {"type": "spring", **ends, **at, "anchor2": [0, 0, 1], "stiffness": 10, "rest": 0.5},
         {"type": "torsion", **ends, **z, "stiffness": [1, 2, 3], "damping": 0.1},
         {"type": "wrench", "body": "a", "force": [0, 0, 1], "axes": "body", "point": [0, 0, 1]},
@@ -176,8 +178,11 @@ def test_a_nearly_unit_quaternion_is_normalised_once_and_for_all():
 def test_an_anchor_in_the_parent_frame_is_measured_there():
     base = {**BODY, "name": "base", "position": [1000, 0, 0], "type": "static"}
     part = {**BODY, "name": "part", "position": [1001, 0, 0]}
-    joint = {"name": "j", "type": "ball", "parent": "base", "child": "part", "anchor": [0, 0, 1e6]}
-    document = {"bodies": [base, part], "joints": [{**joint, "frame": "parent"}]}
+    joint = {"name": "j", "type": "ball", "parent": "base", "child": "part", "frame": "parent"}
+    document: dict[str, Any] = {
+        "bodies": [base, part],
+        "joints": [{**joint, "anchor": [0, 0, 1e6]}],
+    }
     with pytest.raises(SceneInvalid, match="anchor is 1e"):
         load_scene(document)
     document["joints"][0]["anchor"] = [0.5, 0, 0]

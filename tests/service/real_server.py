@@ -7,13 +7,14 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
 
 # ten balls fall on a plane: short, with contacts
-DROP = {
+DROP: dict[str, Any] = {
     "version": 1,
     "name": "drop",
     "simulation": {"dt": 0.002, "duration": 0.2},
@@ -63,14 +64,14 @@ class Server:
     data: Path
     environ: dict = field(default_factory=dict)
     url: str = ""
-    process: subprocess.Popen | None = None
+    process: subprocess.Popen[str] | None = None
     reader: threading.Thread | None = None
-    errors: list = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     def start(self):
         self.errors.clear()
         environ = {**os.environ, **self.environ}
-        self.process = subprocess.Popen(
+        process = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
@@ -86,13 +87,14 @@ class Server:
             text=True,
             env=environ,
         )
+        assert process.stdout is not None
+        self.process = process
         self.reader = threading.Thread(target=self._keep_errors, daemon=True)
         self.reader.start()
-        line = self.process.stdout.readline()
+        line = process.stdout.readline()
         if " at http" not in line:
-            self.process.wait(30)
-            self.process.stdout.close()
-            self.reader.join()
+            process.wait(30)
+            self._close()
             raise AssertionError(f"no server: {line!r} {''.join(self.errors)[-3000:]}")
         self.url = line.split(" at ")[1].split("/  ")[0]
         return self
@@ -101,19 +103,28 @@ class Server:
         return httpx.Client(base_url=self.url, timeout=90.0, **more)
 
     def stop(self):
+        assert self.process is not None
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(30)
-        self.process.stdout.close()
-        self.reader.join()
+        self._close()
 
     def kill(self):
+        assert self.process is not None
         self.process.kill()
         self.process.wait(30)
+        self._close()
+
+    def _close(self):
+        assert self.process is not None
+        assert self.process.stdout is not None
+        assert self.reader is not None
         self.process.stdout.close()
         self.reader.join()
 
     def _keep_errors(self):
+        assert self.process is not None
+        assert self.process.stderr is not None
         with self.process.stderr as stream:
             self.errors.extend(stream)
 

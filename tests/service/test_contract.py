@@ -13,6 +13,7 @@ from collections import Counter
 import jsonschema
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from cardan.service.api.contract import FILES
 from tests.service.contract_hooks import CREATING
@@ -74,7 +75,7 @@ def answers(server):
 
     503 is a class of its own: all places may be taken.
     """
-    found = Counter()
+    found: Counter[tuple[str, str, int]] = Counter()
     for line in list(server.errors):
         told = json.loads(line) if line.startswith("{") else {}
         if "path" in told:
@@ -198,7 +199,7 @@ def test_messages_of_a_session_are_those_of_the_asyncapi_document(asked):
     sent = document["operations"]["send"]["messages"]
     assert {one["$ref"].rpartition("/")[2] for one in sent} >= {"Welcome", "StreamEvent", "Frame"}
     names = {"welcome": "Welcome", "result": "StreamResult", "error": "StreamError"}
-    seen = Counter()
+    seen: Counter[str] = Counter()
 
     def check(message):
         name = names.get(message["op"], "StreamEvent")
@@ -207,8 +208,8 @@ def test_messages_of_a_session_are_those_of_the_asyncapi_document(asked):
         seen[name] += 1
 
     url = asked.url.replace("http", "ws") + session["links"]["stream"]
-    with connect(url, subprotocols=["cardan.v1"]) as stream:
-        for message in (
+    with connect(url, subprotocols=[Subprotocol("cardan.v1")]) as stream:
+        for command in (
             {"op": "hello", "client_id": "a", "resume": {"epoch": 0, "sequence": 0}},
             {"op": "subscribe", "channels": {"poses": {"hz": 10}}, "id": "1"},
             {"op": "step", "n": 3, "id": "2"},
@@ -216,7 +217,7 @@ def test_messages_of_a_session_are_those_of_the_asyncapi_document(asked):
             {"op": "fly", "id": "4"},
             {"op": "reset", "id": "5"},
         ):
-            stream.send(json.dumps(message))
+            stream.send(json.dumps(command))
         last = None
         while last != "5":
             message = stream.recv(timeout=30)

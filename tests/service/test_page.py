@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cardan.service.assets import Assets, without_comments
+from cardan.service.assets import Asset, Assets, without_comments
 from cardan.service.page import policy
 from tests.web.conftest import WEB
 
@@ -26,7 +26,7 @@ def test_the_page_is_at_the_root_with_a_policy_for_its_own_scripts(client):
 def test_modules_have_the_type_browsers_demand_and_are_kept_for_good(client):
     page = client.get("/")
     assert page.headers["cache-control"] == "no-cache"
-    module = re.search(r"<script type=\"module\" src=\"([^\"]+)\"", page.text).group(1)
+    (module,) = re.findall(r"<script type=\"module\" src=\"([^\"]+)\"", page.text)
     answer = client.get(f"/{module}")
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -67,13 +67,19 @@ def test_a_changed_file_has_another_address(tmp_path):
     (tmp_path / "index.html").write_text('<script type="module" src="main.js"></script>')
     (tmp_path / "main.js").write_text("let a;")
     assets = Assets(tmp_path)
-    first = assets.find("index.html").data
-    address = re.search(rb'src="([^"]+)"', first).group(1).decode()
-    assert assets.find(address).lasting
+
+    def find(name: str) -> Asset:
+        found = assets.find(name)
+        assert found is not None
+        return found
+
+    first = find("index.html").data
+    (address,) = re.findall(rb'src="([^"]+)"', first)
+    assert find(address.decode()).lasting
     (tmp_path / "main.js").write_text("let b, c;")
-    assert not assets.find(address).lasting
-    assert assets.find("index.html").data != first
-    assert assets.find("main.js").data == b"let b, c;"
+    assert not find(address.decode()).lasting
+    assert find("index.html").data != first
+    assert find("main.js").data == b"let b, c;"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
 
 import httpx
 import pytest
@@ -64,7 +65,8 @@ def fork_server(server):
 
 def starts_a_process():
     """Whether some thread of this process waits for the fork server to fork."""
-    for frame in sys._current_frames().values():
+    for newest in sys._current_frames().values():
+        frame: FrameType | None = newest
         while frame is not None:
             if frame.f_code.co_name == "read_signed":
                 return True
@@ -221,7 +223,7 @@ def test_a_killed_import_is_done_again_by_another_process(own_server):
         assert asked.result(90).status_code == 200, asked.result().text
         # whoever is killed again and again is told to come back, not that the model is bad
         asked = callers.submit(post)
-        seen = set()
+        seen: set[int] = set()
         while not asked.done():
             for pid in set(processes(own_server, "cardan.service.compute.importer")) - seen:
                 seen.add(pid)

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from cardan.service.keys import COOKIE_SECONDS, Key, KeyTextError, find_cookie, parse_key
 from tests.service.real_server import DROP, ROOT, Server, long_scene, wait_for
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 OWNER, READER, POOR = "an-owner-of-everything", "a-reader-of-everything", "a-key-with-a-quota-x"
 SECRETS = {"alice": "alice-has-sixteen-or-more", "bob": "bob-has-sixteen-or-more-too"}
-PROTOCOLS = ["cardan.v1"]
+PROTOCOLS = [Subprotocol("cardan.v1")]
 
 
 def hashed(name, scopes, secret):
@@ -255,7 +256,8 @@ def test_quotas_are_per_key_and_say_what_is_left(guarded, owner):
         assert int(answer.headers["retry-after"]) > 3000
         left = []
         while (answer := poor.get("/v1/version")).status_code == 200:
-            left.append(int(re.search(r"r=(\d+)", answer.headers["ratelimit"]).group(1)))
+            (told,) = re.findall(r"r=(\d+)", answer.headers["ratelimit"])
+            left.append(int(told))
         refusal(answer, 429, "quota_exceeded")
         assert left == list(range(398, -1, -1))
         assert answer.json()["retryable"]

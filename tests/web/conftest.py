@@ -22,7 +22,8 @@ WEB = ROOT / "web"
 # loading every kernel may mean compiling every kernel
 START_SECONDS = 300
 STOP_SECONDS = 20
-URL = re.compile(r"http://[\w.:\[\]]+/")
+READY = re.compile(r"Cardan serves at (http://[\w.:\[\]]+)/")
+OPEN = re.compile(r"The page opens at (http://[\w.:\[\]]+)/")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SOFTWARE_RENDERING = [
     "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
@@ -59,8 +60,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def serving(data: Path, port: int = 0, **settings: str) -> Iterator[str]:
-    """A service in a process of its own, with variables CARDAN_*; its address."""
+def serving(
+    data: Path, port: int = 0, when: re.Pattern[str] = READY, **settings: str
+) -> Iterator[str]:
+    """A service in a process of its own, with variables CARDAN_*; its address, as soon as told."""
     command = [sys.executable, "-u", "-m", "cardan.service.cli", "serve", "--port", str(port)]
     variables = {f"CARDAN_{name.upper()}": value for name, value in settings.items()}
     process = subprocess.Popen(
@@ -76,7 +79,7 @@ def serving(data: Path, port: int = 0, **settings: str) -> Iterator[str]:
     reader = threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True)
     reader.start()
     try:
-        yield _address(lines).rstrip("/")
+        yield _address(lines, when)
     finally:
         process.send_signal(signal.SIGINT)
         try:
@@ -94,7 +97,7 @@ def _pass_on(stream: IO[str], lines: queue.Queue[str | None]) -> None:
     lines.put(None)
 
 
-def _address(lines: queue.Queue[str | None]) -> str:
+def _address(lines: queue.Queue[str | None], when: re.Pattern[str]) -> str:
     told: list[str] = []
     while True:
         try:
@@ -104,9 +107,9 @@ def _address(lines: queue.Queue[str | None]) -> str:
         if line is None:
             pytest.fail(f"the server ended at once; it said:\n{''.join(told)}")
         told.append(line)
-        found = URL.search(line)
+        found = when.search(line)
         if found:
-            return found.group()
+            return found.group(1)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ SMALL = {"width": 940, "height": 600}
 # a loaded machine that draws in software; less where somebody waits for a failure [ms]
 PATIENCE = int(os.environ.get("CARDAN_PATIENCE_MS", "300000"))
 
-FLOATING = {
+FLOATING: dict[str, Any] = {
     "version": 1,
     "name": "floating",
     "gravity": [0, 0, 0],

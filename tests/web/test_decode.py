@@ -97,7 +97,7 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
 
     for row, told in zip(blocks[BlockTag.JOINTS], frame["joints"], strict=True):
         assert [told["joint"], told["coordinate"]] == [row["joint"], row["coordinate"]]
-        assert np.float32([told["q"], told["qd"], told["motorForce"]]).tolist() == [
+        assert np.array([told["q"], told["qd"], told["motorForce"]], np.float32).tolist() == [
             row["q"], row["qd"], row["motor_force"],
         ]  # fmt: skip
     assert list(frame["energy"].values()) == list(blocks[BlockTag.ENERGY][0].item())

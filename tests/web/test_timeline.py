@@ -136,7 +136,7 @@ def test_signs_are_printed(node: str) -> None:
     ],
 )
 def test_a_pointer_finds_its_place_in_the_text(node: str, pointer: str, value: object) -> None:
-    document = {
+    document: dict[str, Any] = {
         "bodies": [{"name": 'a "quoted", [name]', "mass": 1}, {"mass": -2, "s": "}{"}],
         "a/b": {"~": [1, {"x": 2}]},
     }

@@ -180,7 +180,7 @@ def test_a_moment_is_handed_on(page: Any, shown: Shown, browser: Any, tmp_path: 
     shown.wait("cardan.pinned()[0]?.title === 'Rate of main [rad/s]'")
     press_in_stage(page, "w")
     page.get_by_role("button", name="View from plus x").press("Enter")
-    # what is drawn follows the run a little behind: one step back from the edge is shown when it is drawn
+    # what is drawn follows the run a little behind: one step back from what is drawn
     shown.wait("cardan.shown().step === cardan.shown().edge.step")
     step = shown.now()["step"] - 1
     press_in_stage(page, "ArrowLeft")

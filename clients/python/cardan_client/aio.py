@@ -60,7 +60,8 @@ class AsyncClient:
 
     async def validate(self, scene: Mapping[str, Any]) -> dict[str, Any]:
         """Return every fault and warning of a scene, its size and its cost."""
-        return await self.post("/v1/scenes:validate", scene)
+        report: dict[str, Any] = await self.post("/v1/scenes:validate", scene)
+        return report
 
     async def submit(self, scene: Scene, overrides: Overrides | None = None, **options: Any) -> str:
         """Queue a run; return its id. `options`: name, timeout_s. Raises Problem."""

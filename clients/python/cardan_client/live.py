@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from cardan_client.frames import Frame, decode
 from cardan_client.results import State, read_state
@@ -13,7 +14,7 @@ from cardan_client.results import State, read_state
 if TYPE_CHECKING:
     from cardan_client.aio import AsyncClient
 
-PROTOCOL = "cardan.v1"
+PROTOCOL = Subprotocol("cardan.v1")
 
 
 class AsyncSession:
@@ -41,7 +42,9 @@ class AsyncSession:
 
     async def command(self, op: str, **arguments: Any) -> dict[str, Any]:
         """Do any command (set_motor, apply_force, gravity, ...); return its result."""
-        return await self._client.post(f"{self.url}/commands", {"op": op, **arguments})
+        order = {"op": op, **arguments}
+        result: dict[str, Any] = await self._client.post(f"{self.url}/commands", order)
+        return result
 
     async def pause(self) -> None:
         """Stop stepping."""
@@ -91,7 +94,7 @@ class AsyncSession:
             address,
             subprotocols=[PROTOCOL],
             compression=None,
-            max_size=None,  # type: ignore[list-item]
+            max_size=None,
         ) as socket:
             await socket.send(json.dumps({"op": "hello"}))
             wanted = {name: {"hz": hz} for name in channels}

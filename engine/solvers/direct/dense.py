@@ -63,7 +63,7 @@ def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
     """Scratch of solve_proximal_newton."""
     x = dense.vectors
     newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[10], x[11])
-    return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15])
+    return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15], x[16])
 
 
 @kernel

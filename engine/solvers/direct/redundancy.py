@@ -92,15 +92,21 @@ def closes_loop(graph: Graph, g: int) -> bool:
 def write_shares(problem: Problem, graph: Graph, factor: Factor) -> None:
     """Which share of its scale makes a pivot redundant, by node; no node is ordered yet.
 
+    How far loops are from closed is measured where there are any.
+
     Writes  factor.share, ordered
     """
-    open_share = max(DEPENDENT, min(OPEN * _openness(problem, graph), MOST_OPEN))
+    open_share = -1.0
     for k in range(graph.count[2]):
         factor.share[k], factor.ordered[k] = 0.0, 0
         g = -1 - graph.node[k]
-        if g >= 0:
-            single = not closes_loop(graph, g) and _is_one_joint(problem, graph, g)
-            factor.share[k] = ROUNDING if single else open_share
+        if g < 0:
+            continue
+        factor.share[k] = ROUNDING
+        if closes_loop(graph, g) or not _is_one_joint(problem, graph, g):
+            if open_share < 0.0:
+                open_share = max(DEPENDENT, min(OPEN * _openness(problem, graph), MOST_OPEN))
+            factor.share[k] = open_share
 
 
 @kernel

@@ -10,7 +10,11 @@ it. At a fixed point the added term vanishes, so the fixed point obeys the unmod
 decreases after a Newton iteration that succeeded; after one that failed it increases, and sweeps
 determine the active and sliding contacts again.
 
-A guess with a small residual needs no sweeps: for bodies at rest one Newton step suffices.
+A guess with a small residual needs no sweeps: for bodies at rest one Newton step suffices. Without
+one, the problem is first regularised around zero and solved from there. Of all impulses that differ
+by what moves nothing, that is the one of least sum D lam^2: symmetric loads have symmetric
+impulses. Sweeps put a load where the order of rows leads: two equal pads hold a box by unlike
+pressures, and it turns when it slips. Sweeps are what is left where Newton steps fail.
 """
 
 from __future__ import annotations
@@ -52,6 +56,9 @@ NEARLY = 0.1
 STEPS_ON_GUESS, HELPED = 4, 0.5
 # alpha there: nearly undamped, one step leaves about 1e-6 of the error
 ALPHA_ON_GUESS = 1e-7
+# alpha around zero, first and last: the first is solved from anywhere, the last leaves about 1e-6
+# of the velocities to the steps on a guess
+FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO = 1e-2, 1e-6
 # target error as a share of the tolerance, so that the next time steps can keep these impulses
 TIGHT = 1e-6
 # alpha: first, least, largest
@@ -67,25 +74,41 @@ class ProximalNewtonScratch(NamedTuple):
     center: NDArray  # (>= n,)   lam_k
     diagonal: NDArray  # (>= n,) of A before regularisation
     b: NDArray  # (>= n,)        before regularisation
+    guess: NDArray  # (>= n,)    lam before the solution from zero
+
+
+@kernel
+def _regularised_newton(
+    dp: DenseProblem,
+    scratch: ProximalNewtonScratch,
+    center: NDArray,
+    alpha: float,
+    rules: tuple[int, float],
+) -> tuple[int, int]:
+    """Newton on the problem regularised around a center; A and b are restored bit for bit.
+
+    rules: steps, tolerance [m/s or rad/s]
+    """
+    for i in range(dp.n):
+        hold = alpha * dp.scale[i]
+        scratch.diagonal[i] = dp.A[i, i]
+        scratch.b[i] = dp.b[i]
+        dp.A[i, i] += hold
+        dp.b[i] -= hold * center[i]
+    status, count = newton(dp, scratch.newton, rules[0], rules[1])
+    for i in range(dp.n):
+        dp.A[i, i] = scratch.diagonal[i]
+        dp.b[i] = scratch.b[i]
+    return status, count
 
 
 @kernel
 def _proximal_newton(
     dp: DenseProblem, scratch: ProximalNewtonScratch, alpha: float, steps: int, tolerance: float
 ) -> tuple[int, int]:
-    """Newton on the regularised problem around lam; A and b are restored bit for bit."""
-    for i in range(dp.n):
-        hold = alpha * dp.scale[i]
-        scratch.center[i] = dp.lam[i]
-        scratch.diagonal[i] = dp.A[i, i]
-        scratch.b[i] = dp.b[i]
-        dp.A[i, i] += hold
-        dp.b[i] -= hold * dp.lam[i]
-    status, count = newton(dp, scratch.newton, steps, tolerance)
-    for i in range(dp.n):
-        dp.A[i, i] = scratch.diagonal[i]
-        dp.b[i] = scratch.b[i]
-    return status, count
+    """Newton on the problem regularised around lam."""
+    copy(dp.lam, dp.n, scratch.center)
+    return _regularised_newton(dp, scratch, scratch.center, alpha, (steps, tolerance))
 
 
 @kernel
@@ -125,30 +148,26 @@ def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: fl
 
 
 @kernel
-def solve_proximal_newton(
-    dp: DenseProblem, scratch: ProximalNewtonScratch, max_iterations: int, tolerance: float
+def _alternate(
+    dp: DenseProblem,
+    scratch: ProximalNewtonScratch,
+    keep: bool,
+    max_iterations: int,
+    tolerance: float,
 ) -> tuple[int, int]:
     """Alternate sweeps and proximal Newton steps; return STOPPED_..., iterations.
 
-    At most `max_iterations` sweeps.  The guess in dp.lam must lie in its set (project_guess).
+    keep: whether a guess better than all iterates is the answer; sweeps may overwrite any other.
 
     Writes  dp.lam   the iterate of least residual; dp.w
-    Source  Rockafellar 1976 for proximal points; Acary, Bremond and Huber 2018 for friction
-    Check   tests/engine/solvers/newton/test_proximal_newton.py
     """
-    write_velocities(dp)
-    polished = polish_guess(dp, scratch, tolerance)
-    if dense_residual(dp) <= tolerance:
-        return STOPPED_TOLERANCE, polished
-    # keep a guess that Newton steps improved; sweeps may overwrite any other
-    best = dense_residual(dp) if polished > 0 else np.inf
+    best = dense_residual(dp) if keep else np.inf
     copy(dp.lam, dp.n, scratch.best)
     sweeps = min(SWEEPS_PER_TURN, max_iterations)
     status, total = iterate(dp, 1.0, StoppingRules(sweeps, tolerance, -1.0))
-    total += polished
+    write_velocities(dp)
     if status == STOPPED_TOLERANCE:
         return status, total
-    write_velocities(dp)
     error = dense_residual(dp)
     # error not finite or beyond any motion: halving it would need too many cycles
     if not error < LARGEST:
@@ -187,3 +206,50 @@ def solve_proximal_newton(
     copy(scratch.best, dp.n, dp.lam)
     write_velocities(dp)
     return STOPPED_TOLERANCE if best <= tolerance else status, total
+
+
+@kernel
+def solve_from_zero(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float) -> int:
+    """Solve from lam = 0, around which the problem is regularised less and less; return the steps.
+
+    Writes  dp.lam   a solution within the tolerance, or the guess that it was; dp.w
+    """
+    copy(dp.lam, dp.n, scratch.guess)
+    for i in range(dp.n):
+        dp.lam[i], scratch.center[i] = 0.0, 0.0
+    total, solved = 0, STOPPED_TOLERANCE
+    for alpha in (FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO):
+        if solved == STOPPED_TOLERANCE:
+            rules = (NEWTON_STEPS_PER_TURN, 0.1 * tolerance)
+            solved, count = _regularised_newton(dp, scratch, scratch.center, alpha, rules)
+            total += count
+    write_velocities(dp)
+    if solved == STOPPED_TOLERANCE:
+        total += polish_guess(dp, scratch, tolerance)
+    if not dense_residual(dp) <= tolerance:
+        copy(scratch.guess, dp.n, dp.lam)
+        write_velocities(dp)
+    return total
+
+
+@kernel
+def solve_proximal_newton(
+    dp: DenseProblem, scratch: ProximalNewtonScratch, max_iterations: int, tolerance: float
+) -> tuple[int, int]:
+    """Polish the guess, or solve from zero, or alternate with sweeps; STOPPED_..., iterations.
+
+    At most `max_iterations` sweeps.  The guess in dp.lam must lie in its set (project_guess).
+
+    Writes  dp.lam   the iterate of least residual; dp.w
+    Source  Rockafellar 1976 for proximal points; Acary, Bremond and Huber 2018 for friction
+    Check   tests/engine/solvers/newton/test_proximal_newton.py
+    """
+    write_velocities(dp)
+    polished = polish_guess(dp, scratch, tolerance)
+    if dense_residual(dp) <= tolerance:
+        return STOPPED_TOLERANCE, polished
+    total = polished + solve_from_zero(dp, scratch, tolerance)
+    if dense_residual(dp) <= tolerance:
+        return STOPPED_TOLERANCE, total
+    status, count = _alternate(dp, scratch, polished > 0, max_iterations, tolerance)
+    return status, total + count

@@ -83,7 +83,7 @@ def gap_by_search(a, b, rng, starts=5, rounds=90, samples=60):
     length = np.linalg.norm(d, axis=1)
     d = d[length > 1e-9] / length[length > 1e-9, None]
     s = separation(a, b, d)
-    chosen = []
+    chosen: list[int] = []
     for k in np.argsort(-s):
         if all(d[k] @ d[c] < 0.98 for c in chosen):
             chosen.append(k)

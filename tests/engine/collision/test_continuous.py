@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cardan.engine import Simulation
 from cardan.engine.collision.find_contacts import pose_all
 from cardan.engine.collision.narrow.conservative_advancement import comes_within
 from cardan.engine.world.model import BOX, CAPSULE, CONVEX, SPHERE
 from tests.engine.collision.reference import gap_by_search
 from tests.engine.collision.worlds import Solid, World, about
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 SPEED = 300.0
-BULLETS = {
+BULLETS: dict[str, Document] = {
     "sphere": {"type": "sphere", "radius": 0.005},
     "box": {"type": "box", "size": [0.01, 0.01, 0.01]},
     "capsule": {"type": "capsule", "radius": 0.003, "length": 0.006},
@@ -33,7 +36,7 @@ def thin_wall(x: float = 0.0, **more: object) -> dict[str, object]:
     return {"name": f"wall{x:g}", "position": [x, 0, 0], "shapes": [shape], **more}
 
 
-def shot(kind: str, offset: float, dt: float, wall: dict[str, object], **more: object):
+def shot(kind: str, offset: float, dt: float, wall: Document, **more: Any) -> Simulation:
     """A bullet on its way to the wall, `offset` steps of flight before it."""
     x = -0.0055 - offset * SPEED * dt
     bullet = {
@@ -254,7 +257,7 @@ def test_the_way_of_a_pair_is_judged_as_by_looking_everywhere(a, b, p, v, wa, wb
                   q=about(s.w, t * np.linalg.norm(s.w)) if np.linalg.norm(s.w) > 0 else s.q)
             for s in solids
         ]  # fmt: skip
-        gap, _ = gap_by_search(*moved, rng, starts=2, rounds=25, samples=20)
+        gap, _ = gap_by_search(moved[0], moved[1], rng, starts=2, rounds=25, samples=20)
         least = min(least, gap)
     if not near:
         assert least > margin - 1e-4

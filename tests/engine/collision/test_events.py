@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from cardan.engine import Recording, run
+from cardan.engine import Recording, Simulation, run
 from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 
@@ -22,7 +24,7 @@ def ball(name: str, position: list[float], **more: object) -> dict[str, object]:
     }
 
 
-def bouncing(restitution: float = 0.8, **more: object) -> dict[str, object]:
+def bouncing(restitution: float = 0.8, **more: Any) -> dict[str, object]:
     """A ball and a box of two shapes that fall, bounce and come to rest."""
     halves = [
         {"type": "box", "size": [0.1, 0.1, 0.1], "position": [x, 0, 0], "material": "rubber"}
@@ -41,11 +43,12 @@ def bouncing(restitution: float = 0.8, **more: object) -> dict[str, object]:
             },
         ],
         materials={"rubber": {"friction": 0.3, "restitution": restitution}},
-        **{"simulation": {"dt": 0.001, "duration": 1.5}, **more},
+        simulation=more.pop("simulation", {"dt": 0.001, "duration": 1.5}),
+        **more,
     )
 
 
-def touching_pairs(sim: object) -> set[tuple[int, int]]:
+def touching_pairs(sim: Simulation) -> set[tuple[int, int]]:
     """Shape pairs without a gap, or with a push across it, in the last step."""
     contacts = sim.work.contacts
     n = int(contacts.count[0])

@@ -26,7 +26,7 @@ from tests.engine.collision.reference import (
     separation_along,
 )
 from tests.engine.collision.worlds import Solid, World, quaternion
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 # CARDAN_FUZZ=100 looks a hundred times as long
 EFFORT = int(os.environ.get("CARDAN_FUZZ", "1"))
@@ -222,7 +222,7 @@ def test_a_plane_sees_the_lowest_point(a, seed, share) -> None:
 # -------------------------------------------------------------------- in motion
 
 
-def body(name: str, shape: dict[str, object], p, mass: float = 1.0, **more: object):
+def body(name: str, shape: Document, p, mass: float = 1.0, **more: object):
     return {"name": name, "mass": mass, "position": list(p), "shapes": [shape], **more}
 
 

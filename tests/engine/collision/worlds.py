@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
@@ -73,7 +74,7 @@ def hull_faces(points):
     used = np.sort(hull.vertices)
     renumber = {int(v): k for k, v in enumerate(used)}
     vertices = points[used]
-    groups = []
+    groups: list[tuple[np.ndarray, set[int]]] = []
     for triangle, equation in zip(hull.simplices, hull.equations, strict=True):
         for group in groups:
             if np.allclose(group[0], equation, atol=1e-9):
@@ -118,9 +119,14 @@ def bounding_radius(solid, vertices):
 
 
 def build_shapes(solids):
-    rows = {name: [] for name in Shapes._fields}
-    points, normals, offsets, loop_start, loop_count, loop = [], [], [], [], [], []
-    meshes = []
+    rows: dict[str, list] = {name: [] for name in Shapes._fields}
+    points: list[np.ndarray] = []
+    normals: list[np.ndarray] = []
+    offsets: list[float] = []
+    loop_start: list[int] = []
+    loop_count: list[int] = []
+    loop: list[int] = []
+    meshes: list = []
     for number, solid in enumerate(solids):
         vertices = None
         rows["mesh"].append(-1)
@@ -191,8 +197,8 @@ class World:
     excluded: list = field(default_factory=list)
     max_pairs: int = 4000
     max_contacts: int = 16000
-    friction: tuple = ((0.5,),)
-    restitution: tuple = ((0.0,),)
+    friction: ArrayLike = ((0.5,),)
+    restitution: ArrayLike = ((0.0,),)
 
     def __post_init__(self):
         n = len(self.solids)
@@ -203,15 +209,12 @@ class World:
             kind, zeros, inverse_mass, tensor, tensor, np.zeros((n + 1, 3)), np.full(n + 1, -1)
         )
         shapes, meshes = build_shapes(self.solids)
+        friction, restitution = np.array(self.friction), np.array(self.restitution)
+        none, at_rest = np.zeros_like(friction), np.zeros((len(friction), 3))
         self.model = Model(
             bodies,
             shapes,
-            Materials(
-                np.array(self.friction),
-                np.array(self.restitution),
-                *(np.zeros_like(self.friction) for _ in range(4)),
-                np.zeros((len(self.friction), 3)),
-            ),
+            Materials(friction, restitution, none, none, none, none, at_rest),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
@@ -304,7 +307,8 @@ def icosphere(times, radius=1.0):
 
 def cuboid(half, cells=1):
     """Vertices and faces of a box, each side cut into cells x cells squares."""
-    vertices, faces = [], []
+    vertices: list[np.ndarray] = []
+    faces: list[tuple[int, ...]] = []
     x = np.linspace(-1, 1, cells + 1)
     for axis in range(3):
         for side in (-1, 1):

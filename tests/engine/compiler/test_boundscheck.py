@@ -8,13 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
+from cardan.engine import Simulation
+from cardan.engine.compiler.mode import INTERPRETED
 from tests.engine.random_scenes import random_scene
 from tests.engine.scenes import document, simulate
 
-compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 KERNELS = """
 import json, sys
@@ -119,7 +120,7 @@ def test_another_compiler_is_refused(tmp_path: Path) -> None:
 # ------------------------------------------------------------ trees that cannot move
 
 
-def box_on_the_world(formulation: str, joint: str = "fixed") -> object:
+def box_on_the_world(formulation: str, joint: str = "fixed") -> Simulation:
     """A box fixed to the world, and a ball that falls on it."""
     box = {"name": "box", "mass": 1.0, "shapes": [{"type": "box", "size": [1, 1, 1]}]}
     ball = {"name": "ball", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}

@@ -5,15 +5,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
+from llvmlite import binding as llvm
 
 from cardan.engine.compiler import cache, ir_cache, processor
 from cardan.engine.compiler.cache import Folder
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.mode import INTERPRETED
 
-compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 
 @pytest.fixture
@@ -118,10 +121,11 @@ def test_a_kernel_whose_load_fails_is_compiled(
     kept = Folder(tmp_path)
     monkeypatch.setattr(ir_cache, "KEPT", kept)
     monkeypatch.setattr(ir_cache, "folders", lambda: [kept])
-    store = halved._cache
+    entry: Any = halved
+    store = entry._cache
     name = store.name((numba.float64,))
     kept.write(name, content)
-    assert store.load_overload((numba.float64,), halved.targetctx) is None
+    assert store.load_overload((numba.float64,), entry.targetctx) is None
     assert halved(3.0) == 1.5
 
 
@@ -162,12 +166,12 @@ def ask(**variables: str) -> dict[str, str]:
 
 
 def test_kernels_are_for_a_family_of_processors_or_for_the_one_that_is_named() -> None:
-    features = processor.llvm.get_host_cpu_features()
+    features = llvm.get_host_cpu_features()
     ours = ask()
-    if processor.fits_family(features) and processor.llvm.get_process_triple().startswith("x86_64"):
+    if processor.fits_family(features) and llvm.get_process_triple().startswith("x86_64"):
         assert ours["name"] == "x86-64-v3"
     else:
-        assert ours["name"] == processor.llvm.get_host_cpu_name()
+        assert ours["name"] == llvm.get_host_cpu_name()
     named = ask(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="+sse2")
     assert (named["name"], named["features"]) == ("generic", "+sse2")
     assert named["key"] != ours["key"]

@@ -7,16 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 from llvmlite import binding as llvm
 
 from cardan.engine.compiler import source_hash
+from cardan.engine.compiler.mode import INTERPRETED
 from cardan.engine.compiler.source_hash import Package
 
 ROOT = Path(__file__).parents[3]
 
-compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 # ---------------------------------------------------------------------- what a module depends on
 

@@ -6,20 +6,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from cardan import engine
 from cardan.engine.compiler import cache, ir_cache
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.mode import INTERPRETED
 from cardan.engine.compiler.progress import watched
 from cardan.engine.compiler.source_hash import ENGINE, Package, is_of_a_module, source_hash
 
 ROOT = Path(__file__).parents[3]
 
-compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 
 def python(code: str, kept: Path, **variables: str) -> str:
@@ -103,10 +104,11 @@ def test_what_kernels_call_is_no_kernel_of_its_own(own_cache: Path) -> None:
     told: list[tuple[int, int, str]] = []
     with watched(lambda *report: told.append(report)):
         assert summed(np.arange(3.0)) == 0.5 + 1.0 + 3.0 + 1.5
-    assert not shifted.signatures
+    entry: Any = shifted
+    assert not entry.signatures
     # an integer that is a constant is an integer
-    assert [str(a) for a in shifted.part.signatures[0]] == ["float64", "int64"]
-    assert len(shifted.part.signatures) == 1
+    assert [str(a) for a in entry.part.signatures[0]] == ["float64", "int64"]
+    assert len(entry.part.signatures) == 1
     assert all(done < total for done, total, _ in told)
     assert any("summed" in what for _, _, what in told)
     # only what Python called was kept

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+from cardan.engine.compiler.mode import INTERPRETED
+
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 KERNELS = """
 from typing import NamedTuple

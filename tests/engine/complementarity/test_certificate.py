@@ -102,6 +102,7 @@ def test_contacts_that_nothing_keeps_apart(dimension, law):
     found = solve_cone(W, q, [0.5], dimension=dimension, law=law)
     assert found.stopped is Stopped.NO_SOLUTION
     y = found.certificate
+    assert y is not None
     assert y[0] > 0.0
     assert np.linalg.norm(y[1:]) <= 0.5 * y[0]
     slope = W.T @ y

@@ -172,7 +172,7 @@ def test_nearest_points_of_the_measure_are_those_of_the_kernels(seed, k):
     rng = np.random.default_rng(seed)
     z, mu = rng.normal(size=(k, 3)), rng.uniform(0, 2, k)
     ours = nearest_in_cones(z, mu)
-    theirs = [project_cone(*point, m) for point, m in zip(z, mu, strict=True)]
+    theirs = [project_cone(n, x, y, m) for (n, x, y), m in zip(z, mu, strict=True)]
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 

@@ -39,7 +39,8 @@ def test_linear_programs(seed, n, m, k):
 
 def test_equations_said_twice():
     p = solve_lp([1.0, 2.0], A_eq=[[1.0, 1.0], [2.0, 2.0]], b_eq=[1.0, 2.0])
-    assert (p.verdict, p.objective) == ("optimal", pytest.approx(1.0))
+    assert p.verdict == "optimal"
+    assert p.objective == pytest.approx(1.0)
     assert solve_lp([1.0, 2.0], A_eq=[[1.0, 1.0], [2.0, 2.0]], b_eq=[1.0, 3.0]).verdict == (
         "infeasible"
     )
@@ -71,7 +72,8 @@ def test_quadratic_programs(seed, n, m):
 def test_unbounded_and_flat_programs():
     assert solve_qp([[0.0]], [-1.0]).verdict == "unbounded"
     flat = solve_qp([[1.0, 0.0], [0.0, 0.0]], [-1.0, 0.0], bounds=(0.0, 1.0))
-    assert (flat.verdict, flat.objective) == ("optimal", pytest.approx(-0.5))
+    assert flat.verdict == "optimal"
+    assert flat.objective == pytest.approx(-0.5)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def coulomb_error(asked, r):
         x = np.zeros(3)
         x[:size] = r[i : i + size] - u[i : i + size]
         x[0] -= mu * slip
-        nearest = np.array(project_cone(*x, mu))[:size]
+        nearest = np.array(project_cone(x[0], x[1], x[2], mu))[:size]
         total += np.sum((r[i : i + size] - nearest) ** 2)
     return np.sqrt(total) / np.linalg.norm(asked.b)
 

@@ -19,7 +19,7 @@ from cardan.engine.simulation import Simulation
 from cardan.engine.world.rows import ROW_LIMIT, ROW_NORMAL
 from cardan.engine.world.state import State
 from tests.engine.constraints.test_rows import AXIS, at
-from tests.engine.scenes import brick, document, ground, simulate
+from tests.engine.scenes import Document, brick, document, ground, simulate
 
 pytestmark = pytest.mark.law
 
@@ -97,7 +97,7 @@ def test_force_elements(kind: str) -> None:
     element |= {"damping": 1.0}
     element |= {"axis": AXIS} if kind == "torsion" else {"anchor": POINT, "anchor2": [0.9, 0, 0.4]}
     # a torsion spring turns about an axis that a hinge keeps
-    hinge = {"name": "j", "type": "hinge", "parent": "a", "child": "b"}
+    hinge: Document = {"name": "j", "type": "hinge", "parent": "a", "child": "b"}
     hinge |= {"anchor": POINT, "axis": AXIS}
     sim = tumbling(document(pair(), [hinge] if kind == "torsion" else [], forces=[element]), 2)
     allow_only_what_the_joint_allows(sim)

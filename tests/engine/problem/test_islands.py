@@ -84,6 +84,7 @@ def new_islands(problem):
     for field in (*islands[:-1], *islands.part):
         known = (islands.part.inverse_mass, islands.part.inverse_inertia, islands.part.mobility)
         if not any(field is one for one in known):
+            assert isinstance(field, np.ndarray)
             field[...] = 7 if field.dtype.kind == "i" else np.nan
     return islands
 
@@ -92,8 +93,8 @@ def run(problem, inverse_mass, cap=400, **options):
     problem = problem._replace(inverse_mass=inverse_mass)
     report, islands = new_report(), new_islands(problem)
     v = np.full((len(inverse_mass), 6), np.nan)
-    options = solver_options(**options)
-    solve_islands(problem, inverse_mass, islands, dense_scratch(cap), v, options, report)
+    chosen = solver_options(**options)
+    solve_islands(problem, inverse_mass, islands, dense_scratch(cap), v, chosen, report)
     return report
 
 

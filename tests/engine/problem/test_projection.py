@@ -20,7 +20,7 @@ def test_cone_projection_is_nearest(mu):
     rng = np.random.default_rng(int(10 * mu))
     for _ in range(300):
         x = rng.normal(size=3) * [2, 1, 1]
-        nearest = np.array(project_cone(*x, mu))
+        nearest = np.array(project_cone(x[0], x[1], x[2], mu))
         assert np.hypot(*nearest[1:]) <= mu * nearest[0] + 1e-14
         assert abs((x - nearest) @ nearest) < 1e-12
         n = rng.exponential(size=40)
@@ -39,7 +39,7 @@ def test_cone_without_friction_is_a_half_line():
 def test_disk_projection_is_nearest():
     rng = np.random.default_rng(5)
     for x in rng.normal(size=(200, 2)):
-        nearest = np.array(project_disk(*x, 0.8))
+        nearest = np.array(project_disk(x[0], x[1], 0.8))
         assert np.hypot(*nearest) <= 0.8 * (1 + 1e-15)
         points = rng.uniform(-0.8, 0.8, (50, 2))
         points = points[np.hypot(*points.T) <= 0.8]
@@ -61,7 +61,7 @@ def test_polygon_projection_is_nearest(directions):
     rng = np.random.default_rng(directions)
     outside = 0
     for x in [*rng.normal(size=(200, 2)), *(2 * corners), *(0.5 * corners), *edges]:
-        nearest = np.array(project_polygon(*x, 0.8, directions))
+        nearest = np.array(project_polygon(x[0], x[1], 0.8, directions))
         assert (edges @ nearest).max() <= depth + 1e-15
         # a linear function of the polygon is largest at a corner
         assert ((corners - nearest) @ (x - nearest)).max() < 1e-14

@@ -188,8 +188,8 @@ def test_followers_are_measured_by_the_normal_impulse():
     add_free_velocity(problem, v_free)
     normal = MASS * GRAVITY * H
     problem.lam[3] = normal
-    for row, arm in ((slice(0, 1), 1e-3), (slice(1, 3), 2e-3)):
-        problem.lam[row] = -arm * normal * problem.b[row] / np.linalg.norm(problem.b[row])
+    for rows, arm in ((slice(0, 1), 1e-3), (slice(1, 3), 2e-3)):
+        problem.lam[rows] = -arm * normal * problem.b[rows] / np.linalg.norm(problem.b[rows])
     assert measure(problem)[0] < 1e-14
     for row in range(3):
         kept = problem.lam[row]

@@ -295,4 +295,4 @@ def solver_options(method=SolverMethod.AUTO, **changes):
 def copy_problem(problem):
     """Independent copy."""
     copies = (field.copy() if isinstance(field, np.ndarray) else field for field in problem)
-    return Problem(*copies)
+    return Problem._make(copies)

@@ -64,7 +64,7 @@ def coulomb_error(W, q, mu, r):
     for i in range(0, len(q), 3):
         slip = mu[i // 3] * np.hypot(u[i + 1], u[i + 2])
         x = r[i : i + 3] - u[i : i + 3] - [slip, 0, 0]
-        total += np.sum((r[i : i + 3] - project_cone(*x, mu[i // 3])) ** 2)
+        total += np.sum((r[i : i + 3] - project_cone(x[0], x[1], x[2], mu[i // 3])) ** 2)
     return np.sqrt(total) / np.linalg.norm(q)
 
 

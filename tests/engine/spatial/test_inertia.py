@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cardan.engine.spatial import inertia, plucker
@@ -61,7 +63,7 @@ def test_inertias_change_frames_as_their_matrices() -> None:
     F = rng.normal(size=(6, 6))
     M = F @ F.T
     order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    felt = (
+    felt: Any = (
         tuple(M[i, j] for i, j in order),
         tuple(map(tuple, M[:3, 3:])),
         tuple(M[3 + i, 3 + j] for i, j in order),

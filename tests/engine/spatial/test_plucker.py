@@ -12,12 +12,12 @@ rng = np.random.default_rng(5)
 
 
 def random_vector() -> plucker.Spatial:
-    return tuple(rng.normal(size=3)), tuple(rng.normal(size=3))  # type: ignore[return-value]
+    return tuple(rng.normal(size=3)), tuple(rng.normal(size=3))
 
 
 def random_transform() -> plucker.Transform:
     q = rng.normal(size=4)
-    return matrix(tuple(q / np.linalg.norm(q))), tuple(rng.normal(size=3))  # type: ignore[arg-type]
+    return matrix(tuple(q / np.linalg.norm(q))), tuple(rng.normal(size=3))
 
 
 def flat(x: plucker.Spatial) -> np.ndarray:

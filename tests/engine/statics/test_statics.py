@@ -166,13 +166,13 @@ def test_a_loop_finds_its_place_under_a_spring() -> None:
     light = {"mass": 1e-3, "inertia": [1e-4] * 3}
     bodies = [{"name": name, "position": [x, 0, -0.5], **light} for name, x in bars]
     bodies.append({"name": "coupler", "position": [0.5, 0, -1], "mass": 4.0, "inertia": [0.1] * 3})
-    joints = [
+    pins = [
         {"name": "a", "parent": "world", "child": "crank", "anchor": [0, 0, 0]},
         {"name": "b", "parent": "crank", "child": "coupler", "anchor": [0, 0, -1]},
         {"name": "c", "parent": "coupler", "child": "rocker", "anchor": [1, 0, -1]},
         {"name": "d", "parent": "world", "child": "rocker", "anchor": [1, 0, 0]},
     ]
-    joints = [{"type": "hinge", "axis": [0, 1, 0], **joint} for joint in joints]
+    joints: list[Document] = [{"type": "hinge", "axis": [0, 1, 0], **pin} for pin in pins]
     joints[0]["spring"] = {"stiffness": 30.0, "rest": 1.0}
     found = judged(document(bodies, joints))
     assert (found.status, found.moved) == ("equilibrium", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cardan.engine.spatial.vec3 import Vec3
 from cardan.engine.trees.aba import forward_dynamics
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.trees.free_flight import (
@@ -18,7 +19,7 @@ ROUNDING = 1e-11
 NOTHING = (0.0, 0.0, 0.0)
 
 
-def plain(case: Case, qd: np.ndarray, gravity: tuple[float, ...]) -> np.ndarray:
+def plain(case: Case, qd: np.ndarray, gravity: Vec3) -> np.ndarray:
     """Accelerations by the articulated-body algorithm."""
     qdd, work = np.zeros(len(qd)), tree_work(case.tree)
     wrench = np.zeros((len(case.tree.kind), 6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cardan.engine.spatial.vec3 import Vec3
 from cardan.engine.trees.aba import forward_dynamics
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.trees.articulated_inertia import respond
@@ -31,7 +32,7 @@ def accelerations(case: Case, tau: np.ndarray) -> np.ndarray:
     return qdd
 
 
-def forces(case: Case, qd: np.ndarray, qdd: np.ndarray, gravity: tuple[float, ...]) -> np.ndarray:
+def forces(case: Case, qd: np.ndarray, qdd: np.ndarray, gravity: Vec3) -> np.ndarray:
     tau = np.zeros(len(qd))
     inverse_dynamics(case.tree, case.q, qd, qdd, gravity, tree_work(case.tree), tau)
     return tau

@@ -2,6 +2,7 @@ import io
 import json
 import uuid
 from datetime import datetime
+from typing import Any
 
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -219,7 +220,10 @@ def test_overrides_hold_for_every_run_and_variations_win(client):
 
 @pytest.mark.parametrize("mode", ["random", "latin_hypercube", "sobol"])
 def test_sampled_runs_are_those_of_the_library(client, mode):
-    sources = {MASS: {"type": "uniform", "low": 1.0, "high": 2.0}, HEIGHT: [0.2, 0.3]}
+    sources: dict[str, Any] = {
+        MASS: {"type": "uniform", "low": 1.0, "high": 2.0},
+        HEIGHT: [0.2, 0.3],
+    }
     ask = {"variations": sources, "mode": mode, "samples": 5, "seed": 3, "record": "metrics"}
     info = post(client, **ask).json()
     items = client.get(info["links"]["runs"]).json()["items"]

@@ -1,6 +1,7 @@
 """Complementarity problems as documents: every class answered, every fault at its place."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,15 @@ from cardan.service.compute import messages as m
 from cardan.service.compute.complementarity import solve
 from cardan.service.errors import ErrorCode, ServiceError
 
-LCP = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}
+LCP: dict[str, Any] = {"type": "lcp", "M": [[2, 1], [1, 2]], "q": [-5, -6]}
 SPARSE = {"rows": [0, 0, 1, 1], "columns": [0, 1, 0, 1], "values": [2, 1, 1, 2]}
-SLIDING = {"type": "cone", "W": [[1, 0], [0, 1]], "q": [-1, 2], "mu": [0.5], "dimension": 2}
+SLIDING: dict[str, Any] = {
+    "type": "cone",
+    "W": [[1, 0], [0, 1]],
+    "q": [-1, 2],
+    "mu": [0.5],
+    "dimension": 2,
+}
 ANSWERS = [
     ({"type": "linear", "A": [[2, 0], [0, 4]], "b": [2, 4]}, [1, 1]),
     (LCP, [4 / 3, 7 / 3]),

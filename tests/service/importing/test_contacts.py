@@ -1,6 +1,7 @@
 """Who may touch whom, and with what friction: compared with MuJoCo's own rules, pair by pair."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def mujoco_lets_touch(model, g, h):
 
 def shapes_of(answer, model):
     """Shape and body by geom; geoms keep their order within the body they are merged into."""
-    found = {}
+    found: dict[int, Any] = {}
     for body in answer.scene["bodies"]:
         if "shapes" not in body:
             continue

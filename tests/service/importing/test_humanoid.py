@@ -10,6 +10,7 @@ import pytest
 from cardan.engine import Dynamics, Simulation
 from cardan.schemas import load_scene
 from cardan.schemas.imported import ImportOptions
+from cardan.schemas.joint import Hinge
 from cardan.service.importing import import_path
 from tests.service.importing.robots import robot_path
 
@@ -62,7 +63,9 @@ class Flight:
             if coordinate.motion != "hinge":
                 assert coordinate.motion == "free"
                 continue
+            assert coordinate.joint is not None
             joint, k = joints[coordinate.joint], coordinate.v[0]
+            assert isinstance(joint, Hinge)
             self.place[k] = coordinate.q[0]
             self.damping[k] = joint.damping
             if joint.spring is not None:

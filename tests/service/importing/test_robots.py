@@ -125,9 +125,12 @@ def moving_mass_of_urdf(path) -> float:
     masses = {}
     for link in root.iter("link"):
         mass = link.find("inertial/mass")
-        masses[link.get("name")] = 0.0 if mass is None else float(mass.get("value"))
-    joints = [joint for joint in root.findall("joint") if joint.find("child") is not None]
-    ends = [(j.find("parent").get("link"), j.find("child").get("link"), j) for j in joints]
+        masses[link.get("name")] = 0.0 if mass is None else float(mass.attrib["value"])
+    ends = [
+        (parent.get("link"), child.get("link"), j)
+        for j in root.findall("joint")
+        if (parent := j.find("parent")) is not None and (child := j.find("child")) is not None
+    ]
     base = set(masses) - {child for _, child, _ in ends}
     for _ in ends:
         base |= {child for parent, child, j in ends if j.get("type") == "fixed" and parent in base}

@@ -148,4 +148,6 @@ def test_reduced_hulls_say_what_they_lost():
     assert {tuple(point) for point in kept} <= {tuple(point) for point in points}
     assert hull_corners(points * [1, 1, 0], 1e-6) is None
     box = np.array(np.meshgrid([0.0, 1.0], [0.0, 1.0], [0.0, 1.0])).T.reshape(-1, 3)
-    assert len(hull_corners(np.vstack([box, [[0.5, 0.5, 0.5]]]), 1e-6)) == 8
+    corners = hull_corners(np.vstack([box, [[0.5, 0.5, 0.5]]]), 1e-6)
+    assert corners is not None
+    assert len(corners) == 8

@@ -17,6 +17,7 @@ import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from cardan.schemas.frame import Frame, decode_frame
 from cardan.service.api import problems, queries, session_history, sessions, stream
@@ -182,7 +183,7 @@ class Service:
     def watch(self, session: str, client_id: str = "test", **more: Any) -> Iterator[Watcher]:
         resume = more.pop("resume", None)
         with connect(
-            self.url(session), subprotocols=["cardan.v1"], compression=None, **more
+            self.url(session), subprotocols=[Subprotocol("cardan.v1")], compression=None, **more
         ) as socket:
             yield Watcher(socket, client_id, resume)
 

@@ -31,8 +31,9 @@ def test_a_folder_is_a_session_once_it_says_what_it_is(folder: SessionFolder):
     assert not folder.is_begun
     about = About("ses_1", "näme", 12.5, False, None, {"session": "ses_0", "step": 3})
     folder.write_about(about)
-    assert folder.is_begun
-    assert SessionFolder(folder.path).about() == about
+    again = SessionFolder(folder.path)
+    assert again.is_begun
+    assert again.about() == about
     assert folder.scene() == '{"version": 1}'
     (folder.path / "session.json").write_text("{")
     with pytest.raises(FolderError, match="session"):

@@ -1,13 +1,14 @@
 """A live session over a real server and a real client: watch, steer, step, seek, reset."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cardan.schemas import SceneInvalid, load_scene
-from cardan.schemas.frame import BlockTag, FrameFlags, FrameKind, decode_frame
+from cardan.schemas.frame import BlockTag, Frame, FrameFlags, FrameKind, decode_frame
 
 from .conftest import BOX, FLOOR, ROD, SCENE, Service, wait_until
 
@@ -17,6 +18,10 @@ pytestmark = pytest.mark.e2e
 def position(frame: Any, body: int) -> np.ndarray:
     row = frame.blocks[BlockTag.POSES][body]
     return np.array([row["px"], row["py"], row["pz"]])
+
+
+def at_step(step: int) -> Callable[[Frame], bool]:
+    return lambda frame: frame.header.step == step
 
 
 def test_frames_arrive_while_time_passes_and_stop_when_paused(service: Service, session: str):
@@ -65,7 +70,7 @@ def test_step_does_exactly_n_steps(service: Service, session: str):
             n = 1 if expected == 21 else 10
             result = viewer.do("step", n=n)
             assert (result["applied_step"], result["step"]) == (expected - n, expected)
-            assert viewer.view(lambda f, e=expected: f.header.step == e)
+            viewer.view(at_step(expected))
     assert service.state(session)["state"] == "paused"
 
 

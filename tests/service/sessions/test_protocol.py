@@ -8,6 +8,7 @@ import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from cardan.schemas.frame import FrameFlags, FrameKind
 
@@ -97,7 +98,7 @@ def test_overrides_change_the_scene(service: Service):
 
 def test_another_protocol_is_refused_with_both_versions(service: Service, session: str):
     with (
-        connect(service.url(session), subprotocols=["cardan.v0"]) as socket,
+        connect(service.url(session), subprotocols=[Subprotocol("cardan.v0")]) as socket,
         pytest.raises(ConnectionClosed) as closed,
     ):
         socket.recv(timeout=10)
@@ -116,7 +117,7 @@ def test_a_foreign_page_is_refused(service: Service, session: str):
 
 def test_an_unknown_session_closes_with_a_reason(service: Service):
     with (
-        connect(service.url("ses_none"), subprotocols=["cardan.v1"]) as socket,
+        connect(service.url("ses_none"), subprotocols=[Subprotocol("cardan.v1")]) as socket,
         pytest.raises(ConnectionClosed) as closed,
     ):
         socket.recv(timeout=10)

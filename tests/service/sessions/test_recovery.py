@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from cardan.schemas.frame import BlockTag
+from cardan.schemas.frame import BlockTag, Frame
 from cardan.service.sessions.supervisor import Watch
 
 from .conftest import SCENE, Service, serving, wait_until
@@ -52,6 +53,10 @@ def undisturbed(service: Service) -> str:
     return found
 
 
+def later_than(seconds: float) -> Callable[[Frame], bool]:
+    return lambda frame: frame.header.time > seconds
+
+
 @pytest.fixture(scope="module")
 def expected(service: Service) -> str:
     return undisturbed(service)
@@ -64,7 +69,7 @@ def test_a_killed_worker_is_noticed_and_the_run_ends_the_same(service: Service, 
         steer(service, session)
         viewer.do("resume")
         for until in (1.4, 2.3):
-            viewer.frame(lambda f, t=until: f.header.time > t)
+            viewer.frame(later_than(until))
             count, last = len(viewer.messages), viewer.frames[-1].header
             began = time.monotonic()
             os.kill(service.pid(session), signal.SIGKILL)

@@ -28,7 +28,9 @@ class Desk:
         return self.admission.batch(SCENE, batch, [NewRun({"/x": i}, 10) for i in range(runs)])
 
     def state(self, run_id):
-        return self.catalog.run(run_id)["state"]
+        row = self.catalog.run(run_id)
+        assert row is not None
+        return row["state"]
 
     def states(self, batch_id):
         return [row["state"] for row in self.catalog.runs_of(batch_id)]
@@ -37,7 +39,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path):
     engine = open_database(tmp_path / "queue.sqlite3")
-    changed = []
+    changed: list[str] = []
     queue = Queue(engine, lease_s=30.0, most_losses=2, changed=changed.append)
     admission = Admission(engine, most_queued=50, key_lifetime_s=60.0)
     yield Desk(queue, admission, Catalog(engine), changed)

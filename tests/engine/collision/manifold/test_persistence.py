@@ -6,10 +6,11 @@ import numpy as np
 
 from cardan.engine.build.allocate import contact_arrays, contact_cache
 from cardan.engine.collision.manifold.persistence import match_contacts, move_cached
+from cardan.engine.world.state import ContactCache
 from tests.engine.collision.worlds import Solid, World
 
 
-def filled(keys: list[int], room: int) -> tuple:
+def filled(keys: list[int], room: int) -> ContactCache:
     cache = contact_cache(room)
     cache.count[0] = len(keys)
     for array in cache[1:]:

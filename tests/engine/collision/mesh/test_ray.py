@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,9 @@ def test_rays_of_a_simulation_see_meshes_and_fields():
     base = {"name": "base", "type": "static", "shapes": [field, block]}
     sim = simulate(document([base, body({"type": "sphere", "radius": 0.1}, 3.0)]))
     rays = sim.raycast([[0, 0, 2.5], [1, 0, 5], [1, 0, 0], [0, 0, 1.5], [1, 0, 9]], [0, 0, -1])
-    found = {int(r["ray"]): (int(r["shape"]), float(r["distance"]), float(r["nz"])) for r in rays}
+    found: dict[int, tuple[Any, ...]] = {
+        int(r["ray"]): (int(r["shape"]), float(r["distance"]), float(r["nz"])) for r in rays
+    }
     assert found[0] == (1, pytest.approx(0.5), 1.0)
     assert found[1] == (0, pytest.approx(4.5), 1.0)
     # from below the ground and from within the block: at once

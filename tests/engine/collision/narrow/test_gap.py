@@ -177,8 +177,8 @@ def test_points_lie_half_way_between_the_surfaces(pair):
             on_a, on_b = p - 0.5 * gap * n, p + 0.5 * gap * n
             assert overhang(a, on_a) <= slack
             assert overhang(b, on_b) <= slack
-        k = contacts["gap"].argmin() if len(contacts["gap"]) else None
-        if k is not None:
+        if len(contacts["gap"]):
+            k = contacts["gap"].argmin()
             n, p, gap = (contacts[x][k] for x in ("normal_W", "point_W", "gap"))
             top = reach(a, n[None])[0]
             assert n @ (p - 0.5 * gap * n) == pytest.approx(top, abs=1e-5)

@@ -35,7 +35,7 @@ def heap() -> Document:
     kinds = ("hinge", "ball", "universal")
     joints: list[Document] = []
     for i, kind in enumerate(kinds):
-        joint = {"type": kind, "name": f"j{i}", "parent": f"b{i}", "child": f"b{i + 1}"}
+        joint: Document = {"type": kind, "name": f"j{i}", "parent": f"b{i}", "child": f"b{i + 1}"}
         joint |= {"anchor": [0.5 * i + 0.25, 0.0, 0.15], "damping": 0.1}
         joint |= {} if kind == "ball" else {"axis": [0, 1, 0]}
         joints.append(joint | ({"axis2": [1, 0, 0]} if kind == "universal" else {}))
@@ -66,8 +66,8 @@ def dense_matrix(sim: Any) -> np.ndarray:
     found = project(tree, sim.state.tree_q, sim.state.tree_qd, np.zeros(3))
     inverse = np.zeros((6 * n_bodies, 6 * n_bodies))
     T = np.zeros((6 * n_bodies, found.T.shape[2]))
-    for i in np.flatnonzero(tree.body >= 0):
-        T[6 * tree.body[i] : 6 * tree.body[i] + 6] = found.T[i]
+    for node in np.flatnonzero(tree.body >= 0):
+        T[6 * tree.body[node] : 6 * tree.body[node] + 6] = found.T[node]
     inverse += T @ np.linalg.solve(found.H, T.T)
     for body in np.flatnonzero((tree.node < 0) & (bodies.inverse_mass > 0.0)):
         at = 6 * body

@@ -32,10 +32,12 @@ def dense_problem(problem):
     dense, n_equations = reduced(problem)
     n_left = int(problem.count[0]) - n_equations
     n_box = int(problem.count[1]) - n_equations
-    kind = (int(problem.friction_kind[0]), DIRECTIONS)
+    kind = int(problem.friction_kind[0])
+    b, lo, hi, mu, scale, lam, w = dense.vectors[:7]
     dp = DenseProblem(
-        dense.S, *dense.vectors[:7], n_left, n_box, *kind, n_box, np.zeros(n_left, np.int64)
-    )
+        dense.S, b, lo, hi, mu, scale, lam, w, n_left, n_box, kind, DIRECTIONS, n_box,
+        np.zeros(n_left, np.int64),
+    )  # fmt: skip
     project_guess(dp)
     return dp
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from cardan.engine.build.faults import SceneError
 from cardan.engine.build.options import build_options
 from cardan.engine.solvers.substeps.softness import soft_pair, softness_of
 from cardan.schemas import load_scene
+from tests.engine.scenes import Document
 
 
 @pytest.mark.parametrize("zeta", [0.3, 1.0, 10.0])
@@ -79,7 +81,7 @@ def test_rows_with_a_law_for_the_step_are_solved_for_its_end():
         {"name": "b", "position": [2, 0, 1], "mass": 1.0},
     ]
     bodies = [{**body, "inertia": [0.1, 0.1, 0.1]} for body in bodies]
-    joint = {"name": "j", "type": "slider", "parent": "world", "child": "b"}
+    joint: Document = {"name": "j", "type": "slider", "parent": "world", "child": "b"}
     joint |= {"anchor": [2, 0, 1], "axis": [0, 0, 1], "damping": 0.5}
     joint |= {"motor": {"type": "velocity", "target": 1.0, "max_force": 12.0}}
     force = {"type": "drag", "body": "a", "linear": 0.5, "quadratic": 0.3}
@@ -105,7 +107,8 @@ def test_what_substeps_cannot_be_combined_with_is_refused_by_name():
 def test_a_quarter_of_a_turn_per_substep_is_the_stiffest():
     def soft(**solver):
         document = scene([GROUND], solver={"method": "small_steps", **solver})
-        return softness_of.py_func(build_options(document, 1.0), document.simulation.dt)
+        uncompiled: Any = softness_of
+        return uncompiled.py_func(build_options(document, 1.0), document.simulation.dt)
 
     assert soft(frequency=200.0) == soft(frequency=1e6)
     assert soft() == soft(frequency=100.0)

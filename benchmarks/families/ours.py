@@ -1,0 +1,106 @@
+"""This engine on a scene of the families: `python -m benchmarks.families.ours SCENE.json OUT`.
+
+All settings are as they come.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contacts.ours import timed
+from benchmarks.families.solids import Floats, Scene
+from cardan import engine
+from cardan.schemas import load_scene
+
+WITH_AXIS = ("hinge", "slider", "universal", "cylindrical", "planar")
+
+
+def _shape(one: Scene) -> dict[str, Any]:
+    kind, size = one["kind"], one["size"]
+    found: dict[str, Any] = {"type": kind, "material": "all"}
+    found |= {"position": one["pos"], "orientation": one["quat"]}
+    if kind == "hull":
+        return found | {"type": "convex", "points": one["points"]}
+    if kind == "mesh":
+        return found | {"vertices": one["vertices"], "faces": one["faces"]}
+    if kind == "box":
+        return found | {"size": [2.0 * x for x in size]}
+    if kind == "sphere":
+        return found | {"radius": size[0]}
+    return found | {"radius": size[0], "length": 2.0 * size[1]}
+
+
+def _body(one: Scene, name: str) -> dict[str, Any]:
+    found = {"name": name, "position": one["pos"], "orientation": one["quat"]}
+    found["shapes"] = [_shape(s) for s in one["shapes"]]
+    if one["fixed"]:
+        return found | {"type": "static"}
+    found |= {"mass": one["mass"], "inertia": one["inertia"], "center_of_mass": [0, 0, 0]}
+    return found | {"linear_velocity": one["vel"], "angular_velocity": one["angvel"]}
+
+
+def _motor(one: Scene) -> dict[str, Any]:
+    if one["kind"] == "velocity":
+        return {"type": "velocity", "target": one["target"], "max_force": one["max"]}
+    found = {"type": "position", "target": one["target"]}
+    return found | {"stiffness": one["kp"], "damping": one["kd"]}
+
+
+def _joint(one: Scene, k: int) -> dict[str, Any]:
+    name = ["world" if i < 0 else f"b{i}" for i in (one["parent"], one["child"])]
+    found = {"name": f"j{k}", "type": one["kind"], "parent": name[0], "child": name[1]}
+    found["anchor"] = one["anchor"]
+    if one["kind"] in WITH_AXIS:
+        found["axis"] = one["axis"]
+    if one["kind"] == "universal":
+        found["axis2"] = one["axis2"]
+    if one["kind"] == "distance":
+        found["anchor2"] = one["anchor2"]
+    if one["limits"] is not None:
+        found["limits"] = {"lower": one["limits"][0], "upper": one["limits"][1]}
+    if one["motor"] is not None:
+        found["motor"] = _motor(one["motor"])
+    return found
+
+
+def document(scene: Scene) -> dict[str, Any]:
+    """The scene as this project writes it."""
+    bodies: list[dict[str, Any]] = []
+    if scene["plane"]:
+        ground = {"type": "plane", "normal": [0, 0, 1], "offset": 0.0, "material": "all"}
+        bodies.append({"name": "ground", "type": "static", "shapes": [ground]})
+    bodies += [_body(one, f"b{i}") for i, one in enumerate(scene["bodies"])]
+    return {
+        "gravity": scene["gravity"],
+        "materials": {"all": {"friction": scene["mu"], "restitution": 0.0}},
+        "simulation": {"dt": scene["dt"], "duration": scene["dt"] * scene["steps"]},
+        "bodies": bodies,
+        "joints": [_joint(one, k) for k, one in enumerate(scene["joints"])],
+    }
+
+
+def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
+    """(moving bodies, 13): p, q, v, w."""
+    first = 1 if scene["plane"] else 0
+    moving = [first + i for i, b in enumerate(scene["bodies"]) if not b["fixed"]]
+    return np.concatenate([simulation.poses(), simulation.velocities()], axis=1)[moving]
+
+
+def main() -> None:
+    """Run one scene and write."""
+    scene = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    out = Path(sys.argv[2])
+    engine.warmup()
+    simulation = engine.Simulation(load_scene(document(scene)))
+    found = timed(simulation, scene, lambda: states_of(simulation, scene))
+    for name in ("times", "states", "contacts"):
+        found[name].tofile(out / f"{name}.f64")
+    (out / "phases.json").write_text(json.dumps(found["phases"]), encoding="utf-8")
+    (out / "about.txt").write_text("Cardan, float64\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Tables of fields, written from the models of the scene: names, meanings, units, defaults."""
+
+from importlib import import_module
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+MODULES = (
+    "body", "drive", "force", "initial", "joint", "material", "options", "record", "scene",
+    "series", "shape",
+)  # fmt: skip
+
+
+def model_of(name: str) -> type[BaseModel]:
+    """The model of a scene's part. Raises LookupError."""
+    for module in MODULES:
+        found = getattr(import_module(f"cardan.schemas.{module}"), name, None)
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            return found
+    raise LookupError(f"there is no part of a scene called {name}")
+
+
+def own_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Fields that the class itself declares, without `type`."""
+    own = model.__annotations__
+    return {name: field for name, field in model.model_fields.items() if name in own} | {}
+
+
+def table_of(name: str) -> str:
+    """The fields of a part of the scene as a table of Markdown."""
+    rows = ["| field | meaning | default |", "|---|---|---|"]
+    for field, info in own_fields(model_of(name)).items():
+        if field == "type" and len(values_of(info.annotation)) == 1:
+            continue
+        meaning = " ".join((info.description or "").split())
+        allowed = values_of(info.annotation)
+        if allowed and not all(f"`{value}`" in meaning for value in allowed):
+            meaning += " One of " + ", ".join(f"`{value}`" for value in allowed) + "."
+        rows.append(f"| `{field}` | {meaning.replace('|', chr(92) + '|')} | {default_of(info)} |")
+    return "\n".join(rows)
+
+
+def values_of(annotation: Any) -> list[Any]:
+    """The values of a field that takes one of a few texts; empty for others."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return list(get_args(annotation))
+    if origin is Annotated:
+        return values_of(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return [value for part in get_args(annotation) for value in values_of(part)]
+    return []
+
+
+def default_of(info: FieldInfo) -> str:
+    """The default of a field, as JSON would say it."""
+    if info.is_required():
+        return "needed"
+    value = info.default
+    if value is None or value is PydanticUndefined or value == ():
+        return "-"
+    if isinstance(value, BaseModel):
+        return "see there"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        listed = ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
+        return f"`[{listed}]`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"

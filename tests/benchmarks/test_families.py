@@ -1,0 +1,63 @@
+"""Every family of the benchmark draws scenes that are valid, and that the engine can step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.families.draw import FAMILIES, draw
+from benchmarks.families.flat import plain
+from benchmarks.families.ours import document, states_of
+from benchmarks.families.peers import ALL, MUJOCO, ODE, PLAIN, lacks
+from benchmarks.families.quality import Quality
+from cardan.engine import Simulation
+from cardan.schemas import load_scene
+
+SEEDS = (1, 2, 7)
+STEPS = 4
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_scenes_are_valid_and_step(name: str) -> None:
+    """Drawn scenes load without overlaps; some steps leave finite numbers and whole joints."""
+    for seed in SEEDS:
+        scene = draw(name, seed)
+        simulation = Simulation(load_scene(document(scene)))
+        assert simulation.summary()["verdict"]["findings"] == [], seed
+        quality = Quality(scene)
+        assert quality.apart(states_of(simulation, scene)) < 1e-12
+        assert simulation.advance(STEPS) == STEPS
+        states = states_of(simulation, scene)
+        assert np.isfinite(states).all(), seed
+        assert quality.apart(states) < 1e-3, seed
+        assert quality.depth(states) < 2e-2, seed
+
+
+def test_a_seed_draws_the_same_scene() -> None:
+    """The same seed gives the same numbers, another seed other ones."""
+    assert draw("mixed", 3) == draw("mixed", 3)
+    assert draw("mixed", 3) != draw("mixed", 4)
+
+
+def test_quality_measures_joints_and_depth_of_states() -> None:
+    """A body moved by hand leaves its joint by as much, and enters the ground by as much."""
+    scene = draw("wrecking_ball", 1)
+    quality = Quality(scene)
+    state = quality.start.copy()
+    state[-1, :3] += [0.0, 0.0, 0.02]
+    assert quality.apart(state) == pytest.approx(0.02)
+    state[0, 2] -= 0.01
+    assert quality.depth(state) == pytest.approx(0.01, abs=1e-9)
+
+
+def test_peers_say_what_they_cannot_express() -> None:
+    """Shapes, joints and closed loops that a driver does not know are named."""
+    assert lacks(ALL, draw("pairs", 1)) is None
+    assert lacks(ODE, draw("cylinders", 1)) == "cylinder"
+    assert lacks(MUJOCO, draw("shafts", 1)) == "loops closed by cylindrical joints"
+    assert lacks(MUJOCO, draw("four_bars", 1)) is None
+    assert lacks(PLAIN, draw("chains", 1)) == "joints"
+    assert lacks(PLAIN, draw("compounds", 1)) == "bodies of several or shifted shapes"
+    spheres = plain(draw("spheres", 1))
+    assert spheres is not None
+    assert all(one["kind"] in ("box", "sphere") for one in spheres["bodies"])

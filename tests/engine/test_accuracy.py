@@ -1,0 +1,147 @@
+"""A tolerance is met, by what the summary says was chosen; or the verdict says that it is not."""
+
+import numpy as np
+import pytest
+
+from cardan.engine import SceneError, Simulation, choose, preview, run
+from cardan.schemas import SceneInvalid, load_scene, scene_hash
+from cardan.schemas.summary import Summary
+from tests.engine.scenes import document, ground
+
+
+def double_pendulum(**simulation):
+    """Two bobs of 1 kg on arms of 1 m, let go well above the horizontal."""
+    bodies, joints, parent = [], [], "world"
+    for k, (x, z) in enumerate([(0.6, 0.8), (1.4, 0.2)]):
+        body = {"name": f"bob{k}", "position": [x, 0, z], "mass": 1.0}
+        bodies.append({**body, "inertia": [0.01, 0.01, 0.01]})
+        hinge = {"name": f"pin{k}", "type": "hinge", "parent": parent, "child": f"bob{k}"}
+        anchor = [0, 0, 0] if k == 0 else [0.6, 0, 0.8]
+        joints.append({**hinge, "anchor": anchor, "axis": [0, 1, 0]})
+        parent = f"bob{k}"
+    options = {"duration": 1.0, "dt": 0.01, **simulation}
+    return document(bodies, joints, simulation=options, record={"every": 1})
+
+
+def ball(position, **simulation):
+    """A ball that bounces for 1 s, to a tolerance."""
+    one = {"name": "ball", "position": [0, 0, 1.05], "mass": 1.0}
+    one["shapes"] = [{"type": "sphere", "radius": 0.05, "material": "rubber"}]
+    options = {"duration": 1.0, "dt": 0.005, "accuracy": {"position": position}, **simulation}
+    rubber = {"rubber": {"restitution": 0.8}}
+    return document([ground(material="rubber"), one], materials=rubber, simulation=options)
+
+
+def places(recording, names):
+    """(k, n, 3) m of a recording."""
+    table = recording.tables()["bodies"]
+    found = np.stack([table["px"], table["py"], table["pz"]], axis=1)
+    return found.reshape(-1, names, 3)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """(101, 2, 3) m: the double pendulum every 10 ms, by steps of 5 us in maximal coordinates."""
+    scene = load_scene(double_pendulum(dt=1e-5) | {"record": {"every": 1000}})
+    return places(run(scene)[0], 2)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {},
+        {"formulation": "maximal"},
+        {"formulation": "reduced", "integrator": "semi_implicit_euler"},
+        {"formulation": "reduced", "integrator": "radau"},
+    ],
+)
+def test_a_double_pendulum_is_within_its_tolerance(named, reference):
+    tolerance = 1e-4
+    scene = load_scene(double_pendulum(accuracy={"position": tolerance}, **named))
+    recording, summary = run(scene)
+    found = Summary.model_validate(summary).accuracy
+    error = np.linalg.norm(places(recording, 2) - reference, axis=2).max()
+    assert error < tolerance
+    assert found is not None
+    assert found.reached
+    assert found.position_error is not None
+    assert found.position_error <= tolerance
+    for option, value in named.items():
+        assert getattr(found, option) == value
+    if not named:
+        assert (found.formulation, found.integrator) == ("reduced", "dop853")
+    assert summary["verdict"]["status"] == "trusted"
+    assert summary["scene_hash"] == scene_hash(scene)
+    assert found.reasons
+
+
+def test_a_smaller_tolerance_takes_smaller_steps():
+    steps = []
+    for tolerance in (1e-4, 1e-6):
+        named = {"accuracy": {"position": tolerance}, "formulation": "maximal"}
+        choice = choose(load_scene(double_pendulum(**named)))
+        assert choice is not None
+        found = choice.found
+        assert found["order"] == pytest.approx(2.0, abs=0.3)
+        steps.append(found["dt"])
+    # of second order: a hundredth of the error for a tenth of the step
+    assert 4.0 <= steps[0] / steps[1] <= 32.0
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 3e-3, 1e-3, 3e-4])
+def test_impacts_are_stepped_and_their_error_is_told(tolerance):
+    recording, summary = run(load_scene(ball(tolerance)))
+    found = summary["accuracy"]
+    assert found["reached"]
+    assert "contact" in found["reasons"][0]
+    # free fall, and after the first impact the flight of a ball at 0.8 of its speed
+    table, g, start = recording.tables()["bodies"], 9.81, 1.0
+    time, fall = table["time"], np.sqrt(2.0 / g)
+    flown, bounced = time < fall, (time > fall) & (time < 2.0 * fall)
+    rebound = 0.8 * np.sqrt(2.0 * g * start)
+    after = rebound * (time - fall) - 0.5 * g * (time - fall) ** 2
+    z = table["pz"][table["body"] == "ball"] - 0.05
+    t = time[table["body"] == "ball"]
+    flown, bounced, after = (x[table["body"] == "ball"] for x in (flown, bounced, after))
+    assert np.abs(z - (start - 0.5 * g * t**2))[flown].max() < tolerance
+    assert np.abs(z - after)[bounced].max() < tolerance
+
+
+def test_impacts_that_do_not_reach_a_tolerance_say_so():
+    _, summary = run(load_scene(ball(1e-9, accuracy={"position": 1e-9, "max_steps": 4000})))
+    found = summary["accuracy"]
+    assert not found["reached"]
+    assert found["trial_steps"] <= 4000
+    assert found["position_error"] > 1e-6
+    assert "limit of work" in found["reasons"][-1]
+    assert summary["verdict"]["status"] == "suspect"
+    finding = summary["verdict"]["findings"][-1]
+    assert (finding["quantity"], finding["value"]) == ("accuracy", found["position_error"])
+    assert any("was asked for" in text for text in summary["warnings"])
+    Summary.model_validate(summary)
+
+
+def test_the_recording_keeps_the_grid_of_dt():
+    recording, summary = run(load_scene(ball(3e-3) | {"record": {"every": 3}}))
+    assert summary["accuracy"]["dt"] < 0.005
+    assert np.diff(recording.times())[:-1] == pytest.approx(0.015)
+
+
+def test_trials_stop_when_they_are_told_to():
+    scene = load_scene(double_pendulum(accuracy={"position": 1e-6}))
+    assert choose(scene, should_stop=lambda: True) is None
+    assert run(scene, should_stop=lambda: True)[1]["status"] == "cancelled"
+
+
+def test_a_simulation_that_is_advanced_by_hand_refuses_a_tolerance():
+    scene = load_scene(double_pendulum(accuracy={"position": 1e-4}))
+    with pytest.raises(SceneError) as caught:
+        Simulation(scene)
+    assert [fault.pointer for fault in caught.value.errors] == ["/simulation/accuracy"]
+    assert preview(scene)["degrees_of_freedom"] == 2
+
+
+def test_a_tolerance_is_not_verified_again():
+    with pytest.raises(SceneInvalid) as caught:
+        load_scene(double_pendulum(accuracy={"position": 1e-4}, verify=True))
+    assert [fault.pointer for fault in caught.value.errors] == ["/simulation/verify"]

@@ -1,0 +1,115 @@
+"""Sliders pose a mechanism while it is paused, within its limits; a session that ends early."""
+
+import time
+from math import cos, sin
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.web.shown import FLOATING, SMALL, Shown
+
+playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+pytestmark = pytest.mark.e2e
+
+# two arms in a row, 1 m long, of which the first reaches from -1 to 0.5 rad
+ARMS = {
+    **FLOATING,
+    "name": "arms",
+    "bodies": [
+        {"name": name, "mass": 1, "position": [x, 0, 0],
+         "shapes": [{"type": "box", "size": [1, 0.1, 0.1]}]}
+        for name, x in (("upper", 0.5), ("lower", 1.5))
+    ],
+    "joints": [
+        {"name": "shoulder", "type": "hinge", "parent": "world", "child": "upper",
+         "anchor": [0, 0, 0], "axis": [0, 0, 1], "limits": {"lower": -1.0, "upper": 0.5},
+         "initial": {"position": -0.25}},
+        {"name": "elbow", "type": "hinge", "parent": "upper", "child": "lower",
+         "anchor": [1, 0, 0], "axis": [0, 0, 1]},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def tab(tab: Any) -> Any:
+    tab.set_viewport_size(SMALL)
+    return tab
+
+
+def made(server: str, scene: dict[str, Any], *, paused: bool) -> str:
+    wanted = {"scene": scene, "paused": paused}
+    answer = httpx.post(f"{server}/v1/sessions", json=wanted, timeout=60)
+    answer.raise_for_status()
+    return str(answer.json()["id"])
+
+
+def posed(shown: Shown, shoulder: float, elbow: float) -> None:
+    """The service has these angles, and the page draws what the service has."""
+    x, y = cos(shoulder), sin(shoulder)
+    middle = [x + 0.5 * cos(shoulder + elbow), y + 0.5 * sin(shoulder + elbow), 0]
+    until = time.monotonic() + 60
+    while True:
+        told = shown.rest("/state")
+        lower = told["poses"][told["body_names"].index("lower")][:3]
+        if lower == pytest.approx(middle, abs=1e-6) or time.monotonic() > until:
+            break
+    assert lower == pytest.approx(middle, abs=1e-6)
+    assert told["step"] == 0
+    shown.wait(f"Math.abs(cardan.pose('lower')[0] - {middle[0]}) < 1e-5")
+    shown.wait(f"Math.abs(cardan.pose('lower')[1] - {middle[1]}) < 1e-5")
+
+
+def test_sliders_pose_the_arms_within_their_limits(page: Any, server: str, shown: Shown) -> None:
+    session = made(server, ARMS, paused=True)
+    page.goto(f"{server}/#session={session}")
+    shown.wait("cardan.pose('lower') && cardan.shown().state === 'paused'")
+    page.get_by_text("Pose", exact=True).click()
+    shoulder, elbow = (page.get_by_label(f"Pose of {name}") for name in ("shoulder", "elbow"))
+    playwright_api.expect(shoulder).to_be_enabled()
+    shoulder.press("End")  # as far as the joint lets it
+    posed(shown, 0.5, 0.0)
+    step = float(elbow.get_attribute("step"))
+    for _ in range(3):
+        elbow.press("ArrowRight")
+    posed(shown, 0.5, 3 * step)
+    page.get_by_role("button", name="Home").click()
+    posed(shown, -0.25, 0.0)
+    playwright_api.expect(page.locator("#messages")).to_be_empty()
+    # a run that moves is not posed; its sliders show where the joints are
+    page.get_by_role("button", name="Play", exact=True).click()
+    playwright_api.expect(shoulder).to_be_disabled()
+
+
+def test_a_session_that_ended_before_its_welcome_is_not_shown_as_running(
+    tab: Any, server: str
+) -> None:
+    """It reaches its end, then is deleted, while the page is too busy to say hello."""
+    short = {**FLOATING, "simulation": {"dt": 0.002, "duration": 0.5}}
+    session = made(server, short, paused=True)
+    url = f"{server}/v1/sessions/{session}"
+    tab.add_init_script(
+        "window.held = []; window.WebSocket = class extends WebSocket {"
+        " send(d) { if (!window.held) super.send(d);"
+        " else window.held.push(() => super.send(d)); } };"
+    )
+    release = "(() => { const all = held; held = null; all.forEach((one) => one()); })()"
+    shown = Shown(tab, server)
+    tab.goto(f"{server}/#session={session}")
+    shown.wait("held.length > 0")
+    httpx.post(f"{url}/commands", json={"op": "resume"}, timeout=60).raise_for_status()
+    until = time.monotonic() + 60
+    while httpx.get(url, timeout=60).json()["state"] != "finished":
+        assert time.monotonic() < until
+    tab.evaluate(release)
+    shown.wait("cardan.shown().state === 'finished' && cardan.shown().step === 250")
+    playwright_api.expect(tab.locator("#run-state")).to_have_text("finished")
+
+    tab.reload()
+    shown.wait("held.length > 0")
+    httpx.delete(url, timeout=60).raise_for_status()
+    tab.evaluate(release)
+    playwright_api.expect(tab.locator("#run-state")).to_have_text("closed")
+    again = tab.get_by_role("button", name="Run its scene again")
+    playwright_api.expect(again).to_be_visible()

@@ -1,0 +1,153 @@
+/**
+ * One slider per joint coordinate: while the run is paused a person poses the mechanism, within the limits
+ * of its joints, by `set_state`; "Home" brings every joint back to where the scene starts it. What is posed
+ * rests. While the run moves the sliders show where the joints are.
+ *
+ * @import {Joint, Limits, Scene} from "./types.js"
+ * @import {Session} from "./session.js"
+ * @import {StoredRun} from "./stored.js"
+ */
+import { byId, make, setText } from "./dom.js";
+import { quantity } from "./format.js";
+import { coordinateUnits } from "./inspector.js";
+
+/** How many coordinates `set_state` takes for a joint; none of a fixed joint, a coupling or a rod. @type {Record<string, number>} */
+const COORDINATES = { hinge: 1, slider: 1, screw: 1, universal: 2, hinge2: 2, cylindrical: 2, planar: 3 };
+/** Reach of a slider on either side where the joint has no limit: half a turn, one metre. */
+const REACH = { rad: Math.PI, m: 1 };
+const STEPS = 400;
+
+/** @typedef {{joint: string, index: number, coordinate: number, unit: string, input: HTMLInputElement, output: HTMLElement, element: HTMLElement}} Row */
+
+export class Pose {
+  /** @param {() => Session | StoredRun | null} current */
+  constructor(current) {
+    this.current = current;
+    this.pane = byId("pose-pane", HTMLDetailsElement);
+    this.host = byId("pose", HTMLElement);
+    this.home = byId("pose-home", HTMLButtonElement);
+    this.note = byId("pose-note", HTMLElement);
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Row[]} */
+    this.rows = [];
+    /** @type {Record<string, number[]>} where the joints are: what was set last, else what came with a frame */
+    this.q = {};
+    /** @type {Set<string>} joints that have been moved since the last `set_state` */
+    this.moved = new Set();
+    this.sending = false;
+    this.home.addEventListener("click", () => this.goHome());
+  }
+
+  /** Whether the coordinates of joints are shown. */
+  get needs() {
+    return this.pane.open && this.rows.length > 0;
+  }
+
+  /** @param {Scene} scene @param {boolean} stored a stored run cannot be posed */
+  open(scene, stored) {
+    this.scene = scene;
+    this.moved.clear();
+    const joints = stored ? [] : scene.joints ?? [];
+    this.q = Object.fromEntries(joints.filter(({ type }) => COORDINATES[type]).map((joint) => [joint.name, startOf(joint)]));
+    this.rows = joints.flatMap((joint, index) => Array.from({ length: COORDINATES[joint.type] ?? 0 }, (_, k) => this.row(joint, index, k)));
+    this.pane.hidden = this.rows.length === 0;
+    this.host.replaceChildren(...this.rows.map(({ element }) => element));
+  }
+
+  /** @param {Joint} joint @param {number} index @param {number} coordinate @returns {Row} */
+  row(joint, index, coordinate) {
+    const unit = coordinateUnits(joint, coordinate).q;
+    const [lower, upper] = rangeOf(joint, coordinate, unit);
+    const name = coordinate ? `${joint.name}, axis ${coordinate + 1}` : joint.name;
+    const start = this.q[joint.name][coordinate];
+    const input = /** @type {HTMLInputElement} */ (make("input", { type: "range", min: lower, max: upper, step: (upper - lower) / STEPS, value: start, "aria-label": `Pose of ${name}` }));
+    const output = make("output", {}, quantity(start, unit));
+    const element = make("label", { class: "motor" }, make("span", { class: "motor-name" }, name), input, output);
+    const row = { joint: joint.name, index, coordinate, unit, input, output, element };
+    input.addEventListener("input", () => this.drag(row));
+    return row;
+  }
+
+  /** @param {Row} row */
+  drag(row) {
+    this.q[row.joint][row.coordinate] = row.input.valueAsNumber;
+    this.label(row, row.input.valueAsNumber);
+    this.moved.add(row.joint);
+    this.send();
+  }
+
+  goHome() {
+    for (const { name, type, initial } of this.scene?.joints ?? []) {
+      if (COORDINATES[type]) this.q[name] = startOf({ type, initial });
+      if (COORDINATES[type]) this.moved.add(name);
+    }
+    this.rows.forEach((row) => this.write(row, this.q[row.joint][row.coordinate]));
+    this.send();
+  }
+
+  /** The newest pose, as soon as the one before has arrived: a drag asks faster than a scene can be placed. */
+  async send() {
+    if (this.sending) return;
+    this.sending = true;
+    while (this.moved.size) {
+      const names = [...this.moved];
+      this.moved.clear();
+      const q = Object.fromEntries(names.map((name) => [name, asSent(this.q[name])]));
+      const qd = Object.fromEntries(names.map((name) => [name, asSent(this.q[name].map(() => 0))]));
+      await this.current()?.command("set_state", { q, qd });
+    }
+    this.sending = false;
+  }
+
+  /** @param {Row} row @param {number} value */
+  write(row, value) {
+    row.input.value = String(value);
+    this.label(row, value);
+  }
+
+  /** @param {Row} row @param {number} value */
+  label(row, value) {
+    const text = quantity(value, row.unit);
+    setText(row.output, text);
+    row.input.setAttribute("aria-valuetext", text);
+  }
+
+  /** Where the joints are in the view, unless somebody is moving them. */
+  update() {
+    if (!this.needs) return;
+    const session = this.current();
+    const free = session?.state === "paused" && session.mode === "live";
+    setText(this.note, free ? "Within the limits of the joints; what is posed rests." : "Pause at the live edge to pose.");
+    this.home.disabled = !free;
+    for (const row of this.rows) row.input.disabled = !free;
+    if (this.sending || this.moved.size) return;
+    for (const row of this.rows) {
+      const now = session?.numbers.joints?.find((other) => other.joint === row.index && other.coordinate === row.coordinate);
+      if (!now) continue;
+      this.q[row.joint][row.coordinate] = now.q;
+      // a slider that is held stays where the hand is
+      if (document.activeElement !== row.input || !free) this.write(row, now.q);
+    }
+  }
+}
+
+/** @param {{type: string, initial?: Joint["initial"]}} joint @returns {number[]} its coordinates as the scene starts */
+function startOf({ type, initial }) {
+  const start = initial?.position ?? 0;
+  return Array.isArray(start) ? [...start] : Array.from({ length: COORDINATES[type] }, () => start);
+}
+
+/** @param {number[]} q @returns {number | number[]} */
+function asSent(q) {
+  return q.length === 1 ? q[0] : q;
+}
+
+/** @param {Joint} joint @param {number} coordinate @param {string} unit @returns {[number, number]} */
+function rangeOf(joint, coordinate, unit) {
+  const limits = /** @type {Limits | null | undefined} */ ([joint.limits, joint.limits2, joint.limits3][coordinate]);
+  const reach = REACH[/** @type {keyof typeof REACH} */ (unit)];
+  const start = startOf(joint)[coordinate];
+  const [lower, upper] = [limits?.lower ?? Math.min(start, 0) - reach, limits?.upper ?? Math.max(start, 0) + reach];
+  return lower < upper ? [lower, upper] : [lower, lower + 1e-6];
+}
