@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,8 @@ def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
             before = run_to_end(client, DROP)
             session = client.post("/v1/sessions", json={"scene": DROP}).json()
             fill(disk / "ballast")
-            accepted, refused = [], None
+            accepted: list[dict[str, Any]] = []
+            refused = None
             # the journal of the database may still have room for some
             while refused is None and len(accepted) < 200:
                 answer = client.post("/v1/simulations", json={"scene": DROP})

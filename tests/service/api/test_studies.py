@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ SUSPENSION = {
     "record": {"every": 5, "channels": ["pose", "joints"]},
 }
 DAMPING = "/joints/0/spring/damping"
-TUNE = {
+TUNE: dict[str, Any] = {
     "scene": SUSPENSION,
     "variables": [{"pointers": [DAMPING], "lower": 200.0, "upper": 8000.0, "scale": "log"}],
     "objective": {"type": "signal", "body": "body", "column": "pz", "reduce": "rms"},
