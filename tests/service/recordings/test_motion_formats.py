@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -19,7 +20,7 @@ from cardan.service.recordings.slices import Slice, cut
 from cardan.service.recordings.triangles import triangles
 
 TURNED = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]
-SOLIDS = [
+SOLIDS: list[dict[str, Any]] = [
     {"type": "sphere", "radius": 0.5, "color": "#ff8000"},
     {"type": "box", "size": [1.0, 2.0, 3.0], "position": [1, 0, 0], "orientation": TURNED},
     {"type": "capsule", "radius": 0.2, "length": 0.6, "color": [0.1, 0.2, 0.3]},
@@ -110,7 +111,7 @@ def test_the_poses_of_the_animation_are_those_of_the_run(run):
 
 def test_the_shapes_of_the_animation_are_those_of_the_scene(run):
     recording, tables = run
-    loaded = trimesh.load(io.BytesIO(encode(tables, FORMATS["gltf"])), file_type="glb")
+    loaded: Any = trimesh.load(io.BytesIO(encode(tables, FORMATS["gltf"])), file_type="glb")
     volumes = {
         "sphere": 4 / 3 * math.pi * 0.5**3, "box": 6.0, "convex": 1 / 6,
         "capsule": math.pi * 0.2**2 * (0.6 + 4 / 3 * 0.2), "cylinder": math.pi * 0.3**2 * 0.5,
@@ -154,9 +155,10 @@ def test_planes_meshes_and_heightfields_face_outwards():
 
 def test_foxglove_gets_transforms_shapes_and_plots(run):
     recording, tables = run
-    seen = {}
+    seen: dict[str, list[Any]] = {}
     reader = make_reader(io.BytesIO(encode(tables, FORMATS["mcap"])))
     for schema, channel, message in reader.iter_messages():
+        assert schema is not None
         data = json.loads(message.data)
         jsonschema.validate(data, json.loads(schema.data))
         seen.setdefault(channel.topic, []).append((message.log_time, data))
