@@ -93,7 +93,7 @@ class SimulationInfo(Base):
     error: RunError | None = None
     """Why it failed."""
     links: dict[str, str] = Field(default_factory=dict)
-    """self, trajectory, summary, events, scene."""
+    """self, trajectory, summary, events, logs, scene."""
 
 
 class RunInfo(SimulationInfo):

@@ -284,6 +284,8 @@ class Summary(Open):
     """Whether the run can be trusted; none: of a run before there were verdicts."""
     verification: Verification | None = None
     """How far the answer depends on the step, with `simulation.verify`."""
+    measures: dict[str, list[Measured]] | None = None
+    """Of an evaluation of a study: `objective` (for data every residual) and `constraints`."""
     accuracy: Accuracy | None = None
     """How the run was done to reach `simulation.accuracy`."""
     warnings: list[str] = Field(default_factory=list)

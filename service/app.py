@@ -23,17 +23,20 @@ from cardan.service.api import (
     metrics,
     problems,
     queries,
+    run_logs,
     scenes,
     session_history,
     sessions,
     simulations,
     stream,
+    studies,
     tickets,
     trajectories,
     verification,
 )
 from cardan.service.api.layers import BodyLayer, GuardLayer, RequestLayer
 from cardan.service.api.metrics import watch_loop
+from cardan.service.api.owner_layer import OwnerLayer
 from cardan.service.api.quotas import Quotas
 from cardan.service.api.resource_route import operation_id
 from cardan.service.api.tickets import Tickets
@@ -67,6 +70,7 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     problems.install(app)
     # the last one added sees a request first
+    app.add_middleware(OwnerLayer)
     app.state.quotas, app.state.tickets = Quotas(settings), Tickets()
     app.add_middleware(BodyLayer, limit=settings.max_body_bytes, pause_s=settings.body_s)
     app.add_middleware(
@@ -85,7 +89,9 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
         verification,
         simulations,
         trajectories,
+        run_logs,
         batches,
+        studies,
         dynamics,
         mechanics,
         sessions,

@@ -28,6 +28,7 @@ class ErrorCode(StrEnum):
     RESULT_GONE = "result_gone"
     SCENE_INVALID = "scene_invalid"
     SCENE_TOO_LARGE = "too_large"
+    SEARCH_FAILED = "search_failed"
     SERVICE_STOPS = "service_stops"
     SESSION_CLOSED = "session_closed"
     SESSION_FAILED = "session_failed"

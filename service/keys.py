@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-SCOPES = ("read", "compute", "write", "metrics")
-"""What a key may do: read; compute what is not stored; create, control and delete; read /metrics"""
+SCOPES = ("read", "compute", "write", "metrics", "admin")
+"""What a key may do: read; compute what is not stored; create, control and delete; read /metrics;
+and, as far as its other scopes go, with what other keys made as well."""
 LEAST_CHARACTERS = 16
 HASHED = re.compile(r"([\w.-]{1,64}):([a-z+]+):sha256:([0-9a-f]{64})", re.ASCII)
 COOKIE_SECONDS = 30 * 86_400

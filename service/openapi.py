@@ -30,6 +30,7 @@ from cardan.schemas.statics import (
     LinearizationRequest,
     StaticsRequest,
 )
+from cardan.schemas.study import StudyRequest
 from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
@@ -40,6 +41,7 @@ BODIES: tuple[type[BaseModel], ...] = (
     Scene,
     SimulationRequest,
     BatchRequest,
+    StudyRequest,
     SessionRequest,
     SessionPatch,
     RestoreRequest,

@@ -27,6 +27,8 @@ from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.tables import UnknownVersionError, open_database
+from cardan.service.studies.coordinator import Studies
+from cardan.service.studies.rows import StudyRows
 
 # niceness of the processes that run simulations: requests get the processor first
 RUNS_BEHIND = 5
@@ -49,7 +51,7 @@ class Services:
         self.queue = Queue(
             self._engine,
             lease_s=settings.lease_s,
-            changed=self.changes.publish,
+            changed=self._changed,
             progressed=lambda run_id, attempt: self.checkpoints.of(run_id, attempt).progressed,
         )
         self.admission = Admission(
@@ -80,9 +82,15 @@ class Services:
             settings.download_bytes,
             settings.kept_download_bytes,
         )
+        self.studies = self._studies()
         keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
         self.retention = Retention(
-            self.queue, self.catalog, settings.results, keep, self.discard_result
+            self.queue,
+            self.catalog,
+            settings.results,
+            keep,
+            self.discard_result,
+            lambda before: self.studies.rows.remove_aged(before, self.catalog),
         )
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -95,6 +103,7 @@ class Services:
         sweep(self.settings.results, self.queue.referenced_results())
         self.checkpoints.sweep(self.queue.unfinished())
         self.dispatcher.start()
+        self.studies.start()
         self.retention.start()
 
     def close(self) -> None:
@@ -102,8 +111,25 @@ class Services:
         self.dispatcher.stop()
         self.retention.stop()
         self.compute.close()
+        self.studies.stop()
         self._engine.dispose()
         self._lock.close()
+
+    def _studies(self) -> Studies:
+        return Studies(
+            StudyRows(self._engine),
+            self.catalog,
+            self.queue,
+            self.admission,
+            self.compute,
+            lambda: self.free_bytes >= self.settings.min_free_bytes,
+        )
+
+    def _changed(self, key: str) -> None:
+        """A run, a batch or a study has changed."""
+        self.changes.publish(key)
+        if key.startswith("batch_"):
+            self.studies.look()
 
     @property
     def readable(self) -> bool:

@@ -65,6 +65,8 @@ class Settings(BaseModel):
     """Processes that run simulations."""
     max_sessions: int = Field(16, ge=0)
     """Live sessions at once."""
+    sessions_per_key: int = Field(0, ge=0)
+    """Live sessions at once of one key; 0: no quota."""
     session_idle_s: float = Field(1800.0, gt=0.0)
     """A session without viewers and requests ends after this time."""
     session_history_bytes: int = Field(256 * 1024**2, ge=1024**2)
@@ -73,6 +75,8 @@ class Settings(BaseModel):
     """Runs that may wait."""
     max_batch_runs: int = Field(10_000, ge=1)
     """Runs of one batch."""
+    max_study_evaluations: int = Field(2000, ge=1)
+    """Runs of one study."""
     max_body_bytes: int = Field(64 * 1024**2, ge=1024)
     """Size of one request."""
     worker_memory_bytes: int = Field(4 * GIB, ge=GIB // 2)

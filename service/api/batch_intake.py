@@ -27,8 +27,10 @@ def batch_order(body: bytes, settings: Settings, *, estimate: bool = False) -> B
     return BatchOrder(body, settings.max_batch_runs, estimate)
 
 
-def admit_batch(taken: TakenBatch, services: Services, key: str | None) -> str:
-    """Queue the runs of a batch; return its id. Raises ServiceError or ProblemError."""
+def admit_batch(
+    taken: TakenBatch, services: Services, key: str | None, owner: str | None = None
+) -> str:
+    """Queue the runs of a batch of a key; return its id. Raises ServiceError or ProblemError."""
     refuse_when_full(services)
     asked = taken.asked
     batch = NewBatch(
@@ -38,12 +40,10 @@ def admit_batch(taken: TakenBatch, services: Services, key: str | None) -> str:
         max_parallel=asked["max_parallel"],
         on_failure=asked["on_failure"],
         record=str(asked["record"]),
+        created_by=owner,
     )
     timeout = timeout_of(asked, services.settings)
-    new = [
-        NewRun(overrides=overrides, total_steps=taken.steps, timeout_s=timeout)
-        for overrides in taken.runs
-    ]
+    new = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
     return services.admission.batch(SceneText(taken.hash, taken.text), batch, new, key=key)
 
 

@@ -27,6 +27,7 @@ from cardan.service.api.following import EventSource, Now, event_answer, when_en
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
 from cardan.service.api.negotiation import wanted_format
+from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charge_runs
 from cardan.service.api.resource_route import ResourceRoute
@@ -106,7 +107,7 @@ async def create(
         if batch_id is None:
             taken = await services.compute.answer(order)
             charge_runs(request, len(taken.runs))
-            batch_id = await run_sync(admit_batch, taken, services, granted.key)
+            batch_id = await run_sync(admit_batch, taken, services, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -126,9 +127,11 @@ async def create(
 
 
 @router.get("", response_model=BatchPage)
-def listing(services: TheServices, page: ThePage) -> BatchPage:
+def listing(request: Request, services: TheServices, page: ThePage) -> BatchPage:
     """Batches, newest first."""
-    rows = services.catalog.batches(before=page.after, size=page.size + 1)
+    rows = services.catalog.batches(
+        before=page.after, size=page.size + 1, created_by=seen_by(request)
+    )
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
     return BatchPage(
@@ -233,7 +236,7 @@ def cancel(batch_id: str, services: TheServices) -> BatchInfo:
 @router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
 def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
-    _known(services, batch_id)
+    _refuse_study(_known(services, batch_id), services)
     for result in services.queue.retry_failed(batch_id) or ():
         services.discard_result(result)
     return _info(services, batch_id)
@@ -242,7 +245,7 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 @router.delete("/{batch_id}", status_code=204)
 def delete(batch_id: str, services: TheServices) -> None:
     """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
-    _known(services, batch_id)
+    _refuse_study(_known(services, batch_id), services)
     stored = services.catalog.results_of(batch_id)
     if not services.catalog.remove_batch(batch_id):
         raise ProblemError(
@@ -282,6 +285,13 @@ def _known(services: Services, batch_id: str) -> Row:
     if row is None:
         raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
     return row
+
+
+def _refuse_study(batch: Row, services: Services) -> None:
+    """Raise 409 for the batch of a study, whose search stands on its runs."""
+    study = batch["study_id"]
+    if study is not None and services.studies.rows.get(study) is not None:
+        raise ProblemError(409, "part_of_study", f"This batch belongs to {study}; use that.")
 
 
 def _info(services: Services, batch_id: str) -> BatchInfo:

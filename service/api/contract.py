@@ -16,14 +16,16 @@ from cardan.service.recordings.formats import FORMATS
 
 Key = tuple[str, str]
 
-SIMULATION, BATCH, SESSION = (
+SIMULATION, BATCH, STUDY, SESSION = (
     "/v1/simulations/{simulation_id}",
     "/v1/batches/{batch_id}",
+    "/v1/studies/{study_id}",
     "/v1/sessions/{session_id}",
 )
 CREATING: tuple[Key, ...] = (
     ("post", "/v1/simulations"),
     ("post", "/v1/batches"),
+    ("post", "/v1/studies"),
     ("post", "/v1/sessions"),
     ("post", f"{SESSION}:fork"),
 )
@@ -32,12 +34,16 @@ WAITING: tuple[Key, ...] = (
     ("get", SIMULATION),
     ("post", "/v1/batches"),
     ("get", BATCH),
+    ("post", "/v1/studies"),
+    ("get", STUDY),
 )
 FILES: tuple[Key, ...] = (
     ("get", f"{SIMULATION}/trajectory"),
     ("get", f"{BATCH}/results"),
 )
-EVENTS: tuple[Key, ...] = (("get", f"{SIMULATION}/events"), ("get", f"{BATCH}/events"))
+EVENTS: tuple[Key, ...] = tuple(
+    ("get", f"{resource}/events") for resource in (SIMULATION, BATCH, STUDY)
+)
 
 # statuses beyond those that follow from the path and the body
 STATUSES: Mapping[Key, tuple[int, ...]] = {
@@ -46,6 +52,10 @@ STATUSES: Mapping[Key, tuple[int, ...]] = {
     ("post", "/v1/scenes:import"): (400, 408, 413, 415, 501, 503),
     ("post", "/v1/simulations"): (409, 410, 429, 507),
     ("post", "/v1/batches"): (409, 410, 429, 507),
+    ("post", "/v1/studies"): (409, 410, 429, 507),
+    ("delete", STUDY): (409,),
+    ("get", f"{STUDY}/scene"): (409,),
+    ("post", f"{BATCH}:retry-failed"): (409,),
     ("post", "/v1/sessions"): (404, 409, 410, 429, 507),
     ("get", f"{SIMULATION}/summary"): (409,),
     ("delete", SIMULATION): (409,),
@@ -84,6 +94,7 @@ ANSWER_MODELS: tuple[type[BaseModel], ...] = tuple(
 SCENES: tuple[Key, ...] = (
     ("get", "/v1/examples/{name}"),
     ("get", f"{SIMULATION}/scene"),
+    ("get", f"{STUDY}/scene"),
     ("get", f"{SESSION}/scene"),
 )
 # request bodies of routes that read them themselves: model, and whether a body is needed
@@ -154,6 +165,8 @@ PRODUCERS: Mapping[Key, tuple[str, str]] = {
     ("post", f"{SESSION}:fork"): ("session_id", "$response.body#/id"),
     ("get", f"{BATCH}/runs"): ("simulation_id", "$response.body#/items/0/id"),
     ("post", "/v1/batches"): ("batch_id", "$response.body#/id"),
+    ("post", "/v1/studies"): ("study_id", "$response.body#/id"),
+    ("get", "/v1/studies"): ("study_id", "$response.body#/items/0/id"),
     ("get", "/v1/batches"): ("batch_id", "$response.body#/items/0/id"),
     ("post", "/v1/sessions"): ("session_id", "$response.body#/id"),
     ("get", "/v1/sessions"): ("session_id", "$response.body#/items/0/id"),

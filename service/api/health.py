@@ -69,6 +69,7 @@ def limits(settings: TheSettings) -> dict[str, Any]:
         "body_bytes": settings.max_body_bytes,
         "queued_runs": settings.max_queued,
         "batch_runs": settings.max_batch_runs,
+        "study_evaluations": settings.max_study_evaluations,
         "sessions": settings.max_sessions,
         "parallel_runs": settings.workers,
         "timeout_s": settings.default_timeout_s,

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import anyio.to_thread
 from fastapi import Request
 
+from cardan.service.api.owners import owner_of
 from cardan.service.api.problems import ProblemError
 from cardan.service.compute.messages import FingerprintOrder
 from cardan.service.services import Services
@@ -40,7 +41,8 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
         return
     if not 0 < len(header) <= MAX_KEY_LENGTH:
         raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
-    key = f"{request.scope['path']} {header}"
+    # keys of other people are other keys
+    key = f"{owner_of(request) or ''} {request.scope['path']} {header}"
     content = await services.compute.answer(FingerprintOrder(await request.body()))
     # the query belongs to the request as much as the body
     query = urlencode(sorted(request.query_params.multi_items()))
@@ -84,6 +86,8 @@ def _exists(services: Services, resource: str) -> bool:
         return services.catalog.run(resource) is not None
     if resource.startswith("batch_"):
         return services.catalog.batch(resource) is not None
+    if resource.startswith("study_"):
+        return services.studies.rows.get(resource) is not None
     return True
 
 

@@ -15,6 +15,10 @@ ALIASES: Mapping[str, str] = {
     "application/zip": "npz",
     "text/csv": "csv",
     "application/json": "json",
+    "application/vnd.apache.arrow.stream": "arrow",
+    "application/x-hdf5": "hdf5",
+    "application/x-mcap": "mcap",
+    "model/gltf-binary": "gltf",
 }
 
 

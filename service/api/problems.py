@@ -5,6 +5,7 @@ every error of the framework, to the same object: `type, title, status, detail, 
 retryable, errors`.
 """
 
+import errno
 import http
 import json
 import logging
@@ -15,6 +16,7 @@ import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -29,6 +31,9 @@ API = "/v1/"
 # the page of the manual with a row for every code (docs/manual/problems.md)
 EXPLAINED = "/manual/problems.html"
 RETRYABLE = frozenset({408, 429, 503, 507})
+# a full disk, a quota of the system, a limit of the size of files
+FULL_FILE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FULL_DATABASE = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
 
 # code of a response whose route did not set one
 CODES = {
@@ -191,7 +196,19 @@ def from_validation(error: RequestValidationError) -> ProblemError:
 
 
 def from_crash(error: Exception, scope: Scope) -> ProblemError:
-    """Convert a fault of the service: log it in full, respond without internals."""
+    """Convert a fault of the service: log it in full, respond without internals.
+
+    A full disk is none: nothing was stored of the request, and it may be sent again.
+    """
+    if is_full_disk(error):
+        log.error("request %s needs disk space: %s", request_id_of(scope), error)
+        return ProblemError(
+            507,
+            "insufficient_storage",
+            "The disk of the service is full; nothing of this request was stored.",
+            retryable=True,
+            headers={"Retry-After": "60"},
+        )
     log.error("request %s failed", request_id_of(scope), exc_info=error)
     return ProblemError(
         500,
@@ -199,6 +216,13 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
         "The service failed on this request; the log has the cause under the request id.",
         retryable=False,
     )
+
+
+def is_full_disk(error: Exception) -> bool:
+    """Return whether a file could not be written for want of space, by us or by the database."""
+    if isinstance(error, OperationalError):
+        return getattr(error.orig, "sqlite_errorname", "") in FULL_DATABASE
+    return isinstance(error, OSError) and error.errno in FULL_FILE
 
 
 def _fault(item: Mapping[str, Any]) -> dict[str, Any]:

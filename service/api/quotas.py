@@ -11,6 +11,7 @@ from fastapi import Request
 
 from cardan.service import clock
 from cardan.service.api.problems import ProblemError
+from cardan.service.sessions import Sessions
 from cardan.service.settings import Settings
 
 MOST_KEYS = 10_000
@@ -74,6 +75,23 @@ class Quotas:
         keys = bool(settings.api_keys)
         self.requests = Quota("requests", settings.requests_per_minute if keys else 0, 60.0)
         self.runs = Quota("runs", settings.runs_per_hour if keys else 0, 3600.0)
+
+
+def refuse_more_sessions(request: Request, sessions: Sessions, most: int) -> None:
+    """Raise ProblemError 429 when the key of a request has all the sessions it may have."""
+    key = getattr(request.state, "key", "")
+    if not key or not most:
+        return
+    alive = sum(session.about.created_by == key for session in sessions.all())
+    if alive >= most:
+        raise ProblemError(
+            429,
+            "quota_exceeded",
+            f"This key may have {most} sessions at once; delete one.",
+            quota="sessions",
+            limit=most,
+            headers={"Retry-After": "10"},
+        )
 
 
 def charge_runs(request: Request, runs: int) -> None:

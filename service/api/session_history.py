@@ -17,6 +17,7 @@ from cardan.schemas.frame import BlockTag, decode_frame
 from cardan.schemas.quantities import Boolean, Index, Text
 from cardan.schemas.step_problem import StepProblemAnswer
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
+from cardan.service.api.owners import owner_of
 from cardan.service.api.problems import ProblemError
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.sessions import (
@@ -88,8 +89,9 @@ async def fork(
         if asked.time is not None:
             step = round(asked.time / session.progress.time_step)
         name = session.name if asked.name is None else asked.name
+        owner = owner_of(request)
         return await sessions.fork(
-            session, step, lambda scene: Plan(scene, name, asked.paused, asked.speed)
+            session, step, lambda scene: Plan(scene, name, asked.paused, asked.speed, owner)
         )
 
     return await once(request, response, (sessions, services), made)

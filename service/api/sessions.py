@@ -20,7 +20,9 @@ from cardan.service.api.dependencies import (
 )
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_body, read_bytes
+from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.quotas import refuse_more_sessions
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import moment
 from cardan.service.compute.messages import TakeOrder
@@ -128,7 +130,7 @@ async def create(
     """Start a live run of a scene: inline or an example's name, with overrides by JSON Pointer."""
     body = await read_bytes(request)
     return await once(
-        request, response, (sessions, services), lambda: _created(body, sessions, services)
+        request, response, (sessions, services), lambda: _created(request, body, sessions, services)
     )
 
 
@@ -142,6 +144,7 @@ async def once(
     sessions, services = rooms
     async with ticket(request, services) as granted:
         if granted.replayed is None:
+            refuse_more_sessions(request, sessions, services.settings.sessions_per_key)
             session = await make()
             await run_sync(services.admission.bind, granted.key, session.id)
             granted.used = True
@@ -153,12 +156,16 @@ async def once(
     return found
 
 
-async def _created(body: bytes, sessions: Sessions, services: Services) -> LiveSession:
+async def _created(
+    request: Request, body: bytes, sessions: Sessions, services: Services
+) -> LiveSession:
     """Start the session of a request. Raises ServiceError."""
     taken = await services.compute.answer(TakeOrder(body, "session"))
     asked = taken.asked
     try:
-        return await sessions.create(Plan(taken.text, taken.name, asked["paused"], asked["speed"]))
+        owner = owner_of(request)
+        plan = Plan(taken.text, taken.name, asked["paused"], asked["speed"], owner)
+        return await sessions.create(plan)
     except ServiceError as error:
         faults = [Fault.model_validate(fault) for fault in error.errors]
         moved = located(faults, asked["overrides"], "/scene")
@@ -167,10 +174,11 @@ async def _created(body: bytes, sessions: Sessions, services: Services) -> LiveS
 
 
 @router.get("")
-async def list_sessions(sessions: TheSessions, page: ThePage) -> SessionPage:
+async def list_sessions(request: Request, sessions: TheSessions, page: ThePage) -> SessionPage:
     """List the live sessions, oldest first."""
     first = 0 if page.after is None else page.after + 1
-    everyone = sessions.all()
+    name = seen_by(request)
+    everyone = [s for s in sessions.all() if name is None or s.about.created_by == name]
     chosen = everyone[first : first + page.size]
     last = first + len(chosen) - 1
     more = last + 1 < len(everyone)

@@ -23,6 +23,7 @@ from cardan.service.api.dependencies import (
 from cardan.service.api.following import EventSource, Now, event_answer, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
+from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charge_runs
 from cardan.service.api.resource_route import ResourceRoute
@@ -73,7 +74,7 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
         if run_id is None:
             taken = await services.compute.answer(TakeOrder(body, "simulation"))
             charge_runs(request, 1)
-            run_id = await run_sync(_admit, services, taken, granted.key)
+            run_id = await run_sync(_admit, services, taken, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -88,12 +89,15 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
 
 @router.get("", response_model=SimulationPage)
 def listing(
+    request: Request,
     services: TheServices,
     page: ThePage,
     status: Annotated[RunState | None, Query(description="only those in this state")] = None,
 ) -> SimulationPage:
     """List simulations, newest first (runs of batches are listed with their batch)."""
-    rows = services.catalog.simulations(before=page.after, size=page.size + 1, status=status)
+    rows = services.catalog.simulations(
+        before=page.after, size=page.size + 1, status=status, created_by=seen_by(request)
+    )
     shown = rows[: page.size]
     last = shown[-1]["seq"] if len(rows) > page.size else None
     return SimulationPage(items=simulation_infos(services, shown), next_page_token=page.token(last))
@@ -238,10 +242,10 @@ def timeout_of(asked: Mapping[str, Any], settings: Settings) -> float:
     return float(wanted)
 
 
-def _admit(services: Services, taken: Taken, key: str | None) -> str:
+def _admit(services: Services, taken: Taken, key: str | None, owner: str | None) -> str:
     refuse_when_full(services)
     timeout = timeout_of(taken.asked, services.settings)
-    run = NewRun(overrides={}, total_steps=taken.steps, timeout_s=timeout)
+    run = NewRun({}, taken.steps, timeout, owner)
     text = SceneText(taken.hash, taken.text)
     return services.admission.simulation(text, run, name=taken.name, key=key)
 

@@ -23,6 +23,7 @@ STATUSES: Mapping[ErrorCode, int] = {
     ErrorCode.RESULT_GONE: 410,
     ErrorCode.SCENE_INVALID: 422,
     ErrorCode.SCENE_TOO_LARGE: 422,
+    ErrorCode.SEARCH_FAILED: 422,
     ErrorCode.SERVICE_STOPS: 503,
     ErrorCode.SESSION_CLOSED: 410,
     ErrorCode.SESSION_FAILED: 409,

@@ -74,11 +74,14 @@ def trajectory(
     services: TheServices,
     part: Annotated[Slice, Depends(part_of)],
     form_name: Annotated[
-        str | None, Query(alias="format", description="parquet (default), npz, csv, json")
+        str | None,
+        Query(
+            alias="format", description="parquet (default), npz, csv, json, arrow, hdf5, mcap, gltf"
+        ),
     ] = None,
     table: Annotated[
         str | None,
-        Query(description="for parquet and csv: bodies (default), joints, contacts, energy, ..."),
+        Query(description="of one-table formats: bodies (default), joints, contacts, energy, ..."),
     ] = None,
 ) -> Response:
     """The recording, also of a failed or cancelled run. Poses are in W, quaternions [w, x, y, z].
@@ -86,7 +89,8 @@ def trajectory(
     A run of a batch that stored none (`record`) is simulated again, with the same bits; 503 with
     Retry-After while that takes longer than a request may wait.
 
-    Parquet and CSV hold one table, NPZ and JSON all; every file has units, frames and versions.
+    Parquet, Arrow and CSV hold one table, NPZ, JSON and HDF5 all, with units, frames and versions.
+    MCAP (for Foxglove) and glTF show the motion: the shapes of the scene, moved in time.
     """
     row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)

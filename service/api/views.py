@@ -46,6 +46,7 @@ def _simulation_info(services: Services, row: Row, position: int | None) -> Simu
         "trajectory": f"{url}/trajectory",
         "summary": f"{url}/summary",
         "events": f"{url}/events",
+        "logs": f"{url}/logs",
         "scene": f"{url}/scene",
     }
     if row["batch_id"]:

@@ -53,7 +53,11 @@ def run(
     scene: SceneArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help=".parquet (bodies), .npz, .csv, .json, or a folder"),
+        typer.Option(
+            "--output",
+            "-o",
+            help=".parquet, .arrows, .csv (bodies), .npz, .json, .h5, .mcap, .glb, or a folder",
+        ),
     ] = None,
     summary: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="write the summary as JSON")

@@ -29,7 +29,7 @@ POLL_SECONDS = 0.1
 def batch(source: Path, output: Path, url: str | None, *, as_json: bool) -> None:
     """Run the batch and write its results; ends with 0 when every run succeeded, else 3."""
     form = FORMATS.get(output.suffix.lower().lstrip("."))
-    if form is None or form.name == "npz":
+    if form is None or form.name not in ("parquet", "csv", "json"):
         console.stop(f"{output.name}: results are .parquet, .csv or .json", as_json=as_json)
     document = _document(source, as_json=as_json)
     try:

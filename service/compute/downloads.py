@@ -20,8 +20,8 @@ from cardan.service.recordings.formats import Format
 from cardan.service.recordings.slices import Slice
 
 # increase it when the encoding of a recording changes
-WRITER = 2
-WRITERS = ("pyarrow", "numpy", "orjson")
+WRITER = 3
+WRITERS = ("pyarrow", "numpy", "orjson", "h5py", "mcap")
 
 
 class Downloads:

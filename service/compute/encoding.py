@@ -9,12 +9,13 @@ from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.recordings.checksums import DamagedError, check_sums
 from cardan.service.recordings.formats import FORMATS, FormatError, write
+from cardan.service.recordings.motion import NoMotionError
 from cardan.service.recordings.slices import SliceError, cut_chunks
 from cardan.service.recordings.sources import Recording, stored
 from cardan.service.recordings.tables import TABLES
 
-# characters of a number and its separator, at least; the bytes of one in NPZ
-LEAST_BYTES = {"npz": 8, "json": 2, "csv": 2}
+# characters of a number and its separator, at least; bytes of one, of an index to a name
+LEAST_BYTES = {"npz": 8, "json": 2, "csv": 2, "arrow": 4, "hdf5": 4}
 
 
 class _FullError(Exception):
@@ -64,7 +65,7 @@ def encode(order: m.EncodeOrder) -> m.Verified:
         temporary.replace(target)
     except SliceError as error:
         raise refused_slice(error) from error
-    except FormatError as error:
+    except (FormatError, NoMotionError) as error:
         raise ServiceError(ErrorCode.NO_SUCH_TABLE, str(error)) from error
     except _FullError as error:
         raise _too_large(order) from error

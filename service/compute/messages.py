@@ -72,6 +72,22 @@ class SolveOrder:
 
 
 @dataclass(frozen=True)
+class StudyOrder:
+    """Read the body of a study of at most so many evaluations."""
+
+    body: bytes
+    most_evaluations: int
+
+
+@dataclass(frozen=True)
+class SearchOrder:
+    """Choose the next runs of a study: its request, and overrides and measures of all its runs."""
+
+    asked: Mapping[str, Any]
+    evaluated: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]]
+
+
+@dataclass(frozen=True)
 class VerifyOrder:
     """Compare files of a recording with the sums that were stored with them."""
 
@@ -93,7 +109,7 @@ class EncodeOrder:
 
 Order = (
     TakeOrder | BatchOrder | FingerprintOrder | ReportOrder | CheckOrder | DynamicsOrder
-    | SolveOrder | MechanicsOrder | VerifyOrder | EncodeOrder
+    | SolveOrder | MechanicsOrder | StudyOrder | SearchOrder | VerifyOrder | EncodeOrder
 )  # fmt: skip
 
 
@@ -133,6 +149,29 @@ class TakenBatch:
 
 
 @dataclass(frozen=True)
+class TakenStudy:
+    """The base scene of a study and the overrides of its first runs; `asked` are other fields."""
+
+    asked: Mapping[str, Any]
+    name: str
+    method: str
+    hash: str
+    text: str
+    steps: int
+    parameters: Sequence[str]
+    runs: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The next runs of a study (none: it has ended, with a `reason`), and its best run so far."""
+
+    best: Mapping[str, Any] | None  # keys of schemas.study.StudyBest, but `simulation`
+    runs: Sequence[Mapping[str, Any]]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Checked:
     """Faults that only the engine finds (none: it can be built), and the measured cost [s]."""
 
@@ -161,4 +200,4 @@ class Refused:
     problem: Mapping[str, Any]
 
 
-Reply = Taken | TakenBatch | Checked | Written | Verified | Refused
+Reply = Taken | TakenBatch | TakenStudy | Searched | Checked | Written | Verified | Refused

@@ -3,7 +3,7 @@
     small      scenes of few bytes: a small one is never behind a large one
     large      all other scenes
     dynamics   algorithms in joint coordinates, statics, linear models
-    problems   complementarity problems
+    problems   complementarity problems, searches of studies
     files      downloads of recordings
 
 The service process loads no engine, and reads no large document: both would stall its event loop.
@@ -111,7 +111,7 @@ class ComputePool:
     def _lane_of(self, order: m.Order) -> str:
         if isinstance(order, m.DynamicsOrder | m.MechanicsOrder):
             return "dynamics"
-        if isinstance(order, m.SolveOrder):
+        if isinstance(order, m.SolveOrder | m.SearchOrder):
             return "problems"
         if isinstance(order, m.VerifyOrder | m.EncodeOrder):
             return "files"

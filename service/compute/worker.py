@@ -10,6 +10,7 @@ from cardan.service.compute import (
     encoding,
     mechanics,
     scenes,
+    studies,
 )
 from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
@@ -54,6 +55,8 @@ def answer(order: m.Order, limits: Limits) -> m.Reply:
             return dynamics.answer(order, limits)
         case m.MechanicsOrder():
             return mechanics.answer(order, limits)
+        case m.StudyOrder() | m.SearchOrder():
+            return studies.answer(order, limits)
         case m.VerifyOrder():
             return encoding.verify(order)
         case m.EncodeOrder():

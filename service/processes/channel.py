@@ -1,21 +1,33 @@
 """The framed channel between the service and a worker process: one Unix stream socket.
 
-On the wire: `<Q` the length, then the message, a frozen dataclass, as a pickle. Both ends run the
-same code and belong to the same user; nobody else has an end of the socket.
+On the wire: `<Q` the length, then the message, a frozen dataclass, as a pickle. A scene may have
+subverted the process at the other end, and a pickle may name any function to call: here it may name
+dataclasses and enumerations of this package, and two types of NumPy, nothing else.
 """
 
 import asyncio
+import dataclasses
+import enum
+import io
+import logging
 import pickle
 import select
 import socket
 import struct
+import sys
 import time
 from typing import Any
+
+log = logging.getLogger("cardan.workers")
 
 PREFIX = struct.Struct("<Q")
 MAX_BYTES = 4 * 1024**3
 RECEIVE_BYTES = 256 * 1024
 SEND_BUFFER_BYTES = 1024 * 1024
+
+
+# numbers of NumPy within values
+NUMBERS = frozenset({("numpy", "dtype"), ("numpy._core.multiarray", "scalar")})
 
 
 class ProtocolError(Exception):
@@ -88,18 +100,41 @@ def encode(message: Any) -> bytes:
 def decode(data: bytes | memoryview) -> Any:
     """The message of a frame. Raises ProtocolError."""
     try:
-        return pickle.loads(data)
+        return _Unpickler(io.BytesIO(data)).load()
     except Exception as error:
         raise ProtocolError(f"not a message: {error}") from error
 
 
+class _Unpickler(pickle.Unpickler):
+    """Finds classes of messages only."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the class of a name. Raises UnpicklingError for all that is no message."""
+        if (module, name) in NUMBERS:
+            return super().find_class(module, name)
+        # a module that is not loaded is none of messages; a dot would lead into another one
+        loaded = sys.modules.get(module) if module.startswith("cardan.") else None
+        found = getattr(loaded, name, None)
+        if isinstance(found, type) and found.__module__ == module and _is_message(found):
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no message")
+
+
+def _is_message(kind: type) -> bool:
+    """Whether objects of a class are values alone."""
+    return dataclasses.is_dataclass(kind) or issubclass(kind, enum.Enum)
+
+
 async def read(reader: asyncio.StreamReader) -> Any:
-    """The next message for a coroutine, `None` when the other end is gone."""
+    """The next message for a coroutine; `None`: the other end is gone, or sends anything else."""
     try:
         data = await reader.readexactly(_size(await reader.readexactly(PREFIX.size)))
+        return decode(data)
+    except ProtocolError as error:
+        log.error("a worker is given up: %s", error)
     except (asyncio.IncompleteReadError, ConnectionError):
-        return None
-    return decode(data)
+        pass
+    return None
 
 
 def _size(prefix: bytes | bytearray) -> int:

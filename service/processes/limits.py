@@ -45,5 +45,6 @@ def limit_resources(limits: WorkerLimits) -> None:
 
 def _limit(what: int, most: int) -> None:
     _, hard = resource.getrlimit(what)
-    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (soft, hard))
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    # hard as well: the process cannot raise it again
+    resource.setrlimit(what, (least, least))

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from cardan.service import clock
-from cardan.service.processes.channel import Channel
+from cardan.service.processes.channel import Channel, ProtocolError
 from cardan.service.processes.starting import is_gone
 
 # SIGTERM comes first: the process may be writing
@@ -69,6 +69,10 @@ class Worker:
             return self._channel.receive(seconds)
         except (EOFError, OSError) as error:
             raise WorkerLostError(self._how_it_ended()) from error
+        except ProtocolError as error:
+            # whatever it is now, it is no worker of ours any more
+            self.interrupt()
+            raise WorkerLostError(f"process {self.pid} sent {error}") from error
 
     def wait_ready(self, within_s: float, given_up: Callable[[], bool]) -> None:
         """Wait for its Hello. Raises WorkerLostError."""

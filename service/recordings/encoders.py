@@ -1,4 +1,4 @@
-"""Recordings written chunk by chunk: CSV and Parquet by rows, JSON and NPZ by columns."""
+"""Recordings written chunk by chunk: CSV, Parquet and Arrow by rows, JSON and NPZ by columns."""
 
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from cardan.service.recordings.sources import ROW_GROUP, Recording, Source
@@ -83,6 +84,15 @@ def write_parquet(recording: Recording, table: str, sink: Any) -> None:
     ) as writer:
         for group in _row_groups(source):
             writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
+
+
+def write_arrow(recording: Recording, table: str, sink: IO[bytes]) -> None:
+    """One table as an Arrow IPC stream, with names as dictionaries and its metadata."""
+    source = recording.sources[table]
+    schema = source.schema.with_metadata({METADATA_KEY: dump_json(_about(recording, table))})
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for group in _row_groups(source):
+            writer.write_table(group.cast(schema), max_chunksize=ROW_GROUP)
 
 
 def _about(recording: Recording, table: str) -> dict[str, Any]:

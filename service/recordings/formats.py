@@ -1,4 +1,4 @@
-"""One recording as bytes: Parquet and CSV hold one table, NPZ and JSON hold all.
+"""One recording as bytes: Parquet, Arrow and CSV hold one table, the other formats hold all.
 
 The same recording always gives the same bytes, so that an ETag can be strong.
 """
@@ -6,7 +6,7 @@ The same recording always gives the same bytes, so that an ETag can be strong.
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from cardan.service.recordings.encoders import (
     CSV_PREFIX,
     dump_json,
+    write_arrow,
     write_csv,
     write_json,
     write_npz,
@@ -42,23 +44,66 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its name, ending, media type, and whether it holds all tables."""
+    """A file format: its name, media type, ending, and whether it holds all tables."""
 
     name: str
     media_type: str
+    ending: str
     whole: bool
-
-    @property
-    def ending(self) -> str:
-        """The ending of file names."""
-        return f".{self.name}"
 
 
 FORMATS: Mapping[str, Format] = {
-    "parquet": Format("parquet", "application/vnd.apache.parquet", whole=False),
-    "npz": Format("npz", "application/x-npz", whole=True),
-    "csv": Format("csv", "text/csv", whole=False),
-    "json": Format("json", "application/json", whole=True),
+    "parquet": Format("parquet", "application/vnd.apache.parquet", ".parquet", whole=False),
+    "npz": Format("npz", "application/x-npz", ".npz", whole=True),
+    "csv": Format("csv", "text/csv", ".csv", whole=False),
+    "json": Format("json", "application/json", ".json", whole=True),
+    "arrow": Format("arrow", "application/vnd.apache.arrow.stream", ".arrows", whole=False),
+    "hdf5": Format("hdf5", "application/x-hdf5", ".h5", whole=True),
+    "mcap": Format("mcap", "application/x-mcap", ".mcap", whole=True),
+    "gltf": Format("gltf", "model/gltf-binary", ".glb", whole=True),
+}
+
+
+# libraries that the service process, which only names the formats, need not load
+def write_hdf5(recording: Recording, sink: IO[bytes]) -> None:
+    """A group per table, as HDF5."""
+    from cardan.service.recordings.hdf5 import write_hdf5
+
+    write_hdf5(recording, sink)
+
+
+def write_mcap(recording: Recording, sink: IO[bytes]) -> None:
+    """Poses, shapes, energy and momentum as messages, for Foxglove."""
+    from cardan.service.recordings.mcap import write_mcap
+
+    write_mcap(recording, sink)
+
+
+def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
+    """Shapes that move, as binary glTF."""
+    from cardan.service.recordings.gltf import write_gltf
+
+    write_gltf(recording, sink)
+
+
+def read_hdf5(path: Path) -> Tables:
+    """Read a recording back from HDF5."""
+    from cardan.service.recordings.hdf5 import read_hdf5
+
+    return read_hdf5(path)
+
+
+WHOLE: Mapping[str, Callable[[Recording, IO[bytes]], None]] = {
+    "npz": write_npz,
+    "json": write_json,
+    "hdf5": write_hdf5,
+    "mcap": write_mcap,
+    "gltf": write_gltf,
+}
+ONE_TABLE: Mapping[str, Callable[[Recording, str, IO[bytes]], None]] = {
+    "parquet": write_chunks,
+    "arrow": write_arrow,
+    "csv": write_csv,
 }
 
 
@@ -68,12 +113,13 @@ class FormatError(ValueError):
 
 def format_of(path: Path) -> Format:
     """The format by the ending of a file name. Raises FormatError."""
-    found = FORMATS.get(path.suffix.lower().lstrip("."))
+    ending = path.suffix.lower()
+    found = next((form for form in FORMATS.values() if form.ending == ending), None)
     if found is None:
         raise FormatError(
             f"no format is known for the ending {path.suffix!r} of {path.name}; "
-            "there are .parquet (bodies), .npz (everything), .csv (bodies), .json (everything), "
-            "or a folder (everything)"
+            "there are .parquet, .arrows, .csv (bodies), .npz, .json, .h5 (everything), "
+            ".mcap, .glb (motion), or a folder (everything)"
         )
     return found
 
@@ -86,25 +132,33 @@ def encode(recording: Tables, form: Format, table: str = "bodies") -> bytes:
 
 
 def write(recording: Recording, form: Format, table: str, sink: IO[bytes]) -> None:
-    """Write a recording chunk by chunk. Raises FormatError when the table was not recorded."""
-    if form.name == "npz":
-        write_npz(recording, sink)
-    elif form.name == "json":
-        write_json(recording, sink)
+    """Write a recording chunk by chunk.
+
+    Raises FormatError when the table was not recorded, NoMotionError when poses were not.
+    """
+    if form.whole:
+        WHOLE[form.name](recording, sink)
     elif table not in recording.sources:
         there = ", ".join(recording.sources) or "none"
         raise FormatError(f"this recording has no table {table!r}; it has {there}")
-    elif form.name == "parquet":
-        write_chunks(recording, table, sink)
     else:
-        write_csv(recording, table, sink)
+        ONE_TABLE[form.name](recording, table, sink)
 
 
 def decode(path: Path) -> Tables:
     """Read a recording back from a file. Raises FormatError, OSError or ValueError."""
     form = format_of(path)
-    reader = {"parquet": _read_parquet, "npz": _read_npz, "csv": _read_csv, "json": _read_json}
-    return reader[form.name](path)
+    readers: Mapping[str, Callable[[Path], Tables]] = {
+        "parquet": _read_parquet,
+        "npz": _read_npz,
+        "csv": _read_csv,
+        "json": _read_json,
+        "arrow": _read_arrow,
+        "hdf5": read_hdf5,
+    }
+    if form.name not in readers:
+        raise FormatError(f"{path.name} shows motion; it is not read back as a recording")
+    return readers[form.name](path)
 
 
 def write_parquet(recording: Tables, table: str, sink: Any) -> None:
@@ -122,6 +176,14 @@ def table_from_parquet(source: Any) -> tuple[pa.Table, dict[str, Any]]:
 def _read_parquet(path: Path) -> Tables:
     data, metadata = table_from_parquet(path)
     return Tables({str(metadata.get("table", "bodies")): data}, metadata)
+
+
+def _read_arrow(path: Path) -> Tables:
+    with path.open("rb") as file, pa.ipc.open_stream(file) as reader:
+        data = reader.read_all()
+    metadata = dict(json.loads((data.schema.metadata or {}).get(METADATA_KEY, b"{}")))
+    table = data.replace_schema_metadata(None)
+    return Tables({str(metadata.get("table", "bodies")): table}, metadata)
 
 
 def _read_npz(path: Path) -> Tables:

@@ -46,6 +46,7 @@ class About:
     watched: bool = False
     time_step: float = 0.0
     total_steps: int = 0
+    created_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,21 @@ class Plan:
     name: str
     paused: bool = True
     speed: float | None = 1.0
+    created_by: str | None = None
+    """Name of the key; none: the service has no keys."""
 
     def about(self, forked_from: Mapping[str, Any] | None = None) -> About:
         """What is known of a session of this plan that is made now."""
         session_id, now = clock.new_id("ses"), clock.now()
-        return About(session_id, self.name, now, self.paused, self.speed, forked_from)
+        return About(
+            session_id,
+            self.name,
+            now,
+            self.paused,
+            self.speed,
+            forked_from,
+            created_by=self.created_by,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,11 @@ class Sessions:
         """Every session, oldest first."""
         return list(self._sessions.values())
 
+    def creator(self, session_id: str) -> tuple[bool, str | None]:
+        """Whether there is such a session, and the name of the key that made it."""
+        session = self._sessions.get(session_id)
+        return (False, None) if session is None else (True, session.about.created_by)
+
     def get(self, session_id: str) -> LiveSession:
         """The session, whose idle time begins anew. Raises ServiceError."""
         session = self._sessions.get(session_id)

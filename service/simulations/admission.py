@@ -5,7 +5,7 @@ same transaction that creates it, so a repeated request never creates a second o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
@@ -24,6 +24,7 @@ class NewRun:
     overrides: Mapping[str, Any]
     total_steps: int
     timeout_s: float | None = None
+    created_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,18 @@ class NewBatch:
     max_parallel: int | None
     on_failure: str
     record: str = "full"
+    study_id: str | None = None
+    measure: Mapping[str, Any] | None = None
+    created_by: str | None = None
+
+
+@dataclass(frozen=True)
+class NewStudy:
+    """What a study has beside its batch and first runs."""
+
+    name: str
+    asked: Mapping[str, Any]
+    method: str
 
 
 class QueueFullError(ServiceError):
@@ -117,7 +130,7 @@ class Admission:
             self._reserve_capacity(connection, 1)
             _keep_scene(connection, scene)
             connection.execute(
-                insert(t.runs).values(_row(scene, run) | {"id": run_id, "name": name})
+                insert(t.runs).values(_row(scene.hash, run) | {"id": run_id, "name": name})
             )
             _queued_event(connection, [run_id])
             _bind_key(connection, key, run_id)
@@ -127,37 +140,62 @@ class Admission:
         self, scene: SceneText, batch: NewBatch, runs: Sequence[NewRun], *, key: str | None = None
     ) -> str:
         """Queue all runs of a batch; its id. Raises QueueFullError."""
-        batch_id = clock.new_id("batch")
         with self._writing.begin() as connection:
             self._reserve_capacity(connection, len(runs))
-            _keep_scene(connection, scene)
+            batch_id = _insert_batch(connection, scene, batch, runs)
+            _bind_key(connection, key, batch_id)
+        return batch_id
+
+    def study(
+        self,
+        scene: SceneText,
+        study: NewStudy,
+        batch: NewBatch,
+        runs: Sequence[NewRun],
+        *,
+        key: str | None = None,
+    ) -> str:
+        """Create a study with a batch of its first evaluations; its id. Raises QueueFullError."""
+        study_id = clock.new_id("study")
+        with self._writing.begin() as connection:
+            self._reserve_capacity(connection, len(runs))
+            batch_id = _insert_batch(connection, scene, replace(batch, study_id=study_id), runs)
             connection.execute(
-                insert(t.batches).values(
-                    id=batch_id,
-                    name=batch.name,
-                    scene_hash=scene.hash,
-                    parameters=list(batch.parameters),
-                    metrics=list(batch.metrics),
-                    max_parallel=batch.max_parallel,
-                    on_failure=batch.on_failure,
-                    record=batch.record,
+                insert(t.studies).values(
+                    id=study_id,
+                    batch_id=batch_id,
+                    name=study.name,
+                    asked=dict(study.asked),
+                    method=study.method,
+                    state="running",
+                    created_by=batch.created_by,
                     created_at=clock.now(),
                 )
             )
-            rows = [
-                _row(scene, run)
-                | {
-                    "id": clock.new_id("sim"),
-                    "batch_id": batch_id,
-                    "number": number,
-                    "priority": 1,
-                }
-                for number, run in enumerate(runs)
+            _bind_key(connection, key, study_id)
+        return study_id
+
+    def extend(self, batch_id: str, runs: Sequence[Mapping[str, Any]], best: Any) -> bool:
+        """Queue further evaluations of a study that runs, like its first; False: it does not.
+
+        `best` is its best evaluation so far. Raises QueueFullError.
+        """
+        running = (t.studies.c.batch_id == batch_id, t.studies.c.state == "running")
+        like = select(t.runs).where(t.runs.c.batch_id == batch_id, t.runs.c.number == 0)
+        count = select(func.count()).where(t.runs.c.batch_id == batch_id)
+        with self._writing.begin() as connection:
+            kept = connection.execute(update(t.studies).where(*running).values(best=best))
+            if kept.rowcount == 0:
+                return False
+            self._reserve_capacity(connection, len(runs))
+            first = connection.execute(like).mappings().one()
+            new = [
+                NewRun(overrides, first["total_steps"], first["timeout_s"], first["created_by"])
+                for overrides in runs
             ]
-            connection.execute(insert(t.runs), rows)
-            _queued_event(connection, [row["id"] for row in rows])
-            _bind_key(connection, key, batch_id)
-        return batch_id
+            number = connection.execute(count).scalar_one()
+            _insert_runs(connection, first["scene_hash"], batch_id, new, number)
+        return True
 
     def _reserve_capacity(self, connection: Connection, asked: int) -> None:
         waiting = connection.execute(
@@ -167,12 +205,51 @@ class Admission:
             raise QueueFullError(waiting, asked, self._most_queued)
 
 
-def _row(scene: SceneText, run: NewRun) -> dict[str, Any]:
+def _insert_batch(
+    connection: Connection, scene: SceneText, batch: NewBatch, runs: Sequence[NewRun]
+) -> str:
+    """Insert a batch with its runs; its id."""
+    batch_id = clock.new_id("batch")
+    _keep_scene(connection, scene)
+    connection.execute(
+        insert(t.batches).values(
+            id=batch_id,
+            name=batch.name,
+            scene_hash=scene.hash,
+            parameters=list(batch.parameters),
+            metrics=list(batch.metrics),
+            max_parallel=batch.max_parallel,
+            on_failure=batch.on_failure,
+            record=batch.record,
+            study_id=batch.study_id,
+            measure=batch.measure,
+            created_by=batch.created_by,
+            created_at=clock.now(),
+        )
+    )
+    _insert_runs(connection, scene.hash, batch_id, runs, 0)
+    return batch_id
+
+
+def _insert_runs(
+    connection: Connection, scene_hash: str, batch_id: str, runs: Sequence[NewRun], number: int
+) -> None:
+    """Insert runs of a batch, counted from a number."""
+    rows = [
+        _row(scene_hash, run)
+        | {"id": clock.new_id("sim"), "batch_id": batch_id, "number": place, "priority": 1}
+        for place, run in enumerate(runs, number)
+    ]
+    connection.execute(insert(t.runs), rows)
+    _queued_event(connection, [row["id"] for row in rows])
+
+
+def _row(scene_hash: str, run: NewRun) -> dict[str, Any]:
     return {
         "batch_id": None,
         "number": 0,
         "priority": 0,
-        "scene_hash": scene.hash,
+        "scene_hash": scene_hash,
         "overrides": dict(run.overrides),
         "timeout_s": run.timeout_s,
         "state": RunState.QUEUED,
@@ -180,6 +257,7 @@ def _row(scene: SceneText, run: NewRun) -> dict[str, Any]:
         "losses": 0,
         "step": 0,
         "total_steps": run.total_steps,
+        "created_by": run.created_by,
         "created_at": clock.now(),
     }
 

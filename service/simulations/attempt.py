@@ -97,7 +97,7 @@ class Attempt:
         ]
         stops = first.on_failure != "continue"
         every = self._options.checkpoint_s
-        self._worker.send(m.RunOrder(first.document, items, stops, every))
+        self._worker.send(m.RunOrder(first.document, items, stops, every, first.measure))
         self._begin()
         while True:
             message = self._worker.hear(LISTEN_SECONDS)

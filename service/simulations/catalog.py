@@ -49,10 +49,17 @@ class Catalog:
             return {run_id: int(number) for run_id, number in found}
 
     def simulations(
-        self, *, before: int | None, size: int, status: str | None = None
+        self,
+        *,
+        before: int | None,
+        size: int,
+        status: str | None = None,
+        created_by: str | None = None,
     ) -> Sequence[Row]:
-        """Runs without a batch, newest first, with `seq < before`."""
+        """Runs without a batch, newest first, with `seq < before`; all, or those of a key."""
         query = select(t.runs).where(t.runs.c.batch_id.is_(None))
+        if created_by is not None:
+            query = query.where(t.runs.c.created_by == created_by)
         if before is not None:
             query = query.where(t.runs.c.seq < before)
         if status is not None:
@@ -67,9 +74,13 @@ class Catalog:
             found = connection.execute(select(t.batches).where(t.batches.c.id == batch_id))
             return found.mappings().first()
 
-    def batches(self, *, before: int | None, size: int) -> Sequence[Row]:
-        """Batches, newest first, with `seq < before`."""
+    def batches(
+        self, *, before: int | None, size: int, created_by: str | None = None
+    ) -> Sequence[Row]:
+        """Batches, newest first, with `seq < before`; all, or those of a key."""
         query = select(t.batches).order_by(t.batches.c.seq.desc()).limit(size)
+        if created_by is not None:
+            query = query.where(t.batches.c.created_by == created_by)
         if before is not None:
             query = query.where(t.batches.c.seq < before)
         with self._engine.connect() as connection:
@@ -85,9 +96,23 @@ class Catalog:
                     of_batch
                 )
             ).one()
+            searching = connection.execute(
+                select(t.studies.c.seq).where(
+                    t.studies.c.id == batch["study_id"], t.studies.c.finished_at.is_(None)
+                )
+            ).first()
         stopping = batch["stop_reason"] is not None
         total = sum(counts.values())
         ended = sum(counts.get(state, 0) for state in TERMINAL)
+        if searching and ended == total:
+            # its study may add runs
+            return {
+                "status": "cancelling" if stopping else "running",
+                "counts": {state.value: counts.get(state, 0) for state in RunState},
+                "started_at": first,
+                "finished_at": None,
+                "progress": 1.0,
+            }
         return {
             "status": batch_state(counts, stopping=stopping),
             "counts": {state.value: counts.get(state, 0) for state in RunState},
@@ -139,11 +164,12 @@ class Catalog:
             return [(run_id, result) for run_id, result in connection.execute(query)]
 
     def ended_batches(self, before: float) -> list[str]:
-        """Batches whose runs all ended before a time [s]."""
+        """Batches whose runs all ended before a time [s]; not those of studies."""
         later = or_(t.runs.c.finished_at.is_(None), t.runs.c.finished_at >= before)
         open_ = select(t.runs.c.seq).where(t.runs.c.batch_id == t.batches.c.id, later).exists()
         with self._engine.connect() as connection:
-            found = connection.execute(select(t.batches.c.id).where(~open_))
+            study = select(t.studies.c.seq).where(t.studies.c.id == t.batches.c.study_id).exists()
+            found = connection.execute(select(t.batches.c.id).where(~open_, ~study))
             return list(found.scalars())
 
     def recordings(self) -> list[tuple[str, str, bool]]:
@@ -167,6 +193,12 @@ class Catalog:
                 .order_by(t.events.c.seq)
             )
             return found.mappings().all()
+
+    def attempts(self, run_id: str) -> Sequence[Row]:
+        """Attempts at a run in their order."""
+        query = select(t.attempts).where(t.attempts.c.run_id == run_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query.order_by(t.attempts.c.attempt)).mappings().all()
 
     def batch_events(self, batch_id: str, *, after: int, size: int) -> list[dict[str, Any]]:
         """Events of the runs of a batch in their order, with `seq > after`: {seq, data}."""

@@ -36,6 +36,7 @@ class Claim:
     batch_id: str | None = None
     record: str = "full"
     on_failure: str = "continue"
+    measure: Mapping[str, Any] | None = None
 
     @property
     def folder(self) -> str:
@@ -113,4 +114,5 @@ def _claim_of(row: RowMapping, first: RowMapping, owner: str) -> Claim:
         batch_id=row["batch_id"],
         record=record_of(first["record"] or "full", row["number"]),
         on_failure=first["on_failure"] or "continue",
+        measure=first["measure"],
     )

@@ -14,6 +14,7 @@ from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_sc
 from cardan.service.processes.channel import Channel
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.checkpoints import CheckpointFolder
+from cardan.service.simulations.measures import measured
 from cardan.service.simulations.states import RunEvent
 
 if TYPE_CHECKING:
@@ -94,14 +95,18 @@ class Execution:
         self._dt = scene.simulation.dt
         simulation = variants.simulation(scene)
         folder = CheckpointFolder(Path(item.checkpoint)) if item.checkpoint else None
+        measure = self._order.measure
         full = item.record == "full"
-        run = ResumableRun(simulation, folder, self._order.checkpoint_s, keep=full)
+        keep = full or measure is not None
+        run = ResumableRun(simulation, folder, self._order.checkpoint_s, keep=keep)
         if len(self._order.runs) == 1:
             started = m.Started(self._number, simulation.total_steps, run.resumed_step)
             self._channel.send(started)
         self._began, self._first_step = time.perf_counter(), run.resumed_step
         summary = run.finish(self._progress, self._should_stop)
-        recording = run.recording
+        if measure is not None and run.recording is not None and summary["status"] == "succeeded":
+            summary["measures"] = measured(measure, summary, run.recording.tables())
+        recording = run.recording if full else None
         factor = self._factor()
         event, error = self._judge(summary)
         if event == RunEvent.RELEASED:

@@ -24,13 +24,14 @@ class RunOrder:
     """Simulate variants of a scene one after another.
 
     With `until_failure` the first run that does not succeed is the last. A run leaves a checkpoint
-    every `checkpoint_s` seconds.
+    every `checkpoint_s` seconds. `measure` is what a study asks of every run (`measures.py`).
     """
 
     document: str
     runs: Sequence[RunItem]
     until_failure: bool = False
     checkpoint_s: float = 5.0
+    measure: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

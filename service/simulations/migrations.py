@@ -24,8 +24,17 @@ class Change:
 
 CHANGES: Mapping[int, tuple[Change, ...]] = {
     2: (Change("batches", "record", "VARCHAR DEFAULT 'full' NOT NULL"),),
+    3: (
+        Change("batches", "study_id", "VARCHAR"),
+        Change("batches", "measure", "JSON"),
+        Change("batches", "created_by", "VARCHAR"),
+        Change("runs", "created_by", "VARCHAR"),
+    ),
 }
 """By the version that has them."""
+
+TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",)}
+"""Tables that a version has more than the one before; they are created where they are missing."""
 
 LATEST = max(CHANGES)
 
@@ -43,4 +52,6 @@ def columns_at(version: int, latest: Mapping[str, set[str]]) -> dict[str, set[st
     for number in range(version + 1, LATEST + 1):
         for change in CHANGES[number]:
             columns[change.table].discard(change.column)
+        for table in TABLES.get(number, ()):
+            columns.pop(table, None)
     return columns

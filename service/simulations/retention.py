@@ -38,8 +38,13 @@ class Retention:
         results: Path,
         keep: Keep,
         discard: Callable[[str], None],
+        remove_others: Callable[[float], list[str]] = lambda _before: [],
     ) -> None:
-        """`discard` removes a recording by name."""
+        """`discard` removes a recording by name.
+
+        `remove_others` deletes what else ended before a time [s]; names of the recordings it had.
+        """
+        self._remove_others = remove_others
         self._queue = queue
         self._catalog = catalog
         self._results = results
@@ -81,7 +86,7 @@ class Retention:
             self._stopping.wait(PERIOD_SECONDS)
 
     def _remove_aged(self, before: float) -> int:
-        results: list[str] = []
+        results = self._remove_others(before)
         for run_id, result in self._catalog.ended_simulations(before):
             if self._catalog.remove_run(run_id) and result:
                 results.append(result)

@@ -11,6 +11,8 @@ from cardan.service.simulations import tables as t
 from cardan.service.simulations.states import ACTIVE, RunEvent, RunState
 
 WORKER_LOST = "worker_lost"
+# what a worker needs of the batch of a run
+OF_BATCH = ("record", "on_failure", "measure")
 
 Values = Mapping[str, Any]
 
@@ -101,7 +103,7 @@ def next_run() -> Any:
         working < t.batches.c.max_parallel,
     )
     return (
-        select(t.runs, t.scenes.c.document, t.batches.c.record, t.batches.c.on_failure)
+        select(t.runs, t.scenes.c.document, *(t.batches.c[name] for name in OF_BATCH))
         .join(t.scenes, t.scenes.c.hash == t.runs.c.scene_hash)
         .outerjoin(t.batches, t.batches.c.id == t.runs.c.batch_id)
         .where(t.runs.c.state == RunState.QUEUED, t.batches.c.stop_reason.is_(None), may_start)

@@ -58,7 +58,10 @@ batches = Table(
     Column("max_parallel", Integer),
     Column("on_failure", String, nullable=False),
     Column("record", String, nullable=False, server_default="full"),  # full, failed, metrics
+    Column("study_id", String),  # the study whose evaluations the runs are
+    Column("measure", JSON(none_as_null=True)),  # what the study asks of every run
     Column("stop_reason", String),  # set once: no queued run of this batch starts any more
+    Column("created_by", String),  # name of the key; none: the service had no keys
     Column("created_at", Float, nullable=False),
 )
 
@@ -85,6 +88,7 @@ runs = Table(
     Column("error", JSON(none_as_null=True)),
     Column("summary", JSON(none_as_null=True)),
     Column("result", String),  # folder of the recording, named by run and attempt
+    Column("created_by", String),
     Column("created_at", Float, nullable=False),
     Column("started_at", Float),
     Column("finished_at", Float),
@@ -113,6 +117,25 @@ events = Table(
     Column("type", String, nullable=False),
     Column("data", JSON, nullable=False),
     Column("at", Float, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("batch_id", ForeignKey("batches.id"), nullable=False),
+    Column("name", String),
+    Column("asked", JSON, nullable=False),  # the request without its scene
+    Column("method", String, nullable=False),
+    Column("state", String, nullable=False),  # running, cancelling, succeeded, failed, cancelled
+    Column("best", JSON(none_as_null=True)),
+    Column("reason", String),
+    Column("error", JSON(none_as_null=True)),
+    Column("created_by", String),
+    Column("created_at", Float, nullable=False),
+    Column("finished_at", Float),
     sqlite_autoincrement=True,
 )
 

@@ -55,6 +55,17 @@ def test_faults_are_problems_with_pointers(client):
     assert "pile" in client.examples()
 
 
+def test_a_study_finds_the_lightest_ball(client):
+    """What rests on the floor has the energy m g r, so the least mass is the best."""
+    objective = {"type": "metric", "metric": "energy.final"}
+    study = client.study(DROP, {MASS: (1.0, 2.0)}, objective, tolerance=0.05)
+    info = study.wait()
+    assert info["best"]["values"] == {MASS: 1.0}
+    assert study.scene()["bodies"][1]["mass"] == 1.0
+    with pytest.raises(Problem, match="/variables/0/lower"):
+        client.study(DROP, {MASS: (2.0, 1.0)}, objective)
+
+
 def test_a_run_that_is_stopped_says_why(client):
     with pytest.raises(RunFailed, match="timeout_s") as caught:
         client.run(long_scene(), timeout_s=0.2)

@@ -18,6 +18,13 @@ CREATING: dict[str, dict[str, Any]] = {
         "overrides": SHORT,
         "variations": {"/simulation/dt": [0.001, 0.002]},
     },
+    "POST /v1/studies": {
+        "scene": "double-pendulum",
+        "overrides": SHORT,
+        "variables": [{"pointers": ["/gravity/2"], "lower": -10.0, "upper": -1.0}],
+        "objective": {"type": "metric", "metric": "energy.final"},
+        "max_evaluations": 4,
+    },
     "POST /v1/sessions": {"scene": "double-pendulum"},
 }
 
@@ -32,7 +39,7 @@ def map_body(context: Any, body: Any) -> Any:
 
 @schemathesis.hook
 def map_headers(context: Any, headers: Any) -> Any:
-    """Return the headers that are sent: a batch that still runs cannot be deleted."""
-    if context.operation.label != "POST /v1/batches":
+    """Return the headers that are sent: a batch or a study that still runs cannot be deleted."""
+    if context.operation.label not in ("POST /v1/batches", "POST /v1/studies"):
         return headers
     return {**(headers or {}), "Prefer": "wait=10"}

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "3")
 # answers without an end
 ENDLESS = "/events$"
-IDS = re.compile(r"(?:sim|batch|ses|snap)_[^/:]+")
+IDS = re.compile(r"(?:sim|batch|study|ses|snap)_[^/:]+")
 # values of variations are of any kind
 ANY = ["Variation/values/oneOf/0/items"]
 
@@ -93,7 +93,7 @@ def test_every_operation_answers_as_the_document_says(asked):
     assert not [key for key in counted if key[2] == 5]
 
 
-@pytest.mark.parametrize("kind", ["simulations", "batches", "sessions"])
+@pytest.mark.parametrize("kind", ["simulations", "batches", "studies", "sessions"])
 def test_every_kind_of_resource_is_created_used_and_deleted(asked, kind):
     chains = str(10 * int(EXAMPLES))
     limits = ["--mode", "positive", "--max-examples", chains]

@@ -82,6 +82,12 @@ def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
         assert ended["status"] == "succeeded", ended
         events = client.get(info["links"]["events"]).text
         assert '"attempt":2' in events
+        told = client.get(info["links"]["logs"]).json()["items"]
+        lost = [line for line in told if line["level"] == "warning" and "lost" in line["message"]]
+        assert [line["attempt"] for line in lost] == [1]
+        said = [line["message"] for line in told if line["level"] == "info"]
+        assert (said[0], said[-1]) == ("It is queued.", "It is succeeded.")
+        assert [line["at"] for line in told] == sorted(line["at"] for line in told)
         assert bits(client, ended) == bits(client, undisturbed)
         assert summary_hash(client, ended) == summary_hash(client, undisturbed)
 

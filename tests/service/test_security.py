@@ -18,6 +18,7 @@ from tests.service.real_server import DROP, ROOT, Server, long_scene, wait_for
 pytestmark = pytest.mark.e2e
 
 OWNER, READER, POOR = "an-owner-of-everything", "a-reader-of-everything", "a-key-with-a-quota-x"
+SECRETS = {"alice": "alice-has-sixteen-or-more", "bob": "bob-has-sixteen-or-more-too"}
 PROTOCOLS = [Subprotocol("cardan.v1")]
 
 
@@ -30,7 +31,9 @@ def guarded(tmp_path_factory):
     """A server with keys, short times and small quotas."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "keys").write_text(
-        f"# kept as digests\n{hashed('reader', 'read', READER)}\n{hashed('poor', 'all', POOR)}\n"
+        f"# kept as digests\n{hashed('reader', 'read+admin', READER)}\n"
+        f"{hashed('poor', 'all', POOR)}\n"
+        + "".join(f"{hashed(name, 'read+compute+write', SECRETS[name])}\n" for name in SECRETS)
     )
     server = Server(
         folder / "data",
@@ -40,6 +43,7 @@ def guarded(tmp_path_factory):
             "CARDAN_API_KEY_FILE": str(folder / "keys"),
             "CARDAN_REQUESTS_PER_MINUTE": "400",
             "CARDAN_RUNS_PER_HOUR": "40",
+            "CARDAN_SESSIONS_PER_KEY": "2",
             "CARDAN_MAX_TIMEOUT_S": "100",
             "CARDAN_REQUEST_S": "0.5",
             "CARDAN_BODY_S": "0.5",
@@ -310,3 +314,87 @@ def figures(client):
     lines = client.get("/metrics").text.splitlines()
     pairs = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
     return {name: float(value) for name, _, value in pairs}
+
+
+@pytest.fixture
+def alice(guarded):
+    with client_of(guarded, SECRETS["alice"]) as client:
+        yield client
+
+
+@pytest.fixture
+def bob(guarded):
+    with client_of(guarded, SECRETS["bob"]) as client:
+        yield client
+
+
+STUDY = {
+    "scene": DROP,
+    "variables": [{"pointers": ["/bodies/1/mass"], "lower": 1.0, "upper": 2.0}],
+    "objective": {"type": "metric", "metric": "energy.final"},
+    "max_evaluations": 3,
+}
+MADE = {
+    "simulations": {"scene": DROP},
+    "batches": {"scene": DROP, "variations": {"/bodies/1/mass": [1.0, 2.0]}},
+    "studies": STUDY,
+    "sessions": {"scene": DROP},
+}
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_a_key_sees_and_changes_only_what_it_made(guarded, owner, reader, alice, bob, kind):
+    made = alice.post(f"/v1/{kind}", json=MADE[kind], headers={"Prefer": "wait=30"}).json()
+    url = made["links"]["self"]
+    ids = lambda client: [one["id"] for one in client.get(f"/v1/{kind}").json()["items"]]  # noqa: E731
+    assert alice.get(url).json()["id"] == made["id"]
+    assert made["id"] in ids(alice)
+    unknown = bob.get(f"/v1/{kind}/nothing-of-this-name")
+    for answer in (
+        bob.get(url),
+        bob.delete(url),
+        bob.post(f"{url}:cancel"),
+        bob.get(f"{url}/events"),
+        bob.post(f"{url}/stream-tickets"),
+        *(bob.get(link) for link in made["links"].values()),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (404, unknown.json()["code"])
+    assert made["id"] not in ids(bob)
+    # `admin` sees everything, and changes it if it may write
+    assert made["id"] in ids(reader)
+    assert reader.get(url).status_code == 200
+    refusal(reader.delete(url), 403, "scope_missing")
+    if kind in ("batches", "studies"):
+        runs = alice.get(f"{made['links'].get('batch', url)}/runs").json()["items"]
+        assert alice.get(runs[0]["links"]["summary"]).status_code == 200
+        assert bob.get(runs[0]["links"]["summary"]).status_code == 404
+    if kind == "sessions":
+        headers = {"Authorization": f"Bearer {SECRETS['bob']}"}
+        with pytest.raises(InvalidStatus) as caught:
+            stream_of(guarded, made["links"]["stream"], additional_headers=headers)
+        assert caught.value.response.status_code == 403
+    assert owner.delete(url).status_code == 204
+
+
+def test_an_idempotency_key_of_another_key_is_another(alice, bob):
+    headers = {"Idempotency-Key": "the-same"}
+    first, second = (
+        client.post("/v1/simulations", json={"scene": DROP}, headers=headers).json()["id"]
+        for client in (alice, bob)
+    )
+    assert first != second
+    assert (
+        alice.post("/v1/simulations", json={"scene": DROP}, headers=headers).json()["id"] == first
+    )
+
+
+def test_a_key_has_so_many_sessions(alice, bob):
+    made = [alice.post("/v1/sessions", json={"scene": DROP}).json() for _ in range(2)]
+    answer = alice.post("/v1/sessions", json={"scene": DROP})
+    refusal(answer, 429, "quota_exceeded")
+    assert (answer.json()["quota"], answer.json()["limit"]) == ("sessions", 2)
+    refusal(alice.post(f"{made[0]['links']['self']}:fork"), 429, "quota_exceeded")
+    other = bob.post("/v1/sessions", json={"scene": DROP})
+    assert other.status_code == 201
+    for info, client in ((made[0], alice), (made[1], alice), (other.json(), bob)):
+        assert client.delete(info["links"]["self"]).status_code == 204

@@ -108,6 +108,27 @@ class AsyncClient:
         runs = [run async for run in self._runs(info["id"])]
         return AsyncBatch(self, info, runs)
 
+    async def study(
+        self,
+        scene: Scene,
+        variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        objective: Mapping[str, Any],
+        **options: Any,
+    ) -> "AsyncStudy":
+        """Minimise an objective, or fit the scene to measurements.
+
+        variables: (lower, upper) by JSON Pointer, or what the API takes. `options`: constraints,
+        method, max_evaluations, tolerance, seed, overrides, max_parallel, name, timeout_s.
+        Raises Problem.
+        """
+        if isinstance(variables, Mapping):
+            variables = [
+                {"pointers": [pointer], "lower": lower, "upper": upper}
+                for pointer, (lower, upper) in variables.items()
+            ]
+        body = {"scene": scene, "variables": list(variables), "objective": objective, **options}
+        return AsyncStudy(self, await self.post("/v1/studies", body))
+
     async def session(
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
     ) -> AsyncSession:
@@ -213,12 +234,39 @@ class AsyncBatch:
         await self._client.post(f"/v1/batches/{self.id}:cancel")
 
 
+class AsyncStudy:
+    """One search: `await study.wait()`, then `study.info["best"]` and `await study.scene()`."""
+
+    def __init__(self, client: AsyncClient, info: dict[str, Any]) -> None:
+        """Belong to a client."""
+        self._client = client
+        self.info = info
+        self.id = str(info["id"])
+
+    async def wait(self) -> dict[str, Any]:
+        """Wait for the end; return the last state, with the best evaluation. Raises RunFailed."""
+        while self.info["finished_at"] is None:
+            self.info = await self._client.get(f"/v1/studies/{self.id}", wait=WAIT_SECONDS)
+        if self.info["status"] != "succeeded":
+            raise RunFailed(self.info)
+        return self.info
+
+    async def scene(self) -> dict[str, Any]:
+        """Return the scene with the best values so far. Raises Problem."""
+        found: dict[str, Any] = await self._client.get(f"/v1/studies/{self.id}/scene")
+        return found
+
+    async def cancel(self) -> None:
+        """End the search, and stop its runs."""
+        await self._client.post(f"/v1/studies/{self.id}:cancel")
+
+
 def may_repeat(method: str, path: str) -> bool:
     """Return whether a request does the same when it is sent twice.
 
-    What creates a simulation, a batch or a session is known by its key; a command is not.
+    What creates a simulation, a batch, a study or a session is known by its key; a command is not.
     """
-    creates = path in ("/v1/simulations", "/v1/batches", "/v1/sessions")
+    creates = path in ("/v1/simulations", "/v1/batches", "/v1/studies", "/v1/sessions")
     asks = path.startswith(("/v1/scenes:", "/v1/dynamics/", "/v1/complementarity"))
     return method == "GET" or creates or asks
 

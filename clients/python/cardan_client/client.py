@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, TypeVar
 
-from cardan_client.aio import AsyncBatch, AsyncClient, Overrides, Scene
+from cardan_client.aio import AsyncBatch, AsyncClient, AsyncStudy, Overrides, Scene
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
 
@@ -87,6 +87,19 @@ class Client:
 
         return Batch(self, batch, [self._start(result(n)) for n in range(len(batch))])
 
+    def study(
+        self,
+        scene: Scene,
+        variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        objective: Mapping[str, Any],
+        **options: Any,
+    ) -> "Study":
+        """Minimise an objective, or fit the scene to measurements.
+
+        Arguments are those of `AsyncClient.study`. Raises Problem.
+        """
+        return Study(self, self._do(self._aio.study(scene, variables, objective, **options)))
+
     def session(
         self, scene: Scene, overrides: Overrides | None = None, **options: Any
     ) -> "Session":
@@ -145,6 +158,28 @@ class Batch(Sequence["Future[Result]"]):
     def cancel(self) -> None:
         """Start no further run, and stop the running ones."""
         self._client._do(self._batch.cancel())
+
+
+class Study:
+    """One search."""
+
+    def __init__(self, client: Client, study: AsyncStudy) -> None:
+        """Belong to a client."""
+        self._do = client._do
+        self._aio = study
+        self.id = study.id
+
+    def wait(self) -> dict[str, Any]:
+        """Wait for the end; return the last state, with the best evaluation. Raises RunFailed."""
+        return self._do(self._aio.wait())
+
+    def scene(self) -> dict[str, Any]:
+        """Return the scene with the best values so far. Raises Problem."""
+        return self._do(self._aio.scene())
+
+    def cancel(self) -> None:
+        """End the search, and stop its runs."""
+        self._do(self._aio.cancel())
 
 
 class Session:

@@ -1,9 +1,11 @@
 import io
 import json
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,6 +30,7 @@ def get(client, done):
 
 
 BODIES = ["time", "step", "body", *POSE, *VELOCITY]
+MORE = ["arrow", "hdf5", "mcap", "gltf"]
 
 
 def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):
@@ -53,6 +56,8 @@ def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):
         ("text/csv", "text/csv"),
         ("application/json", "application/json"),
         ("application/x-npz", "application/x-npz"),
+        ("model/gltf-binary", "model/gltf-binary"),
+        ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.stream"),
         ("text/html, text/csv;q=0.5, */*;q=0.1", "text/csv"),
         ("text/csv;q=0, */*", "application/vnd.apache.parquet"),
     ],
@@ -71,8 +76,14 @@ def test_every_format_holds_the_same_numbers(get):
     from_csv = pyarrow.csv.read_csv(io.BytesIO(rest))
     from_json = get(format="json").json()["tables"]
     archive = np.load(io.BytesIO(get(format="npz").content), allow_pickle=False)
+    stream = pyarrow.ipc.open_stream(get(format="arrow").content).read_all()
+    hdf5 = h5py.File(io.BytesIO(get(format="hdf5").content))
+    assert hdf5["bodies/px"].attrs["unit"] == "m"
     for name in BODIES:
         values = table[name].to_pylist()
+        assert stream[name].to_pylist() == values
+        column = hdf5["bodies"][name]
+        assert (column.asstr()[:] if name == "body" else column[:]).tolist() == values
         assert from_csv[name].to_pylist() == values
         assert from_json["bodies"][name] == values
         assert archive[f"bodies/{name}"].tolist() == values
@@ -80,9 +91,9 @@ def test_every_format_holds_the_same_numbers(get):
 
 
 def test_formats_that_do_not_exist_are_refused_with_a_list(get):
-    for answer in (get(format="mcap"), get({"Accept": "image/png"})):
+    for answer in (get(format="xlsx"), get({"Accept": "image/png"})):
         assert answer.status_code == 406
-        assert answer.json()["formats"] == ["parquet", "npz", "csv", "json"]
+        assert answer.json()["formats"] == ["parquet", "npz", "csv", "json", *MORE]
 
 
 def test_slices(get):
@@ -125,7 +136,7 @@ def test_wrong_slices_are_named(get, params, pointer):
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
-@pytest.mark.parametrize("form", ["parquet", "npz", "csv", "json"])
+@pytest.mark.parametrize("form", ["parquet", "npz", "csv", "json", *MORE])
 def test_ranges_put_together_are_the_whole(get, form):
     whole = get(format=form)
     size, tag = len(whole.content), whole.headers["etag"]

@@ -17,12 +17,12 @@ def same_bits(left, right):
         assert one.tobytes() == other.astype(one.dtype).tobytes(), name
 
 
-@pytest.mark.parametrize("ending", ["parquet", "npz", "csv", "json", "folder"])
+@pytest.mark.parametrize("ending", ["parquet", "npz", "csv", "json", "arrows", "h5", "folder"])
 def test_what_is_saved_is_read_back_to_the_bit(recording, tmp_path, ending):
     path = tmp_path / ("out" if ending == "folder" else f"out.{ending}")
     save(recording, path)
     again = load(path)
-    whole = ending in ("npz", "json", "folder")
+    whole = ending in ("npz", "json", "h5", "folder")
     for table in recording.tables if whole else ["bodies"]:
         same_bits(recording.tables[table], again.tables[table])
     assert again.metadata["scene_hash"] == "abc"
@@ -87,9 +87,9 @@ def test_a_failed_write_leaves_nothing(recording, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
 
 
-@pytest.mark.parametrize("name", ["out.h5", "out.mcap", "out.glb", "out.xyz"])
+@pytest.mark.parametrize("name", ["out.gltf", "out.arrow", "out.xyz", "out"])
 def test_unknown_endings_are_refused_with_what_there_is(tmp_path, name):
-    with pytest.raises(FormatError, match=r"\.parquet .*\.npz .*\.csv .*\.json .*folder"):
+    with pytest.raises(FormatError, match=r"\.parquet.*\.csv .*\.npz.*\.h5 .*\.glb .*folder"):
         format_of(tmp_path / name)
 
 

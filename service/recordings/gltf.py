@@ -1,0 +1,156 @@
+"""A recording as binary glTF: every body a node with the triangles of its shapes, moved in time.
+
+glTF has y up: a node above the bodies turns W, which has z up. Single precision. Quaternions are
+[x, y, z, w]; of the two that mean one rotation the nearer one follows, since players interpolate.
+
+Source: Khronos Group 2021, glTF 2.0 Specification, sections 3.6, 3.11 and 4.4
+"""
+
+import json
+import math
+import struct
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.service.recordings.motion import Motion, color_of, motion_of, shapes_of
+from cardan.service.recordings.sources import Recording
+from cardan.service.recordings.triangles import triangles
+
+FLOAT, UNSIGNED_INT = 5126, 5125
+ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
+HALF = math.sqrt(0.5)
+KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
+
+
+class _Buffer:
+    """The binary part, as it grows."""
+
+    def __init__(self) -> None:
+        self.parts: list[NDArray[Any]] = []
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+        self.size = 0
+
+    def add(self, values: NDArray[Any], target: int | None = None, *, bounds: bool = False) -> int:
+        """Append an array (n,) or (n, k) of 4-byte numbers; the number of its accessor."""
+        view = {"buffer": 0, "byteOffset": self.size, "byteLength": values.nbytes}
+        if target is not None:
+            view["target"] = target
+        width = 1 if values.ndim == 1 else values.shape[1]
+        accessor: dict[str, Any] = {
+            "bufferView": len(self.views),
+            "componentType": UNSIGNED_INT if values.dtype == np.uint32 else FLOAT,
+            "count": len(values),
+            "type": KINDS[width],
+        }
+        if bounds:
+            table = values.reshape(len(values), width)
+            accessor["min"], accessor["max"] = table.min(0).tolist(), table.max(0).tolist()
+        self.parts.append(np.ascontiguousarray(values))
+        self.views.append(view)
+        self.accessors.append(accessor)
+        self.size += values.nbytes
+        return len(self.accessors) - 1
+
+
+def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
+    """Write the file. Raises NoMotionError."""
+    motion = motion_of(recording)
+    buffer = _Buffer()
+    document: dict[str, Any] = {
+        "asset": {
+            "version": "2.0",
+            "generator": "Cardan",
+            "extras": {"cardan": dict(recording.metadata)},
+        },
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [_root(len(motion.names))],
+        "meshes": [],
+        "materials": [],
+    }
+    shapes = shapes_of(recording)
+    for number, name in enumerate(motion.names):
+        node = _node(name, motion.poses[0, number])
+        primitives = [
+            _primitive(buffer, document["materials"], shape, number)
+            for shape in shapes.get(name, [])
+        ]
+        if primitives:
+            node["mesh"] = len(document["meshes"])
+            document["meshes"].append({"name": name, "primitives": primitives})
+        document["nodes"].append(node)
+    document["animations"] = [_animation(buffer, motion)]
+    document["accessors"], document["bufferViews"] = buffer.accessors, buffer.views
+    document["buffers"] = [{"byteLength": buffer.size}]
+    kept = {key: value for key, value in document.items() if value != []}
+    _write_chunks(json.dumps(kept, separators=(",", ":")).encode(), buffer, sink)
+
+
+def _root(bodies: int) -> dict[str, Any]:
+    return {"name": "W", "rotation": [-HALF, 0.0, 0.0, HALF], "children": [*range(1, bodies + 1)]}
+
+
+def _node(name: str, pose: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "translation": pose[:3].tolist(),
+        "rotation": np.roll(pose[3:], -1).tolist(),
+    }
+
+
+def _primitive(
+    buffer: _Buffer, materials: list[dict[str, Any]], shape: dict[str, Any], number: int
+) -> dict[str, Any]:
+    vertices, faces = triangles(shape)
+    red, green, blue = color_of(shape, number)
+    materials.append(
+        {
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [red, green, blue, 1.0],
+                "metallicFactor": 0.0,
+                "roughnessFactor": 0.8,
+            }
+        }
+    )
+    return {
+        "attributes": {
+            "POSITION": buffer.add(vertices.astype(np.float32), ARRAY_BUFFER, bounds=True)
+        },
+        "indices": buffer.add(faces.reshape(-1).astype(np.uint32), ELEMENT_ARRAY_BUFFER),
+        "material": len(materials) - 1,
+    }
+
+
+def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:
+    times = buffer.add(motion.times.astype(np.float32), bounds=True)
+    samplers: list[dict[str, Any]] = []
+    channels: list[dict[str, Any]] = []
+    for number in range(len(motion.names)):
+        poses = motion.poses[:, number]
+        outputs = {"translation": poses[:, :3], "rotation": _near(np.roll(poses[:, 3:], -1, 1))}
+        for path, values in outputs.items():
+            output = buffer.add(values.astype(np.float32))
+            channels.append(
+                {"sampler": len(samplers), "target": {"node": number + 1, "path": path}}
+            )
+            samplers.append({"input": times, "output": output, "interpolation": "LINEAR"})
+    return {"name": "motion", "samplers": samplers, "channels": channels}
+
+
+def _near(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same rotations (n, 4), each with the sign that is nearer to the one before."""
+    turned = np.sum(q[1:] * q[:-1], axis=1) < 0.0
+    signs = np.concatenate([[1.0], np.where(np.cumsum(turned) % 2 == 1, -1.0, 1.0)])
+    return np.asarray(q * signs[:, None])
+
+
+def _write_chunks(text: bytes, buffer: _Buffer, sink: IO[bytes]) -> None:
+    text += b" " * (-len(text) % 4)
+    sink.write(struct.pack("<4sII", b"glTF", 2, 12 + 8 + len(text) + 8 + buffer.size))
+    sink.write(struct.pack("<I4s", len(text), b"JSON") + text)
+    sink.write(struct.pack("<I4s", buffer.size, b"BIN\0"))
+    for part in buffer.parts:
+        sink.write(part.tobytes())

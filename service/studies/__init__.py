@@ -1,0 +1,1 @@
+"""Studies: searches whose evaluations are the runs of a batch."""

@@ -1,0 +1,191 @@
+"""MCAP and glTF, read by the libraries of others and compared with what the engine computed."""
+
+import io
+import json
+import math
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pygltflib
+import pytest
+import trimesh
+from mcap.reader import make_reader
+
+import cardan
+from cardan.service.recordings.engine_tables import recording_of
+from cardan.service.recordings.formats import FORMATS, encode
+from cardan.service.recordings.motion import NoMotionError
+from cardan.service.recordings.slices import Slice, cut
+from cardan.service.recordings.triangles import triangles
+
+TURNED = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]
+SOLIDS: list[dict[str, Any]] = [
+    {"type": "sphere", "radius": 0.5, "color": "#ff8000"},
+    {"type": "box", "size": [1.0, 2.0, 3.0], "position": [1, 0, 0], "orientation": TURNED},
+    {"type": "capsule", "radius": 0.2, "length": 0.6, "color": [0.1, 0.2, 0.3]},
+    {"type": "cylinder", "radius": 0.3, "length": 0.5},
+    {"type": "cone", "radius": 0.3, "length": 0.5},
+    {"type": "ellipsoid", "radii": [0.2, 0.3, 0.4]},
+    {"type": "convex", "points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]},
+]
+SCENE = {
+    "version": 1,
+    "name": "motion",
+    "gravity": [0, 0, -1],
+    "simulation": {"dt": 0.002, "duration": 1.0, "contact": {}},
+    "bodies": [
+        {
+            "name": "floor",
+            "type": "static",
+            "shapes": [{"type": "plane", "normal": [0, 1, 1], "offset": -9.0}],
+        },
+        *(
+            {
+                "name": f"{shape['type']} {number}",
+                "position": [4.0 * number, 0.0, 0.0],
+                "mass": 1.0,
+                "inertia": [0.1, 0.2, 0.3],
+                # more than one turn: the sign of the quaternion changes
+                "angular_velocity": [3.0, 5.0, 8.0],
+                "shapes": [shape],
+            }
+            for number, shape in enumerate(SOLIDS)
+        ),
+    ],
+    "record": {"every": 25, "channels": ["pose", "energy"]},
+}
+
+
+@pytest.fixture(scope="module")
+def run():
+    scene = cardan.load_scene(SCENE)
+    recording, summary = cardan.run(scene)
+    tables = recording_of(scene, summary["scene_hash"], recording.tables(), summary)
+    return recording, tables
+
+
+def accessor(document, number):
+    """An accessor as an array, by the rules of the specification."""
+    found = document.accessors[number]
+    view = document.bufferViews[found.bufferView]
+    kind = {5126: np.float32, 5125: np.uint32}[found.componentType]
+    width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[found.type]
+    assert view.byteOffset % 4 == 0
+    values = np.frombuffer(
+        document.binary_blob(), kind, count=found.count * width, offset=view.byteOffset
+    ).reshape(found.count, width)
+    assert values.nbytes == view.byteLength
+    if found.min:
+        assert values.min(0).tolist() == found.min
+        assert values.max(0).tolist() == found.max
+    return values
+
+
+def test_the_poses_of_the_animation_are_those_of_the_run(run):
+    recording, tables = run
+    document = pygltflib.GLTF2.load_from_bytes(encode(tables, FORMATS["gltf"]))
+    animation = document.animations[0]
+    poses = recording.poses()
+    seen = set()
+    for channel in animation.channels:
+        sampler = animation.samplers[channel.sampler]
+        assert np.array_equal(
+            accessor(document, sampler.input)[:, 0], recording.times().astype(np.float32)
+        )
+        name = document.nodes[channel.target.node].name
+        body = recording.body_names.index(name)
+        values = accessor(document, sampler.output)
+        seen.add((name, channel.target.path))
+        if channel.target.path == "translation":
+            assert np.array_equal(values, poses[:, body, :3].astype(np.float32))
+            continue
+        q = values[:, [3, 0, 1, 2]]
+        assert np.abs(np.sum(q * poses[:, body, 3:], axis=1)) == pytest.approx(1.0, abs=1e-6)
+        # players interpolate between neighbours
+        assert (np.sum(q[1:] * q[:-1], axis=1) > 0.0).all()
+    assert len(seen) == 2 * len(recording.body_names)
+    assert (poses[1:, 1, 3:] * poses[:-1, 1, 3:]).sum(1).min() < 1.0
+    assert document.accessors[animation.samplers[0].input].min == [0.0]
+
+
+def test_the_shapes_of_the_animation_are_those_of_the_scene(run):
+    recording, tables = run
+    loaded: Any = trimesh.load(io.BytesIO(encode(tables, FORMATS["gltf"])), file_type="glb")
+    volumes = {
+        "sphere": 4 / 3 * math.pi * 0.5**3, "box": 6.0, "convex": 1 / 6,
+        "capsule": math.pi * 0.2**2 * (0.6 + 4 / 3 * 0.2), "cylinder": math.pi * 0.3**2 * 0.5,
+        "cone": math.pi * 0.3**2 * 0.5 / 3, "ellipsoid": 4 / 3 * math.pi * 0.2 * 0.3 * 0.4,
+    }  # fmt: skip
+    up = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+    for number, (name, pose) in enumerate(
+        zip(recording.body_names, recording.poses()[0], strict=True)
+    ):
+        if number == 0:
+            continue
+        matrix, geometry = loaded.graph[name]
+        expected = trimesh.transformations.quaternion_matrix(pose[3:])
+        expected[:3, 3] = pose[:3]
+        assert matrix == pytest.approx(up @ expected, abs=1e-6)
+        mesh = loaded.geometry[geometry]
+        # a pole is a vertex of every triangle there
+        mesh.merge_vertices()
+        # vertices on the surface, flat triangles between them: a few percent less; never inside out
+        assert mesh.is_watertight
+        assert mesh.volume == pytest.approx(volumes[name.split()[0]], rel=0.06)
+        if name.startswith("box"):
+            assert mesh.bounds.mean(0) == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
+
+
+def test_planes_meshes_and_heightfields_face_outwards():
+    vertices, faces = triangles({"type": "plane", "normal": [0, 3, 4], "offset": 2.0})
+    a, b, c = vertices[faces[0]]
+    n = np.cross(b - a, c - a)
+    assert n / np.linalg.norm(n) == pytest.approx([0, 0.6, 0.8])
+    assert vertices @ [0, 0.6, 0.8] == pytest.approx(2.0)
+    field = {"type": "heightfield", "heights": [[0, 1, 2], [3, 4, 7]], "size": [2.0, 1.0]}
+    vertices, faces = triangles(field)
+    assert len(faces) == 4
+    assert vertices[4].tolist() == [0.0, 0.5, 4.0]
+    corners = vertices[faces]
+    assert (np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2] > 0).all()
+    mesh = {"type": "mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}
+    assert triangles(mesh | {"position": [0, 0, 5]})[0][:, 2].tolist() == [5, 5, 5]
+
+
+def test_foxglove_gets_transforms_shapes_and_plots(run):
+    recording, tables = run
+    seen: dict[str, list[Any]] = {}
+    reader = make_reader(io.BytesIO(encode(tables, FORMATS["mcap"])))
+    for schema, channel, message in reader.iter_messages():
+        assert schema is not None
+        data = json.loads(message.data)
+        jsonschema.validate(data, json.loads(schema.data))
+        seen.setdefault(channel.topic, []).append((message.log_time, data))
+        names = {"/tf": "foxglove.FrameTransforms", "/scene": "foxglove.SceneUpdate"}
+        assert schema.name == names.get(channel.topic, "cardan.energy")
+    assert set(seen) == {"/tf", "/scene", "/energy"}
+    times, poses = recording.times(), recording.poses()
+    assert [at for at, _ in seen["/tf"]] == [round(1e9 * time) for time in times]
+    for (_, data), frame in zip(seen["/tf"], poses, strict=True):
+        for one, name, pose in zip(data["transforms"], recording.body_names, frame, strict=True):
+            assert (one["parent_frame_id"], one["child_frame_id"]) == ("world", name)
+            assert [one["translation"][k] for k in "xyz"] == pose[:3].tolist()
+            assert [one["rotation"][k] for k in "wxyz"] == pose[3:].tolist()
+    entities = seen["/scene"][0][1]["entities"]
+    assert [one["frame_id"] for one in entities] == list(recording.body_names)
+    assert entities[1]["triangles"][0]["color"] == {"r": 1.0, "g": 128 / 255, "b": 0.0, "a": 1.0}
+    total = recording.tables()["energy"]["total"].tolist()
+    assert [data["total"] for _, data in seen["/energy"]] == total
+
+
+def test_a_part_shows_its_bodies_and_a_recording_without_poses_is_refused(run):
+    _, tables = run
+    part = cut(tables, Slice(start=0.2, end=0.6, bodies=("box 1",)))
+    document = pygltflib.GLTF2.load_from_bytes(encode(part, FORMATS["gltf"]))
+    assert [node.name for node in document.nodes] == ["W", "box 1"]
+    times = accessor(document, document.animations[0].samplers[0].input)
+    assert (times[0, 0], times[-1, 0]) == (np.float32(0.2), np.float32(0.6))
+    for name in ("gltf", "mcap"):
+        with pytest.raises(NoMotionError, match="pose"):
+            encode(cut(tables, Slice(channels=("energy",))), FORMATS[name])

@@ -1,0 +1,89 @@
+"""A disk that is full for a while: a file system of its own, filled and emptied by the test."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.service.real_server import DROP, Server, run_to_end, wait_for
+
+pytestmark = pytest.mark.e2e
+
+BYTES = 12 * 1024**2
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small file system in memory."""
+    if sys.platform != "linux":
+        pytest.skip("mounting a small file system is done on Linux only")
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={BYTES}", "none", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"a small file system cannot be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def fill(path):
+    """Take all the space there is."""
+    with path.open("wb", buffering=0) as file:
+        for size in (65536, 4096):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
+
+
+def test_nothing_accepted_is_lost_on_a_full_disk_and_the_user_hears_of_it(disk):
+    server = Server(disk / "data", {"CARDAN_WORKERS": "1", "CARDAN_MIN_FREE_BYTES": "0"}).start()
+    try:
+        with server.client() as client:
+            before = run_to_end(client, DROP)
+            session = client.post("/v1/sessions", json={"scene": DROP}).json()
+            fill(disk / "ballast")
+            accepted: list[dict[str, Any]] = []
+            refused = None
+            # the journal of the database may still have room for some
+            while refused is None and len(accepted) < 200:
+                answer = client.post("/v1/simulations", json={"scene": DROP})
+                if answer.status_code == 202:
+                    accepted.append(answer.json())
+                else:
+                    refused = answer
+            assert refused is not None
+            assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
+            assert refused.json()["retryable"] is True
+            assert refused.headers["retry-after"] == "60"
+            assert client.post("/v1/sessions", json={"scene": DROP}).status_code == 507
+            # what is there can be read
+            summary = client.get(before["links"]["summary"])
+            assert summary.json()["status"] == "succeeded"
+            assert client.get(session["links"]["self"]).json()["id"] == session["id"]
+            listed = {one["id"] for one in client.get("/v1/simulations").json()["items"]}
+            assert listed == {before["id"], *(one["id"] for one in accepted)}
+            (disk / "ballast").unlink()
+
+            def ended(info):
+                now = client.get(info["links"]["self"]).json()
+                return now if now["finished_at"] else None
+
+            for info in accepted:
+                found = wait_for(lambda one=info: ended(one), what="the end of an accepted run")
+                told = found["error"] and found["error"]["code"]
+                assert (found["status"], told) in (
+                    ("succeeded", None),
+                    ("failed", "storage_failed"),
+                )
+            after = run_to_end(client, DROP)
+            assert after["status"] == "succeeded"
+            hashes = [
+                client.get(one["links"]["summary"]).json()["state_hash"] for one in (before, after)
+            ]
+            assert hashes[0] == hashes[1]
+    finally:
+        server.stop()
