@@ -46,7 +46,7 @@ def obey(p: StepProblem) -> None:
 
 def arm(formulation: str, **more: Any) -> dict[str, Any]:
     """A driven arm of two hinges whose end lies on the ground."""
-    links = []
+    links: list[dict[str, Any]] = []
     for name, x, z in (("upper", 0.5, 0.55), ("lower", 1.5, 0.3)):
         shape = {"type": "box", "size": [0.9, 0.1, 0.1]}
         body = {"name": name, "mass": 2.0, "position": [x, 0, z], "shapes": [shape]}
@@ -85,7 +85,8 @@ def test_a_sliding_box_obeys_its_law() -> None:
     assert p.force[normal].sum() == pytest.approx(2.0 * G, rel=1e-9)
     assert p.active[normal].any()
     assert not p.active[~normal].any()
-    assert (p.step, p.time) == (5, pytest.approx(5.5 * H))
+    assert p.step == 5
+    assert p.time == pytest.approx(5.5 * H)
 
 
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
@@ -246,6 +247,6 @@ def test_rows_go_on_after_a_checkpoint() -> None:
     resumed = Recording(second, due[1:])
     resumed.restore([part])
     second.advance(13)
-    tables = [each.tables()["constraints"] for each in (whole, resumed)]
-    for name in tables[0]:
-        np.testing.assert_array_equal(*(table[name] for table in tables))
+    ours, theirs = (each.tables()["constraints"] for each in (whole, resumed))
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])

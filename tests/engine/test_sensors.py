@@ -39,7 +39,7 @@ def resting() -> Document:
         {"name": name, "mass": mass, "position": [0, 0, z], "shapes": [CUBE]}
         for name, mass, z in (("low", 2.0, 0.2), ("high", 3.0, 0.6))
     ]
-    sensors = [
+    sensors: list[Document] = [
         {"name": "all", "type": "contact_force", "body": "low"},
         {"name": "above", "type": "contact_force", "body": "low", "other": "high"},
         {"name": "floor", "type": "contact_force", "body": "ground", "other": "low"},
@@ -75,7 +75,8 @@ def test_a_contact_force_has_its_torque_about_the_origin() -> None:
 def test_a_turning_arm_reads_its_centripetal_acceleration(formulation: str) -> None:
     rate, radius = 3.0, 0.7
     arm = {"name": "arm", "mass": 2.0, "inertia": [0.1, 0.2, 0.3], "position": [0.3, 0, 0]}
-    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "arm", "axis": [0, 0, 1]}
+    pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "arm"}
+    pin |= {"axis": [0, 0, 1]}
     pin |= {"anchor": [0, 0, 0], "initial": {"velocity": rate}}
     sensor = {"name": "imu", "type": "imu", "body": "arm", "position": [radius - 0.3, 0, 0]}
     simulation = simulate(
@@ -113,7 +114,7 @@ def test_joints_hand_on_all_that_holds_their_child(formulation: str) -> None:
     pin |= {"anchor": [0, 0, 0], "axis": [0, 1, 0]}
     pin["motor"] = {"type": "velocity", "target": 0.0, "max_force": 1e3}
     tip = {"name": "tip", "mass": 0.5, "inertia": [0.1, 0.1, 0.1], "position": [1, 0, 0]}
-    weld = {"name": "weld", "type": "fixed", "parent": "beam", "child": "tip"}
+    weld: Document = {"name": "weld", "type": "fixed", "parent": "beam", "child": "tip"}
     weld["anchor"] = [0.8, 0, 0]
     sensors = [
         {"name": "base", "type": "force_torque", "joint": "pin"},
@@ -135,7 +136,7 @@ def test_a_ray_meets_a_plane_and_not_its_own_body() -> None:
     cube = {"name": "cube", "mass": 1.0, "position": [0, 0, 5], "shapes": [CUBE]}
     cube["orientation"] = [math.cos(0.5 * angle), math.sin(0.5 * angle), 0, 0]
     down = {"type": "ray", "body": "cube", "direction": [0, 0, -2]}
-    sensors = [
+    sensors: list[Document] = [
         {"name": "height", **down},
         {"name": "short", **down, "max_distance": 1.0},
         {"name": "gate", "type": "ray", "body": "world", "position": [-3, 0, 5]}
@@ -190,9 +191,9 @@ def test_readings_go_on_after_a_checkpoint() -> None:
     resumed = Recording(second, due[1:])
     resumed.restore([part])
     second.advance(15)
-    tables = whole.tables()["sensors"], resumed.tables()["sensors"]
-    for name in tables[0]:
-        np.testing.assert_array_equal(*(table[name] for table in tables))
+    ours, theirs = whole.tables()["sensors"], resumed.tables()["sensors"]
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
 
 
 def test_without_collisions_bodies_pass_and_rays_still_meet_them() -> None:
@@ -210,7 +211,8 @@ def test_without_collisions_bodies_pass_and_rays_still_meet_them() -> None:
 def test_integrators_of_smooth_motion_have_readings_too() -> None:
     length, angle = 0.8, 0.5
     bob = {"name": "bob", "mass": 1.0, "inertia": [1e-6] * 3, "position": [0, 0, -length]}
-    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob", "axis": [0, 1, 0]}
+    pin: Document = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
+    pin |= {"axis": [0, 1, 0]}
     pin |= {"anchor": [0, 0, 0], "initial": {"position": angle}}
     sensor = {"name": "imu", "type": "imu", "body": "bob"}
     more = {"formulation": "reduced", "integrator": "rk4", "duration": 100 * H}
