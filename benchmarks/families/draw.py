@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from benchmarks.families import heaps, mechanisms
+from benchmarks.families import heaps, mechanisms, vehicles
 from benchmarks.families.solids import Scene
 
-FAMILIES = {make.__name__: make for make in (*heaps.FAMILIES, *mechanisms.FAMILIES)}
+MAKERS = (*heaps.FAMILIES, *mechanisms.FAMILIES, *vehicles.FAMILIES)
+FAMILIES = {make.__name__: make for make in MAKERS}
 
 
 def draw(name: str, seed: int) -> Scene:
