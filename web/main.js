@@ -34,6 +34,10 @@ import { Transport } from "./transport.js";
 import { View } from "./view.js";
 
 const PANEL_MS = 100;
+/** ms after the last movement, or sign of the user, until the view is drawn less often; and how often then */
+const AWAKE_MS = 1000;
+const IDLE_MS = 250;
+const SIGNS = ["pointerdown", "pointermove", "wheel", "keydown", "input", "click", "resize"];
 
 export class Page {
   constructor() {
@@ -43,7 +47,12 @@ export class Page {
     this.example = null;
     /** @type {Selection | null} */
     this.selection = null;
-    this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0 };
+    this.drawn = { step: 0, time: 0, at: 0, panels: 0, slowest: 0, pictured: 0 };
+    /** @type {import("./types.js").Frame | null} in the view */
+    this.frame = null;
+    /** ms, when something last moved */
+    this.moved = 0;
+    for (const sign of SIGNS) window.addEventListener(sign, () => { this.moved = performance.now(); }, { capture: true, passive: true });
     this.view = new View((body) => this.select(body === null ? null : { kind: "body", index: body }));
     this.outline = new Outline((selection) => this.select(selection));
     this.inspector = new Inspector((key) => this.charts.toggle(key));
@@ -202,12 +211,18 @@ export class Page {
     this.transport.advance(Math.min(200, now - drawn.at));
     const shown = session?.timeline.sample(performance.now()) ?? null;
     if (session && shown) {
+      if (shown.frame !== this.frame || shown.time !== drawn.time) this.moved = now;
+      this.frame = shown.frame;
       this.view.show(shown.frame, shown.poses, this.selection, session.numbers, { time: shown.time, now });
       this.grab.update(session.numbers.grab);
       Object.assign(drawn, { step: shown.frame.step, time: shown.time });
     }
     this.view.showForceScale();
-    this.view.render(now);
+    const awake = now - this.moved < AWAKE_MS || this.view.onRendered !== null;
+    if (awake || now - drawn.pictured > IDLE_MS) {
+      drawn.pictured = now;
+      this.view.render(now, awake);
+    }
     session?.stream.acknowledge();
     if (now - drawn.panels > PANEL_MS) {
       drawn.panels = now;

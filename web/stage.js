@@ -59,11 +59,11 @@ export class Stage {
     this.camera.updateProjectionMatrix();
   }
 
-  /** @param {number} now ms */
-  render(now) {
+  /** @param {number} now ms @param {boolean} steady drawn at the rate of the screen: a slow picture is slow work */
+  render(now, steady) {
     this.placeLights();
     this.renderer.render(this.scene, this.camera);
-    this.adapt(now - this.lastRender);
+    if (steady) this.adapt(now - this.lastRender);
     this.lastRender = now;
   }
 

@@ -205,10 +205,10 @@ export class View {
     setText(this.legend.children[1], `${quantity(force, "N")}, largest ${quantity(overlays.largestForce, "N")}`);
   }
 
-  /** @param {number} now ms */
-  render(now) {
+  /** @param {number} now ms @param {boolean} [steady] drawn at the rate of the screen */
+  render(now, steady = false) {
     this.gizmo.update(this.stage.camera);
-    this.stage.render(now);
+    this.stage.render(now, steady);
     this.onRendered?.();
   }
 
