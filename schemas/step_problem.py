@@ -75,7 +75,7 @@ class ProblemVelocity(Base):
     """With the impulses of all rows."""
 
 
-class SparseMatrix(Base):
+class MatrixEntries(Base):
     """A matrix by its entries that are not zero."""
 
     shape: tuple[Index, Index]
@@ -103,7 +103,7 @@ class StepProblemAnswer(Base):
     """The constraints."""
     velocities: list[ProblemVelocity]
     """Of bodies: angular velocity, then that of the centre of mass, in W; of trees: of joints."""
-    J: SparseMatrix
+    J: MatrixEntries
     """(rows, velocities) 1 or m."""
-    M: SparseMatrix
+    M: MatrixEntries
     """(velocities, velocities) kg m^2, kg m, kg."""

@@ -29,7 +29,7 @@ SMALL_STEPS = int(SolverMethod.SMALL_STEPS)
 LEAST_TURN, MOST_TURN = 1e-6, 0.5
 # A contact that approaches faster than this multiple of the change that curvature makes in a step
 # is being struck: an impact that begins in one step may end in the next.
-STRUCK = 10.0
+STRUCK = 30.0
 # With more contacts most are swept.
 MOST_CONTACTS = 200
 

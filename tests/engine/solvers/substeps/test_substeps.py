@@ -96,7 +96,7 @@ def test_rows_with_a_law_for_the_step_are_solved_for_its_end():
 def test_what_substeps_cannot_be_combined_with_is_refused_by_name():
     for path, simulation in (
         ("/simulation/contact/impact_time", {"contact": {"impact_time": "exact"}}),
-        ("/simulation/stabilisation", {"stabilisation": "projection"}),
+        ("/simulation/stabilisation", {"stabilisation": "baumgarte"}),
         ("/simulation/solver/method", {"formulation": "reduced"}),
     ):
         with pytest.raises(SceneError) as refused:
