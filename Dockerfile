@@ -18,13 +18,19 @@ ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     CARDAN_KERNEL_CACHE=/opt/cardan/kernels
 WORKDIR /opt/cardan/source
-COPY requirements.lock ./
+COPY requirements-cluster.lock ./
 RUN python3 -m venv /opt/cardan/venv \
-    && /opt/cardan/venv/bin/pip install --require-hashes -r requirements.lock
+    && /opt/cardan/venv/bin/pip install --require-hashes -r requirements-cluster.lock
 COPY . .
 RUN /opt/cardan/venv/bin/pip install --no-index --no-deps --no-build-isolation .
 RUN /opt/cardan/venv/bin/python -m compileall -q /opt/cardan/venv/lib \
     && /opt/cardan/venv/bin/cardan warmup
+
+# the manual: its pictures are runs of the engine; what builds it stays in this stage
+FROM build AS manual
+WORKDIR /opt/cardan/source
+RUN /opt/cardan/venv/bin/pip install --require-hashes -r requirements-manual.lock \
+    && /opt/cardan/venv/bin/python -m docs.manual /opt/cardan/manual
 
 # hadolint ignore=DL3006
 FROM cpu-${TARGETARCH:-amd64} AS service
@@ -34,6 +40,7 @@ ENV PATH=/opt/cardan/venv/bin:$PATH \
 RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /opt/cardan cardan \
     && install --directory --owner cardan --group cardan /opt/cardan/data
 COPY --from=build /opt/cardan/venv /opt/cardan/venv
+COPY --from=manual /opt/cardan/manual /opt/cardan/venv/lib/python3.11/site-packages/cardan/manual
 COPY --from=build --chown=cardan:cardan /opt/cardan/kernels /opt/cardan/kernels
 USER 10001
 WORKDIR /opt/cardan/data

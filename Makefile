@@ -7,6 +7,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 SCENES ?= 150
 SEED ?= 1
+EXAMPLES ?= 20
 # tests of a file stay together: they share servers and what they compiled
 PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 
@@ -15,9 +16,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run warmup test fast pytest boundscheck plain check lint types contracts page-types browser \
-        chart bench bench-contacts bench-scaling bench-bulk bench-articulated bench-families algorithms formulations verify trust solvers lock \
-        manual image-steps image-lint wheel clean
+.PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
+        chart bench bench-contacts bench-scaling bench-bulk bench-rollout bench-articulated bench-families algorithms formulations verify trust solvers lock \
+        cluster-test manual image-steps image-lint wheel clean
 
 help: ## this list
 	@echo "make TARGET, with these targets:"
@@ -47,6 +48,14 @@ $(VENV)/.robot-packages: requirements-robots.lock $(VENV)/.test-packages
 	@$(PIP) install --quiet --require-hashes -r requirements-robots.lock && touch $@ || \
 	  echo "robots: SKIPPED, they could not be installed; tests that need them will skip" >&2
 
+# drivers of PostgreSQL and S3, and an S3 server for the tests; not part of $(VENV): the server pins older packages
+$(VENV)-cluster/.packages: requirements-cluster-test.lock pyproject.toml
+	@echo "Installing into $(VENV)-cluster what the tests of shared storage need (once)"
+	@$(PYTHON) -m venv $(VENV)-cluster
+	@$(VENV)-cluster/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r $<
+	@$(VENV)-cluster/bin/python -m pip --disable-pip-version-check --no-input install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
 setup: $(VENV)/.packages ## the packages, in .venv
 setup-test: $(VENV)/.test-packages $(VENV)/.robot-packages ## the packages with those of the tests
 
@@ -72,6 +81,9 @@ FAST := tests/architecture tests/schemas tests/laws/test_determinism.py tests/la
         tests/laws/test_momentum.py tests/laws/test_energy.py tests/laws/test_capacity.py \
         tests/engine/test_simulation.py tests/service/api/test_simulations.py
 
+contract: setup-test ## a real server is asked for all that its OpenAPI document says (EXAMPLES=20)
+	@CONTRACT_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/service/test_contract.py $(PYTEST_ARGS)
+
 fast: setup-test ## what matters most, in two minutes
 	@$(BIN)/cardan warmup
 	@$(BIN)/python -m pytest $(PYTEST_WORKERS) -m "not slow" --durations=5 $(FAST) $(PYTEST_ARGS)
@@ -79,6 +91,11 @@ fast: setup-test ## what matters most, in two minutes
 pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile")
 	@$(BIN)/cardan warmup
 	@$(BIN)/python -m pytest $(PYTEST_WORKERS) --durations=20 $(PYTEST_ARGS)
+
+cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL and a real S3 server, in an environment of their own
+	@$(VENV)-cluster/bin/cardan warmup
+	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
+	  tests/service/test_storage.py $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
@@ -127,6 +144,9 @@ bench-scaling: setup-test ## time per step and memory of heaps of 10 to 20 000 s
 bench-bulk: setup-test ## what a short run costs beyond its physics: alone, in a rollout, in a batch
 	@$(BIN)/python -m benchmarks.bulk
 
+bench-rollout: setup-test ## worlds side by side, alone, and in MuJoCo's rollouts if it is installed
+	@$(BIN)/python -m benchmarks.rollout
+
 bench-articulated: setup-test ## chains, a humanoid and a quadruped beside the peers that are installed
 	@$(BIN)/python -m benchmarks.articulated
 
@@ -163,7 +183,15 @@ lock: ## renew the lock files from pyproject.toml
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null
-	@grep -c '==' requirements.lock requirements-test.lock requirements-robots.lock
+	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra cluster -c requirements.lock \
+	  $(LOCK) -o requirements-cluster.lock >/dev/null
+	@build/lock/bin/uv pip compile pyproject.toml --extra manual -c requirements-cluster.lock -c requirements-test.lock \
+	  $(LOCK) -o requirements-manual.lock >/dev/null
+	@# moto asks for an older python-dateutil than the service has
+	@grep -oE '^[a-z0-9.-]+==[^ ;]+' requirements-cluster.lock | grep -v python-dateutil >build/constraints.txt
+	@build/lock/bin/uv pip compile pyproject.toml --group build --group cluster-test --extra cluster --extra test \
+	  -c build/constraints.txt $(LOCK) -o requirements-cluster-test.lock >/dev/null
+	@grep -c '==' requirements*.lock
 
 LOCK := --quiet --no-config --universal --python-version 3.11 --fork-strategy fewest \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
@@ -178,5 +206,5 @@ image-lint: ## lint Dockerfile and docker-compose.yml
 	@.ci/image_lint
 
 clean: ## remove what was installed and built here
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis web/node_modules
+	rm -rf $(VENV) $(VENV)-cluster build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis web/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -83,8 +83,10 @@ class Image:
     def do_copy(self, rest: str) -> None:
         *options, source, target = shlex.split(rest)
         if options:
-            # what stage `build` left under /opt/cardan is where it belongs already
+            # stages share their folders here: most of what they leave is where it belongs already
             self.unproven.append(f"COPY {rest}")
+            if source != target:
+                shutil.copytree(self.inside(source), self.inside(target), dirs_exist_ok=True)
             return
         folder = Path(self.inside(self.folder))
         for path in sorted(allowed(ROOT, source)):

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from cardan.engine.compiler import ir_cache
-from cardan.engine.compiler.cache import COMPLETE, KEPT, PLACE, Folder
+from cardan.engine.compiler.cache import COMPLETE, PLACE, USER_CACHE, Folder
 from cardan.engine.compiler.warmup import call_every_kernel
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +24,7 @@ class Copying(Folder):
     """The user's cache; machine code that passes through is kept in another folder, too."""
 
     def __init__(self, target: Folder) -> None:
-        super().__init__(KEPT.base)
+        super().__init__(USER_CACHE.base)
         self.target = target
 
     def read(self, name: str) -> bytes | None:
@@ -43,7 +43,7 @@ def collect(folder: Path) -> int:
     """Fill an empty folder with the machine code of every kernel; number of files."""
     target = Folder(folder)
     copying = Copying(target)
-    ir_cache.KEPT = copying
+    ir_cache.USER_CACHE = copying
     ir_cache.folders = lambda: [copying]
     call_every_kernel()
     target.write(COMPLETE, b"")

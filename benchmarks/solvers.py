@@ -20,7 +20,7 @@ from benchmarks import solver_scenes
 from benchmarks.machine import describe, single_threaded
 from benchmarks.solver_problems import Named, piles, published
 from cardan.engine.compiler.warmup import solve_plain_problems
-from cardan.engine.complementarity import Complementarity, Rules, Solution, solve
+from cardan.engine.complementarity import Complementarity, MethodOptions, Solution, solve
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "solvers"
@@ -56,10 +56,10 @@ def relaxed(problem: Complementarity) -> Complementarity:
     )
 
 
-def timed(problem: Complementarity, method: str, rules: Rules) -> tuple[Solution, float]:
+def timed(problem: Complementarity, method: str, options: MethodOptions) -> tuple[Solution, float]:
     """A solution and its processor time [s]."""
     began = time.process_time()
-    solution = solve(problem, method, rules)
+    solution = solve(problem, method, options)
     return solution, time.process_time() - began
 
 
@@ -77,11 +77,11 @@ def measure_iterations(problem: Complementarity, method: str, omega: float) -> d
     """One run for the residuals, one without looking for the time of an iteration."""
     most = limit(problem.n, MOST)
     unit = float(np.abs(problem.b).max())
-    last = Rules(TOLERANCES[-1], most, omega, history=True)
+    last = MethodOptions(TOLERANCES[-1], most, omega, history=True)
     seen = solve(problem, method, last)
     history = np.minimum.accumulate(seen.history) / unit
     count = min(len(history), 300)
-    _, seconds = timed(problem, method, Rules(0.0, count, omega))
+    _, seconds = timed(problem, method, MethodOptions(0.0, count, omega))
     each = seconds / max(count, 1)
     found: list[float | None] = []
     for tolerance in TOLERANCES:
@@ -110,7 +110,7 @@ def measure_newton(problem: Complementarity) -> dict[str, Any]:
     for tolerance in TOLERANCES:
         solution, spent = None, 0.0
         if most:
-            solution, spent = timed(problem, "proximal", Rules(tolerance, most))
+            solution, spent = timed(problem, "proximal", MethodOptions(tolerance, most))
         if solution is None or not solution.solved:
             missing = len(TOLERANCES) - len(counts)
             counts += [None] * missing
@@ -131,7 +131,7 @@ def measure_newton(problem: Complementarity) -> dict[str, Any]:
 
 def measure_auto(problem: Complementarity) -> dict[str, Any]:
     """What `auto` reaches when 1e-9 is asked, small problems only."""
-    solution, seconds = timed(problem, "auto", Rules(1e-9))
+    solution, seconds = timed(problem, "auto", MethodOptions(1e-9))
     return {
         "method": solution.method,
         "seconds": seconds,

@@ -72,7 +72,7 @@ def measure(server: Server) -> dict[str, Any]:
 
 async def _measure(server: Server) -> dict[str, Any]:
     async with httpx.AsyncClient(base_url=server.http, timeout=PATIENCE_S) as client:
-        starts = [await _session_start(server, client) for _ in range(SESSIONS)]
+        starts = [await session_start(server, client) for _ in range(SESSIONS)]
         watched = await asyncio.wait_for(_watched(server, client), 10 * PATIENCE_S)
     return {
         "scene": SCENE,
@@ -82,7 +82,8 @@ async def _measure(server: Server) -> dict[str, Any]:
     }
 
 
-async def _session_start(server: Server, client: httpx.AsyncClient) -> float:
+async def session_start(server: Server, client: httpx.AsyncClient) -> float:
+    """Start and end a session; seconds from the request to its first frame."""
     began = time.perf_counter()
     session = await _create(client)
     async with connect(f"{server.sockets}{session['links']['stream']}", **OPTIONS) as socket:

@@ -3,19 +3,20 @@
 if __name__ != "cardan.engine":
     raise ImportError("import cardan.engine: `engine` would be a second copy of it")
 
-from cardan.engine.account import ENGINE_VERSION
-from cardan.engine.accuracy import Choice, add_accuracy, choose
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.options import with_options
 from cardan.engine.compiler.warmup import warmup
 from cardan.engine.dynamics import Dynamics, StatesInvalid
 from cardan.engine.errors import Failure
-from cardan.engine.overview import add_reactions, preview
-from cardan.engine.recording import Recording, recording_steps, run
-from cardan.engine.sampling import sample
+from cardan.engine.outputs.account import ENGINE_VERSION
+from cardan.engine.runs.accuracy import Choice, add_accuracy, choose
+from cardan.engine.runs.overview import add_reactions, preview
+from cardan.engine.runs.recording import Recording, recording_steps, run
+from cardan.engine.runs.sampling import sample
+from cardan.engine.runs.states import StateRollout, rollout_states
+from cardan.engine.runs.variants import Rollout, rollout
+from cardan.engine.runs.verification import add_verification, verify
 from cardan.engine.simulation import Simulation
-from cardan.engine.variants import Rollout, rollout
-from cardan.engine.verification import add_verification, verify
 
 __all__ = [
     "ENGINE_VERSION",
@@ -26,6 +27,7 @@ __all__ = [
     "Rollout",
     "SceneError",
     "Simulation",
+    "StateRollout",
     "StatesInvalid",
     "add_accuracy",
     "add_reactions",
@@ -34,6 +36,7 @@ __all__ = [
     "preview",
     "recording_steps",
     "rollout",
+    "rollout_states",
     "run",
     "sample",
     "verify",

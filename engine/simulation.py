@@ -10,28 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.account import Account
 from cardan.engine.accounting.extremes import start_extremes
-from cardan.engine.ahead import Ahead
 from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite, same_structure
 from cardan.engine.build.rotations import turn
-from cardan.engine.build.scene import build
+from cardan.engine.build.scene import Built, build
 from cardan.engine.build.world import clock_arrays, spare_arrays, with_activity
-from cardan.engine.commands import Commands
 from cardan.engine.compiler.cache import SOURCE_HASH
-from cardan.engine.compiler.handles import hold
+from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure, find_failure, work_failure
 from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
-from cardan.engine.queries import Queries
-from cardan.engine.row_table import row_table
-from cardan.engine.sampler import no_sampler
-from cardan.engine.sensors import Sensing
-from cardan.engine.snapshot import from_bytes, to_bytes
-from cardan.engine.states import States
+from cardan.engine.interaction.commands import Commands
+from cardan.engine.interaction.queries import Queries
+from cardan.engine.interaction.states import States
+from cardan.engine.outputs.account import Account
+from cardan.engine.outputs.sampler import no_sampler
+from cardan.engine.outputs.sensors import Sensing
+from cardan.engine.outputs.snapshot import from_bytes, to_bytes
+from cardan.engine.rows.ahead import Ahead
+from cardan.engine.rows.table import row_table
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.verdict import Overlap, find_overlaps, ignored_pairs
 from cardan.engine.world.collision import collision_scratch
@@ -42,9 +42,20 @@ from cardan.engine.world.report import (
     NOT_FINITE,
     PAIRS_FULL,
     SAMPLES_FULL,
+    TRIGGERED,
 )
+from cardan.engine.world.triggers import FIRED_TIME
 from cardan.engine.world.world import World
 from cardan.schemas import Scene, scene_hash
+from cardan.schemas.action import (
+    Action,
+    ApplyForceAction,
+    ApplyImpulseAction,
+    BreakJointAction,
+    GravityAction,
+    SetMotorAction,
+    SetVelocityAction,
+)
 
 Array = NDArray[np.float64]
 
@@ -65,7 +76,9 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
         built = build(scene)
         self._built, self._zero = built, built.zero
         self.body_names, self.joint_names = built.body_names, built.joint_names
+        self.trigger_names = tuple(trigger.name for trigger in scene.triggers)
         self.model, self.state, self.options = built.model, built.state, built.options
+        self.formulation = built.formulation
         self.report = empty_report()
         self._body_index = {name: i for i, name in enumerate(self.body_names)}
         self._joint_index = {name: i for i, name in enumerate(self.joint_names)}
@@ -200,6 +213,8 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
                     self.state, int(self.report.bad_body[0]), self.body_names
                 )
                 break
+            if status & TRIGGERED:
+                self.do_triggered()
         elapsed = time.perf_counter() - began
         if self._advanced_steps == 0:
             self._first_s = elapsed
@@ -234,10 +249,10 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
         """Up to n steps, by the integrator of the scene: how many, and whether they ended early."""
         world = self.world
         if self.options.integrator == Integrator.SEMI_IMPLICIT_EULER:
-            return run_steps(self._held, self.sampler.held, n), False
+            return run_steps(self._handle, self.sampler.handle, n), False
         due = self.sampler.next_due(self.step_count)
         n = n if due is None else min(n, due - self.step_count)
-        run = run_smooth(world, self._held, n, should_stop)
+        run = run_smooth(world, self._handle, n, should_stop)
         if run.gave_up:
             name = Integrator(self.options.integrator).name.lower()
             self.failure = work_failure(self.state, name, MOST_LOOKS)
@@ -247,9 +262,19 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
 
     def sample(self) -> None:
         """Record the current state in `sampler`."""
-        self.sampler.write(self.world, self._held)
+        self.sampler.write(self.world, self._handle)
         self._read_sensors()
         self._add_to_frames()
+
+    def count_elsewhere(self, steps: int, seconds: float) -> None:
+        """Count steps and time of work that something else did on the state."""
+        self._advanced_steps += steps
+        self._advance_s += seconds
+
+    @property
+    def built(self) -> Built:
+        """What the simulation runs on, with the values of the present scene."""
+        return self._built._replace(state=self.state, options=self.options)
 
     @property
     def world(self) -> World:
@@ -269,8 +294,34 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
                 report=self.report,
                 events=self._events,
             )
-            self._held = hold(self._world)
+            self._handle = handle_of(self._world)
         return self._world
+
+    # ------------------------------------------------------------------ triggers
+
+    def do(self, action: Action) -> None:
+        """Do what an action of the scene format says. Raises ValueError as its method does."""
+        match action:
+            case SetMotorAction():
+                self.set_motor(action.joint, action.target, action.axis, action.max_force)
+            case ApplyForceAction():
+                given = (action.force, action.torque, action.point, action.duration)
+                self.apply_wrench(action.body, *given)
+            case ApplyImpulseAction():
+                self.apply_impulse(action.body, action.impulse, action.point)
+            case SetVelocityAction():
+                self.set_velocity(action.body, action.linear, action.angular)
+            case GravityAction():
+                self.set_gravity(action.value)
+            case BreakJointAction():
+                self.break_joint(action.joint)
+
+    def do_triggered(self) -> None:
+        """Do what the triggers that fired at the end of the last step say, in their order."""
+        for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
+            self._note_event("trigger", trigger=k)
+            for action in self.scene.triggers[k].do:
+                self.do(action)
 
     # ------------------------------------------------------------------ looking
 

@@ -8,6 +8,7 @@ from cardan.schemas.base import Base
 from cardan.schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
 from cardan.schemas.series import PoseSeries
 from cardan.schemas.shape import Shape
+from cardan.schemas.visual import Visual
 
 
 def _inertia_tag(value: Any) -> str:
@@ -52,3 +53,5 @@ class Body(Base):
     """About the centre of mass in body axes: xx, yy, zz or xx, yy, zz, xy, xz, yz [kg m^2]."""
     shapes: tuple[Shape, ...] = ()
     """Collision shapes, also those over which the mass is spread."""
+    visuals: tuple[Visual, ...] = ()
+    """What pictures show instead of the shapes; without mass, and touched by nothing."""

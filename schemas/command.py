@@ -4,8 +4,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from cardan.schemas.action import (
+    ApplyForceAction,
+    ApplyImpulseAction,
+    BreakJointAction,
+    GravityAction,
+    SetMotorAction,
+    SetVelocityAction,
+)
 from cardan.schemas.base import Base, op_tag
-from cardan.schemas.quantities import Boolean, Count, Index, Name, NonNegative, Number, Vec3
+from cardan.schemas.quantities import Boolean, Count, Index, Name, Number, Vec3
 
 
 class CommandBase(Base):
@@ -49,18 +57,8 @@ class Reset(CommandBase):
     op: Literal["reset"]
 
 
-class SetMotor(CommandBase):
+class SetMotor(SetMotorAction, CommandBase):
     """Changes the target of a motor."""
-
-    op: Literal["set_motor"]
-    joint: Name
-    """Name of the joint."""
-    axis: Annotated[Index, Field(le=2)] = 0
-    """0: `motor`, 1: `motor2`, 2: `motor3`; of a ball: x, y, z."""
-    target: Number
-    """New target, in the unit of the motor."""
-    max_force: NonNegative | None = None
-    """New largest force; none: as it is [N or N m]."""
 
 
 class Grab(CommandBase):
@@ -87,44 +85,16 @@ class Release(CommandBase):
     op: Literal["release"]
 
 
-class ApplyForce(CommandBase):
+class ApplyForce(ApplyForceAction, CommandBase):
     """Applies a force and a torque for some time."""
 
-    op: Literal["apply_force"]
-    body: Name
-    """Name of the body."""
-    force: Vec3 = (0.0, 0.0, 0.0)
-    """In W [N]."""
-    torque: Vec3 = (0.0, 0.0, 0.0)
-    """In W [N m]."""
-    point: Vec3 | None = None
-    """Where the force acts, in W; none: centre of mass [m]."""
-    duration: NonNegative = 0.0
-    """How long; 0: one step [s]."""
 
-
-class ApplyImpulse(CommandBase):
+class ApplyImpulse(ApplyImpulseAction, CommandBase):
     """Applies an impulse at the next step."""
 
-    op: Literal["apply_impulse"]
-    body: Name
-    """Name of the body."""
-    impulse: Vec3
-    """In W [N s]."""
-    point: Vec3 | None = None
-    """Where it acts, in W; none: centre of mass [m]."""
 
-
-class SetVelocity(CommandBase):
+class SetVelocity(SetVelocityAction, CommandBase):
     """Sets the velocity of a body."""
-
-    op: Literal["set_velocity"]
-    body: Name
-    """Name of the body."""
-    linear: Vec3
-    """Of the body origin, in W [m/s]."""
-    angular: Vec3
-    """In W [rad/s]."""
 
 
 def _values_tag(value: Any) -> str:
@@ -149,12 +119,12 @@ class SetState(CommandBase):
     """Velocities by the name of the joint; the others stay as they are [m/s or rad/s]."""
 
 
-class Gravity(CommandBase):
+class Gravity(GravityAction, CommandBase):
     """Sets gravity."""
 
-    op: Literal["gravity"]
-    value: Vec3
-    """In W [m/s^2]."""
+
+class BreakJoint(BreakJointAction, CommandBase):
+    """Ends a joint."""
 
 
 class Seek(CommandBase):
@@ -173,6 +143,18 @@ class Live(CommandBase):
     op: Literal["live"]
 
 
+class TakeControl(CommandBase):
+    """Lets only this client change the run, until it lets go, leaves, or is silent for 90 s."""
+
+    op: Literal["take_control"]
+
+
+class ReleaseControl(CommandBase):
+    """Lets everybody change the run again."""
+
+    op: Literal["release_control"]
+
+
 Command = Annotated[
     Annotated[Pause, Tag("union:pause")]
     | Annotated[Resume, Tag("union:resume")]
@@ -188,7 +170,10 @@ Command = Annotated[
     | Annotated[SetVelocity, Tag("union:set_velocity")]
     | Annotated[SetState, Tag("union:set_state")]
     | Annotated[Gravity, Tag("union:gravity")]
+    | Annotated[BreakJoint, Tag("union:break_joint")]
     | Annotated[Seek, Tag("union:seek")]
-    | Annotated[Live, Tag("union:live")],
+    | Annotated[Live, Tag("union:live")]
+    | Annotated[TakeControl, Tag("union:take_control")]
+    | Annotated[ReleaseControl, Tag("union:release_control")],
     Discriminator(op_tag),
 ]

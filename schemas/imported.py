@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cardan.schemas.base import Base
-from cardan.schemas.options import Formulation
+from cardan.schemas.options import ChosenFormulation
 from cardan.schemas.quantities import Boolean, Text
 
 NoteKind = Literal["dropped", "approximated", "guessed"]
@@ -20,15 +20,18 @@ class ImportOptions(Base):
     """`merged`: links on fixed joints become part of the body that carries them; `kept`: those
     with mass stay bodies of their own on fixed joints."""
     keyframe: Text | None = None
-    """MJCF: name or number of the keyframe to start from; none: `home` if there is one, else the
-    reference configuration."""
-    formulation: Formulation = "maximal"
+    """MJCF: name or number of the keyframe to start from. URDF: name of a <group_state> of the
+    SRDF beside it. None: `home` if there is one, else the reference configuration."""
+    formulation: ChosenFormulation = "maximal"
     """Formulation of the scene. It decides what can be exact: see the report."""
     drives: Literal["none", "position"] = "none"
     """URDF: `position` gives every hinge and slider that mimics none a rigid position motor that
     holds the start, with the effort and the velocity of its <limit> as bounds."""
     ground: Boolean = False
     """Whether to add a plane below the lowest shape, for models that bring none."""
+    visuals: Boolean = True
+    """Whether bodies get the shapes of the model that are only seen; they can be most of a scene's
+    size."""
     main: Text | None = None
     """Path of the model in an archive that holds several."""
 
@@ -65,7 +68,7 @@ class ImportReport(Base):
     mass: float
     """Mass of all dynamic bodies [kg]."""
     keyframe: str | None = None
-    """Keyframe it starts from."""
+    """Keyframe or state it starts from."""
     notes: list[ImportNote] = Field(default_factory=list)
     """What was dropped, approximated and guessed."""
 

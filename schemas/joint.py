@@ -10,7 +10,7 @@ the parent, `axis2` in the child.
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, Field, Tag
 
 from cardan.schemas.base import Base, type_tag
 from cardan.schemas.drive import BallLimits, BallMotor, JointSpring, Limits, Motor
@@ -201,12 +201,29 @@ class Planar(JointBase):
     """Coordinates and velocities at the start."""
 
 
+class Wheel(Base):
+    """A wheel or drum on which one end of a cable is wound, about the anchor of its body.
+
+    Where the body turns the wheel takes the cable along; on a body that does not turn the cable
+    slides around it without friction. The cable stays in the plane of the wheel, and on it.
+    """
+
+    radius: Positive
+    """Radius at which the cable runs [m]."""
+    axis: Direction
+    """Normal of the wheel, fixed in its body. Followed from parent to child the cable runs around
+    the wheel by the right hand; the opposite axis leads it around the other side [-]."""
+
+
 class Distance(JointBase):
     """Keeps `anchor` (on the parent) and `anchor2` (on the child) at their first distance.
 
     With `limits` the distance may vary between `lower` and `upper` (a rope has no `lower`); with a
     `spring` or a `motor` it may vary too, and `friction` and `damping` act along it. Where the
     anchors coincide the line between them is the direction in which they part.
+
+    An anchor may be the middle of a wheel: the line then ends where it touches the wheel, and the
+    distance is the length of the straight part plus what has been wound up since the start.
     """
 
     type: Literal["distance"]
@@ -214,6 +231,10 @@ class Distance(JointBase):
     """A point of the parent [m]."""
     anchor2: Vec3
     """A point of the child [m]."""
+    wheel: Wheel | None = None
+    """A wheel of the parent about `anchor`, on which the cable is wound."""
+    wheel2: Wheel | None = None
+    """A wheel of the child about `anchor2`; its axis is parallel to that of `wheel`."""
     limits: Limits | None = None
     """Smallest and largest distance [m]."""
     spring: JointSpring | None = None
@@ -277,6 +298,43 @@ class Rack(JointBase):
     """Way of the child per turn of the parent: the radius of the pinion; not zero [m/rad]."""
 
 
+class CouplingTerm(Base):
+    """A joint coordinate times a number."""
+
+    joint: Name
+    """Name of a joint of one or more scalar coordinates: not of a ball, gear, rack or coupling."""
+    coordinate: Annotated[int, Field(ge=0, le=2, strict=True)] = 0
+    """Which of its coordinates, counted from 0 [-]."""
+    factor: Number
+    """What the coordinate is multiplied by; not zero [unit of the offset per m or rad]."""
+
+
+class Coupling(JointBase):
+    """A linear relation of joint coordinates: the sum of `factor` times coordinate is `offset`.
+
+    Differentials, planetary gears, tendons over several joints, fingers that move together. The
+    relation is rigid, or, with `stiffness` or `damping`, a spring and damper on the sum: a belt.
+    Distance joints in a coupling are segments of a cable, between points and around wheels of any
+    bodies: only the sum of their lengths counts. A coupling has one coordinate, the sum. Its force
+    on the sum is reported as that of a limit: on the joint of a term it acts `factor` times.
+    """
+
+    parent: Literal["world"] = "world"
+    """A coupling has no bodies of its own; leave this out."""
+    child: Literal["world"] = "world"
+    """A coupling has no bodies of its own; leave this out."""
+    type: Literal["coupling"]
+    terms: Annotated[tuple[CouplingTerm, ...], Field(min_length=1, max_length=1000)]
+    """The coordinates, each once."""
+    offset: Number | None = None
+    """What the sum is; default: the sum at the poses of the scene, where all coordinates are 0 but
+    those of distance joints [m or rad]."""
+    stiffness: Positive | None = None
+    """Makes the coupling a spring: force per deviation of the sum [N/m or N m/rad]."""
+    slack: Boolean = False
+    """Whether the sum may be less than `offset`: a rope; not with `stiffness` or `damping`."""
+
+
 Joint = Annotated[
     Annotated[Ball, Tag("union:ball")]
     | Annotated[Hinge, Tag("union:hinge")]
@@ -289,6 +347,7 @@ Joint = Annotated[
     | Annotated[Distance, Tag("union:distance")]
     | Annotated[Screw, Tag("union:screw")]
     | Annotated[Gear, Tag("union:gear")]
-    | Annotated[Rack, Tag("union:rack")],
+    | Annotated[Rack, Tag("union:rack")]
+    | Annotated[Coupling, Tag("union:coupling")],
     Discriminator(type_tag),
 ]

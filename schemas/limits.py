@@ -30,7 +30,7 @@ class Limits(Base):
     max_bodies: int = 20_000
     """Bodies of a scene."""
     max_shapes: int = 50_000
-    """Shapes of all bodies together."""
+    """Shapes of all bodies together, and likewise visuals."""
     max_joints: int = 50_000
     """Joints of a scene."""
     max_forces: int = 50_000
@@ -43,6 +43,8 @@ class Limits(Base):
     """Points of one convex shape."""
     max_mesh_vertices: int = 100_000
     """Vertices, and also faces, of one mesh; heights of one heightfield."""
+    max_visual_vertices: int = 300_000
+    """Vertices of all `meshes` together; they have at most twice as many faces."""
     max_series_points: int = 100_000
     """Samples of one target over time."""
 
@@ -111,10 +113,14 @@ def size_faults(document: dict[str, Any], limits: Limits) -> list[Fault]:
     ]
     if faults:
         return faults
-    shapes = list(_raw_shapes(document))
-    if len(shapes) > limits.max_shapes:
-        return [exceeded(["bodies"], "shapes", len(shapes), limits.max_shapes)]
-    return [fault for path, shape in shapes for fault in _shape_size(path, shape, limits)]
+    shapes = list(_raw_parts(document, "shapes"))
+    visuals = sum(1 for _ in _raw_parts(document, "visuals"))
+    for what, number in (("shapes", len(shapes)), ("visuals", visuals)):
+        if number > limits.max_shapes:
+            return [exceeded(["bodies"], what, number, limits.max_shapes)]
+    meshes = list(_raw_meshes(document))
+    faults = [fault for path, part in shapes + meshes for fault in _shape_size(path, part, limits)]
+    return faults or list(_visual_size([mesh for _, mesh in meshes], limits))
 
 
 def run_faults(counts: SceneCounts, limits: Limits) -> list[Fault]:
@@ -149,13 +155,35 @@ REMEDIES = {
 }
 
 
-def _raw_shapes(document: dict[str, Any]) -> Iterator[tuple[list[str | int], dict[str, Any]]]:
+RawPart = tuple[list[str | int], dict[str, Any]]
+
+
+def _raw_parts(document: dict[str, Any], field: str) -> Iterator[RawPart]:
+    """Shapes or visuals of all bodies, with their places."""
     bodies = document.get("bodies")
     for i, body in enumerate(bodies if isinstance(bodies, list) else []):
-        shapes = body.get("shapes") if isinstance(body, dict) else None
-        for j, shape in enumerate(shapes if isinstance(shapes, list) else []):
-            if isinstance(shape, dict):
-                yield ["bodies", i, "shapes", j], shape
+        parts = body.get(field) if isinstance(body, dict) else None
+        for j, part in enumerate(parts if isinstance(parts, list) else []):
+            if isinstance(part, dict):
+                yield ["bodies", i, field, j], part
+
+
+def _raw_meshes(document: dict[str, Any]) -> Iterator[RawPart]:
+    meshes = document.get("meshes")
+    for name, mesh in meshes.items() if isinstance(meshes, dict) else ():
+        if isinstance(mesh, dict):
+            yield ["meshes", name], mesh
+
+
+def _visual_size(meshes: list[dict[str, Any]], limits: Limits) -> Iterator[Fault]:
+    """All meshes are sent to everybody who looks at the scene."""
+    for field, limit in (
+        ("vertices", limits.max_visual_vertices),
+        ("faces", 2 * limits.max_visual_vertices),
+    ):
+        number = sum(len(mesh[field]) for mesh in meshes if isinstance(mesh.get(field), list))
+        if number > limit:
+            yield exceeded(["meshes"], f"{field} of all meshes", number, limit)
 
 
 def _shape_size(path: list[str | int], shape: dict[str, Any], limits: Limits) -> Iterator[Fault]:

@@ -7,13 +7,17 @@ from cardan.schemas.quantities import Fraction, Name, NonNegative, Vec3
 class Material(Base):
     """What a surface contributes to a contact.
 
-    Unless `material_pairs` says otherwise, a pair combines by geometric mean (friction), maximum
-    (restitution, rolling and spinning friction) and sum (compliance); dampers count by the share
-    of the compliance they belong to, damping = sum of d_i (c_i / c)^2; both surfaces move.
+    Unless `material_pairs` says otherwise, a pair combines by geometric mean (friction, static
+    friction), maximum (restitution, rolling and spinning friction) and sum (compliance); dampers
+    count by the share of the compliance they belong to, damping = sum of d_i (c_i / c)^2; both
+    surfaces move.
     """
 
     friction: NonNegative = 0.5
-    """Coulomb coefficient mu [-]."""
+    """Coulomb coefficient mu; with `static_friction` that of surfaces that slide [-]."""
+    static_friction: NonNegative | None = None
+    """Coefficient of surfaces that stick, or slide slower than 0.1 mm/s; not below `friction`.
+    None: `friction` [-]."""
     rolling_friction: NonNegative = 0.0
     """Lever arm of the rolling resistance [m]."""
     spinning_friction: NonNegative = 0.0
@@ -28,6 +32,12 @@ class Material(Base):
     """Velocity of the surface over its body, in the body's axes: conveyor belts [m/s]."""
 
 
+def static_friction(material: Material) -> float:
+    """Coefficient of a surface that sticks [-]."""
+    given = material.static_friction
+    return material.friction if given is None else given
+
+
 class MaterialPair(Base):
     """Overrides the combination of two materials; what is left out combines as usual."""
 
@@ -35,6 +45,8 @@ class MaterialPair(Base):
     """The two materials, in any order; both may be the same."""
     friction: NonNegative | None = None
     """Coulomb coefficient of this pair [-]."""
+    static_friction: NonNegative | None = None
+    """Coefficient of this pair while it sticks; none: `friction` of this pair if given [-]."""
     restitution: Fraction | None = None
     """Restitution of this pair [-]."""
     rolling_friction: NonNegative | None = None

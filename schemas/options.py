@@ -21,7 +21,8 @@ SolverMethod = Literal[
     "proximal",
     "small_steps",
 ]
-Formulation = Literal["maximal", "reduced"]
+ChosenFormulation = Literal["maximal", "reduced"]
+Formulation = Literal[ChosenFormulation, "auto"]
 Integrator = Literal["semi_implicit_euler", "implicit_midpoint", "rk4", "dop853", "radau"]
 
 
@@ -99,7 +100,8 @@ class SimulationOptions(Base):
     duration: Positive = 5.0
     """Simulated time [s]."""
     formulation: Formulation = "maximal"
-    """`maximal`: every body with constraint rows; `reduced`: joint coordinates of a tree."""
+    """`maximal`: every body with constraint rows; `reduced`: joint coordinates of a tree; `auto`:
+    `reduced` where all joints form a few trees and little else moves, else `maximal`."""
     integrator: Integrator = "semi_implicit_euler"
     """Time stepping; `dop853` and `radau` need the reduced formulation."""
     integrator_tolerance: Positive = 1e-10

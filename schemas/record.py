@@ -1,6 +1,6 @@
 """What a run keeps."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from cardan.schemas.base import Base
 from cardan.schemas.quantities import Count, Name, Positive
@@ -18,15 +18,8 @@ Channel = Literal[
     "events",
 ]
 # all but the events, whose number is not known in advance, and the rows of all constraints
-CHANNELS: tuple[Channel, ...] = (
-    "pose",
-    "velocity",
-    "joints",
-    "contacts",
-    "energy",
-    "momentum",
-    "solver",
-    "sensors",
+CHANNELS: tuple[Channel, ...] = tuple(
+    channel for channel in get_args(Channel) if channel not in ("constraints", "events")
 )
 
 

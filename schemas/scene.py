@@ -14,6 +14,8 @@ from cardan.schemas.options import SimulationOptions
 from cardan.schemas.quantities import Name, Text, Vec3
 from cardan.schemas.record import Record
 from cardan.schemas.sensor import Sensor
+from cardan.schemas.trigger import Trigger
+from cardan.schemas.visual import TriangleMesh
 
 
 def _not_boolean(value: Any) -> Any:
@@ -52,5 +54,9 @@ class Scene(Base):
     """External forces."""
     sensors: Annotated[tuple[Sensor, ...], Field(max_length=1000)] = ()
     """What is measured on bodies and joints; at most 1000."""
+    triggers: Annotated[tuple[Trigger, ...], Field(max_length=100)] = ()
+    """Commands that are done when a quantity crosses a value; at most 100."""
     record: Record = Record()
     """What is kept of a run."""
+    meshes: Annotated[dict[Name, TriangleMesh], Field(default_factory=dict)]
+    """Meshes by name that `visuals` of bodies show."""

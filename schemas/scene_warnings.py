@@ -12,6 +12,7 @@ from cardan.schemas.joint import Joint
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.scene import Scene
 from cardan.schemas.shape import Mesh
+from cardan.schemas.visual import VisualMesh
 
 LARGE_STEP = 1.0 / 50.0
 WHOLE_STEPS = 1e-6
@@ -37,7 +38,7 @@ def _warning(path: Path, code: str, message: str, got: Any, hint: str) -> Fault:
 
 def _time_warnings(scene: Scene) -> Iterator[Fault]:
     dt, duration = scene.simulation.dt, scene.simulation.duration
-    if dt > LARGE_STEP and scene.simulation.formulation == "maximal":
+    if dt > LARGE_STEP and scene.simulation.formulation != "reduced":
         yield _warning(
             ["simulation", "dt"],
             "large_step",
@@ -209,6 +210,16 @@ def _stillness_warnings(scene: Scene) -> Iterator[Fault]:
 
 
 def _mesh_warnings(scene: Scene) -> Iterator[Fault]:
+    shown = {v.mesh for body in scene.bodies for v in body.visuals if isinstance(v, VisualMesh)}
+    for name in scene.meshes:
+        if name not in shown:
+            yield _warning(
+                ["meshes", name],
+                "unused_mesh",
+                f"No visual shows the mesh '{name}'.",
+                name,
+                "Shapes that collide have vertices of their own.",
+            )
     for i, body in enumerate(scene.bodies):
         for k, shape in enumerate(body.shapes):
             if isinstance(shape, Mesh) and (dropped := surface_of_mesh(shape).dropped):

@@ -5,19 +5,24 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from cardan.schemas.base import Base, type_tag
+from cardan.schemas.geometry import (
+    BoxGeometry,
+    CapsuleGeometry,
+    ConeGeometry,
+    CylinderGeometry,
+    EllipsoidGeometry,
+    SphereGeometry,
+)
 from cardan.schemas.quantities import (
     Bits32,
     Color,
     Direction,
     Index,
     Name,
-    NonNegative,
     Number,
-    Positive,
     QuaternionWXYZ,
     Vec2Positive,
     Vec3,
-    Vec3Positive,
 )
 
 
@@ -41,58 +46,28 @@ class ShapeBase(Base):
     """For pictures: '#rrggbb', a CSS name, or [r, g, b] fractions."""
 
 
-class Sphere(ShapeBase):
+class Sphere(SphereGeometry, ShapeBase):
     """A ball about the shape's origin."""
 
-    type: Literal["sphere"]
-    radius: Positive
-    """Radius [m]."""
 
-
-class Box(ShapeBase):
+class Box(BoxGeometry, ShapeBase):
     """A cuboid about the shape's origin."""
 
-    type: Literal["box"]
-    size: Vec3Positive
-    """Full edge lengths along x, y, z [m]."""
 
-
-class Capsule(ShapeBase):
+class Capsule(CapsuleGeometry, ShapeBase):
     """A cylinder along local z with half balls at both ends."""
 
-    type: Literal["capsule"]
-    radius: Positive
-    """Radius [m]."""
-    length: NonNegative
-    """Length of the cylinder part, without the caps [m]."""
 
-
-class Cylinder(ShapeBase):
+class Cylinder(CylinderGeometry, ShapeBase):
     """A cylinder along local z, centred at the shape's origin."""
 
-    type: Literal["cylinder"]
-    radius: Positive
-    """Radius [m]."""
-    length: Positive
-    """Full length along z [m]."""
 
-
-class Cone(ShapeBase):
+class Cone(ConeGeometry, ShapeBase):
     """A cone along local z: base at -length/2, apex at +length/2."""
 
-    type: Literal["cone"]
-    radius: Positive
-    """Radius of the base [m]."""
-    length: Positive
-    """Height along z [m]."""
 
-
-class Ellipsoid(ShapeBase):
+class Ellipsoid(EllipsoidGeometry, ShapeBase):
     """An ellipsoid about the shape's origin."""
-
-    type: Literal["ellipsoid"]
-    radii: Vec3Positive
-    """Half axes along x, y, z [m]."""
 
 
 class Plane(ShapeBase):

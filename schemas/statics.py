@@ -80,7 +80,7 @@ class JointReaction(Base):
     """Whether statics determines them."""
 
 
-class ContactForce(Base):
+class ContactReaction(Base):
     """What a contact carries at rest; none without an equilibrium."""
 
     number: Index
@@ -166,7 +166,7 @@ class StaticsAnswer(Base):
     """Of all bodies."""
     joints: list[JointReaction]
     """Reactions of the joints."""
-    contacts: list[ContactForce]
+    contacts: list[ContactReaction]
     """Forces of the contacts."""
     indeterminate: Index
     """How many combinations of reactions statics leaves open; the shortest are given."""

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from cardan.schemas.base import Base
+from cardan.schemas.options import ChosenFormulation
 from cardan.schemas.quantities import Boolean, Finite, Index
 
 RowKind = Literal[
@@ -18,6 +19,7 @@ RowKind = Literal[
     "spinning",
     "rolling",
     "drag",
+    "coupling",
 ]
 
 
@@ -97,7 +99,7 @@ class StepProblemAnswer(Base):
     """The middle of the step [s]."""
     time_step: Finite
     """Length of the step [s]."""
-    formulation: Literal["maximal", "reduced"]
+    formulation: ChosenFormulation
     """Whose velocities these are."""
     rows: list[ProblemRow]
     """The constraints."""

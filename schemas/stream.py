@@ -115,8 +115,10 @@ class Welcome(Base):
     """Simulated time per wall time; null: as fast as possible [-]."""
     failure: dict[str, Any] | None
     """Why the session failed."""
-    role: str
-    """What the client may do."""
+    role: Literal["control", "view"]
+    """What the client may do now: change the run, or look at it."""
+    control: str | None
+    """The client that steers; null: everybody may."""
     client_id: str
     """Name of the client."""
     history: KeptSteps | None
@@ -165,7 +167,10 @@ class StreamEvent(Base):
     sequence_event: int
     """Counts the events."""
     type: str
-    """What happened: command, state, reset, finished, failed, worker_lost, worker_resumed."""
+    """What happened: command, state, reset, finished, failed, control, worker_lost, worker_resumed.
+
+    Of `control`, `client_id` is who steers now; null: everybody may.
+    """
     epoch: int
     """Epoch of the event."""
     sequence: int

@@ -69,17 +69,24 @@ class BrokenJoint(Open):
     time: Measured
     """End of the step in which it broke [s]."""
     force: Measured
-    """Its reaction then [N], of a gear [N m]."""
+    """Its reaction then [N], of a gear [N m]; 0: a command ended it."""
 
 
 class UndeterminedReaction(Open):
     """A joint whose reaction the laws of rigid bodies do not determine: it is part of a loop with
-    more equations than it needs, and the force and torque in the results are one choice of many."""
+    more equations than it needs. Of all reactions that balance the bodies the results have the
+    least: the sum over joints of |force|^2 + |torque|^2 / L^2, L the median length of bodies."""
 
     joint: str
     """Its name."""
     equations: int
     """How many of its equations the joints before it imply."""
+    channels: list[Literal["fx", "fy", "fz", "tx", "ty", "tz"]] = Field(default_factory=list)
+    """Which of its force and torque are not determined, at the start; the others are."""
+    least: bool = True
+    """False: they are a choice of the solver's instead, in sets of more than 24 joints that form
+    loops together, with impact laws beside Newton's, exact impacts and integrators of smooth
+    motion."""
 
 
 class JointSummary(Open):
@@ -94,6 +101,17 @@ class JointSummary(Open):
     not_unique: list[UndeterminedReaction] = Field(default_factory=list)
     """Joints whose reactions are not unique at the start, in the order of the scene; of loops with
     at most 300 equations. Reactions of all others are those that the laws of mechanics ask for."""
+
+
+class FiredTrigger(Open):
+    """A trigger that fired."""
+
+    trigger: str
+    """Its name."""
+    times: int
+    """How often."""
+    last: Measured
+    """End of the step in which it last did [s]."""
 
 
 class IgnoredOverlap(Open):
@@ -129,6 +147,8 @@ class SolverSummary(Open):
     """Largest violation of Coulomb's law, relative [-]."""
     mean_iterations: Measured
     """Iterations per step."""
+    formulation: str | None = None
+    """`maximal` or `reduced`: what `auto` became; none: of a run before there was a choice."""
 
 
 class TimingSummary(Open):
@@ -150,9 +170,9 @@ class Finding(Open):
     """A limit that the run left: what, by how much, where, when first, and what mends it."""
 
     quantity: str
-    """`initial_overlap`, `joint_error`, `energy_growth`, `energy_drift`, `travel_per_step`,
-    `turn_per_step`, `penetration`, `step_error`, `simultaneous_impacts`, `step_dependence` or
-    `accuracy`."""
+    """`initial_overlap`, `joint_error`, `joint_angle`, `drive_error`, `energy_growth`,
+    `energy_drift`, `travel_per_step`, `turn_per_step`, `penetration`, `step_error`,
+    `simultaneous_impacts`, `loop_jump`, `drive_noise`, `step_dependence` or `accuracy`."""
     value: float
     """The worst one of the run, by share of its limit [`unit`]."""
     limit: float
@@ -288,5 +308,7 @@ class Summary(Open):
     """Of an evaluation of a study: `objective` (for data every residual) and `constraints`."""
     accuracy: Accuracy | None = None
     """How the run was done to reach `simulation.accuracy`."""
+    triggers: list[FiredTrigger] = Field(default_factory=list)
+    """Triggers that fired, in the order of the scene."""
     warnings: list[str] = Field(default_factory=list)
     """What the user should know: the findings in words, and notes."""

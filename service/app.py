@@ -27,6 +27,7 @@ from cardan.service.api import (
     scenes,
     session_history,
     sessions,
+    shares,
     simulations,
     stream,
     studies,
@@ -44,7 +45,7 @@ from cardan.service.openapi import openapi_document
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
-from cardan.service.sessions import SessionOptions, Sessions
+from cardan.service.sessions.registry import SessionOptions, Sessions
 from cardan.service.settings import Settings
 
 DESCRIPTION = (
@@ -100,6 +101,7 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
         complementarity,
         stream,
         tickets,
+        shares,
     ):
         app.include_router(part.router, prefix="/v1")
     page.mount_manual(app)
@@ -115,11 +117,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     options = SessionOptions(
         idle_seconds=settings.session_idle_s,
         max_sessions=settings.max_sessions,
+        sessions_per_key=settings.sessions_per_key,
         history_bytes=settings.session_history_bytes,
         worker_memory_bytes=settings.worker_memory_bytes,
     )
     kernels: Kernels = app.state.kernels
-    live = Sessions(settings.data / "sessions", options, kernels)
+    meter = app.state.quotas.simulated
+    live = Sessions(settings.data / "sessions", options, kernels, meter)
     launcher = WorkerLauncher(kernels=kernels)
     services = Services(settings, launcher)
     app.state.services = services

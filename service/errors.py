@@ -12,6 +12,7 @@ class ErrorCode(StrEnum):
 
     COMMAND_IMPOSSIBLE = "command_impossible"
     COMMAND_INVALID = "command_invalid"
+    CONTROL_TAKEN = "control_taken"
     COMPUTE_TIMED_OUT = "compute_timed_out"
     DOWNLOAD_TOO_LARGE = "download_too_large"
     ENGINE_NOT_READY = "engine_not_ready"
@@ -26,6 +27,7 @@ class ErrorCode(StrEnum):
     QUEUE_FULL = "queue_full"
     RESULT_DAMAGED = "result_damaged"
     RESULT_GONE = "result_gone"
+    QUOTA_EXCEEDED = "quota_exceeded"
     SCENE_INVALID = "scene_invalid"
     SCENE_TOO_LARGE = "too_large"
     SEARCH_FAILED = "search_failed"
@@ -42,6 +44,7 @@ class ErrorCode(StrEnum):
     STORAGE_FAILED = "storage_failed"
     SUPERSEDED = "superseded"
     TOO_MANY_COMMANDS = "too_many_commands"
+    TOO_MANY_SHARES = "too_many_shares"
     UNKNOWN_BODY = "unknown_body"
     UNKNOWN_JOINT = "unknown_joint"
     UNKNOWN_OP = "unknown_op"
@@ -81,3 +84,19 @@ class ServiceError(Exception):
         """Code, detail and faults as data: what a worker sends."""
         told = {"code": self.code, "detail": self.detail, "errors": self.errors}
         return told | ({"extra": self.extra} if self.extra else {})
+
+
+class QuotaError(ServiceError):
+    """A key has as much of something as it may have; other keys are not concerned."""
+
+    def __init__(self, quota: str, unit: str, used: int, asked: int, allowed: int) -> None:
+        """Say the figures: there are `used`, and `asked` more would exceed what is `allowed`."""
+        super().__init__(
+            ErrorCode.QUOTA_EXCEEDED,
+            f"This key may have {allowed} {unit} at once; it has {used}, and {asked} more "
+            "would exceed that.",
+            retry_after_s=10,
+            quota=quota,
+            found=used + asked,
+            allowed=allowed,
+        )

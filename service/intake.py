@@ -6,6 +6,7 @@ It takes seconds for large scenes: the processes of the pool do it. It knows no 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -47,11 +48,17 @@ class SceneText:
 
 @dataclass(frozen=True)
 class Intake:
-    """A scene that the schemas accept."""
+    """A scene that the schemas accept, and the document it was read from."""
 
     scene: Scene
     counts: SceneCounts
-    text: SceneText
+    document: Any
+
+    @cached_property
+    def text(self) -> SceneText:
+        """How it is stored; to make it costs as much as to read the scene."""
+        document = json.dumps(self.document, separators=(",", ":"))
+        return SceneText(scene_hash(self.scene), document)
 
 
 def read_document(data: bytes) -> Any:
@@ -98,8 +105,7 @@ def take_scene(
         scene = load_scene(document, limits)
     except SceneInvalid as error:
         raise invalid(located(error.errors, changes, place)) from error
-    text = SceneText(scene_hash(scene), json.dumps(document, separators=(",", ":")))
-    return Intake(scene, count_scene(scene), text)
+    return Intake(scene, count_scene(scene), document)
 
 
 def located(faults: Iterable[Fault], changes: Mapping[str, Any], place: str) -> list[Fault]:

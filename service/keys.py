@@ -14,6 +14,15 @@ from dataclasses import dataclass
 SCOPES = ("read", "compute", "write", "metrics", "admin")
 """What a key may do: read; compute what is not stored; create, control and delete; read /metrics;
 and, as far as its other scopes go, with what other keys made as well."""
+SECRETS = (
+    "CARDAN_API_KEY",
+    "CARDAN_API_KEY_FILE",
+    "CARDAN_DATABASE_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+)
+"""Variables of the environment that no other process is started with."""
 LEAST_CHARACTERS = 16
 HASHED = re.compile(r"([\w.-]{1,64}):([a-z+]+):sha256:([0-9a-f]{64})", re.ASCII)
 COOKIE_SECONDS = 30 * 86_400

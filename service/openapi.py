@@ -34,6 +34,7 @@ from cardan.schemas.study import StudyRequest
 from cardan.service.api import contract as c
 from cardan.service.api.problems import MEDIA_TYPE, title_of
 from cardan.service.api.sessions import RestoreRequest, SessionPatch
+from cardan.service.api.shares import ShareRequest
 from cardan.service.recordings.formats import FORMATS
 from cardan.service.sessions.parse_command import MODELS, SampledStep
 
@@ -45,6 +46,7 @@ BODIES: tuple[type[BaseModel], ...] = (
     SessionRequest,
     SessionPatch,
     RestoreRequest,
+    ShareRequest,
     RaycastRequest,
     ClosestPointsRequest,
     ComplementarityRequest,
@@ -67,7 +69,11 @@ VALIDATION = "/v1/scenes:validate"
 # the body of a simulation may be the scene alone
 BARE_SCENE = "SimulationRequest"
 SCHEMES = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key"},
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key, or the token of a link",
+    },
     "cookie": {"type": "apiKey", "in": "cookie", "name": "cardan_key"},
 }
 
@@ -227,6 +233,19 @@ def _add_links(paths: dict[str, dict[str, Operation]]) -> None:
         for status, answer in paths[path][method]["responses"].items():
             if status in ("200", "201", "202"):
                 answer["links"] = links
+    for resource in (c.SESSION, c.SIMULATION, c.BATCH):
+        parameter = resource.rpartition("{")[2].rstrip("}")
+        share = paths[f"{resource}/shares"]["post"]["responses"]["201"]
+        revoke = paths[f"{resource}/shares/{{share_id}}"]["delete"]["operationId"]
+        share["links"] = {
+            revoke: {
+                "operationId": revoke,
+                "parameters": {
+                    parameter: f"$request.path.{parameter}",
+                    "share_id": "$response.body#/id",
+                },
+            }
+        }
     snapshot = paths[f"{c.SESSION}:snapshot"]["post"]["responses"]["201"]
     restore = paths[f"{c.SESSION}:restore"]["post"]["operationId"]
     snapshot["links"] = {

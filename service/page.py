@@ -15,6 +15,7 @@ from cardan.service import clock
 from cardan.service.api.content import not_modified
 from cardan.service.api.layers import KEY_COOKIE
 from cardan.service.api.problems import ProblemError
+from cardan.service.api.shares import open_share
 from cardan.service.assets import Assets
 from cardan.service.keys import COOKIE_SECONDS, Key, find_key
 
@@ -39,6 +40,8 @@ def mount_page(app: FastAPI, folder: Path) -> None:
             raise HTTPException(404)
         if path == "" and keys and "key" in request.query_params:
             return keep_key(request, keys)
+        if path == "" and "share" in request.query_params:
+            return await open_share(request)
         return serve_file(assets, path or "index.html", request)
 
     app.add_api_route(

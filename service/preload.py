@@ -13,38 +13,14 @@ import cardan.service.sessions.replay_worker
 import cardan.service.sessions.worker
 import cardan.service.simulations.worker  # noqa: F401
 from cardan import engine
-from cardan.schemas import Scene
 from cardan.service.processes.limits import die_with_parent
-from cardan.service.sessions import frames
-
-TINY_SCENE = {
-    "version": 1,
-    "simulation": {"dt": 0.001, "duration": 0.01},
-    "bodies": [
-        {
-            "name": "floor",
-            "type": "static",
-            "shapes": [{"type": "plane", "normal": [0, 0, 1], "offset": 0}],
-        },
-        {
-            "name": "ball",
-            "position": [0, 0, 0.0999],
-            "mass": 1.0,
-            "shapes": [{"type": "sphere", "radius": 0.1}],
-        },
-    ],
-}
+from cardan.service.sessions.rehearsal import rehearse
 
 
 def _warm() -> float:
     """Compile or load every kernel and step a scene with a contact; seconds."""
     seconds = engine.warmup()
-    simulation = engine.Simulation(Scene.model_validate(TINY_SCENE))
-    simulation.advance(10)
-    simulation.restore(simulation.snapshot())
-    shot = frames.Shot(0, "paused", 0.0)
-    frames.frame(simulation, shot, ("contacts",))
-    frames.describe(simulation)
+    rehearse()
     # what is loaded now stays shared between the forks: the collector need not touch its pages
     gc.collect()
     gc.freeze()

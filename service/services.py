@@ -2,7 +2,9 @@
 
 import asyncio
 import fcntl
+import logging
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,20 +17,27 @@ from cardan.service.compute.downloads import Downloads
 from cardan.service.compute.pool import ComputePool, PoolOptions
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.recordings.folder import sweep
+from cardan.service.recordings.bucket import BucketResults
+from cardan.service.recordings.results import FolderResults, Results, ResultsError
+from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.settings import Settings, SettingsError
+from cardan.service.shares import Shares
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.admission import Admission
 from cardan.service.simulations.catalog import Catalog, Row
 from cardan.service.simulations.changes import Changes
 from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.dispatcher import Dispatcher, DispatcherOptions
+from cardan.service.simulations.postgres import DatabaseAddressError, open_postgres
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.replays import Replay, ReplayError
 from cardan.service.simulations.retention import Keep, Retention
+from cardan.service.simulations.signals import EVERYTHING, Signals
 from cardan.service.simulations.tables import UnknownVersionError, open_database
 from cardan.service.studies.coordinator import Studies
 from cardan.service.studies.rows import StudyRows
+
+log = logging.getLogger("cardan.jobs")
 
 # niceness of the processes that run simulations: requests get the processor first
 RUNS_BEHIND = 5
@@ -42,11 +51,15 @@ class Services:
         self.settings = settings
         self._lock = _lock_folder(settings)
         self.changes = Changes()
+        self._keeping = threading.Lock()
         try:
-            self._engine = _open_database(settings)
+            self._engine = open_database_of(settings)
+            self.results = _results_of(settings)
         except SettingsError:
             self._lock.close()
             raise
+        shared = settings.database_url is not None
+        self._signals = Signals(self._engine, self._heard) if shared else None
         self.checkpoints = Checkpoints(settings.data / "checkpoints")
         self.queue = Queue(
             self._engine,
@@ -58,8 +71,11 @@ class Services:
             self._engine,
             most_queued=settings.max_queued,
             key_lifetime_s=settings.idempotency_s,
+            most_unfinished=settings.unfinished_runs_per_key,
         )
         self.catalog = Catalog(self._engine)
+        self.shares = Shares(self._engine, settings.api_keys)
+        self.sizes = RecordingSizes(self.results.size)
         limits = WorkerLimits(
             memory=settings.worker_memory_bytes,
             file=settings.result_file_bytes,
@@ -67,7 +83,7 @@ class Services:
         )
         options = DispatcherOptions(
             slots=settings.workers,
-            results=settings.results,
+            results=self.results,
             limits=replace(limits, nice=RUNS_BEHIND),
             checkpoints=self.checkpoints,
             checkpoint_s=settings.checkpoint_s,
@@ -76,18 +92,15 @@ class Services:
         )
         self.dispatcher = Dispatcher(self.queue, options, launcher)
         self.compute = ComputePool(launcher, limits, _lanes(settings))
-        self.downloads = Downloads(
-            settings.data / "downloads",
-            self.compute,
-            settings.download_bytes,
-            settings.kept_download_bytes,
-        )
+        largest, all_kept = settings.download_bytes, settings.kept_download_bytes
+        made = settings.data / "downloads"
+        self.downloads = Downloads(made, self.compute, largest, all_kept)
         self.studies = self._studies()
         keep = Keep(settings.kept_run_s, settings.kept_recording_bytes)
         self.retention = Retention(
             self.queue,
             self.catalog,
-            settings.results,
+            self.sizes,
             keep,
             self.discard_result,
             lambda before: self.studies.rows.remove_aged(before, self.catalog),
@@ -97,11 +110,18 @@ class Services:
         """Take back what an earlier service left, and begin to work."""
         if loop is not None:
             self.changes.bind(loop)
-        # the folder is locked, so no other process holds a run
-        self.queue.recover(everything=True)
-        self.queue.forget_old_keys(self.settings.idempotency_s)
-        sweep(self.settings.results, self.queue.referenced_results())
+        # the folder is locked, so no other service holds a run of a database in it
+        alone = self._signals is None
+        self.queue.recover(everything=alone)
+        self.queue.forget_old_keys(self.settings.idempotency_s, everything=alone)
         self.checkpoints.sweep(self.queue.unfinished())
+        if self.results.shared:
+            # there may be many, far away
+            threading.Thread(target=self._sweep, name="sweep", daemon=True).start()
+        else:
+            self._sweep()
+        if self._signals is not None:
+            self._signals.start()
         self.dispatcher.start()
         self.studies.start()
         self.retention.start()
@@ -112,6 +132,8 @@ class Services:
         self.retention.stop()
         self.compute.close()
         self.studies.stop()
+        if self._signals is not None:
+            self._signals.stop()
         self._engine.dispose()
         self._lock.close()
 
@@ -130,6 +152,27 @@ class Services:
         self.changes.publish(key)
         if key.startswith("batch_"):
             self.studies.look()
+        if self._signals is not None:
+            self._signals.send(key)
+
+    def _heard(self, key: str) -> None:
+        """Another service of this database has changed a run, a batch or a study."""
+        if key == EVERYTHING:
+            self.changes.publish_all()
+        else:
+            self.changes.publish(key)
+        if key in self.dispatcher.live:
+            # somebody else changes a run that is computed here: it is cancelled
+            self.dispatcher.stop_run(key)
+        if key == EVERYTHING or key.startswith("batch_"):
+            self.studies.look()
+
+    def _sweep(self) -> None:
+        """Remove recordings that no row refers to."""
+        try:
+            self.results.sweep(self.queue.referenced_results())
+        except (ResultsError, SQLAlchemyError) as error:
+            log.error("recordings were not swept: %s", error)
 
     @property
     def readable(self) -> bool:
@@ -152,23 +195,42 @@ class Services:
         """
         folder = f"{row['id']}-{row['attempt']}"
         replay = Replay(
-            item=m.RunItem(dict(row["overrides"]), str(self.settings.results / folder)),
+            item=m.RunItem(dict(row["overrides"]), str(self.results.root / folder)),
             document=self.catalog.scene_document(row["scene_hash"]),
             state_hash=row["summary"].get("state_hash"),
         )
         future = self.dispatcher.replays.request(row["id"], replay)
         self.queue.wake.set()
         future.result(within_s)
+        self._keep_replay(folder)
         if not self.queue.adopt_result(row["id"], folder):
             self.discard_result(folder)
             raise ReplayError("it was removed")
         return folder
 
+    def stored_bytes(self, key: str) -> int:
+        """Bytes of all recordings of an API key."""
+        return self.sizes.total(self.catalog.recordings_of(key))
+
     def discard_result(self, name: str | None) -> None:
         """Remove a result that no row refers to any more, and downloads that were made of it."""
         if name:
             self.downloads.forget(name)
-            shutil.rmtree(self.settings.results / name, ignore_errors=True)
+            self.sizes.forget(name)
+            try:
+                self.results.discard(name)
+            except ResultsError as error:
+                # nothing refers to it: it goes when the service starts again
+                log.error("a recording was not removed: %s", error)
+
+    def _keep_replay(self, name: str) -> None:
+        """Raises ReplayError."""
+        try:
+            with self._keeping:
+                if (self.results.root / name).exists():
+                    self.results.keep(name)
+        except ResultsError as error:
+            raise ReplayError(str(error)) from error
 
 
 @contextmanager
@@ -196,14 +258,37 @@ def _lanes(settings: Settings) -> PoolOptions:
     )
 
 
-def _open_database(settings: Settings) -> Engine:
-    """Raises SettingsError."""
+def open_database_of(settings: Settings) -> Engine:
+    """The database of the settings. Raises SettingsError."""
+    address = settings.database_url
+    where = str(settings.database) if address is None else "of CARDAN_DATABASE_URL"
     try:
-        return open_database(settings.database)
+        if address is None:
+            return open_database(settings.database)
+        return open_postgres(address.get_secret_value())
     except UnknownVersionError as error:
         raise SettingsError(str(error)) from error
+    except DatabaseAddressError as error:
+        raise SettingsError(f"CARDAN_DATABASE_URL: {error}") from error
     except SQLAlchemyError as error:
-        raise SettingsError(f"The database {settings.database} cannot be used: {error}") from error
+        raise SettingsError(f"The database {where} cannot be used: {error}") from error
+
+
+def _results_of(settings: Settings) -> Results:
+    """Raises SettingsError."""
+    if settings.results_url is None:
+        return FolderResults(settings.results)
+    try:
+        return BucketResults(
+            settings.results,
+            settings.results_url,
+            settings.bucket_options,
+            link_s=settings.results_link_s,
+            cache=settings.data / "fetched",
+            cache_bytes=settings.kept_download_bytes,
+        )
+    except ResultsError as error:
+        raise SettingsError(f"CARDAN_RESULTS_URL: {error}") from error
 
 
 def _lock_folder(settings: Settings) -> IO[bytes]:

@@ -13,14 +13,22 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cardan.schemas import Limits
 from cardan.service.cores import usable_cores
-from cardan.service.keys import Key, KeyTextError, parse_key
+from cardan.service.keys import SECRETS, Key, KeyTextError, parse_key
 
 PREFIX = "CARDAN_"
-SECRETS = ("CARDAN_API_KEY", "CARDAN_API_KEY_FILE")
+BUCKET_VARIABLES = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_REGION",
+    "AWS_ENDPOINT_URL",
+    "AWS_VIRTUAL_HOSTED_STYLE_REQUEST",
+)
+"""What the store of the recordings is opened with, if there is one."""
 GIB = 1024**3
 
 
@@ -49,6 +57,14 @@ class Settings(BaseModel):
     """Port; 0: a free one."""
     data: Path = Field(default_factory=_default_data)
     """Folder of the database and the recordings."""
+    database_url: SecretStr | None = None
+    """PostgreSQL instead of a file in the data folder: `postgresql://USER:PASSWORD@HOST/NAME`."""
+    results_url: str | None = None
+    """Recordings in an S3-compatible store: `s3://BUCKET/FOLDER`; by default in the data folder."""
+    results_link_s: float = Field(900.0, ge=0.0)
+    """Downloads of whole tables lead to the store with a link good for so long; 0: they do not."""
+    bucket_options: Mapping[str, str] = Field({}, repr=False)
+    """The usual `AWS_*` variables, by their names in small letters."""
     api_keys: frozenset[Key] = frozenset()
     """Keys, separated by spaces, commas or lines; further ones in the file CARDAN_API_KEY_FILE."""
     allowed_hosts: frozenset[str] = frozenset()
@@ -57,6 +73,12 @@ class Settings(BaseModel):
     """Requests of one key; 0: no quota."""
     runs_per_hour: int = Field(0, ge=0)
     """Runs that one key may queue; 0: no quota."""
+    simulated_s_per_hour: float = Field(0.0, ge=0.0)
+    """Simulated time of the runs that one key may queue in an hour; 0: no quota."""
+    unfinished_runs_per_key: int = Field(0, ge=0)
+    """Runs of one key that wait or run at once; 0: no quota."""
+    stored_bytes_per_key: int = Field(0, ge=0)
+    """Recordings and sessions that one key may store; 0: no quota."""
     request_s: float = Field(10.0, gt=0.0)
     """A connection is closed when the head of a request takes longer."""
     body_s: float = Field(20.0, gt=0.0)
@@ -135,7 +157,7 @@ class Settings(BaseModel):
         limits: dict[str, Any] = {}
         for name in Settings.model_fields:
             text = environ.get(PREFIX + name.upper())
-            if text is not None and name not in ("limits", "api_keys"):
+            if text is not None and name not in ("limits", "api_keys", "bucket_options"):
                 values[name] = _words(text) if name == "allowed_hosts" else text
         for name in Limits.model_fields:
             text = environ.get(f"{PREFIX}LIMIT_{name.upper()}")
@@ -143,6 +165,8 @@ class Settings(BaseModel):
                 limits[name] = _integer(f"{PREFIX}LIMIT_{name.upper()}", text)
         values |= {name: value for name, value in given.items() if value is not None}
         values.setdefault("api_keys", _keys(environ))
+        bucket = {name.lower(): environ[name] for name in BUCKET_VARIABLES if environ.get(name)}
+        values.setdefault("bucket_options", bucket)
         try:
             return Settings(limits=Limits(**limits), **values)
         except ValidationError as error:
@@ -176,7 +200,7 @@ class Settings(BaseModel):
 
     @property
     def results(self) -> Path:
-        """Folder of the recordings."""
+        """Folder in which workers write recordings; by default they stay there."""
         return self.data / "results"
 
 

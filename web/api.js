@@ -2,7 +2,7 @@
  * REST calls, one function per route. Everything that is not 2xx becomes a ProblemError that carries
  * the problem document of the server, or one made here when the server cannot be reached.
  *
- * @import {BatchInfo, BatchResults, Example, Frame, Imported, Preview, Problem, RunSummary, Scene, SessionInfo, SimulationInfo, Verification} from "./types.js"
+ * @import {BatchInfo, BatchResults, Example, Frame, Imported, Preview, Problem, RunSummary, Scene, SessionInfo, SimulationInfo, StudyInfo, Verification} from "./types.js"
  */
 import { decodeFrame, decodeFrames } from "./decode.js";
 
@@ -24,7 +24,7 @@ export class ProblemError extends Error {
  * @param {Record<string, string>} [more] headers
  * @returns {Promise<Response>}
  */
-async function request(method, path, body, accept = "application/json", more = {}) {
+export async function request(method, path, body, accept = "application/json", more = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: accept, ...more };
   const form = body instanceof FormData;
@@ -69,6 +69,11 @@ export async function listExamples() {
   return (await (await request("GET", "/examples")).json()).items;
 }
 
+/** @returns {Promise<Record<string, string | null>>} of the service and of what it stands on; null: not installed */
+export async function getVersions() {
+  return (await request("GET", "/version")).json();
+}
+
 /** @returns {Promise<Verification>} */
 export async function getVerification() {
   return (await request("GET", "/verification")).json();
@@ -77,6 +82,11 @@ export async function getVerification() {
 /** @param {string} name @returns {string} */
 export function plotUrl(name) {
   return `${BASE}/verification/plots/${encodeURIComponent(name)}`;
+}
+
+/** @returns {Promise<Record<string, any>>} the JSON Schema of scenes */
+export async function getSceneSchema() {
+  return (await request("GET", "/scenes/schema")).json();
 }
 
 /** @param {string} name @returns {Promise<Scene>} */
@@ -196,6 +206,11 @@ export async function forkSession(id, at) {
   return (await request("POST", `/sessions/${id}:fork`, at)).json();
 }
 
+/** For people without a key. @param {"sessions" | "simulations"} kind @param {string} id @param {string} name @returns {Promise<{url: string, expires_at: string}>} */
+export async function createShare(kind, id, name) {
+  return (await request("POST", `/${kind}/${id}/shares`, { name })).json();
+}
+
 /** @returns {Promise<SimulationInfo[]>} newest first */
 export async function listSimulations() {
   return (await (await request("GET", "/simulations?page_size=200")).json()).items;
@@ -227,9 +242,24 @@ export async function getTrajectory(id, stride) {
   return (await request("GET", path, undefined, "*/*")).arrayBuffer();
 }
 
+/** @param {string} id @returns {Promise<ArrayBuffer>} .glb, an animation */
+export async function getGltf(id) {
+  return (await request("GET", `/simulations/${id}/trajectory?format=gltf`, undefined, "*/*")).arrayBuffer();
+}
+
 /** @returns {Promise<BatchInfo[]>} newest first */
 export async function listBatches() {
   return (await (await request("GET", "/batches?page_size=200")).json()).items;
+}
+
+/** @returns {Promise<StudyInfo[]>} newest first */
+export async function listStudies() {
+  return (await (await request("GET", "/studies?page_size=200")).json()).items;
+}
+
+/** @param {string} id of a study @returns {Promise<Scene>} with the best values */
+export async function getStudyScene(id) {
+  return (await request("GET", `/studies/${id}/scene`)).json();
 }
 
 /** @param {string} id @returns {Promise<BatchResults>} */

@@ -28,9 +28,11 @@ export function keyBindings(page) {
     { key: "i", shown: "I", does: "islands: what is solved together", run: () => toggles.toggle("islands") },
     { key: "l", shown: "L", does: "trails", run: () => toggles.toggle("trails") },
     { key: "w", shown: "W", does: "wireframe", run: () => toggles.toggle("wireframe") },
+    { key: "g", shown: "G", does: "collision shapes over visuals", run: () => toggles.toggle("collision") },
     { key: "t", shown: "T", does: "transparent bodies", run: () => toggles.toggle("transparent") },
+    { key: "e", shown: "E", does: "arrange bodies and joints", run: () => page.arrange() },
     { key: "f", shown: "F", does: "frame the selection or all", run: () => (page.selection?.kind === "body" ? view.frameBodies([page.selection.index]) : view.frameAll()) },
     { key: "escape", shown: "Esc", does: "let go, select nothing", run: () => (page.grab.active ? page.grab.release() : page.select(null)) },
-    { key: "?", shown: "?", does: "this help", run: () => byId("help-dialog", HTMLDialogElement).showModal() },
+    { key: "?", shown: "?", does: "this help", run: () => byId("help", HTMLButtonElement).click() },
   ];
 }

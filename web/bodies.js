@@ -7,13 +7,15 @@
 import * as THREE from "three";
 import { ball, box, capsule, cone, cylinder, individual } from "./geometry.js";
 import { bodyDepthMaterial, bodyMaterial } from "./shading.js";
-import { halfExtents, localPose } from "./shapes.js";
+import { halfExtents, isEndless, localPose, seenOf } from "./shapes.js";
 
 /** Muted, apart in lightness as well as in hue, so that they stay apart for colour-blind readers. */
 const PALETTE = ["#e2883a", "#4f93c4", "#d9c36a", "#5aa78c", "#c46a6a", "#8f86c9", "#b9c4cc"];
 const STATIC_COLOR = "#8d979f";
 const SELECTED = new THREE.Color("#ffd26b");
 const ASLEEP = new THREE.Color("#e9eef2");
+/** Of shapes over the visuals of their body. */
+const VEIL = 0.4;
 const ALONE = new THREE.Color("#aab4bc");
 
 /**
@@ -26,7 +28,13 @@ const ALONE = new THREE.Color("#aab4bc");
  * @property {Vec3} stretch     by how much the parts move, in units of `scale`
  * @property {THREE.Color} color
  *
- * @typedef {{mesh: THREE.InstancedMesh, parts: Part[]}} Group
+ * @typedef {object} Look       of a kind of part: which geometry, how it is painted, whether it is drawn in any case
+ * @property {string} kind
+ * @property {boolean} marked   the painted quadrants of shapes, which visuals have not
+ * @property {number} opacity
+ * @property {boolean} hidden   shapes of a body that is shown by visuals: drawn while they are asked for
+ *
+ * @typedef {{mesh: THREE.InstancedMesh, parts: Part[], opacity: number, hidden: boolean}} Group
  */
 
 /** @type {Record<string, {geometry: () => THREE.BufferGeometry, marks: "octants" | "quadrants" | "none"}>} */
@@ -53,7 +61,7 @@ function layout(shape) {
     const bevel = 0.09 * Math.min(...half);
     return { kind: shape.type, scale: [bevel, bevel, bevel], stretch: /** @type {Vec3} */ (half.map((h) => h / bevel - 1)) };
   }
-  return { kind: JSON.stringify(shape.points ?? shape.vertices ?? shape.heights), scale: [1, 1, 1], stretch: none };
+  return { kind: shape.mesh ? `mesh ${shape.mesh}` : JSON.stringify(shape.points ?? shape.vertices ?? shape.heights), scale: [1, 1, 1], stretch: none };
 }
 
 /** @param {Body} body @param {number} index @param {Shape} shape */
@@ -77,22 +85,28 @@ export class Bodies {
     /** @type {Uint8Array} */
     this.asleep = new Uint8Array(scene.bodies.length);
     let moving = 0;
-    /** @type {Map<string, {shape: Shape, parts: Part[]}>} */
+    /** @type {Map<string, {look: Look, shape: Shape, parts: Part[]}>} */
     const kinds = new Map();
+    const add = (/** @type {Part} */ part, /** @type {Look} */ look) => {
+      const entry = kinds.get(JSON.stringify(look)) ?? { look, shape: part.shape, parts: [] };
+      entry.parts.push(part);
+      kinds.set(JSON.stringify(look), entry);
+    };
     scene.bodies.forEach((body, index) => {
       const order = body.type === "static" ? 0 : moving++;
-      for (const shape of body.shapes ?? []) {
+      const pictured = Boolean(body.visuals?.length);
+      const veiled = pictured ? (body.shapes ?? []).filter((shape) => !isEndless(shape)) : [];
+      for (const shape of [...seenOf(body, scene), ...veiled]) {
         if (shape.type === "plane") continue; // drawn by ground.js
         const { kind, scale, stretch } = layout(shape);
         const part = { body: index, shape, ...localPose(shape), scale, stretch, color: colorOf(body, order, shape) };
-        const entry = kinds.get(kind) ?? { shape, parts: [] };
-        entry.parts.push(part);
-        kinds.set(kind, entry);
-        this.parts.push(part);
+        const hidden = veiled.includes(shape);
+        add(part, { kind, marked: !pictured || hidden, opacity: hidden ? VEIL : shape.opacity ?? 1, hidden });
+        if (!hidden) this.parts.push(part);
       }
     });
     const depth = bodyDepthMaterial();
-    for (const [kind, { shape, parts }] of kinds) this.groups.push(makeGroup(kind, shape, parts, depth));
+    for (const { look, shape, parts } of kinds.values()) this.groups.push(makeGroup(look, shape, parts, depth));
     this.root.add(...this.groups.map((group) => group.mesh));
   }
 
@@ -102,6 +116,7 @@ export class Bodies {
    */
   setPoses(poses) {
     for (const { mesh, parts } of this.groups) {
+      if (!mesh.visible) continue;
       const out = /** @type {Float32Array} */ (mesh.instanceMatrix.array);
       parts.forEach((part, i) => writeMatrix(poses, 7 * part.body, part, out, 16 * i));
       mesh.instanceMatrix.needsUpdate = true;
@@ -156,20 +171,21 @@ export class Bodies {
   }
 }
 
-/** @param {string} kind @param {Shape} shape @param {Part[]} parts @param {THREE.Material} depth @returns {Group} */
-function makeGroup(kind, shape, parts, depth) {
+/** @param {Look} look @param {Shape} shape @param {Part[]} parts @param {THREE.Material} depth @returns {Group} */
+function makeGroup({ kind, marked, opacity, hidden }, shape, parts, depth) {
   const known = KINDS[kind];
   const geometry = known ? known.geometry() : individual(shape);
   const stretch = new Float32Array(parts.flatMap((part) => part.stretch));
   geometry.setAttribute("stretch", new THREE.InstancedBufferAttribute(stretch, 3));
-  const mesh = new THREE.InstancedMesh(geometry, bodyMaterial(known?.marks ?? "none"), parts.length);
+  const mesh = new THREE.InstancedMesh(geometry, bodyMaterial((marked && known?.marks) || "none"), parts.length);
   mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
   mesh.customDepthMaterial = depth;
-  mesh.castShadow = true;
-  mesh.receiveShadow = true;
+  mesh.castShadow = opacity > 0.5;
+  mesh.receiveShadow = !hidden;
+  mesh.visible = !hidden;
   mesh.frustumCulled = false; // the bounds of the unit geometry say nothing about the instances
   parts.forEach((part, i) => mesh.setColorAt(i, part.color));
-  return { mesh, parts };
+  return { mesh, parts, opacity, hidden };
 }
 
 /**

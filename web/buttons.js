@@ -5,15 +5,27 @@ import { byId, icon } from "./dom.js";
 export function wireButtons(page) {
   const click = (/** @type {string} */ id, /** @type {() => unknown} */ action) => byId(id, HTMLButtonElement).addEventListener("click", action);
   const pressed = (/** @type {string} */ id, /** @type {boolean} */ on) => byId(id, HTMLButtonElement).setAttribute("aria-pressed", String(on));
-  click("open-scene", () => page.sceneDialog.open());
+  click("open-scene", () => page.openSceneDialog());
+  // wherever on the page a file is dropped
+  window.addEventListener("dragover", (event) => event.preventDefault());
+  window.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const files = [...event.dataTransfer?.files ?? []];
+    if (files.length) page.openSceneDialog(files);
+  });
   click("open-sessions", () => page.openSessions());
   click("open-runs", async () => (await import("./runs_dialog.js")).openRuns(page));
   click("open-share", async () => (await import("./share_dialog.js")).openShare(page));
   click("open-verification", async () => (await import("./verification.js")).openVerification());
   byId("theme", HTMLButtonElement).append(icon("theme"));
   click("theme", () => page.theme.toggle());
-  click("help", () => byId("help-dialog", HTMLDialogElement).showModal());
+  click("help", async () => {
+    byId("help-dialog", HTMLDialogElement).showModal();
+    (await import("./manual.js")).showLinks(byId("help-links", HTMLElement));
+  });
   click("compare-with", async () => (await import("./compare_dialog.js")).openCompare(page));
+  click("arrange", () => page.arrange());
+  click("modes", async () => (await import("./modes.js")).openModes(page));
   click("fork", () => page.opening.fork());
   click("frame-view", () => page.view.frameAll());
   click("pull", () => {

@@ -1,12 +1,14 @@
 /**
  * The plots below the timeline: energy, time per step, contacts and penetration, residuals, and
  * channels of bodies and joints that a person has pinned. A click in a plot shows that moment.
+ * The library that draws them comes once they are in sight: after the first picture, on a small screen when somebody looks at them.
  *
+ * @import uPlot from "uplot"
  * @import {Frame, Scene} from "./types.js"
  * @import {PlotKind} from "./plot.js"
  */
 import { byId } from "./dom.js";
-import { kindOf, offKind } from "./pins.js";
+import { DIFFERENCE, kindOf, offKind } from "./pins.js";
 import { Plot } from "./plot.js";
 
 const REDRAW_MS = 120;
@@ -60,7 +62,12 @@ export class Charts {
     this.scene = null;
     /** @type {import("./ghost.js").Track | null} the run before the fork */
     this.before = null;
+    this.inSight = false;
+    /** @type {typeof uPlot | null} */
+    this.library = null;
+    this.loading = false;
     this.place();
+    new IntersectionObserver(([entry]) => { this.inSight = entry.isIntersecting; }).observe(this.host);
     new ResizeObserver(() => this.all().forEach((plot) => plot.resize())).observe(this.host);
   }
 
@@ -85,6 +92,7 @@ export class Charts {
   /** @param {import("./ghost.js").Track | null} track */
   compare(track) {
     this.before = track;
+    if (!track) this.keys = this.keys.filter((key) => !key.startsWith(DIFFERENCE));
     this.makePinned();
   }
 
@@ -105,7 +113,7 @@ export class Charts {
   }
 
   get needs() {
-    return { contacts: this.keys.some((key) => key.startsWith("contact:")), joints: this.keys.some((key) => /^(q|qd|motor)\d:/.test(key)) };
+    return { contacts: this.keys.some((key) => /^(difference:)?contact:/.test(key)), joints: this.keys.some((key) => /^(difference:)?(q|qd|motor)\d:/.test(key)) };
   }
 
   /** @param {Plot} plot */
@@ -134,10 +142,23 @@ export class Charts {
   /** @param {number} now ms @param {number} shown s, the moment in the view @param {boolean} force also when just drawn */
   update(now, shown, force = false) {
     this.shown = shown;
-    if (!force && now - this.drawn < REDRAW_MS) return;
+    if (!this.inSight || (!force && now - this.drawn < REDRAW_MS)) return;
+    const { library } = this;
+    if (!library) {
+      this.load();
+      return;
+    }
     this.drawn = now;
     for (const plot of this.all()) {
-      if (plot.element.offsetParent) plot.update(shown);
+      if (plot.element.offsetParent) plot.update(library, shown);
     }
+  }
+
+  async load() {
+    if (this.loading) return;
+    this.loading = true;
+    // a service that is away for a moment is asked again
+    this.library = await import("uplot").then((module) => module.default, () => null);
+    this.loading = false;
   }
 }

@@ -88,7 +88,15 @@ export class Comparison {
     this.details.hidden = true; // the numbers were those of another one
     if (again) page.charts.before = track;
     else page.charts.compare(track);
+    this.offer();
     page.backfill();
+  }
+
+  /** Channels whose difference can be plotted. */
+  async offer() {
+    const { offerDifferences } = await import("./differences.js");
+    const { session, charts } = this.page;
+    if (session) offerDifferences(byId("compare-channel", HTMLSelectElement), session.scene, (key) => charts.toggle(key));
   }
 
   /** A run that goes on elsewhere is asked for again. @param {number} time s, of the moment in the view */

@@ -14,9 +14,10 @@ const FRAMES_PER_SECOND = 60;
 
 /** @typedef {{label: string, words: string, overrides: Record<string, unknown>}} Choice */
 
-/** One setting each, the other way round than the scene has it. @param {Scene} scene @returns {Choice[]} */
-function choicesFor(scene) {
-  const { formulation, orientation_update: update, dt = 0.001, solver, contact, stabilisation } = scene.simulation ?? {};
+/** One setting each, the other way round than the run has it. @param {Scene} scene @param {string | null} taken the formulation that `auto` became @returns {Choice[]} */
+function choicesFor(scene, taken) {
+  const { formulation: asked, orientation_update: update, dt = 0.001, solver, contact, stabilisation } = scene.simulation ?? {};
+  const formulation = asked === "auto" ? taken : asked;
   const method = solver?.method === "apgd" ? "gauss_seidel" : "apgd";
   const names = { apgd: "Accelerated projected gradient (APGD)", gauss_seidel: "Gauss–Seidel" };
   return [
@@ -47,7 +48,7 @@ export function openCompare(page) {
   if (!session) return;
   const { scene } = session;
   const said = make("p", { "aria-live": "polite" }, "The scene is simulated once more, from its start, with one setting changed; it appears as a ghost, and pinned plots show it dashed.");
-  const items = choicesFor(scene).map((choice) => make("li", {}, make("button", { type: "button", onclick: () => start(choice) }, choice.label), make("span", { class: "muted" }, choice.words)));
+  const items = choicesFor(scene, page.readouts.verdict.summary?.solver.formulation ?? null).map((choice) => make("li", {}, make("button", { type: "button", onclick: () => start(choice) }, choice.label), make("span", { class: "muted" }, choice.words)));
   const dialog = openDialog("compare-dialog", "Compare with", said, make("ul", { class: "ways" }, ...items));
   const start = async (/** @type {Choice} */ { label, overrides }) => {
     said.textContent = `${label}: simulating…`;

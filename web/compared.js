@@ -28,6 +28,9 @@ export async function openComparing(page, { name, title, look, scene, runs, sour
   page.gallery?.mark(name);
   byId("scene-name", HTMLElement).textContent = title;
   page.comparison.show(new Track(runs[1].label, second.recording.steps.map((_, i) => second.recording.frame(i))), `${runs[0].label} in full, ${runs[1].label} as a ghost`);
+  // what the first number is about, and energy, run against run
+  const channel = numbers[0].of === "normal_force" ? "contact" : "position";
+  for (const key of [`difference:${channel}:${numbers[0].body}`, "difference:energy"]) if (!page.charts.keys.includes(key)) page.charts.toggle(key);
   byId("compare-numbers", HTMLElement).replaceChildren(make("p", {}, look), tableOf(numbers, [first, second], runs.map(({ label }) => label)), make("p", { class: "muted" }, `By theory: ${signs(source)}.`));
   byId("compare-details", HTMLDetailsElement).hidden = false;
 }
@@ -37,11 +40,12 @@ function tableOf(numbers, runs, labels) {
   const rows = numbers.map((number) => {
     const reached = measured(runs[number.run], number);
     const met = Math.abs(reached - number.expected) <= number.within;
-    return make("tr", { "data-met": String(met) }, make("th", { scope: "row" }, `${labels[number.run]}: ${number.what}`), make("td", {}, quantity(number.expected, number.unit)), make("td", {}, quantity(reached, number.unit)),
-      make("td", {}, met ? "✓ met" : `✗ not within ${quantity(number.within, number.unit)}`));
+    return make("tbody", { "data-met": String(met) },
+      make("tr", {}, make("th", { scope: "rowgroup", colspan: 3 }, `${labels[number.run]}: ${number.what}`)),
+      make("tr", {}, make("td", {}, quantity(number.expected, number.unit)), make("td", {}, quantity(reached, number.unit)), make("td", {}, met ? "✓ met" : `✗ beyond ${quantity(number.within, number.unit)}`)));
   });
-  const head = make("tr", {}, ...["What", "Expected", "Reached", "Met"].map((text) => make("th", { scope: "col" }, text)));
-  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
+  const head = make("tr", {}, ...["Expected", "Reached", "Met"].map((text) => make("th", { scope: "col" }, text)));
+  return make("table", {}, make("thead", {}, head), ...rows);
 }
 
 /** At the recorded moment nearest to the one that is meant. @param {StoredRun} run @param {ExpectedNumber} number */

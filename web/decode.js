@@ -17,7 +17,7 @@ const FLAG = { paused: 1, failed: 2, gap: 4 };
 const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9 };
 
 /** By their number. @type {Happening["kind"][]} */
-const EVENT_KINDS = ["begin", "end", "break"];
+const EVENT_KINDS = ["begin", "end", "break", "trigger"];
 
 /** Bytes per element of each block that has a fixed size; a block that disagrees is refused. */
 const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1 };

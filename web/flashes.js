@@ -31,7 +31,7 @@ export class Flashes {
   /** @param {Happening[]} happenings */
   add(happenings) {
     for (const happening of happenings) {
-      if (happening.kind !== "end") this.flashes.push({ happening, since: NaN });
+      if (happening.kind === "begin" || happening.kind === "break") this.flashes.push({ happening, since: NaN });
     }
     this.flashes.splice(0, Math.max(0, this.flashes.length - MAX_WAITING));
   }

@@ -31,7 +31,7 @@ export function brief(value) {
 
 /** @param {ArrayLike<number>} values @param {string} [unit] @param {number} [digits] */
 export function vector(values, unit = "", digits = 3) {
-  const text = Array.from(values, (value) => minus(value.toFixed(digits))).join("  ");
+  const text = Array.from(values, (value) => minus((+value.toFixed(digits) || 0).toFixed(digits))).join("  ");
   return unit ? `${text} ${unit}` : text;
 }
 

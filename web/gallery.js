@@ -8,10 +8,10 @@ import { theme } from "./theme.js";
 
 /** In the order in which they are shown; an example that is not named here comes last. @type {[group: string, titles: Record<string, string>][]} */
 const GROUPS = [
-  ["Pendulums and linkages", { "double-pendulum": "Double pendulum", "pendulum-wave": "Pendulum wave", "slider-crank": "Crank drives a piston", "gear-train": "Gears, a rack and a screw", "cardan-joint": "Cardan joint" }],
-  ["Spinning", { "heavy-top": "Fast top", "spinning-handle": "Handle that flips in space" }],
-  ["Contact and friction", { incline: "Does the block slide?", "rolling-race": "Rolling race", "bowling-ball": "Bowling ball grips", "box-tower": "Ten boxes stand", "bouncing-balls": "Bouncing balls", "newtons-cradle": "Newton’s cradle" }],
-  ["Machines and figures", { bicycle: "Bicycle that rights itself", "wheeled-cart": "Cart on four wheels", ragdoll: "Rag doll", pile: "Two hundred bodies", terrain: "Solids on a landscape" }],
+  ["Pendulums and linkages", { "double-pendulum": "Double pendulum", "pendulum-wave": "Pendulum wave", "kapitza-pendulum": "Pendulum on its head", "slider-crank": "Crank drives a piston", "gear-train": "Gears, a rack and a screw", "planetary-gear": "Planetary gear in reverse", "cardan-joint": "Cardan joint" }],
+  ["Spinning", { "heavy-top": "Fast top", "tippe-top": "Top that turns over", "spinning-handle": "Handle that flips in space" }],
+  ["Contact and friction", { incline: "Does the block slide?", "stick-slip": "Block that judders on a belt", "rolling-race": "Rolling race", "bowling-ball": "Bowling ball grips", "box-tower": "Ten boxes stand", "bouncing-balls": "Bouncing balls", "newtons-cradle": "Newton’s cradle", dominoes: "Dominoes" }],
+  ["Machines and figures", { bicycle: "Bicycle that rights itself", "wheeled-cart": "Cart on four wheels", "robot-arm": "Robot arm on its path", "throwing-arm": "Arm throws a ball into a bin", ragdoll: "Rag doll", pile: "Two hundred bodies", terrain: "Solids on a landscape" }],
 ];
 
 /** @param {Example} example @returns {string} */

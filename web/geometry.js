@@ -12,6 +12,9 @@ import { ConvexGeometry } from "three/addons/geometries/ConvexGeometry.js";
 
 /** @import {Shape} from "./types.js" */
 
+/** Cosine of the angle between faces beyond which an edge is seen: 40 degrees. */
+const CREASE = 0.77;
+
 /**
  * @param {number[]} position @param {number[]} normal @param {number[]} corner @param {number[]} index
  */
@@ -125,7 +128,32 @@ export function individual(shape) {
   geometry.setIndex(faces.flat());
   const flat = geometry.toNonIndexed();
   flat.computeVertexNormals();
+  if (shape.mesh) soften(flat, faces);
   return rigid(flat);
+}
+
+/**
+ * One normal for faces about a vertex that lie within `CREASE` of each other, weighted by their areas: round parts look
+ * round, and edges stay edges.
+ * @param {THREE.BufferGeometry} flat three vertices for each face @param {number[][]} faces
+ */
+function soften(flat, faces) {
+  const [points, normals] = [flat.getAttribute("position"), flat.getAttribute("normal")];
+  const [a, b, c, n] = [0, 1, 2, 3].map(() => new THREE.Vector3());
+  const wide = faces.map((_, i) => {
+    [a, b, c].forEach((corner, k) => corner.fromBufferAttribute(points, 3 * i + k));
+    return b.sub(a).cross(c.sub(a)).clone();
+  });
+  const unit = wide.map((normal) => normal.clone().normalize());
+  /** @type {Map<number, number[]>} faces about each vertex */
+  const about = new Map();
+  faces.forEach((face, i) => face.forEach((vertex) => about.set(vertex, [...about.get(vertex) ?? [], i])));
+  faces.forEach((face, i) => face.forEach((vertex, k) => {
+    n.set(0, 0, 0);
+    for (const other of about.get(vertex) ?? []) if (unit[other].dot(unit[i]) > CREASE) n.add(wide[other]);
+    n.normalize();
+    if (n.lengthSq()) normals.setXYZ(3 * i + k, n.x, n.y, n.z);
+  }));
 }
 
 /** @param {Shape} shape rows along y, low to high; in each row along x */

@@ -31,10 +31,20 @@ export class Track {
     // a single frame stands for its moment only
     if (!a || (!b && time - a.time > 1e-9)) return null;
     if (!b || b.time <= a.time) return a;
-    const poses = new Float32Array(/** @type {Float32Array} */ (a.poses).length);
-    interpolate(/** @type {Float32Array} */ (a.poses), /** @type {Float32Array} */ (b.poses), (time - a.time) / (b.time - a.time), poses);
-    return { ...a, time, poses };
+    return between(a, b, time, (time - a.time) / (b.time - a.time));
   }
+}
+
+/** What is plotted of a run, between two of its frames. @param {Frame} a @param {Frame} b @param {number} time s @param {number} u 0..1 @returns {Frame} */
+function between(a, b, time, u) {
+  const mix = (/** @type {number} */ from, /** @type {number} */ to) => from + u * (to - from);
+  const poses = new Float32Array(/** @type {Float32Array} */ (a.poses).length);
+  interpolate(/** @type {Float32Array} */ (a.poses), /** @type {Float32Array} */ (b.poses), u, poses);
+  const [rates, energy, joints] = [b.velocities, b.energy, b.joints];
+  return { ...a, time, poses,
+    velocities: a.velocities && rates && a.velocities.map((value, i) => mix(value, rates[i])),
+    energy: a.energy && energy && { ...a.energy, kinetic: mix(a.energy.kinetic, energy.kinetic), potential: mix(a.energy.potential, energy.potential), total: mix(a.energy.total, energy.total) },
+    joints: a.joints && joints && a.joints.map((row, i) => (joints[i] ? { ...row, q: mix(row.q, joints[i].q), qd: mix(row.qd, joints[i].qd), motorForce: mix(row.motorForce, joints[i].motorForce) } : row)) };
 }
 
 /** The bodies of a track, faint and without shadows. */

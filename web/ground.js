@@ -35,7 +35,8 @@ export class Ground {
     this.size = Math.max(0.05, bounds.getSize(new THREE.Vector3()).length());
     this.cell = cellFor(this.size);
     this.look = LOOK[theme];
-    let floors = 0;
+    /** @type {{p: THREE.Vector3, q: THREE.Quaternion}[]} normals along z */
+    this.floors = [];
     for (const body of scene.bodies) {
       const pose = startPose(body);
       for (const shape of body.shapes ?? []) {
@@ -44,11 +45,11 @@ export class Ground {
         const q = pose.q.clone().multiply(plane.q);
         const p = plane.p.applyQuaternion(pose.q).add(pose.p);
         const isFloor = UP.clone().applyQuaternion(q).angleTo(UP) < FLOOR_ANGLE;
-        floors += isFloor ? 1 : 0;
+        if (isFloor) this.floors.push({ p, q });
         this.root.add(isFloor ? this.floor(p, q) : this.wall(p, q));
       }
     }
-    if (!floors) this.root.add(this.reference());
+    if (!this.floors.length) this.root.add(this.reference());
   }
 
   /** @param {THREE.Vector3} p @param {THREE.Quaternion} q */

@@ -1,5 +1,5 @@
 /**
- * The newest events as a list: contacts that begin and end, joints that break.
+ * The newest events as a list: contacts that begin and end, joints that break, triggers that fire.
  *
  * @import {Happening, Scene} from "./types.js"
  */
@@ -10,12 +10,12 @@ import { showNote } from "./messages.js";
 const SHOWN = 8;
 /** Events that are told from new ones, the newest. */
 const MAX_KNOWN = 20_000;
-const WORDS = { begin: "touches", end: "leaves", break: "broke" };
+const WORDS = { begin: "touches", end: "leaves", break: "broke", trigger: "fired" };
 
 export class Happenings {
-  /** @param {(step: number, text: string) => void} onBreak */
-  constructor(onBreak) {
-    this.onBreak = onBreak;
+  /** @param {(step: number, kind: string, text: string) => void} onMark what the timeline marks: breaks and triggers */
+  constructor(onMark) {
+    this.onMark = onMark;
     this.host = byId("happenings", HTMLElement);
     /** @type {Scene | null} */
     this.scene = null;
@@ -45,9 +45,9 @@ export class Happenings {
     for (const one of fresh) {
       this.known.add(keyOf(one));
       if (this.known.size > MAX_KNOWN) this.known.delete(/** @type {string} */ (this.known.values().next().value));
-      if (one.kind !== "break") continue;
+      if (one.kind !== "break" && one.kind !== "trigger") continue;
       const text = `${this.describe(one)} at ${seconds(one.time)}`;
-      this.onBreak(one.step, text);
+      this.onMark(one.step, one.kind, text);
       if (!told) showNote(text);
     }
     this.newest = [...fresh, ...this.newest].sort((a, b) => b.time - a.time).slice(0, SHOWN);
@@ -57,6 +57,7 @@ export class Happenings {
   /** @param {Happening} happening @returns {string} */
   describe(happening) {
     const name = (/** @type {number} */ body) => this.scene?.bodies[body]?.name ?? "world";
+    if (happening.kind === "trigger") return `${this.scene?.triggers?.[happening.joint]?.name ?? "trigger"} ${WORDS.trigger}`;
     if (happening.kind === "break") return `${this.scene?.joints?.[happening.joint]?.name ?? "joint"} ${WORDS.break}`;
     const speed = happening.kind === "begin" ? `, ${quantity(happening.speed, "m/s")}` : "";
     return `${name(happening.bodies[1])} ${WORDS[happening.kind]} ${name(happening.bodies[0])}${speed}`;

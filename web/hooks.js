@@ -12,6 +12,8 @@
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
+ *     cardan.editor()       {text, selected, from}: the scene being written, and what is selected in it
+ *     cardan.handle(axis)   {x, y} in page pixels of the middle of a handle ("X", "XY", ...) that moves things, or null
  *     cardan.paint(scene, theme)  the picture of a scene for the gallery, as a data URL
  */
 /** @param {any} page */
@@ -46,6 +48,12 @@ export function installHooks(page) {
       const at = 7 * indexOf(name);
       const frame = page.view.ghost?.track.at(page.drawn.time);
       return frame ? Array.from(frame.poses.subarray(at, at + 3)) : null;
+    },
+    editor: async () => (await page.sceneDialog)?.state() ?? null,
+    handle(/** @type {string} */ axis) {
+      const rect = page.view.stage.canvas.getBoundingClientRect();
+      const at = page.arrangement?.middleOf(axis);
+      return at ? { x: rect.left + at.x, y: rect.top + at.y } : null;
     },
     flashes: () => ({ ...page.view.flashes?.drawn }),
     async paint(/** @type {import("./types.js").Scene} */ scene, /** @type {"dark" | "light"} */ theme) {

@@ -1,7 +1,7 @@
 /**
  * The selected body or joint in numbers, and the numbers of the solver. Refreshed about ten times a second.
  *
- * @import {Frame, Joint, Scene, Selection} from "./types.js"
+ * @import {Joint, RunSummary, Scene, Selection} from "./types.js"
  * @import {Numbers} from "./session.js"
  */
 import { byId, make, setText } from "./dom.js";
@@ -61,14 +61,15 @@ export class Inspector {
 
   /**
    * @param {Selection | null} selection
-   * @param {{frame: Frame, poses: Float32Array, speed: number[] | null}} shown speed: m/s, of the selected body
+   * @param {{poses: Float32Array, speed: number[] | null}} shown speed: m/s, of the selected body
    * @param {Numbers} numbers
+   * @param {RunSummary | null} summary  what the run has made of options that are left to it
    */
-  update(selection, shown, numbers) {
+  update(selection, shown, numbers, summary) {
     if (!this.scene) return;
     if (!selection) {
       setText(this.name, this.scene.name ?? "Scene");
-      write(this.list, sceneFacts(this.scene));
+      write(this.list, sceneFacts(this.scene, summary));
     } else if (selection.kind === "body") {
       setText(this.name, this.scene.bodies[selection.index].name);
       write(this.list, this.bodyFacts(selection.index, shown.poses, shown.speed, numbers), this.onPin, this.pinned);
@@ -77,7 +78,7 @@ export class Inspector {
       setText(this.name, joint.name);
       write(this.list, jointFacts(joint, selection.index, numbers), this.onPin, this.pinned);
     }
-    write(this.solver, solverFacts(this.scene, numbers));
+    write(this.solver, solverFacts(this.scene, numbers, summary));
   }
 
   /**
@@ -104,7 +105,7 @@ export class Inspector {
       ["Mass", known.mass === null ? "–" : quantity(known.mass, "kg")],
       ["Mass centre [m]", vector(known.center.toArray())],
       ["Position [m]", vector(poses.subarray(at, at + 3)), `position:${body.name}`],
-      ["Turn w x y z", vector([w, x, y, z], "", 2)],
+      ["Turn w x y z", vector([w, x, y, z], "", 2).replaceAll("  ", " ")],
       ["Velocity [m/s]", speed ? vector(speed) : "–", `velocity:${body.name}`],
       ["Speed", speed ? quantity(Math.hypot(...speed), "m/s") : "–", `speed:${body.name}`],
       ["Contacts", String(touching)],
@@ -113,8 +114,14 @@ export class Inspector {
   }
 }
 
-/** @param {Scene} scene @returns {Facts} */
-function sceneFacts(scene) {
+/** An option, and what the run has taken where it is left to it. @param {string} option @param {string[]} taken */
+function resolved(option, taken) {
+  const words = taken.map((one) => one.replaceAll("_", " ")).join(", ");
+  return option === "auto" && words ? `auto: ${words}` : option.replaceAll("_", " ");
+}
+
+/** @param {Scene} scene @param {RunSummary | null} summary @returns {Facts} */
+function sceneFacts(scene, summary) {
   const { dt, duration, formulation, integrator } = scene.simulation ?? {};
   return [
     ["Bodies", String(scene.bodies.length)],
@@ -122,7 +129,7 @@ function sceneFacts(scene) {
     ["Gravity", vector(scene.gravity ?? [0, 0, -9.81], "m/s²", 2)],
     ["Time step", dt === undefined ? "–" : `${brief(dt)} s`],
     ["Duration", quantity(duration, "s")],
-    ["Coordinates", formulation ?? "maximal"],
+    ["Coordinates", resolved(formulation ?? "maximal", [summary?.solver.formulation ?? ""])],
     ["Integrator", (integrator ?? "semi_implicit_euler").replaceAll("_", " ")],
   ];
 }
@@ -151,11 +158,11 @@ function jointFacts(joint, index, numbers) {
   return facts;
 }
 
-/** @param {Scene} scene @param {Numbers} numbers @returns {Facts} */
-function solverFacts(scene, { solver, energy }) {
+/** @param {Scene} scene @param {Numbers} numbers @param {RunSummary | null} summary @returns {Facts} */
+function solverFacts(scene, { solver, energy }, summary) {
   const options = scene.simulation?.solver ?? {};
   return [
-    ["Method", options.method ?? "auto"],
+    ["Method", resolved(options.method ?? "auto", summary?.solver.methods ?? [])],
     ["Rows", solver ? String(solver.rows) : "–"],
     ["Contacts", solver ? String(solver.contacts) : "–"],
     ["Iterations", solver ? quantity(solver.iterations) : "–"],

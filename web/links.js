@@ -57,7 +57,7 @@ function findLinks(scene) {
     if (!joint.anchor) continue;
     const frame = jointFrame(joint, scene);
     for (const [body, anchor] of /** @type {const} */ ([[frame.parent, frame.anchor], [frame.child, frame.anchorInChild]])) {
-      if (body < 0 || !scene.bodies[body].shapes?.length || scene.bodies[body].type === "static") continue;
+      if (body < 0 || !scene.bodies[body].shapes?.length || scene.bodies[body].visuals?.length || scene.bodies[body].type === "static") continue;
       if (!inside(scene.bodies[body], anchor)) links.push({ body, anchor, center: massOf(scene.bodies[body]).center });
     }
   }

@@ -27,7 +27,6 @@ import { Outline } from "./outline.js";
 import { Pose } from "./pose.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
-import { SceneDialog } from "./scene_dialog.js";
 import { targetsOf } from "./targets.js";
 import { watchTheme } from "./theme.js";
 import { Transport } from "./transport.js";
@@ -53,10 +52,14 @@ export class Page {
     /** ms, when something last moved */
     this.moved = 0;
     for (const sign of SIGNS) window.addEventListener(sign, () => { this.moved = performance.now(); }, { capture: true, passive: true });
-    this.view = new View((body) => this.select(body === null ? null : { kind: "body", index: body }));
+    /** @type {import("./arrange.js").Arrangement | null} the scene as it starts is in the view, and is changed there */
+    this.arrangement = null;
+    this.view = new View((body) => {
+      if (!this.arrangement?.holds) this.select(body === null ? null : { kind: "body", index: body });
+    });
     this.outline = new Outline((selection) => this.select(selection));
     this.inspector = new Inspector((key) => this.charts.toggle(key));
-    this.happenings = new Happenings((step, text) => this.transport.addEvent(step, "break", text));
+    this.happenings = new Happenings((step, kind, text) => this.transport.addEvent(step, kind, text));
     this.motors = new Motors((joint, axis, target) => this.session?.command("set_motor", { joint, axis, target }));
     this.pose = new Pose(() => this.session);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
@@ -64,7 +67,8 @@ export class Page {
     this.readouts = new Readouts();
     this.opening = new Opening(this);
     this.comparison = new Comparison(this);
-    this.sceneDialog = new SceneDialog(() => this.session?.scene ?? null, (scene) => this.openScene(scene, null));
+    /** @type {Promise<import("./scene_dialog.js").SceneDialog> | null} loaded when it is opened */
+    this.sceneDialog = null;
     /** @type {import("./sessions_dialog.js").SessionsDialog | null} loaded when it is opened */
     this.sessionsDialog = null;
     /** @type {Gallery | null} */
@@ -101,7 +105,9 @@ export class Page {
   /** @returns {Promise<Example[]>} */
   async listExamples() {
     return api.listExamples().catch((error) => {
-      this.failed(error);
+      // a link for viewing shows one run or batch; if it does not, that is said already
+      const keyless = error instanceof api.ProblemError && error.problem.status === 401;
+      if (!keyless || !/^#(session|run|batch)=/.test(location.hash)) this.failed(error);
       return [];
     });
   }
@@ -113,6 +119,34 @@ export class Page {
    */
   openScene(scene, example) {
     return this.opening.open(scene, example, { push: true });
+  }
+
+  loadSceneDialog() {
+    this.sceneDialog ??= import("./scene_dialog.js").then(({ sceneDialog }) => sceneDialog(this, (scene) => this.openScene(scene, null)));
+    return this.sceneDialog;
+  }
+
+  /** @param {File[]} [files] that were dropped on the page */
+  async openSceneDialog(files = []) {
+    this.arrangement?.cancel();
+    const dialog = await this.loadSceneDialog();
+    dialog.open();
+    return dialog.read(files);
+  }
+
+  /** Bodies and joints are moved in the view, or no longer. */
+  async arrange() {
+    if (this.arrangement) this.arrangement.cancel();
+    else {
+      const [{ arrange }, dialog] = await Promise.all([import("./arrange.js"), this.loadSceneDialog()]);
+      this.arranged(this.arrangement ?? await arrange(this, dialog));
+    }
+  }
+
+  /** @param {import("./arrange.js").Arrangement | null} arrangement */
+  arranged(arrangement) {
+    this.arrangement = arrangement;
+    byId("arrange", HTMLButtonElement).setAttribute("aria-pressed", String(arrangement !== null));
   }
 
   /** @param {Parameters<import("./sessions_dialog.js").SessionsDialog["open"]>} why */
@@ -140,6 +174,7 @@ export class Page {
   /** @param {Session | StoredRun} session @param {string | null} example */
   async show(session, example) {
     const { scene } = session;
+    this.arrangement?.end();
     this.session?.close();
     this.comparison.end();
     this.example = example;
@@ -209,7 +244,7 @@ export class Page {
     const began = performance.now();
     const { session, drawn } = this;
     this.transport.advance(Math.min(200, now - drawn.at));
-    const shown = session?.timeline.sample(performance.now()) ?? null;
+    const shown = (!this.arrangement && session?.timeline.sample(performance.now())) || null;
     if (session && shown) {
       if (shown.frame !== this.frame || shown.time !== drawn.time) this.moved = now;
       this.frame = shown.frame;
@@ -237,6 +272,7 @@ export class Page {
     const { session, drawn } = this;
     this.readouts.update(session, drawn, now);
     this.transport.update(drawn);
+    if (this.arrangement) this.inspector.update(this.selection, this.arrangement.shown, this.arrangement.shown.numbers, null);
     if (!session || !shown) return;
     const plotted = this.charts.needs;
     session.setNeeds({
@@ -246,7 +282,7 @@ export class Page {
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
     this.comparison.update(drawn.time);
-    this.inspector.update(this.selection, { ...shown, speed }, session.numbers);
+    this.inspector.update(this.selection, { ...shown, speed }, session.numbers, this.readouts.verdict.summary);
     this.motors.update(session.numbers, drawn.time);
     this.pose.update();
     this.happenings.update();
@@ -258,11 +294,12 @@ export class Page {
     this.selection = selection;
     this.view.bodies?.select(selection?.kind === "body" ? selection.index : -1);
     this.outline.mark(selection);
+    this.arrangement?.take(selection);
   }
 
   /** @param {PointerEvent} event */
   pickMovable(event) {
-    const hit = this.view.pick(event);
+    const hit = this.arrangement ? null : this.view.pick(event);
     const movable = hit && this.session?.mode === "live" && (this.session.scene.bodies[hit.body].type ?? "dynamic") === "dynamic";
     return movable ? hit : null;
   }

@@ -9,12 +9,17 @@ import { signs } from "./format.js";
 const NOTE_MS = 4000;
 const MAX_SHOWN = 4;
 
-/** @param {Fault} fault @returns {(Node | string)[]} */
-export function describeFault(fault) {
-  const got = fault.got === undefined || fault.got === null ? "" : ` Found ${JSON.stringify(fault.got).slice(0, 80)}.`;
+/** Names in backticks as code. @param {string} text @returns {(Node | string)[]} */
+function prose(text) {
+  return signs(text).split("\x60").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+}
+
+/** @param {Fault} fault @param {string} [place] where it is, if not a pointer @returns {(Node | string)[]} */
+export function describeFault(fault, place = fault.pointer || "/") {
+  const told = fault.got === undefined || fault.got === null || /\bfound\b/i.test(fault.message);
   return [
-    make("code", {}, fault.pointer || "/"), ` ${signs(fault.message)}${got}`,
-    ...(fault.hint ? [make("small", {}, signs(fault.hint))] : []),
+    make("code", {}, place), " ", ...prose(fault.message), told ? "" : ` Found ${JSON.stringify(fault.got).slice(0, 80)}.`,
+    ...(fault.hint ? [make("small", {}, ...prose(fault.hint))] : []),
   ];
 }
 
@@ -33,6 +38,8 @@ export function showProblem(problem, way = null) {
     ...(facts.length ? [make("p", {}, facts.join(" · "))] : []),
     ...(way ? [make("button", { type: "button", class: "way primary", onclick: () => (box.remove(), way.run()) }, way.label)] : []));
   add(box);
+  const { type } = problem;
+  if (type?.startsWith("/manual/")) import("./manual.js").then(({ linkProblem }) => linkProblem(type, box));
 }
 
 /** @param {string} text @param {{stays?: boolean}} [how] goes by itself unless it stays */

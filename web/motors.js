@@ -9,6 +9,9 @@ import { quantity } from "./format.js";
 import { coordinateUnits } from "./inspector.js";
 import { keyOf } from "./targets.js";
 
+/** Numbers below are what rounding leaves of zero, in any unit. */
+const ROUNDING = 1e-12;
+
 /** @typedef {{joint: string, planned: import("./types.js").Motor["target"], target: import("./types.js").Motor["target"] | null, index: number, axis: number, unit: string, force: string, input: HTMLInputElement, output: HTMLElement, actual: HTMLElement}} Row */
 
 const STEPS = 400;
@@ -117,7 +120,7 @@ export class Motors {
         this.write(row, valueAt(row.target, time));
       }
       const now = joints?.find((other) => other.joint === row.index && other.coordinate === row.axis);
-      if (now) setText(row.actual, `${quantity(row.unit === "rad" || row.unit === "m" ? now.q : now.qd, row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(now.motorForce, row.force)}`);
+      if (now) setText(row.actual, `${quantity(plain(row.unit === "rad" || row.unit === "m" ? now.q : now.qd), row.unit.startsWith("N") ? "" : row.unit)} · ${quantity(plain(now.motorForce), row.force)}`);
     }
   }
 }
@@ -144,4 +147,9 @@ function valueAt({ times, values, interpolation }, time) {
   if (interpolation === "step") return values[next - 1];
   const u = (time - times[next - 1]) / (times[next] - times[next - 1]);
   return values[next - 1] + u * (values[next] - values[next - 1]);
+}
+
+/** Without what rounding leaves of zero. @param {number} value */
+function plain(value) {
+  return Math.abs(value) < ROUNDING ? 0 : value;
 }

@@ -32,7 +32,8 @@ export class Opening {
 
   /** What the address names, else what this browser showed last, else an example. @param {Promise<Example[]>} listing */
   async start(listing) {
-    const { id, example, run, compare } = named();
+    const { id, example, run, compare, batch } = named();
+    if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     const comparing = compare && (await api.listComparisons()).find((one) => one.name === compare);
     const why = comparing ? null : await this.named(id, run, example);
@@ -44,7 +45,8 @@ export class Opening {
 
   /** The address has changed: Back, Forward, or a link typed into it. */
   async follow() {
-    const { id, example, run, compare } = named();
+    const { id, example, run, compare, batch } = named();
+    if (batch) return (await import("./runs_dialog.js")).openBatch(this.page, batch);
     const moment = readMoment();
     if (compare) {
       const comparing = (await api.listComparisons()).find((one) => one.name === compare);
@@ -266,8 +268,8 @@ function setAddress(fields, { push = false }) {
   else history.replaceState(null, "", address);
 }
 
-/** @returns {{id: string | null, example: string | null, run: string | null, compare: string | null}} what the address names */
+/** @returns {{id: string | null, example: string | null, run: string | null, compare: string | null, batch: string | null}} what the address names */
 function named() {
   const address = new URLSearchParams(location.hash.slice(1));
-  return { id: address.get("session"), example: address.get("scene"), run: address.get("run"), compare: address.get("compare") };
+  return { id: address.get("session"), example: address.get("scene"), run: address.get("run"), compare: address.get("compare"), batch: address.get("batch") };
 }

@@ -9,7 +9,7 @@ const KEPT = "cardan.overlays";
 const TOGGLES = [
   ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"],
   ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
-  ["islands", "Islands", "#d9c36a"], ["transparent", "Transparent", "#8fb0cc"], ["wireframe", "Wireframe", "#8fb0cc"],
+  ["islands", "Islands", "#d9c36a"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", "#8fb0cc"], ["wireframe", "Wireframe", "#8fb0cc"],
 ];
 
 /** @param {View} view */
@@ -19,7 +19,7 @@ export function overlayToggles(view) {
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const apply = (/** @type {string} */ name) => {
-    if (name === "transparent" || name === "wireframe") view.setLook(name, Boolean(state[name]));
+    if (name in view.look) view.setLook(/** @type {keyof View["look"]} */ (name), Boolean(state[name]));
     else view.shown[/** @type {keyof View["shown"]} */ (name)] = Boolean(state[name]);
   };
   const set = (/** @type {string} */ name, /** @type {boolean} */ on) => {

@@ -8,9 +8,9 @@
 import * as THREE from "three";
 import { jointFrame, toWorld, turned } from "./frames.js";
 import { Arrows, Dots } from "./glyphs.js";
-import { halfExtents, massOf } from "./shapes.js";
+import { halfExtents, massOf, seenOf } from "./shapes.js";
 
-const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+export const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
 const Z = new THREE.Vector3(0, 0, 1);
 /** Of a contact that just touches and of the deepest one: apart in lightness as well. */
 const TOUCHING = new THREE.Color("#ffd9df");
@@ -48,7 +48,7 @@ export class Overlays {
   }
 
   /**
-   * @param {Frame} frame contacts come from here
+   * @param {Pick<Frame, "contacts">} frame
    * @param {Float32Array} poses
    * @param {Selection | null} selection
    */
@@ -131,7 +131,7 @@ export class Overlays {
 
 /** Size of a small glyph: a share of the usual body, and never large in the scene. @param {Scene} scene @param {number} size m */
 function unitOf(scene, size) {
-  const radii = scene.bodies.flatMap((body) => body.shapes ?? []).flatMap((shape) => halfExtents(shape) ?? [])
+  const radii = scene.bodies.flatMap((body) => seenOf(body, scene)).flatMap((shape) => halfExtents(shape) ?? [])
     .map((half) => half * Math.sqrt(3)).sort((a, b) => a - b);
   return radii.length ? Math.min(0.01 * size, 0.07 * radii[radii.length >> 1]) : 0.01 * size;
 }

@@ -14,6 +14,7 @@ function entries(page) {
     ...page.bindings.filter((one) => one.key !== "?").map((one) => ({ label: one.does, hint: one.shown, run: one.run })),
     ...[["open-scene", "open a scene of one's own"], ["open-runs", "runs: simulations and batches"], ["open-sessions", "sessions of this server"], ["open-share", "share or export"], ["compare-with", "compare with another setting, as a ghost"],
       ["open-verification", "verification report"], ["theme", "dark or light"], ["help", "keys and help"], ["fork", "fork: go on from here in a new session"]].map(([id, label]) => ({ label, hint: "", run: button(id) })),
+    { label: "modes: frequencies and shapes of vibration", hint: "", run: async () => (await import("./modes.js")).openModes(page) },
     ...(page.gallery?.examples ?? []).map(({ name, title }) => ({ label: title, hint: `example ${name}`, run: () => page.openScene(name, name) })),
     ...named("body", session?.scene.bodies ?? []), ...named("joint", session?.scene.joints ?? []),
   ];

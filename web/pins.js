@@ -1,7 +1,7 @@
 /**
  * Channels of bodies and joints that can be plotted, each with a key that links can carry:
  * `position:NAME`, `velocity:NAME`, `speed:NAME`, `contact:NAME` of a body, `q0:NAME`, `qd0:NAME`,
- * `motor0:NAME` of a coordinate of a joint.
+ * `motor0:NAME` of a coordinate of a joint, `energy`. Beside another run also `difference:KEY`: this run less that one.
  *
  * @import {Frame, Scene, Vec3} from "./types.js"
  * @import {Curve, PlotKind} from "./plot.js"
@@ -10,17 +10,40 @@ import { coordinateUnits } from "./inspector.js";
 
 const AXES = ["x", "y", "z"];
 
+/** Before the key of a channel: this run less the one beside it. */
+export const DIFFERENCE = "difference:";
+
 /**
  * @param {Scene} scene @param {string} key
- * @param {boolean} compared whether the run before the fork is drawn as well
+ * @param {boolean} compared whether another run is drawn as well
  * @returns {PlotKind | null} null: this scene has no such channel
  */
 export function kindOf(scene, key, compared) {
+  if (key.startsWith(DIFFERENCE)) return compared ? differenceKind(scene, key) : null;
+  const kind = channel(scene, key);
+  if (!kind) return null;
+  return { ...kind, key, curves: compared ? withBefore(kind.curves, channel(scene, key)) : kind.curves };
+}
+
+/** @param {Scene} scene @param {string} key @returns {PlotKind | null} */
+function channel(scene, key) {
+  if (key === "energy") return energyKind();
   const [what, ...rest] = key.split(":");
   const name = rest.join(":");
-  const kind = bodyKind(scene, what, name) ?? jointKind(scene, what, name);
-  if (!kind) return null;
-  return { ...kind, key, curves: compared ? withBefore(kind.curves) : kind.curves };
+  return bodyKind(scene, what, name) ?? jointKind(scene, what, name);
+}
+
+/** @param {Scene} scene @param {string} key @returns {PlotKind | null} */
+function differenceKind(scene, key) {
+  const [ours, theirs] = [0, 1].map(() => channel(scene, key.slice(DIFFERENCE.length)));
+  if (!ours || !theirs) return null;
+  return { ...ours, key, title: `Difference: ${ours.title[0].toLowerCase()}${ours.title.slice(1)}`, curves: ours.curves.map(({ label, value }, i) => ({
+    label, value: (frame, other) => (other ? value(frame, null) - theirs.curves[i].value(other, null) : NaN) })) };
+}
+
+/** @returns {PlotKind} */
+function energyKind() {
+  return { title: "Energy [J]", has: (frame) => frame.energy !== null, curves: /** @type {const} */ (["kinetic", "potential", "total"]).map((label) => ({ label, value: (frame) => frame.energy?.[label] ?? NaN })) };
 }
 
 /** How far the bodies are off the run before the fork. @param {Scene} scene @returns {PlotKind} */
@@ -33,9 +56,9 @@ export function offKind(scene) {
   ] };
 }
 
-/** @param {Curve[]} curves @returns {Curve[]} and the same of the run before, dashed */
-function withBefore(curves) {
-  return [...curves, ...curves.map((curve, i) => ({ label: `${curve.label} before`, like: i, value: (/** @type {Frame} */ _, /** @type {Frame | null} */ other) => (other ? curve.value(other, null) : NaN) }))];
+/** And the same of the other run, dashed. @param {Curve[]} curves @param {PlotKind | null} other with a memory of its own @returns {Curve[]} */
+function withBefore(curves, other) {
+  return [...curves, ...(other?.curves ?? []).map(({ label, value }, i) => ({ label: `${label} before`, like: i, value: (/** @type {Frame} */ _, /** @type {Frame | null} */ there) => (there ? value(there, null) : NaN) }))];
 }
 
 /** @param {Scene} scene @param {string} what @param {string} name @returns {PlotKind | null} */

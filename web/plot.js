@@ -2,9 +2,9 @@
  * One plot over simulated time: curves of a series, drawn by uPlot, with the moment in the view as a
  * vertical line. What is plotted is decided in charts.js.
  *
+ * @import uPlot from "uplot"
  * @import {Frame} from "./types.js"
  */
-import uPlot from "uplot";
 import { icon, make, setText } from "./dom.js";
 import { brief } from "./format.js";
 import { Series } from "./series.js";
@@ -73,17 +73,19 @@ export class Plot {
     if (this.kind.has?.(frame) ?? true) this.series.push(frame.time, this.kind.curves.map((curve) => finite(curve.value(frame, other))));
   }
 
-  /** @param {number} shown s, the moment in the view */
-  update(shown) {
+  /** @param {typeof uPlot} library @param {number} shown s, the moment in the view */
+  update(library, shown) {
     this.shown = shown;
-    this.chart ??= this.draw();
+    this.area.dataset.empty = String(!this.series.times.length);
+    this.chart ??= this.draw(library);
     this.chart.setData(/** @type {uPlot.AlignedData} */ ([this.series.times, ...this.series.values]));
     const row = this.series.at(shown);
     if (this.kind.robust) this.nameCut();
     this.kind.curves.forEach((_, i) => setText(this.values[i], row[i] === null ? "" : brief(/** @type {number} */ (row[i]))));
   }
 
-  draw() {
+  /** @param {typeof uPlot} library */
+  draw(library) {
     const { kind: { curves, robust }, log, area } = this;
     const inks = INK[theme()];
     const ink = curves.map((curve, i) => inks[curve.like ?? i % inks.length]);
@@ -91,10 +93,10 @@ export class Plot {
     ink.forEach((color, i) => { this.swatches[i].style.background = color; });
     const axis = { stroke: muted, font: "10.5px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { show: false }, gap: 4 };
     const right = curves.some((curve) => curve.scale === "right");
-    const chart = new uPlot({
-      width: Math.max(80, area.clientWidth), height: Math.max(60, area.clientHeight), legend: { show: false }, padding: [6, right ? 0 : 8, 0, 0],
+    const chart = new library({
+      width: Math.max(80, area.clientWidth), height: Math.max(60, area.clientHeight), legend: { show: false }, padding: [6, right ? 0 : 14, 0, 0],
       cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 } },
-      scales: { x: { time: false }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
+      scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
         { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) },
@@ -141,6 +143,11 @@ function short(tick) {
   const size = Math.abs(tick);
   if (size !== 0 && (size < 1e-3 || size >= 1e5)) return tick.toExponential(0).replace("e+", "e");
   return String(+tick.toPrecision(4));
+}
+
+/** @type {uPlot.Range.Function} a second where there is one moment or none */
+function someTime({ data: [times] }, first, last) {
+  return times.length > 1 ? [first, last] : [times[0] ?? 0, (times[0] ?? 0) + 1];
 }
 
 /** @type {uPlot.Range.Function} a tenth of room above and below; never an empty range */

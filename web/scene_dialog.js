@@ -1,75 +1,187 @@
 /**
- * Opening a scene of one's own: paste, file or drop; checked by the server; faults at their place.
- * Models of robots (URDF, MJCF, a zip of either) become scenes first, with notes on what is not the same.
+ * Opening a scene of one's own: write, paste, file or drop; checked by the server, faults at their place, and what
+ * differs from the scene that runs. Models of robots (URDF, MJCF, a zip of either) become scenes first, with notes
+ * on what is not the same. Loaded when it is opened.
  *
  * @import {Fault, ImportNote, Scene} from "./types.js"
  */
-import { ProblemError, importModel, validateScene } from "./api.js";
-import { byId, make } from "./dom.js";
-import { describeFault } from "./messages.js";
+import { ProblemError, getSceneSchema, importModel, validateScene } from "./api.js";
+import { make } from "./dom.js";
+import { seconds } from "./format.js";
+import { jsonFault } from "./json_fault.js";
+import { locate } from "./locate.js";
+import { describeFault, showNote } from "./messages.js";
+import { patchOf } from "./patch.js";
+import { previewOf } from "./preview.js";
+import { changesBetween, formatted, withoutDefaults } from "./scene_format.js";
+import { PIECES, withPiece } from "./scene_pieces.js";
+import { SceneText } from "./scene_text.js";
 
 const MODEL = /\.(urdf|xml|mjcf|zip)$/i;
 const PLACES = 4; // of a note that are named
 /** ms without a key before a text is checked by itself */
 const QUIET_MS = 700;
+/** Differences that are listed, and characters of each value. */
+const LISTED = 8;
+const BRIEF = 60;
+
+/** @param {import("./main.js").Page} page @param {(scene: unknown) => Promise<boolean>} onRun */
+export async function sceneDialog(page, onRun) {
+  return new SceneDialog(page, onRun, await getSceneSchema().catch(() => null));
+}
 
 export class SceneDialog {
-  /** @param {() => Scene | null} current @param {(scene: unknown) => Promise<boolean>} onRun */
-  constructor(current, onRun) {
-    /** @type {typeof import("./locate.js").locate | null} loaded with the first check */
-    this.locate = null;
+  /** @param {import("./main.js").Page} page @param {(scene: unknown) => Promise<boolean>} onRun @param {Record<string, any> | null} schema */
+  constructor(page, onRun, schema) {
+    this.page = page;
     this.onRun = onRun;
-    this.dialog = byId("scene-dialog", HTMLDialogElement);
-    this.text = byId("scene-text", HTMLTextAreaElement);
-    this.faults = byId("scene-faults", HTMLElement);
-    this.runButton = byId("scene-run", HTMLButtonElement);
-    const file = byId("scene-file", HTMLInputElement);
+    this.schema = schema;
+    const button = (/** @type {string} */ label, /** @type {() => unknown} */ onclick, /** @type {Record<string, unknown>} */ more = {}) => /** @type {HTMLButtonElement} */ (make("button", { type: "button", onclick, ...more }, label));
+    const tick = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", id }));
+    const file = /** @type {HTMLInputElement} */ (make("input", { type: "file", id: "scene-file", multiple: true, accept: ".json,application/json,.urdf,.xml,.mjcf,.zip,.stl,.obj,.dae,.msh,.png" }));
     file.addEventListener("change", () => this.read([...file.files ?? []]));
-    // wherever on the page a file is dropped
-    window.addEventListener("dragover", (event) => event.preventDefault());
-    window.addEventListener("drop", (event) => {
-      event.preventDefault();
-      const files = [...event.dataTransfer?.files ?? []];
-      if (files.length && !this.dialog.open) this.open();
-      this.read(files);
-    });
-    byId("scene-current", HTMLButtonElement).addEventListener("click", () => {
-      const scene = current();
-      if (scene) this.text.value = JSON.stringify(scene, null, 1);
-      this.checkSoon();
-    });
-    this.runButton.addEventListener("click", () => this.run());
-    this.before = byId("scene-preview", HTMLElement);
+    this.free = tick("import-free");
+    this.ground = tick("import-ground");
+    this.faults = make("ul", { id: "scene-faults", class: "faults", "aria-live": "polite" });
+    this.before = make("div", { id: "scene-preview", "aria-live": "polite" });
+    this.changes = make("div", { id: "scene-changes", "aria-live": "polite" });
+    this.runButton = button("Check and run", () => this.run(), { id: "scene-run", class: "primary" });
+    this.applyButton = button("Apply to the run", () => this.apply(), { id: "scene-apply", hidden: true, title: "Gravity and motors change while it runs, until a reset" });
+    this.undoButton = button("Undo", () => this.text.undo(), { title: "Ctrl+Z", disabled: true });
+    this.redoButton = button("Redo", () => this.text.redo(), { title: "Ctrl+Y", disabled: true });
+    this.pieces = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Add to the scene", onchange: () => this.addPiece() }, make("option", { value: "" }, "Add…"), ...Object.keys(PIECES).map((name) => make("option", { value: name }, name))));
+    const host = make("div", { class: "scene-text" });
+    this.dialog = /** @type {HTMLDialogElement} */ (make("dialog", { id: "scene-dialog", "aria-labelledby": "scene-dialog-title" }, make("form", { method: "dialog" },
+      make("h2", { id: "scene-dialog-title" }, "Open a scene"),
+      make("p", {}, "Write or paste a scene document, choose a file, or drop one on the page. Ctrl+Space says what can stand at a place. Robots may be URDF or MJCF, with their meshes beside them or in a zip."),
+      make("div", { class: "row tools" }, this.undoButton, this.redoButton, this.pieces, button("Tidy", () => this.tidy(), { title: "What fits in one line" }), button("Insert the shown scene", () => this.insert(), { id: "scene-current", title: "Without what has its default" })),
+      host, this.faults, this.changes, this.before,
+      make("div", { class: "row" }, make("label", { class: "file" }, "Choose files", file), make("label", { title: "Models do not say how their root is held" }, this.free, " Robots float"), make("label", { title: "A plane below the lowest shape of a model" }, this.ground, " Add a ground"),
+        make("span", { class: "spring" }), make("button", { type: "submit", value: "cancel" }, "Cancel"), this.applyButton, this.runButton))));
+    document.body.append(this.dialog);
     this.timer = 0;
-    this.text.addEventListener("input", () => this.checkSoon());
+    this.text = new SceneText(host, schema, () => this.changed());
+  }
+
+  /** @returns {Scene | null} in the view */
+  current() {
+    return this.page.session?.scene ?? null;
+  }
+
+  /** What tests read. */
+  state() {
+    const { from, to } = this.text.view.state.selection.main;
+    return { text: this.text.value, selected: this.text.value.slice(from, to), from };
+  }
+
+  open() {
+    this.faults.replaceChildren();
+    this.showUp();
+  }
+
+  /** With the faults that were found last. */
+  showUp() {
+    this.checkSoon();
+    if (!this.dialog.open) this.dialog.showModal();
+    this.text.focus();
+  }
+
+  changed() {
+    const { undo, redo } = this.text.depth;
+    this.undoButton.disabled = !undo;
+    this.redoButton.disabled = !redo;
+    if (this.dialog.open) this.checkSoon();
   }
 
   /** What is known of the scene before it runs, once nobody types. */
   checkSoon() {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(async () => {
-      const { jsonFault } = await import("./json_fault.js");
-      const text = this.text.value;
-      if (!text.trim() || jsonFault(text)) this.before.replaceChildren();
-      else validateScene(JSON.parse(text)).then((report) => (text === this.text.value ? this.showPreview(JSON.parse(text), report) : undefined), () => this.before.replaceChildren());
-    }, QUIET_MS);
+    this.timer = window.setTimeout(() => this.look(), QUIET_MS);
+  }
+
+  async look() {
+    const text = this.text.value;
+    const fault = text.trim() ? jsonFault(text) : null;
+    if (!text.trim() || fault) {
+      this.before.replaceChildren();
+      this.changes.replaceChildren();
+      this.applyButton.hidden = true;
+      this.text.showFaults(fault ? [{ from: Math.min(fault.at, text.length), to: Math.min(fault.at + 1, text.length), severity: "error", message: fault.message }] : []);
+      return;
+    }
+    const scene = JSON.parse(text);
+    this.showChanges(scene);
+    const report = await validateScene(scene).catch(() => null);
+    if (!report || text !== this.text.value) return;
+    this.underline(report.errors, report.warnings);
+    this.showPreview(scene, report);
   }
 
   /** @param {Scene} scene @param {Awaited<ReturnType<typeof validateScene>>} report */
-  async showPreview(scene, report) {
-    if (!report.preview) {
-      this.before.replaceChildren();
-      return;
-    }
-    const { previewOf } = await import("./preview.js");
-    this.before.replaceChildren(previewOf(report.preview, scene, report.estimate?.seconds ?? null));
+  showPreview(scene, report) {
+    this.before.replaceChildren(...(report.preview ? [previewOf(report.preview, scene, report.estimate?.seconds ?? null)] : []));
   }
 
-  open() {
-    this.faults.replaceChildren();
-    this.checkSoon();
-    this.dialog.showModal();
-    this.text.focus();
+  /** What running it would change, if it is the shown scene in another form. @param {any} scene */
+  showChanges(scene) {
+    this.applyButton.hidden = true;
+    const shown = this.current();
+    if (!shown || !this.isRelated(scene)) {
+      this.changes.replaceChildren();
+      return;
+    }
+    const [before, after] = [shown, scene].map((one) => this.short(one));
+    const changes = changesBetween(before, after);
+    this.applyButton.hidden = !this.page.session || this.page.session.stored || !patchOf(before, after);
+    const brief = (/** @type {unknown} */ value) => (value === undefined ? "–" : formatted(value, " ".repeat(99)).replace(/\s+/g, " ").slice(0, BRIEF));
+    const rows = changes.slice(0, LISTED).map(({ path, before: was, after: is }) => make("li", {}, make("code", {}, path), " ", make("del", {}, brief(was)), " → ", make("ins", {}, brief(is))));
+    this.changes.replaceChildren(make("details", { class: "changes", open: changes.length <= LISTED && changes.length > 0 }, make("summary", {}, changes.length ? `${changes.length} ${changes.length === 1 ? "change" : "changes"} to what runs` : "As it runs now"),
+      make("ul", {}, ...rows, ...(changes.length > LISTED ? [make("li", { class: "muted" }, `and ${changes.length - LISTED} more`)] : []))));
+  }
+
+  /** @param {any} scene */
+  short(scene) {
+    return this.schema ? withoutDefaults(scene, this.schema) : scene;
+  }
+
+  insert() {
+    const scene = this.current();
+    if (scene) this.text.value = formatted(this.short(scene));
+  }
+
+  /** The text of the shown scene: what is written if it is another form of it, else as it was posted. @returns {Scene | null} null: nothing is shown */
+  written() {
+    const [shown, text] = [this.current(), this.text.value];
+    if (!shown) return null;
+    const scene = text.trim() && !jsonFault(text) ? JSON.parse(text) : null;
+    if (!scene || (scene.name ?? "") !== (shown.name ?? "") || !this.isRelated(scene)) this.insert();
+    return JSON.parse(this.text.value);
+  }
+
+  /** Whether a scene has bodies of the shown one. @param {any} scene */
+  isRelated(scene) {
+    const names = new Set(this.current()?.bodies.map(({ name }) => name));
+    return Array.isArray(scene?.bodies) && scene.bodies.some((/** @type {any} */ body) => names.has(body?.name));
+  }
+
+  tidy() {
+    const fault = jsonFault(this.text.value);
+    if (fault) this.showJsonFault(fault);
+    else this.text.value = formatted(JSON.parse(this.text.value));
+  }
+
+  addPiece() {
+    const name = this.pieces.value;
+    this.pieces.value = "";
+    const text = this.text.value;
+    const fault = text.trim() ? jsonFault(text) : null;
+    if (fault) {
+      this.showJsonFault(fault);
+      return;
+    }
+    const { from, to, insert } = withPiece(text, name);
+    this.text.replace(from, to, insert);
+    this.text.mark(from, from + insert.length);
   }
 
   /** @param {File[]} files a scene, or a model with its meshes */
@@ -78,17 +190,15 @@ export class SceneDialog {
     this.faults.replaceChildren();
     if (files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
     else this.text.value = await files[0].text();
-    this.checkSoon();
   }
 
   /** @param {File[]} files */
   async importFiles(files) {
-    const checked = (/** @type {string} */ id) => byId(id, HTMLInputElement).checked;
     this.runButton.disabled = true;
     this.faults.replaceChildren(make("li", {}, "Importing…"));
     try {
-      const { scene, report } = await importModel(files, { root: checked("import-free") ? "free" : "fixed", ground: checked("import-ground") });
-      this.text.value = JSON.stringify(scene, null, 1);
+      const { scene, report } = await importModel(files, { root: this.free.checked ? "free" : "fixed", ground: this.ground.checked });
+      this.text.value = formatted(scene);
       this.faults.replaceChildren(...report.notes.map(noteItem));
     } catch (error) {
       this.showProblem(error);
@@ -97,36 +207,58 @@ export class SceneDialog {
     }
   }
 
+  /** @returns {Promise<boolean>} whether the scene has no faults; those it has are listed */
   async run() {
     this.runButton.disabled = true;
     try {
-      await this.check();
+      return await this.check();
     } finally {
       this.runButton.disabled = false;
     }
   }
 
   async check() {
-    const [{ jsonFault }, { locate }] = await Promise.all([import("./json_fault.js"), import("./locate.js")]);
-    this.locate = locate;
     const fault = jsonFault(this.text.value);
     if (fault) {
-      const { line, column, message } = fault;
-      this.faults.replaceChildren(make("li", { class: "error" },
-        make("button", { type: "button", title: "Show the place", onclick: () => this.mark(fault.at, fault.at + 1) },
-          make("code", {}, `line ${line}, column ${column}`), ` This is not JSON: ${message}.`)));
-      this.mark(fault.at, fault.at + 1);
-      return;
+      this.showJsonFault(fault);
+      return false;
     }
     const scene = JSON.parse(this.text.value);
     try {
       const report = await validateScene(scene);
-      await this.showPreview(scene, report);
+      this.showPreview(scene, report);
       this.show(report.errors ?? [], report.warnings ?? []);
       if (report.valid && await this.onRun(scene)) this.dialog.close();
+      return report.valid;
     } catch (error) {
       this.showProblem(error);
+      return false;
     }
+  }
+
+  /** Into the run in the view, from its present step on; what the session keeps as its scene stays. */
+  async apply() {
+    const { session, motors } = this.page;
+    const [shown, scene] = [this.current(), jsonFault(this.text.value) ? null : JSON.parse(this.text.value)];
+    const commands = shown && scene && patchOf(this.short(shown), this.short(scene));
+    if (!commands || !session || session.stored) return;
+    const report = await validateScene(scene);
+    this.show(report.errors ?? [], report.warnings ?? []);
+    if (!report.valid) return;
+    for (const { op, fields } of commands) {
+      if (!(await session.command(op, fields))) return;
+      if (op === "set_motor") motors.set(fields.joint, fields.axis, fields.target);
+    }
+    showNote(`Applied at ${seconds(session.edge.time)}, until a reset. The scene that this session keeps is as it was.`);
+    this.dialog.close();
+  }
+
+  /** @param {{at: number, line: number, column: number, message: string}} fault */
+  showJsonFault({ at, line, column, message }) {
+    const show = () => this.text.mark(at, Math.min(at + 1, this.text.value.length));
+    this.faults.replaceChildren(make("li", { class: "error" }, make("button", { type: "button", title: "Show the place", onclick: show },
+      make("code", {}, `line ${line}, column ${column}`), ` This is not JSON: ${message}.`)));
+    show();
   }
 
   /** @param {unknown} error */
@@ -138,30 +270,34 @@ export class SceneDialog {
 
   /** @param {Fault[]} errors @param {Fault[]} warnings */
   show(errors, warnings) {
-    const item = (/** @type {Fault} */ fault, /** @type {string} */ kind) => make("li", { class: kind },
-      make("button", { type: "button", title: "Show the place", onclick: () => this.reveal(fault.pointer) }, ...describeFault(fault)));
+    const item = (/** @type {Fault} */ fault, /** @type {string} */ kind) => {
+      const place = this.placeOf(fault.pointer);
+      const where = [place && this.text.placeOf(place.start), fault.pointer || "/"].filter(Boolean).join(" · ");
+      return make("li", { class: kind }, make("button", { type: "button", title: "Show the place", onclick: () => this.reveal(fault.pointer) }, ...describeFault(fault, where)));
+    };
     this.faults.replaceChildren(...errors.map((fault) => item(fault, "error")), ...warnings.map((fault) => item(fault, "warning")));
+    this.underline(errors, warnings);
     if (errors.length) this.reveal(errors[0].pointer);
+  }
+
+  /** @param {Fault[]} errors @param {Fault[]} warnings */
+  underline(errors, warnings) {
+    const mark = (/** @type {"error" | "warning"} */ severity) => (/** @type {Fault} */ { pointer, message }) => {
+      const place = this.placeOf(pointer);
+      return place ? [{ from: place.start, to: place.end, severity, message }] : [];
+    };
+    this.text.showFaults([...errors.flatMap(mark("error")), ...warnings.flatMap(mark("warning"))]);
+  }
+
+  /** @param {string} pointer @returns {{start: number, end: number} | null} */
+  placeOf(pointer) {
+    return jsonFault(this.text.value) ? null : locate(this.text.value, pointer);
   }
 
   /** Selects the value a pointer names. @param {string} pointer */
   reveal(pointer) {
-    let place = null;
-    try {
-      JSON.parse(this.text.value);
-      place = this.locate?.(this.text.value, pointer) ?? null;
-    } catch {
-      return; // no JSON, no place
-    }
-    if (place) this.mark(place.start, place.end);
-  }
-
-  /** Selects a range of the text. @param {number} start @param {number} end */
-  mark(start, end) {
-    const line = this.text.value.slice(0, start).split("\n").length;
-    this.text.focus();
-    this.text.setSelectionRange(start, end);
-    this.text.scrollTop = Math.max(0, (line - 4) * 18);
+    const place = this.placeOf(pointer);
+    if (place) this.text.mark(place.start, place.end);
   }
 }
 

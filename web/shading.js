@@ -14,11 +14,21 @@ function stretch(shader) {
     .replace("#include <begin_vertex>", "vec3 transformed = position + corner * stretch;\nvShape = transformed;");
 }
 
+/** What a surface mirrors, softly: a pale sky over a darker ground, more of it at grazing angles. */
+const SKY = `{
+  vec3 eye = normalize(vViewPosition);
+  float up = dot(reflect(-eye, normal), (viewMatrix * vec4(0.0, 0.0, 1.0, 0.0)).xyz);
+  float grazing = pow(1.0 - clamp(dot(normal, eye), 0.0, 1.0), 4.0);
+  outgoingLight += mix(vec3(0.16, 0.15, 0.14), vec3(0.8, 0.88, 1.0), smoothstep(-0.3, 0.7, up)) * (0.035 + 0.3 * grazing);
+}
+#include <opaque_fragment>`;
+
 /** @param {keyof typeof MARKS} marks @returns {THREE.MeshStandardMaterial} */
 export function bodyMaterial(marks) {
   const material = new THREE.MeshStandardMaterial({ roughness: 0.52, metalness: 0.04 });
   material.onBeforeCompile = (shader) => {
     stretch(shader);
+    shader.fragmentShader = shader.fragmentShader.replace("#include <opaque_fragment>", SKY);
     if (!MARKS[marks]) return;
     shader.fragmentShader = shader.fragmentShader
       .replace("#include <common>", "#include <common>\nvarying vec3 vShape;")

@@ -13,6 +13,23 @@ export function localPose(shape) {
   return { p: new THREE.Vector3(...(shape.position ?? [0, 0, 0])), q: new THREE.Quaternion(...fromWxyz(shape.orientation)) };
 }
 
+/** Shapes that no visual stands for. */
+const ENDLESS = ["plane", "heightfield"];
+
+/** @param {Shape} shape */
+export function isEndless({ type }) {
+  return ENDLESS.includes(type);
+}
+
+/**
+ * What is seen of a body: its visuals, those of a mesh with vertices and faces, or its shapes where it has none.
+ * @param {Body} body @param {Scene} scene @returns {Shape[]}
+ */
+export function seenOf({ shapes = [], visuals = [] }, { meshes = {} }) {
+  if (!visuals.length) return shapes;
+  return [...shapes.filter(isEndless), ...visuals.map((visual) => ({ ...(visual.mesh ? meshes[visual.mesh] : {}), ...visual }))];
+}
+
 /** @param {Body} body @returns {{p: THREE.Vector3, q: THREE.Quaternion}} where the body starts, in W */
 export function startPose(body) {
   return { p: new THREE.Vector3(...(body.position ?? [0, 0, 0])), q: new THREE.Quaternion(...fromWxyz(body.orientation)) };
@@ -26,6 +43,9 @@ export function planePose(shape) {
   p.add(normal.clone().multiplyScalar(shape.offset ?? 0).applyQuaternion(q));
   return { p, q: q.clone().multiply(turn) };
 }
+
+/** @type {WeakMap<object, Vec3>} half extents of what has many points */
+const extents = new WeakMap();
 
 /**
  * Half extents of the smallest box about the shape's origin, in its own axes; null for a plane.
@@ -43,8 +63,12 @@ export function halfExtents(shape) {
     case "ellipsoid": return shape.radii ?? [1, 1, 1];
     case "plane": return null;
     default: {
+      const known = extents.get(shape.vertices ?? shape);
+      if (known) return known;
       const points = shape.points ?? shape.vertices ?? (shape.heights ?? []).flat().map((z) => [(shape.size ?? [1])[0] / 2, (shape.size ?? [1, 1])[1] / 2, z]);
-      return /** @type {Vec3} */ ([0, 1, 2].map((k) => points.reduce((most, p) => Math.max(most, Math.abs(p[k])), 0)));
+      const half = /** @type {Vec3} */ ([0, 1, 2].map((k) => points.reduce((most, p) => Math.max(most, Math.abs(p[k])), 0)));
+      extents.set(shape.vertices ?? shape, half);
+      return half;
     }
   }
 }
@@ -105,7 +129,7 @@ export function startBounds(scene) {
   const bounds = new THREE.Box3();
   for (const body of scene.bodies) {
     const pose = startPose(body);
-    for (const shape of body.shapes ?? []) {
+    for (const shape of seenOf(body, scene)) {
       const half = halfExtents(shape);
       if (!half) continue;
       const { p, q } = localPose(shape);

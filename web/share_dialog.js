@@ -1,6 +1,8 @@
 /**
- * Handing work on: a link to this moment, a picture, a video, numbers, the scene, the run as a call.
+ * Handing work on: a link to this moment, a picture, a video, a page that plays the run, an animation, numbers, the scene,
+ * the run as a call.
  */
+import { createShare, createSimulation, getGltf } from "./api.js";
 import { copied, download, make, openDialog } from "./dom.js";
 import { seconds } from "./format.js";
 import { momentLink } from "./moment.js";
@@ -9,6 +11,8 @@ import { isRecording, pictureOf, startVideo, stopVideo, videoType } from "./film
 
 /** Moments of a file of numbers: five minutes at 60 a second. */
 const MAX_MOMENTS = 18_000;
+/** Of an animation. */
+const FRAMES_PER_SECOND = 60;
 const POSE = ["px [m]", "py [m]", "pz [m]", "qw", "qx", "qy", "qz"];
 
 /** @param {import("./main.js").Page} page */
@@ -21,14 +25,34 @@ export function openShare(page) {
   const copy = async (/** @type {string} */ text, /** @type {string} */ what) => {
     preview.value = text;
     preview.hidden = false;
-    say((await copied(text)) ? `Copied: ${what}.` : `The clipboard is not open to this page; here is ${what}.`);
+    const words = (await copied(text)) ? `Copied: ${what}.` : `The clipboard is not open to this page; here is ${what}.`;
+    say(words);
+    return words;
+  };
+  const working = async (/** @type {string} */ text, /** @type {() => Promise<string>} */ run) => {
+    say(text);
+    say(await run().catch((error) => (error instanceof Error ? error.message : String(error))));
   };
   const preview = /** @type {HTMLTextAreaElement} */ (make("textarea", { readonly: true, rows: 5, hidden: true, "aria-label": "What was copied" }));
   const link = momentLink(page);
   /** @type {[string, string, () => unknown][]} */
   const ways = [
     ["Link to this moment", "run, time, camera, selection, overlays and plots", () => copy(link, "the link to this moment")],
+    ["View-only link", "for people without a key: they watch this run and change nothing, for 7 days", () => working("The link is made…", async () => {
+      const { url } = await createShare(session.stored ? "simulations" : "sessions", session.id, "from the page");
+      return copy(location.origin + url, "a link for viewing");
+    })],
     ["Picture", "the view as PNG", async () => download(`${name}.png`, await pictureOf(page.view))],
+    ["Web page", "one file that plays the run without a server", () => working("The page is put together…", async () => {
+      const { webPageOf } = await import("./export_html.js");
+      const { blob, frames, every } = await webPageOf(page);
+      download(`${name}.html`, blob);
+      return `Saved: ${(blob.size / 1e6).toFixed(1)} MB, ${frames} moments${every > 1 ? `, one of ${every} that there are` : ""}.`;
+    })],
+    ["glTF animation", session.stored ? "the run for Blender and others, as GLB" : "for Blender and others, as GLB: the scene simulated from its start to this time, without commands", () => working("The animation is made…", async () => {
+      download(`${name}.glb`, new Blob([await getGltf(await recordedId(page))], { type: "model/gltf-binary" }));
+      return "Saved.";
+    })],
     ["Numbers", page.selection ? "of the selection over the whole run, as CSV" : "of all bodies over the whole run, as CSV", async () => {
       say("Fetching the history…");
       download(`${name}.csv`, new Blob([await selectionCsv(page)], { type: "text/csv" }));
@@ -42,6 +66,17 @@ export function openShare(page) {
   const film = make("button", { type: "button", onclick: () => toggleFilm(page, name, say, film) }, isRecording() ? "Stop the video" : "Start a video");
   if (videoType()) items.splice(2, 0, make("li", {}, film, make("span", { class: "muted" }, "of the view, until you stop it")));
   openDialog("share-dialog", "Share", said, make("ul", { class: "ways" }, ...items), preview);
+}
+
+/** A simulation that has the run: the stored one, else the scene simulated anew. @param {import("./main.js").Page} page @returns {Promise<string>} */
+async function recordedId({ session }) {
+  if (!session) throw new Error("There is no run to keep.");
+  if (session.stored) return session.id;
+  const { scene, edge, dt } = session;
+  const info = await createSimulation({ scene, name: `${scene.name || "scene"}: animation`,
+    overrides: { "/record": { rate: FRAMES_PER_SECOND, channels: ["pose"] }, "/simulation/duration": Math.max(edge.time, dt) } });
+  if (info.finished_at === null) throw new Error("It takes longer than half a minute; it will be in the list of runs: open it there and come back.");
+  return info.id;
 }
 
 /** @param {import("./main.js").Page} page @param {string} name @param {(text: string) => void} say @param {HTMLElement} button */

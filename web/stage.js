@@ -8,6 +8,8 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 const SLOW_FRAME_MS = 45;
 const PIXEL_RATIOS = [2, 1.5, 1, 0.75];
 const SHADOW_MAP = 2048;
+/** Room about what is framed, for what stands over the view. */
+const MARGIN = 1.1;
 /** From a scene to the camera when it opens. */
 export const VIEW_DIRECTION = new THREE.Vector3(0.62, -1, 0.5);
 
@@ -32,14 +34,14 @@ export class Stage {
     this.controls.maxPolarAngle = Math.PI * 0.97;
     this.controls.minDistance = 0.02;
 
-    this.sky = new THREE.HemisphereLight(0xffffff, 0x8d8a84, 1.9);
+    this.sky = new THREE.HemisphereLight(0xf6f9ff, 0x7d766f, 1.65);
     this.sky.position.set(0, 0, 1);
-    this.sun = new THREE.DirectionalLight(0xfff4e6, 2.1);
+    this.sun = new THREE.DirectionalLight(0xfff1e0, 2.7);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
     this.sun.shadow.radius = 3;
     this.sun.shadow.bias = -0.0004;
-    this.fill = new THREE.DirectionalLight(0xcfe2ff, 0.75);
+    this.fill = new THREE.DirectionalLight(0xcfe2ff, 0.7);
     this.scene.add(this.sky, this.sun, this.sun.target, this.fill, this.fill.target);
 
     this.notch = Math.max(0, PIXEL_RATIOS.findIndex((ratio) => ratio <= window.devicePixelRatio));
@@ -57,6 +59,8 @@ export class Stage {
     this.renderer.setSize(clientWidth, clientHeight, false);
     this.camera.aspect = clientWidth / clientHeight;
     this.camera.updateProjectionMatrix();
+    // another size empties the canvas: no blank picture until the next one is due
+    if (this.lastRender) this.renderer.render(this.scene, this.camera);
   }
 
   /** @param {number} now ms @param {boolean} steady drawn at the rate of the screen: a slow picture is slow work */
@@ -72,7 +76,7 @@ export class Stage {
     const focus = this.controls.target;
     const reach = Math.min(60, Math.max(0.15, this.camera.position.distanceTo(focus) * 0.75));
     this.sun.target.position.copy(focus);
-    this.sun.position.set(0.42, -0.72, 1.2).multiplyScalar(reach * 2).add(focus);
+    this.sun.position.set(-0.56, -0.82, 1.08).multiplyScalar(reach * 2).add(focus);
     const frustum = this.sun.shadow.camera;
     frustum.left = frustum.bottom = -reach;
     frustum.right = frustum.top = reach;
@@ -81,7 +85,7 @@ export class Stage {
     this.sun.shadow.normalBias = reach * 0.004;
     frustum.updateProjectionMatrix();
     this.fill.target.position.copy(focus);
-    this.fill.position.set(-0.8, 0.6, 0.35).multiplyScalar(reach).add(focus);
+    this.fill.position.set(0.9, 0.5, 0.35).multiplyScalar(reach).add(focus);
   }
 
   /** @param {number} took ms between two frames */
@@ -104,13 +108,26 @@ export class Stage {
     const radius = Math.max(sphere.radius, 0.02);
     const from = (direction ?? this.camera.position.clone().sub(this.controls.target)).clone().normalize();
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2);
-    const distance = (radius / Math.sin(half)) * Math.max(1, 0.9 / this.camera.aspect) * 1.02;
+    const across = Math.atan(Math.tan(half) * this.camera.aspect);
+    const distance = (radius / Math.sin(Math.min(half, across))) * MARGIN;
     this.controls.target.copy(sphere.center);
     this.camera.position.copy(sphere.center).addScaledVector(from, distance);
     this.camera.near = distance / 200;
     this.camera.far = distance * 60;
     this.camera.updateProjectionMatrix();
     this.controls.update();
+  }
+
+  /** The camera stays as it is. @param {() => void} change of what is in the view */
+  keepingView(change) {
+    const { camera, controls } = this;
+    const [position, target, near, far] = [camera.position.clone(), controls.target.clone(), camera.near, camera.far];
+    change();
+    camera.position.copy(position);
+    controls.target.copy(target);
+    Object.assign(camera, { near, far });
+    camera.updateProjectionMatrix();
+    controls.update();
   }
 
   /** @param {THREE.Vector3} by moves camera and target together */

@@ -21,10 +21,13 @@
  * @property {number[][]} [heights]
  * @property {string} [material]
  * @property {string | number[]} [color]
+ * @property {number} [opacity]       of a visual
+ * @property {string} [mesh]          of a visual: name of a mesh of the scene
  *
  * @typedef {object} RunSummary       what the page reads of a summary
  * @property {{status: "trusted" | "suspect" | "wrong"}} verdict
  * @property {string[]} warnings      findings as sentences, and notes
+ * @property {{formulation: string | null, methods: string[]}} solver  what `auto` became
  *
  * @typedef {object} Body
  * @property {string} name
@@ -36,6 +39,7 @@
  * @property {Vec3} [center_of_mass]
  * @property {number[]} [inertia]
  * @property {Shape[]} [shapes]
+ * @property {Shape[]} [visuals]      what is seen instead of the shapes
  *
  * @typedef {{times: number[], values: number[], interpolation?: string}} Series
  *
@@ -93,6 +97,8 @@
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
+ * @property {{name: string}[]} [triggers]
+ * @property {Record<string, {vertices: Vec3[], faces: number[][]}>} [meshes]  that visuals show
  *
  * @typedef {object} Example
  * @property {string} name
@@ -145,6 +151,20 @@
  * @property {{parameters: string[], metrics: string[]}} metadata
  * @property {string[]} columns
  * @property {Record<string, unknown>[]} rows
+ *
+ * @typedef {object} StudyInfo
+ * @property {string} id
+ * @property {string} status
+ * @property {string} method
+ * @property {string} name
+ * @property {number} evaluations      runs that have ended
+ * @property {number} max_evaluations
+ * @property {{run: number, simulation: string, values: Record<string, number>, deviations: Record<string, number> | null, objective: number, feasible: boolean} | null} best
+ * @property {string | null} reason
+ * @property {{code: string, message: string} | null} error
+ * @property {string} created_at
+ * @property {string | null} finished_at
+ * @property {Record<string, string>} links
  *
  * @typedef {object} Preview          what is known of a scene before it runs
  * @property {number | null} degrees_of_freedom
@@ -199,6 +219,7 @@
  *
  * @typedef {object} Problem          application/problem+json
  * @property {string} title
+ * @property {string} [type]          its row in the manual
  * @property {number} [status]
  * @property {string} [detail]
  * @property {string} [code]
@@ -249,7 +270,7 @@
  * @property {Vec3} force             N, W
  *
  * @typedef {object} Happening        an event of the simulation
- * @property {"begin" | "end" | "break"} kind  two shapes begin or cease to touch; a joint breaks
+ * @property {"begin" | "end" | "break" | "trigger"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires
  * @property {number} time            s
  * @property {number} step
  * @property {Vec3} point             W
@@ -257,7 +278,7 @@
  * @property {number} speed           m/s, of approach
  * @property {[number, number]} bodies  parent and child of a joint; beyond the last: the world
  * @property {[number, number]} shapes  within their bodies; 65535: none
- * @property {number} joint           65535: none
+ * @property {number} joint           65535: none; of a trigger its number
  *
  * @typedef {object} Frame            one decoded binary message
  * @property {boolean} key            a key frame: complete, and the answer to `seek`

@@ -17,10 +17,18 @@ export class VerdictBadge {
     this.asked = -Infinity;
     this.shown = "";
     this.asking = false;
+    /** @type {import("./types.js").RunSummary | null} of the run in the view, as it was asked for last */
+    this.summary = null;
+    /** @type {string | undefined} */
+    this.of = undefined;
   }
 
   /** @param {Session | StoredRun | null} session @param {{step: number}} drawn @param {number} now ms */
   update(session, drawn, now) {
+    if (session?.id !== this.of) {
+      this.of = session?.id;
+      this.summary = null;
+    }
     // of a stored run there is one summary, whatever moment is shown
     const place = session ? `${session.id} ${session.state} ${session.stored ? "" : drawn.step}` : "";
     if (place === this.shown || this.asking || now - this.asked < ASK_MS) return;
@@ -35,6 +43,7 @@ export class VerdictBadge {
     this.asking = true;
     try {
       const summary = await session.summary();
+      this.summary = summary;
       if (summary) this.show(summary);
       else this.badge.hidden = true;
     } catch {

@@ -7,9 +7,11 @@
  */
 import * as THREE from "three";
 import { Bodies } from "./bodies.js";
+import { ContactShadows } from "./contact_shadows.js";
 import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
-import { brief, quantity } from "./format.js";
+import { showForceScale } from "./force_scale.js";
+import { brief } from "./format.js";
 import { Ghost } from "./ghost.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
@@ -30,8 +32,6 @@ const SPREAD = 1.2;
 const WIDEST = 40;
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
-/** Lengths of the bar that says how long a force is [px]. */
-const LEGEND_PX = [40, 110];
 
 export class View {
   /** @param {(body: number | null) => void} onClick body under a click, null for none */
@@ -47,6 +47,8 @@ export class View {
     this.bodies = null;
     /** @type {Ground | null} */
     this.ground = null;
+    /** @type {ContactShadows | null} */
+    this.spots = null;
     /** @type {Links | null} */
     this.links = null;
     /** @type {Overlays | null} */
@@ -59,7 +61,6 @@ export class View {
     this.ghost = null;
     /** @type {(() => void) | null} after each drawn frame: for videos */
     this.onRendered = null;
-    this.legend = byId("force-legend", HTMLElement);
     /** @type {Float32Array} */
     this.poses = new Float32Array(0);
     this.bounds = new THREE.Box3();
@@ -75,7 +76,7 @@ export class View {
     this.spread = 1;
     this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.forceScale = 1;
-    this.look = { transparent: false, wireframe: false };
+    this.look = { transparent: false, wireframe: false, collision: false };
     this.watchClicks(onClick);
   }
 
@@ -124,11 +125,27 @@ export class View {
 
   clear() {
     this.showGhost(null);
+    this.clearSpots();
     for (const part of [this.bodies, this.links, this.ground, this.overlays, this.flashes, this.tracks]) {
       if (!part) continue;
       this.stage.scene.remove(part.root);
       part.dispose();
     }
+  }
+
+  /** After the first picture, which would come later by the time their shader takes. */
+  makeSpots() {
+    const [floor] = this.ground?.floors ?? [];
+    if (this.spots || !floor || !this.bodies) return;
+    this.spots = new ContactShadows(this.bodies.groups, floor, theme());
+    this.stage.scene.add(this.spots.root);
+  }
+
+  clearSpots() {
+    if (!this.spots) return;
+    this.stage.scene.remove(this.spots.root);
+    this.spots.dispose();
+    this.spots = null;
   }
 
   /** Another run of the same scene, faint. @param {import("./ghost.js").Track | null} track */
@@ -155,6 +172,7 @@ export class View {
   /** Again with the colours of the theme. */
   makeGround() {
     if (!this.scene) return;
+    this.clearSpots();
     if (this.ground) {
       this.stage.scene.remove(this.ground.root);
       this.ground.dispose();
@@ -162,7 +180,7 @@ export class View {
     this.ground = new Ground(this.scene, this.bounds, theme());
     this.stage.scene.add(this.ground.root);
     const text = this.scene.description ? `${this.scene.description} ` : "";
-    setText(this.note, `${text}Grid ${brief(this.ground.cell)} m.`);
+    setText(this.note, `${text}Grid\u00a0${brief(this.ground.cell)}\u00a0m.`);
   }
 
   /**
@@ -190,25 +208,15 @@ export class View {
     if (this.follow) this.keepInSight();
   }
 
-  /** A bar as long as an arrow of a round force would be, at the depth the camera looks at. */
   showForceScale() {
-    const { overlays, stage } = this;
-    const shown = this.shown.forces && overlays !== null && overlays.largestForce > 0;
-    this.legend.hidden = !shown;
-    if (!shown) return;
-    const { camera, controls, canvas } = stage;
-    const height = 2 * camera.position.distanceTo(controls.target) * Math.tan(THREE.MathUtils.degToRad(camera.fov / 2));
-    const pixelsPerNewton = (overlays.metresPerNewton * canvas.clientHeight) / height;
-    const power = 10 ** Math.floor(Math.log10(LEGEND_PX[1] / pixelsPerNewton));
-    const force = power * ([5, 2, 1].find((step) => step * power * pixelsPerNewton <= LEGEND_PX[1]) ?? 1);
-    /** @type {HTMLElement} */ (this.legend.children[0]).style.width = `${Math.min(LEGEND_PX[1], Math.round(force * pixelsPerNewton))}px`;
-    setText(this.legend.children[1], `${quantity(force, "N")}, largest ${quantity(overlays.largestForce, "N")}`);
+    showForceScale(this.shown.forces ? this.overlays : null, this.stage);
   }
 
   /** @param {number} now ms @param {boolean} [steady] drawn at the rate of the screen */
   render(now, steady = false) {
     this.gizmo.update(this.stage.camera);
     this.stage.render(now, steady);
+    this.makeSpots();
     this.onRendered?.();
   }
 
@@ -301,17 +309,19 @@ export class View {
     return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, this.poses) : null;
   }
 
-  /** @param {"transparent" | "wireframe"} name @param {boolean} on */
+  /** @param {keyof View["look"]} name @param {boolean} on */
   setLook(name, on) {
     this.look[name] = on;
     this.applyLook();
   }
 
   applyLook() {
-    const { transparent, wireframe } = this.look;
-    for (const { mesh } of this.bodies?.groups ?? []) {
+    const { transparent, wireframe, collision } = this.look;
+    for (const { mesh, opacity, hidden } of this.bodies?.groups ?? []) {
+      mesh.visible = collision || !hidden;
       const material = /** @type {THREE.MeshStandardMaterial} */ (mesh.material);
-      Object.assign(material, { transparent, wireframe, opacity: transparent ? 0.35 : 1, depthWrite: !transparent });
+      const seen = Math.min(opacity, transparent ? 0.35 : 1);
+      Object.assign(material, { transparent: seen < 1, wireframe, opacity: seen, depthWrite: seen === 1 });
       material.needsUpdate = true;
     }
   }

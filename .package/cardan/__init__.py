@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from cardan.engine import Rollout as Rollout
     from cardan.engine import SceneError as SceneError
     from cardan.engine import Simulation as Simulation
+    from cardan.engine import StateRollout as StateRollout
     from cardan.engine import StatesInvalid as StatesInvalid
     from cardan.engine import preview as preview
     from cardan.engine import recording_steps as recording_steps
     from cardan.engine import rollout as rollout
+    from cardan.engine import rollout_states as rollout_states
     from cardan.engine import run as run
     from cardan.engine import sample as sample
     from cardan.engine import verify as verify
@@ -56,10 +58,12 @@ _PUBLIC = {
         "Rollout",
         "SceneError",
         "Simulation",
+        "StateRollout",
         "StatesInvalid",
         "preview",
         "recording_steps",
         "rollout",
+        "rollout_states",
         "run",
         "sample",
         "verify",

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.articulated.scenes import Floats, Scene
-from benchmarks.contacts.ours import timed
+from benchmarks.articulated.scenes import Scene
+from benchmarks.contacts.ours import leave, timed
 from cardan import engine
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.trees.aba import forward_dynamics
@@ -147,15 +147,10 @@ def main() -> None:
     out = Path(sys.argv[2])
     # compiles what is not yet
     engine.Simulation(load_scene(document(scene))).advance(1)
-    found = run(scene)
-    arrays: dict[str, Floats] = {name: found[name] for name in ("times", "states", "contacts")}
-    for name, values in arrays.items():
-        values.tofile(out / f"{name}.f64")
-    (out / "phases.json").write_text(json.dumps(found["phases"]), encoding="utf-8")
+    leave(run(scene), out, "Cardan, float64, reduced coordinates")
     if not scene["plane"]:
         plain = {"plain_us": plain_step(scene)}
         (out / "plain.json").write_text(json.dumps(plain), encoding="utf-8")
-    (out / "about.txt").write_text("Cardan, float64, reduced coordinates\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Which engines with joints are here, and how each is run on a scene: see benchmarks.contacts."""
 
+from functools import partial
 from pathlib import Path
 
-from benchmarks.contacts.peers import BULLET, Peer, build, has_module, python
+from benchmarks.contacts.peers import BULLET, Peer, build, command, has_module, python
 
 DRIVERS = Path(__file__).parent / "drivers"
 
@@ -12,11 +13,9 @@ def find() -> tuple[list[Peer], list[str]]:
     found: list[Peer] = []
     missing: list[str] = []
     if has_module("mujoco"):
-        start = [python(), str(DRIVERS / "mujoco_driver.py")]
+        start = (python(), str(DRIVERS / "mujoco_driver.py"))
         for name in ("Euler", "RK4"):
-            found.append(
-                Peer(f"MuJoCo {name}", 64, False, lambda s, out, n=name: [*start, s, out, n])
-            )
+            found.append(Peer(f"MuJoCo {name}", 64, False, partial(command, start, (name,))))
     else:
         missing.append("MuJoCo (pip install mujoco)")
     ode = build(DRIVERS / "ode.cpp", "articulated-ODE", ("-lode",))
@@ -24,12 +23,12 @@ def find() -> tuple[list[Peer], list[str]]:
         missing.append("ODE (g++ and libode-dev)")
     else:
         for name, way in (("ODE Dantzig", "step"), ("ODE QuickStep", "quick")):
-            found.append(Peer(name, 64, True, lambda s, out, w=way: [ode, s, out, w]))
+            found.append(Peer(name, 64, True, partial(command, (ode,), (way,))))
     wide = tuple(f"{library}-float64" for library in BULLET)
     options = ("-DBT_USE_DOUBLE_PRECISION", "-I/usr/include/bullet", *wide)
     bullet = build(DRIVERS / "bullet.cpp", "articulated-Bullet", options)
     if bullet is None:
         missing.append("Bullet (g++ and libbullet-dev)")
     else:
-        found.append(Peer("Bullet multibody", 64, True, lambda s, out: [bullet, s, out]))
+        found.append(Peer("Bullet multibody", 64, True, partial(command, (bullet,), ())))
     return found, missing

@@ -95,17 +95,23 @@ def pour(scene: Scene) -> Floats:
     return found
 
 
-def main() -> None:
-    """Run one scene and write."""
-    scene = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    out = Path(sys.argv[2])
-    engine.warmup()
-    found = run(scene, *sys.argv[3:4])
+def leave(found: dict[str, Any], out: Path, about: str) -> None:
+    """Write what `timed` returned, as every driver does."""
     for name in ("times", "states", "contacts"):
         found[name].tofile(out / f"{name}.f64")
     (out / "phases.json").write_text(json.dumps(found["phases"]), encoding="utf-8")
-    (out / "about.txt").write_text("Cardan, float64\n", encoding="utf-8")
+    (out / "about.txt").write_text(f"{about}\n", encoding="utf-8")
+
+
+def drive(run: Callable[..., dict[str, Any]]) -> None:
+    """Run the scene of the command line and leave the results in its folder.
+
+    run: from a scene, and further arguments as strings, to what `timed` returns.
+    """
+    scene = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    engine.warmup()
+    leave(run(scene, *sys.argv[3:]), Path(sys.argv[2]), "Cardan, float64")
 
 
 if __name__ == "__main__":
-    main()
+    drive(run)

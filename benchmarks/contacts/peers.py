@@ -52,34 +52,40 @@ def build(source: Path, name: str, options: tuple[str, ...]) -> str | None:
     return str(target) if done.returncode == 0 else None
 
 
-def _compiled(found: list[Peer], missing: list[str]) -> None:
+def command(before: tuple[str, ...], after: tuple[str, ...], scene: str, out: str) -> Command:
+    """A driver with its own arguments before and after the scene file and the output folder."""
+    return [*before, scene, out, *after]
+
+
+def compiled(drivers: Path, prefix: str = "") -> tuple[list[Peer], list[str]]:
+    """ODE and Bullet by the drivers of a folder: those that are here, and what others would need.
+
+    prefix: before the names of the programs in the build folder, which all benchmarks share.
+    """
+    found: list[Peer] = []
+    missing: list[str] = []
     wide = tuple(f"{library}-float64" for library in BULLET)
+    include = "-I/usr/include/bullet"
     for name, floats, source, options, package in (
         ("ODE QuickStep", 64, "ode.cpp", ("-lode",), "libode-dev"),
         (
-            "Bullet f64",
-            64,
-            "bullet.cpp",
-            ("-DBT_USE_DOUBLE_PRECISION", "-I/usr/include/bullet", *wide),
-            "libbullet-dev",
+            *("Bullet f64", 64, "bullet.cpp"),
+            *(("-DBT_USE_DOUBLE_PRECISION", include, *wide), "libbullet-dev"),
         ),
-        ("Bullet f32", 32, "bullet.cpp", ("-I/usr/include/bullet", *BULLET), "libbullet-dev"),
+        ("Bullet f32", 32, "bullet.cpp", (include, *BULLET), "libbullet-dev"),
     ):
-        target = build(DRIVERS / source, name.replace(" ", "-"), options)
+        target = build(drivers / source, prefix + name.replace(" ", "-"), options)
         if target is None:
             missing.append(f"{name} (g++ and {package})")
         else:
-            found.append(Peer(name, floats, True, partial(_built, target)))
-
-
-def _built(target: str, scene: str, out: str) -> Command:
-    return [target, scene, out]
+            found.append(Peer(name, floats, True, partial(command, (target,), ())))
+    return found, missing
 
 
 def _scripted(found: list[Peer], missing: list[str]) -> None:
     def add(name: str, floats: int, script: str, *arguments: str) -> None:
-        start = [python(), str(DRIVERS / script)]
-        found.append(Peer(name, floats, False, lambda s, out: [*start, s, out, *arguments]))
+        start = (python(), str(DRIVERS / script))
+        found.append(Peer(name, floats, False, partial(command, start, arguments)))
 
     if has_module("mujoco"):
         add("MuJoCo Newton", 64, "mujoco_driver.py", "Newton")
@@ -94,16 +100,14 @@ def _scripted(found: list[Peer], missing: list[str]) -> None:
     modules = Path(os.environ.get("CARDAN_PEERS_NODE", ".")).resolve()
     package = modules / "node_modules" / "@dimforge" / "rapier3d-simd-compat"
     if shutil.which("node") and package.is_dir():
-        start = ["node", "--no-liftoff", "--no-wasm-lazy-compilation", str(DRIVERS / "rapier.mjs")]
-        found.append(Peer("Rapier", 32, False, lambda s, out: [*start, s, out, str(modules)]))
+        start = ("node", "--no-liftoff", "--no-wasm-lazy-compilation", str(DRIVERS / "rapier.mjs"))
+        found.append(Peer("Rapier", 32, False, partial(command, start, (str(modules),))))
     else:
         missing.append("Rapier (node, npm install @dimforge/rapier3d-simd-compat)")
 
 
 def find() -> tuple[list[Peer], list[str]]:
     """The peers that are here, and what the others would need."""
-    found: list[Peer] = []
-    missing: list[str] = []
-    _compiled(found, missing)
+    found, missing = compiled(DRIVERS)
     _scripted(found, missing)
     return found, missing

@@ -3,15 +3,10 @@
 All settings are as they come.
 """
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from benchmarks.contacts.ours import timed
-from benchmarks.families.solids import Floats, Scene
+from benchmarks.contacts.ours import drive, states_of, timed
+from benchmarks.families.solids import Scene
 from cardan import engine
 from cardan.schemas import load_scene
 
@@ -76,31 +71,21 @@ def document(scene: Scene) -> dict[str, Any]:
     return {
         "gravity": scene["gravity"],
         "materials": {"all": {"friction": scene["mu"], "restitution": 0.0}},
-        "simulation": {"dt": scene["dt"], "duration": scene["dt"] * scene["steps"]},
+        "simulation": {
+            "dt": scene["dt"],
+            "duration": scene["dt"] * scene["steps"],
+            "formulation": "auto",
+        },
         "bodies": bodies,
         "joints": [_joint(one, k) for k, one in enumerate(scene["joints"])],
     }
 
 
-def states_of(simulation: engine.Simulation, scene: Scene) -> Floats:
-    """(moving bodies, 13): p, q, v, w."""
-    first = 1 if scene["plane"] else 0
-    moving = [first + i for i, b in enumerate(scene["bodies"]) if not b["fixed"]]
-    return np.concatenate([simulation.poses(), simulation.velocities()], axis=1)[moving]
-
-
-def main() -> None:
-    """Run one scene and write."""
-    scene = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    out = Path(sys.argv[2])
-    engine.warmup()
+def run(scene: Scene) -> dict[str, Any]:
+    """As benchmarks.contacts.ours.timed; states of all bodies that move."""
     simulation = engine.Simulation(load_scene(document(scene)))
-    found = timed(simulation, scene, lambda: states_of(simulation, scene))
-    for name in ("times", "states", "contacts"):
-        found[name].tofile(out / f"{name}.f64")
-    (out / "phases.json").write_text(json.dumps(found["phases"]), encoding="utf-8")
-    (out / "about.txt").write_text("Cardan, float64\n", encoding="utf-8")
+    return timed(simulation, scene, lambda: states_of(simulation, scene))
 
 
 if __name__ == "__main__":
-    main()
+    drive(run)

@@ -2,17 +2,18 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.contacts import peers as contact_peers
-from benchmarks.contacts.peers import BULLET, Command, Peer, build, has_module, python
+from benchmarks.contacts.peers import Command, Peer, command, compiled, has_module, python
 from benchmarks.families.flat import JOINTS, SHAPES, plain
 from benchmarks.families.solids import Scene
 
 DRIVERS = Path(__file__).parent / "drivers"
 MODULE = "benchmarks.families.ours"
-OURS = Peer("Cardan", 64, False, lambda s, out: [sys.executable, "-m", MODULE, s, out])
+OURS = Peer("Cardan", 64, False, partial(command, (sys.executable, "-m", MODULE), ()))
 
 
 class Scope(NamedTuple):
@@ -25,7 +26,7 @@ class Scope(NamedTuple):
 
 
 ODE = Scope(("sphere", "box", "capsule", "mesh"), (*JOINTS[:6], "distance"), JOINTS)
-BULLET_SCOPE = Scope(SHAPES, JOINTS[:7], JOINTS)
+BULLET = Scope(SHAPES, JOINTS[:7], JOINTS)
 MUJOCO = Scope(SHAPES[:5], JOINTS[:7], ("ball", "hinge"))
 PLAIN = Scope(SHAPES[:3], (), (), plain=True)
 ALL = Scope(SHAPES, JOINTS, JOINTS)
@@ -61,39 +62,18 @@ def lacks(scope: Scope, scene: Scene) -> str | None:
     return ", ".join(found) or None
 
 
-def _compiled(found: list[tuple[Peer, Scope]], missing: list[str]) -> None:
-    wide = tuple(f"{library}-float64" for library in BULLET)
-    include = "-I/usr/include/bullet"
-    for name, floats, source, options, package, scope in (
-        ("ODE QuickStep", 64, "ode.cpp", ("-lode",), "libode-dev", ODE),
-        (
-            *("Bullet f64", 64, "bullet.cpp"),
-            ("-DBT_USE_DOUBLE_PRECISION", include, *wide),
-            *("libbullet-dev", BULLET_SCOPE),
-        ),
-        ("Bullet f32", 32, "bullet.cpp", (include, *BULLET), "libbullet-dev", BULLET_SCOPE),
-    ):
-        target = build(DRIVERS / source, f"families-{name.replace(' ', '-')}", options)
-        if target is None:
-            missing.append(f"{name} (g++ and {package})")
-        else:
-            command = lambda s, out, t=target: [t, s, out]  # noqa: E731
-            found.append((Peer(name, floats, True, command), scope))
-
-
 def find() -> tuple[list[tuple[Peer, Scope]], list[str]]:
     """The peers that are here with what they can express, and what the others would need.
 
     PhysX and Rapier are driven as in benchmarks.contacts, on scenes that it can say.
     """
-    found: list[tuple[Peer, Scope]] = []
-    missing: list[str] = []
-    _compiled(found, missing)
+    built, missing = compiled(DRIVERS, "families-")
+    found = [(peer, ODE if peer.name.startswith("ODE") else BULLET) for peer in built]
     if has_module("mujoco"):
-        start = [python(), str(DRIVERS / "mujoco_driver.py")]
+        start = (python(), str(DRIVERS / "mujoco_driver.py"))
         for name in ("Newton", "CG"):
-            command = lambda s, out, n=name: [*start, s, out, n]  # noqa: E731
-            found.append((Peer(f"MuJoCo {name}", 64, False, command), MUJOCO))
+            run = partial(command, start, (name,))
+            found.append((Peer(f"MuJoCo {name}", 64, False, run), MUJOCO))
     else:
         missing.append("MuJoCo (pip install mujoco)")
     others, absent = contact_peers.find()
@@ -107,8 +87,7 @@ def find() -> tuple[list[tuple[Peer, Scope]], list[str]]:
 def _on_plain(peer: Peer) -> Callable[[str, str], Command]:
     """Its command, on the same scene as benchmarks.contacts writes it."""
 
-    def command(file: str, out: str) -> Command:
-        target = Path(file).with_name("plain.json")
-        return peer.command(str(target), out)
+    def on_plain(file: str, out: str) -> Command:
+        return peer.command(str(Path(file).with_name("plain.json")), out)
 
-    return command
+    return on_plain

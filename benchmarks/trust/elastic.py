@@ -274,6 +274,54 @@ def cradles_that_hang(parameters: Parameters = CRADLES_THAT_HANG) -> Iterator[Ca
         )  # fmt: skip
 
 
+STOPS: Parameters = [
+    (50.0, 0.0, 0.001),
+    (50.0, 0.3, 0.001),
+    (300.0, 0.1, 0.002),
+    (20.0, 0.6, 0.01),
+    (1000.0, 0.0, 0.002),
+    (1000.0, 0.4, 0.005),
+    (5000.0, 0.2, 0.001),
+]
+
+
+def yielding_stop(t: float, w: float, ratio: float, met: float) -> float:
+    """Depth of a body that meets a stop with 1 m/s at the time `met`, [m] beyond the stop.
+
+    A damped oscillator that is only pushed: free again where w^2 x + 2 r w x' = 0.
+    """
+    if t < met:
+        return t - met
+    damped = w * math.sqrt(1.0 - ratio * ratio)
+    free = (math.pi - 2.0 * math.atan2(ratio, math.sqrt(1.0 - ratio * ratio))) / damped
+    u = min(t - met, free)
+    decayed = math.exp(-ratio * w * u)
+    depth = decayed * math.sin(damped * u) / damped
+    speed = decayed * (math.cos(damped * u) - ratio * w / damped * math.sin(damped * u))
+    return depth + speed * (t - met - u)
+
+
+def stops(parameters: Parameters = STOPS) -> Iterator[Case]:
+    """A body that rebounds from a stop with stiffness and damping."""
+    for k, (w, ratio, dt) in enumerate(parameters):
+        limits = {"lower": -9.0, "upper": 0.1037, "stiffness": w * w, "damping": 2.0 * ratio * w}
+        cart = mass("cart", [0, 0, 0], linear_velocity=[1.0, 0, 0])
+        yield Case(
+            "soft stop",
+            f"w {w}, damping ratio {ratio}, dt {dt}",
+            scene(
+                [cart],
+                [joint("slider", "cart", axis=[1, 0, 0], limits=limits)],
+                dt=dt,
+                duration=0.3,
+                gravity=0.0,
+                formulation=BOTH[k % 2],
+            ),
+            turn("world-cart"),
+            lambda t, w=w, ratio=ratio: [0.1037 + yielding_stop(t, w, ratio, 0.1037)],
+        )
+
+
 FAMILIES = (
-    trains, soft_grounds, throws, belts, racks, walkers, drops, cradles_that_hang,
+    trains, soft_grounds, throws, belts, racks, walkers, drops, cradles_that_hang, stops,
 )  # fmt: skip

@@ -122,6 +122,10 @@ DRAWS: tuple[tuple[Family, Draw], ...] = (
     (elastic.racks, lambda r: (spread(r, 0.02, 0.3), spread(r, 0.5, 10), spread(r, 1e-3, 0.02))),
     (elastic.walkers, lambda r: (spread(r, 500, 1e4), spread(r, 1e-3, 0.01))),
     (elastic.drops, lambda r: (spread(r, 0.1, 5), spread(r, 1e-3, 0.02), spread(r, 0.1, 10))),
+    (
+        elastic.stops,
+        lambda r: (spread(r, 20, 3000), pick(r, 0.0, 0.1, 0.4, 0.8), spread(r, 3e-4, 0.01)),
+    ),
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.trust import elastic, machines, smooth, touching
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
-from benchmarks.trust.held_out import held_out
+from benchmarks.trust.held_out import SEED, held_out
 
 # a result is right when it is off by at most this share of its scale
 RIGHT = 0.05
@@ -48,10 +48,14 @@ class Result(NamedTuple):
         return self.off <= RIGHT
 
 
-def cases(families: Sequence[str] = ()) -> Iterator[tuple[bool, Case]]:
-    """All scenes, those that are held out last, each with whether it is."""
-    chosen = chain.from_iterable(family() for family in FAMILIES)
-    for is_held_out, some in ((False, chosen), (True, held_out())):
+def cases(families: Sequence[str] = (), seed: int | None = None) -> Iterator[tuple[bool, Case]]:
+    """All scenes, those that are held out last, each with whether it is.
+
+    With a seed only those drawn from it.
+    """
+    chosen = chain.from_iterable(family() for family in FAMILIES if seed is None)
+    drawn = held_out(SEED if seed is None else seed)
+    for is_held_out, some in ((False, chosen), (True, drawn)):
         for case in some:
             if not families or case.family in families:
                 yield is_held_out, case
@@ -80,10 +84,10 @@ def result_of(is_held_out: bool, case: Case) -> Result:
     return Result(case.family, case.name, is_held_out, off, verdict["status"], found)
 
 
-def measure(families: Sequence[str] = ()) -> list[Result]:
-    """Run all scenes, telling each as it is done."""
+def measure(families: Sequence[str] = (), seed: int | None = None) -> list[Result]:
+    """Run all scenes, or those drawn from a seed, telling each as it is done."""
     results = []
-    for is_held_out, case in cases(families):
+    for is_held_out, case in cases(families, seed):
         began = time.perf_counter()
         result = result_of(is_held_out, case)
         results.append(result)

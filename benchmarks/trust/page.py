@@ -35,6 +35,11 @@ def matrix(results: Sequence[Result]) -> list[str]:
     return lines
 
 
+def known(results: Sequence[Result]) -> list[Result]:
+    """Results whose truth is known: a closed form, or references that agree."""
+    return [one for one in results if not np.isnan(one.off)]
+
+
 def row(one: Result) -> str:
     """One scene as a row."""
     words = ", ".join(one.found) or "-"
@@ -45,12 +50,12 @@ def row(one: Result) -> str:
 
 def write_page(results: Sequence[Result]) -> None:
     """Write the page and print the matrices."""
-    known = [one for one in results if not np.isnan(one.off)]
+    judged = known(results)
     lines = [HEAD]
     parts = (
-        ("All scenes", known),
-        ("Scenes by which limits were chosen", [one for one in known if not one.held_out]),
-        ("Scenes held out", [one for one in known if one.held_out]),
+        ("All scenes", judged),
+        ("Scenes by which limits were chosen", [one for one in judged if not one.held_out]),
+        ("Scenes held out", [one for one in judged if one.held_out]),
     )
     for title, some in parts:
         lines += [f"## {title}", "", *matrix(some), ""]
@@ -59,12 +64,12 @@ def write_page(results: Sequence[Result]) -> None:
         "| family | scene | held out | off by | verdict | findings, in multiples of their limit |"
     )
     head = [columns, "|---|---|---|---|---|---|"]
-    false = [one for one in known if not one.right and one.status == "trusted"]
-    alarms = [one for one in known if one.right and one.status != "trusted"]
+    false = [one for one in judged if not one.right and one.status == "trusted"]
+    alarms = [one for one in judged if one.right and one.status != "trusted"]
     for title, some in (
         ("Wrong and trusted", false),
         ("Right and not trusted", alarms),
-        ("Every scene", known),
+        ("Every scene", judged),
     ):
         lines += [f"## {title}", ""]
         lines += [*head, *map(row, some), ""] if some else ["None.", ""]

@@ -9,31 +9,35 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 MODULES = (
-    "body", "drive", "force", "initial", "joint", "material", "options", "record", "scene",
-    "sensor", "series", "shape",
+    "action", "body", "drive", "force", "initial", "joint", "material", "options", "record",
+    "scene", "sensor", "series", "shape", "study", "trigger", "visual",
 )  # fmt: skip
+
+# bases whose fields stand in the table of what inherits them
+INHERITED = ("Geometry", "Signal", "Quantity")
 
 
 def model_of(name: str) -> type[BaseModel]:
-    """The model of a scene's part. Raises LookupError."""
+    """The model of a part of a scene or study. Raises LookupError."""
     for module in MODULES:
         found = getattr(import_module(f"cardan.schemas.{module}"), name, None)
         if isinstance(found, type) and issubclass(found, BaseModel):
             return found
-    raise LookupError(f"there is no part of a scene called {name}")
+    raise LookupError(f"there is no part of a scene or study called {name}")
 
 
 def own_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Fields that the class itself declares, without `type`."""
-    own = model.__annotations__
-    return {name: field for name, field in model.model_fields.items() if name in own} | {}
+    """Fields that the class itself declares, or what it is a kind of."""
+    declaring = [one for one in model.__mro__ if one is model or one.__name__.endswith(INHERITED)]
+    own = {name for one in declaring for name in one.__annotations__}
+    return {name: field for name, field in model.model_fields.items() if name in own}
 
 
 def table_of(name: str) -> str:
     """The fields of a part of the scene as a table of Markdown."""
     rows = ["| field | meaning | default |", "|---|---|---|"]
     for field, info in own_fields(model_of(name)).items():
-        if field == "type" and len(values_of(info.annotation)) == 1:
+        if field in ("type", "op") and len(values_of(info.annotation)) == 1:
             continue
         meaning = " ".join((info.description or "").split())
         allowed = values_of(info.annotation)

@@ -1,13 +1,15 @@
-"""What MkDocs is told beyond `mkdocs.yml`: addresses, pictures of scenes, tables of fields."""
+"""What MkDocs is told beyond `mkdocs.yml`: addresses, pictures, tables of fields, formulas."""
 
 import posixpath
 import re
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from docs.manual.blocks import FENCE, all_blocks
 from docs.manual.fields import table_of
+from docs.manual.formulas import with_formulas
 from docs.manual.pictures import picture
 
 OWN = "manual/"
@@ -52,9 +54,18 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         if path.startswith("docs/") and files.get_file_from_path(path.removeprefix("docs/")):
             return found.group()
         text = found["text"].strip("`")
-        return f"`{path}`" if text in path else f"{found['text']} (`{path}`)"
+        is_of_file = text in path and not (path.endswith(".py") and text.isidentifier())
+        return f"`{path}`" if is_of_file else f"{found['text']} (`{path}`)"
 
     return LINK.sub(kept_inside, markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Typeset formulas. Raises PluginError."""
+    try:
+        return with_formulas(html)
+    except ValueError as error:
+        raise PluginError(f"{page.file.src_uri}: {error}") from error
 
 
 def page_name(page: Any) -> str:

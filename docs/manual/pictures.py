@@ -82,8 +82,14 @@ def ball(radius: float) -> Array:
     return np.concatenate([circle(radius * np.sqrt(1.0 - z * z), radius * z) for z in heights])
 
 
-def facets(shape: Any) -> Iterator[tuple[Array, bool]]:
-    """Convex pieces of a shape in its own frame, and whether they are flat."""
+def shown(body: Any) -> Iterator[Any]:
+    """What a body looks like: its visuals where it has some, else its shapes."""
+    yield from (s for s in body.shapes if not body.visuals or s.type in ("plane", "heightfield"))
+    yield from body.visuals
+
+
+def facets(shape: Any, meshes: Any) -> Iterator[tuple[Array, bool]]:
+    """Convex pieces of a shape or visual in its own frame, and whether they are flat."""
     half = 0.5 * getattr(shape, "length", 0.0)
     if shape.type == "box":
         corners = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij")).reshape(3, -1).T
@@ -105,7 +111,8 @@ def facets(shape: Any) -> Iterator[tuple[Array, bool]]:
     elif shape.type == "convex":
         yield np.array(shape.points), False
     elif shape.type == "mesh":
-        yield from ((np.array(shape.vertices)[list(face)], True) for face in shape.faces)
+        surface = meshes[shape.mesh] if hasattr(shape, "mesh") else shape
+        yield from ((np.array(surface.vertices)[list(face)], True) for face in surface.faces)
     elif shape.type == "heightfield":
         yield from _cells(shape)
 
@@ -128,11 +135,11 @@ def _draw_bodies(axes: Any, scene: Any, poses: Array, alpha: float) -> Array:
         colour = STILL if body.type == "static" else COLOURS[i % len(COLOURS)]
         if body.type == "static" and alpha < 1.0:
             continue
-        if not body.shapes:
+        if not body.shapes and not body.visuals:
             pieces.append((float(poses[i, :3] @ EYE), poses[i : i + 1, :3], False, colour))
-        for shape in body.shapes:
+        for shape in shown(body):
             place = np.concatenate([shape.position, shape.orientation])
-            for points, is_flat in facets(shape):
+            for points, is_flat in facets(shape, scene.meshes):
                 world = to_world(poses[i], to_world(place, points))
                 centre = to_world(poses[i], [place[:3]])[0]
                 nearer = 1e-3 if is_flat else 0.0

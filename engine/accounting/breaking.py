@@ -11,20 +11,27 @@ from cardan.engine.constraints.joints.frames import is_broken, joint_frame
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm, scale
 from cardan.engine.world.events import EVENT_BREAK, EVENT_JOINT, Events
 from cardan.engine.world.model import GEAR, Joints
-from cardan.engine.world.problem import Problem
-from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING, Rows
+from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_SPRING
 from cardan.engine.world.state import FREED, LEDGER_IMPACT, State
+from cardan.engine.world.world import World
 
 
 @kernel
-def reaction_of(
-    joints: Joints, rows: Rows, problem: Problem, first: int, h: float
-) -> tuple[Vec3, int]:
+def shift_of(world: World, j: int) -> Vec3:
+    """What the least reaction of a joint in a loop adds to the solver's [N] (a gear's [N m])."""
+    shift, part = world.work.least.shift, 3 if world.model.joints.kind[j] == GEAR else 0
+    return (shift[j, part], shift[j, part + 1], shift[j, part + 2])
+
+
+@kernel
+def reaction_of(world: World, first: int) -> tuple[Vec3, int]:
     """Force on the child of the joint whose rows start at `first` [N] (a gear's torque [N m]), W.
 
-    Equations, stops and springs count, not motors and friction. Returns it and the row after the
-    last of the joint.
+    Equations, stops and springs count, not motors and friction; in loops it is the least. Returns
+    it and the row after the last of the joint.
     """
+    joints, rows, lam = world.model.joints, world.work.rows, world.work.problem.lam
+    h = world.options.time_step
     j = rows.joint[first]
     part = 0 if joints.kind[j] == GEAR else 3
     total: Vec3 = ZERO3
@@ -32,8 +39,10 @@ def reaction_of(
     while i < rows.count[1] and rows.joint[i] == j:
         if rows.kind[i] in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
             along = (rows.J_b[i, part], rows.J_b[i, part + 1], rows.J_b[i, part + 2])
-            total = add_scaled(total, problem.lam[i] / h, along)
+            total = add_scaled(total, lam[i] / h, along)
         i += 1
+    if joints.loop[j] >= 0:
+        total = add(total, shift_of(world, j))
     return total, i
 
 
@@ -64,9 +73,7 @@ def record_break(joints: Joints, state: State, j: int, push: Vec3, events: Event
 
 
 @kernel
-def break_joints(
-    joints: Joints, state: State, rows: Rows, problem: Problem, h: float, events: Events
-) -> None:
+def break_joints(world: World) -> None:
     """Break every joint whose reaction in this step exceeded its breaking force.
 
     The energy stored in its spring is lost, and booked as an impact. Its bodies may touch from then
@@ -77,13 +84,14 @@ def break_joints(
             still_steps, reset for the freed bodies; events, one for each joint
     Check   tests/references/test_breaking.py
     """
+    joints, state, rows = world.model.joints, world.state, world.work.rows
     i = 0
     while i < rows.count[1]:
         j = rows.joint[i]
         if j < 0 or not math.isfinite(joints.breaking_force[j]) or is_broken(state, j):
             i += 1
             continue
-        push, i = reaction_of(joints, rows, problem, i, h)
+        push, i = reaction_of(world, i)
         force = norm(push)
         if force > joints.breaking_force[j]:
             state.ledger[LEDGER_IMPACT] += joint_spring_energy(joints, state, j)
@@ -93,4 +101,4 @@ def break_joints(
             state.still_steps[joints.body_b[j]] = 0
             if joints.excluded[j] >= 0:
                 free_pair(state, joints.excluded[j])
-            record_break(joints, state, j, push, events)
+            record_break(joints, state, j, push, world.events)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.engine.accounting.work import add_impulse, mean_row_speed, row_speed_before
+from cardan.engine.accounting.work import add_impulse
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, dot, load3, negate, sub
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, Bodies
 from cardan.engine.world.problem import BIAS_APPLIED
 from cardan.engine.world.state import (
-    FIRST_ENERGY,
     LEDGER_CORRECTION,
-    LEDGER_DAMPING,
     LEDGER_FRICTION,
     LEDGER_IMPACT,
     LEDGER_WORK_IN,
@@ -26,8 +24,6 @@ from cardan.engine.world.state import (
 
 if TYPE_CHECKING:
     from cardan.engine.world.contacts import Contacts
-    from cardan.engine.world.problem import Problem
-    from cardan.engine.world.rows import Rows
     from cardan.engine.world.workspace import Motion
     from cardan.engine.world.world import World
 
@@ -61,8 +57,8 @@ def book_contacts(world: World) -> bool:
 
     Negative work of a normal is an impact, positive work is position correction. All work of a
     contact that rolls on is correction: none of it would be done at a smaller step. Compliant
-    contacts are booked by book_compliant_contacts. Work of tangents on a surface with a surface
-    velocity is work of a drive.
+    contacts are booked in yielding.py. Work of tangents on a surface with a surface velocity is
+    work of a drive.
 
     Reads   contacts.impulse_W of this kick; velocities before (motion) and after (state)
     Writes  state.ledger, momentum_in; motion.scratch. Returns whether a contact is compliant
@@ -115,63 +111,3 @@ def book_contacts(world: World) -> bool:
     ledger[LEDGER_CORRECTION] += given
     add_impulse(state.momentum_in, ZERO3, total, about)
     return compliant
-
-
-@kernel
-def pressed_energy(compliance: float, gap: float) -> float:
-    """Energy of a compliant contact, gap^2/(2 compliance) for gap < 0 [J]."""
-    return 0.5 * min(gap, 0.0) ** 2 / compliance
-
-
-@kernel
-def book_compliant_contacts(
-    rows: Rows, problem: Problem, contacts: Contacts, motion: Motion, state: State, h: float
-) -> None:
-    """Book compliant contacts: stored energy is potential energy, losses are damping.
-
-    With the gap at both ends of the step on a straight line through its middle, a contact loses
-    -(work on the bodies + rise of its energy). Where the gap differs from that at the end of the
-    last step (contacts appear, vanish and move on curves), the difference is correction. Energy
-    stored in the first step belongs to the initial energy.
-
-    Writes  state.ledger, state.extremes (FIRST_ENERGY)
-            state.elastic, the energy stored at the end of this step [J]
-    Check   tests/laws/test_energy.py, tests/references/test_surfaces.py
-    """
-    ledger = state.ledger
-    before = 0.0
-    after = 0.0
-    for i in range(problem.count[1], problem.count[0], 3):
-        c = rows.slot[i]
-        compliance = contacts.compliance[c]
-        if compliance > 0.0:
-            mean = mean_row_speed(rows, i, motion, state)
-            old = row_speed_before(rows, i, motion)
-            start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
-            end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
-            loss = start - end - problem.lam[i] * mean
-            if loss >= 0.0:
-                ledger[LEDGER_DAMPING] += loss
-            else:
-                ledger[LEDGER_CORRECTION] -= loss
-            before += start
-            after += end
-    if state.step[0] == 0:
-        state.extremes[FIRST_ENERGY] += before - state.elastic[0]
-    else:
-        ledger[LEDGER_CORRECTION] += before - state.elastic[0]
-    state.elastic[0] = after
-
-
-@kernel
-def book_touch(world: World) -> None:
-    """Book the contacts of a finished step: see book_contacts, book_compliant_contacts.
-
-    Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
-    Writes  state.ledger, momentum_in, elastic; motion.scratch
-    """
-    work, state = world.work, world.state
-    problem, contacts, motion = work.problem, work.contacts, work.motion
-    compliant = book_contacts(world)
-    if compliant or state.elastic[0] != 0.0:
-        book_compliant_contacts(work.rows, problem, contacts, motion, state, world.clock.h[0])

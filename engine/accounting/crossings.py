@@ -8,7 +8,9 @@ errors. A step compares its sums with the gates; only if a gate is exceeded are 
     [GATES : LIMITS]              gates, and limits that all bodies share
     [LIMITS : LIMITS + j]         how far the anchors of each joint may be apart [m]; inf: any way
     [LIMITS + j : LIMITS + j + n] how fast each body may be [m/s]; inf: any speed
-    [LIMITS + j + n :]            of each body how its kicks vary: accounting/variation.py
+    [LIMITS + j + n :]            of each body how its kicks vary: accounting/variation.py;
+                                  then of each joint how the force of its drive alternates:
+                                  drive_noise.py; then what its motors lost: commanded.py
 """
 
 from __future__ import annotations
@@ -17,27 +19,39 @@ import math
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import dot, load3, norm
-from cardan.engine.world.model import STATIC, Model
+from cardan.engine.world.model import COUPLING, GEAR, STATIC, Joints, Model
 from cardan.engine.world.state import EXTREME_KINETIC, FIRST_ENERGY, LEDGER_WORK_IN, State
 
 CROSSINGS = 24
 
 # kinds of crossings: anchors apart [m], unexplained energy growth [J], speed [m/s], rate of turning
-# [rad/s], penetration of rigid bodies [m]
-APART, GROWTH, TRAVEL, TURN, DEPTH = 24, 29, 34, 39, 44
+# [rad/s], penetration of rigid bodies [m], axes or orientations of joints out of place [rad],
+# motors behind what they are told [m or rad]
+APART, GROWTH, TRAVEL, TURN, DEPTH, TWIST, DRIVE = 24, 29, 34, 39, 44, 49, 54
 # of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
 # value, its limit, and its joint or body
 FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
-GATES = 49
+GATES = 59
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
 # tolerated growth of energy [J]; least depth that is too deep for any body [m]
-GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 49, 50, 51, 52
+GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 59, 60, 61, 62
 
-LIMITS = 53
+LIMITS = 63
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05
+# how far axes or orientations of a joint may be out of place [rad]: 1 % of the size at the size
+TWIST_LIMIT = 0.01
+
+
+@kernel
+def largest_factor(joints: Joints, j: int) -> float:
+    """What the error of joint j is measured in: of a gear or coupling the largest factor."""
+    largest = abs(joints.ratio[j]) if joints.kind[j] == GEAR else 0.0
+    for t in range(joints.term_start[j], joints.term_start[j + 1]):
+        largest = max(largest, abs(joints.term_factor[t]))
+    return largest if joints.kind[j] == COUPLING else max(largest, 1.0)
 
 
 @kernel
@@ -60,6 +74,14 @@ def note_apart(state: State, j: int, error: float) -> None:
     limit = state.extremes[LIMITS + j]
     if error > limit:
         note(state, APART, error, limit, j)
+
+
+@kernel
+def note_twist(joints: Joints, state: State, j: int, error: float) -> None:
+    """Record joint j if `error` [rad] is beyond its limit; that of relations grows with factors."""
+    limit = TWIST_LIMIT * largest_factor(joints, j)
+    if error > limit and state.extremes[LIMITS + j] < math.inf:
+        note(state, TWIST, error, limit, j)
 
 
 @kernel

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 
-from cardan.engine.accounting.crossings import GATE_APART, GATES, note_apart, note_motion
+from cardan.engine.accounting.crossings import (
+    GATE_APART,
+    GATES,
+    note_apart,
+    note_motion,
+    note_twist,
+)
 from cardan.engine.accounting.energy import potential_energy, whole_motion
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joint_couplings import (
+    coupled_sum,
+    is_of_lengths,
+    may_be_slack,
+)
 from cardan.engine.constraints.joints.coordinates import coordinate, turned_in_A
 from cardan.engine.constraints.joints.equations import is_rigid_distance
 from cardan.engine.constraints.joints.frames import JointFrame, has_rows, joint_frame
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, norm, scale, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import (
+    COUPLING,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -60,12 +72,25 @@ def turns_error(joints: Joints, state: State, j: int, frame: JointFrame) -> floa
 
 
 @kernel
+def coupling_error(joints: Joints, state: State, j: int) -> float:
+    """How far the sum of a rigid coupling is from its offset, of a rope beyond it [m or rad]."""
+    if joints.spring_on[j] == 1:
+        return 0.0
+    error = coupled_sum(joints, state, j) - joints.angle0[j]
+    return max(error, 0.0) if may_be_slack(joints, j) else abs(error)
+
+
+@kernel
 def joint_position_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
     """How far the anchors are apart in the directions the joint forbids [m]."""
     kind = joints.kind[j]
     along = dot(frame.s, frame.gap)
     if kind == DISTANCE:
-        return abs(norm(frame.gap) - joints.angle0[j]) if is_rigid_distance(joints, j) else 0.0
+        if not is_rigid_distance(joints, j):
+            return 0.0
+        return abs(coordinate(joints, state, j, 0, frame) - joints.angle0[j])
+    if kind == COUPLING:
+        return coupling_error(joints, state, j) if is_of_lengths(joints, j) else 0.0
     if kind == GEAR:
         return 0.0
     if kind == RACK:
@@ -84,6 +109,8 @@ def joint_position_error(joints: Joints, state: State, j: int, frame: JointFrame
 def joint_angle_error(joints: Joints, state: State, j: int, frame: JointFrame) -> float:
     """How far axes or orientations are from where the joint keeps them [rad]."""
     kind = joints.kind[j]
+    if kind == COUPLING:
+        return 0.0 if is_of_lengths(joints, j) else coupling_error(joints, state, j)
     if kind == GEAR:
         return abs(turns_error(joints, state, j, frame))
     if kind in (HINGE, CYLINDRICAL, PLANAR, SCREW):
@@ -198,7 +225,9 @@ def record_extremes(model: Model, state: State, contacts: Contacts, report: Repo
         raise_to(state, EXTREME_JOINT_POSITION, error)
         if error > state.extremes[GATE_APART]:
             note_apart(state, j, error)
-        raise_to(state, EXTREME_JOINT_ANGLE, joint_angle_error(joints, state, j, frame))
+        twist = joint_angle_error(joints, state, j, frame)
+        raise_to(state, EXTREME_JOINT_ANGLE, twist)
+        note_twist(joints, state, j, twist)
     depth = 0.0
     for c in range(contacts.count[0]):
         depth = max(depth, -contacts.gap[c])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.engine.accounting.energy import motion_of, potential_energy, rotor_energy
 from cardan.engine.accounting.joint_reports import write_coordinates, write_joint_forces
-from cardan.engine.compiler.handles import opened
+from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import ZERO3, add
 from cardan.engine.world.model import DYNAMIC
@@ -86,6 +86,7 @@ def sample_joints(world: World, samples: Samples, frame: int) -> None:
         state,
         work.rows,
         work.problem,
+        work.least.shift,
         world.options.time_step,
         samples.joint_reaction[frame],
         samples.joint_drive[frame],
@@ -184,6 +185,6 @@ def write_sample(world: World, samples: Samples) -> bool:
 
 
 @kernel
-def write_one_sample(held: World, kept: Samples) -> bool:
+def write_one_sample(handle: World, samples_handle: Samples) -> bool:
     """Record the current state between two runs; see `write_sample`."""
-    return write_sample(opened(held), opened(kept))
+    return write_sample(struct_of(handle), struct_of(samples_handle))

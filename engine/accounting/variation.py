@@ -2,7 +2,7 @@
 
 Drift, kick, drift is exact where every kick is the same: free fall, constant forces. Of a motion
 with frequency w it misses (w h)^2/24 of the phase, which is h/24 times the sum of the changes from
-one kick to the next, and an impact is late by up to a step. engine/verdict/motion.py compares
+one kick to the next, and an impact is late by up to a step. engine/verdict/estimates.py compares
 
     error  ~  h sum |dv_k - dv_(k-1)|        with the reach of the body's motion,
 
@@ -12,6 +12,10 @@ axes of the body that counts which changes less. Free rotation is exact: of bodi
 rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
 velocity.
 
+How early an impact comes is known: the bodies rebound a gap g before they meet, and are then
+(1 + e) g away from where they would be. This is added up per body and counts instead of the change
+of its velocity.
+
     extremes[LIMITS + j + n + VARIED i :]    body i, as below; s: of the last step
 """
 
@@ -19,12 +23,14 @@ from __future__ import annotations
 
 from math import sqrt
 
+from numpy.typing import NDArray
+
 from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import ImpactTime, RestitutionLaw
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
@@ -40,7 +46,14 @@ IMPACT_STEP, IMPACT_WITH, IMPACTS = 30, 31, 32
 KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
 # least and largest coordinates of the centre of mass, from where it was first [m]
 START_P, LEAST_P, MOST_P = 36, 39, 42
-VARIED = 45
+# largest phase per step of a stop that yields, where it matters for the motion [rad]
+STOP_PHASE = 45
+# how far early impacts have displaced it: now, the most so far, before this step [m]; the step of
+# the last one
+EARLY, MOST_EARLY, EARLY_BEFORE, STRUCK_STEP = 46, 47, 48, 49
+# |dv|, |dL| of the first kick, which is in no sum
+FIRST_V, FIRST_L = 50, 51
+VARIED = 52
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
@@ -58,6 +71,13 @@ def exchange(state: State, at: int, new: Vec3) -> Vec3:
     for k in range(3):
         state.extremes[at + k] = new[k]
     return old
+
+
+@kernel
+def last_square(extremes: NDArray, at: int) -> float:
+    """|v|^2 at the end of the last step, of the body whose numbers start at `at` [m^2/s^2]."""
+    v = (extremes[at + LAST_V], extremes[at + LAST_V + 1], extremes[at + LAST_V + 2])
+    return dot(v, v)
 
 
 @kernel
@@ -108,6 +128,23 @@ def record_free_turns(world: World) -> None:
 
 
 @kernel
+def record_first(world: World, i: int, size: float) -> None:
+    """Note the first kick of body i, whose spin has this size now.
+
+    Reads   motion.velocity_old
+    Writes  state.extremes
+    """
+    state, at = world.state, first_of(world) + VARIED * i
+    old = world.work.motion.velocity_old[i]
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    state.extremes[at + FIRST_V] = norm(sub(v, (old[3], old[4], old[5])))
+    turned = norm(w)
+    if turned > 0.0:
+        share = norm(sub(w, (old[0], old[1], old[2]))) / turned
+        state.extremes[at + FIRST_L] = share * size
+
+
+@kernel
 def record_variation(world: World) -> None:
     """Add up how the last kick differs from the one before, of every body that moves.
 
@@ -133,6 +170,8 @@ def record_variation(world: World) -> None:
         varied = min(varied, norm(sub(kick_B, exchange(state, at + KICK_B, kick_B))))
         varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
         note_turn(world, i, w)
+        if step == 1:
+            record_first(world, i, norm(L))
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
         extremes[at + LARGEST_L] = max(extremes[at + LARGEST_L], dot(L, L))
         for k in range(3):
@@ -148,7 +187,8 @@ def record_variation(world: World) -> None:
             extremes[at + SUM_V] += norm(kick)
             extremes[at + SUM_L] += norm(spun)
         if step > 2 and not exact:
-            extremes[at + VARIED_V] += varied
+            if extremes[at + STRUCK_STEP] == 0.0 or step - extremes[at + STRUCK_STEP] > 1.0:
+                extremes[at + VARIED_V] += varied
             extremes[at + VARIED_L] += varied_L
 
 
@@ -165,6 +205,18 @@ def note_impact(world: World, i: int, other: int) -> None:
         state.extremes[at + IMPACTS] = max(state.extremes[at + IMPACTS], 1.0)
     elif state.extremes[at + IMPACT_WITH] != float(other):
         state.extremes[at + IMPACTS] = 2.0
+
+
+@kernel
+def note_stop(world: World, row: int, phase: float) -> None:
+    """Record the phase per step of the stop of a row for its bodies.
+
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    rows, extremes, first = world.work.rows, world.state.extremes, first_of(world)
+    for i in (rows.body_a[row], rows.body_b[row]):
+        at = first + VARIED * i + STOP_PHASE
+        extremes[at] = max(extremes[at], phase)
 
 
 @kernel
@@ -186,18 +238,74 @@ def record_depths(world: World, contacts: Contacts) -> None:
 
 
 @kernel
+def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
+    """Note body i if the correction of one step moves it out of others as far as it may be in them.
+
+    Reads   shift (6,) rad, m
+    Writes  state.extremes
+    """
+    n_joints, n = model.joints.kind.shape[0], model.bodies.kind.shape[0]
+    moved = norm((shift[3], shift[4], shift[5]))
+    if moved > state.extremes[GATE_DEPTH]:
+        limit = state.extremes[LIMITS + n_joints + n + VARIED * i + DEPTH_LIMIT]
+        if moved > limit:
+            note(state, DEPTH, moved, limit, i)
+
+
+@kernel
+def note_early(world: World, i: int, moved: float, is_fixed: bool) -> None:
+    """Body i rebounds too early, which moves it by `moved` [m]; of a step the most counts.
+
+    What was early before is so by the same time: off what is fixed it shrinks as the body slows.
+
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    extremes, step = world.state.extremes, float(world.state.step[0])
+    if world.kind[i] != DYNAMIC:
+        return
+    at = first_of(world) + VARIED * i
+    if extremes[at + STRUCK_STEP] != step:
+        extremes[at + STRUCK_STEP] = step
+        after, before = norm(load3(world.state.v_WB_W, i)), sqrt(last_square(extremes, at))
+        if is_fixed and after < before:
+            extremes[at + EARLY] *= after / before
+        extremes[at + EARLY_BEFORE] = extremes[at + EARLY]
+    early = max(extremes[at + EARLY], extremes[at + EARLY_BEFORE] + moved)
+    extremes[at + EARLY] = early
+    extremes[at + MOST_EARLY] = max(extremes[at + MOST_EARLY], early)
+
+
+@kernel
+def record_impact(world: World, contacts: Contacts, c: int) -> None:
+    """Record the impact of contact c: with whom, and how early.
+
+    Two bodies share the displacement (1 + e) gap as they share the impulse, by inverse masses.
+    """
+    options, inverse = world.options, world.model.bodies.inverse_mass
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    if options.restitution_law != PROPAGATING:
+        note_impact(world, a, b)
+        note_impact(world, b, a)
+    if options.impact_time != EXACT:
+        moved = (1.0 + contacts.restitution[c]) * max(contacts.gap[c], 0.0)
+        share = moved / (inverse[a] + inverse[b])
+        note_early(world, a, share * inverse[a], inverse[b] == 0.0)
+        note_early(world, b, share * inverse[b], inverse[a] == 0.0)
+
+
+@kernel
 def record_impacts(world: World, contacts: Contacts) -> None:
-    """Note bodies that bounce off two others in one step: laws of restitution then differ.
+    """Note bodies that bounce off two others in one step: laws of restitution then differ; and how
+    early impacts come.
 
     An impact is a contact with restitution whose impulse changes the speed of the lighter body by
     more than the threshold of restitution; Poisson's law marks its own. Propagating impacts meet
     one by one.
 
     Writes  state.extremes from LIMITS + j + n on
+    Check   tests/engine/test_verdict.py
     """
     options, bodies = world.options, world.model.bodies
-    if options.restitution_law == PROPAGATING:
-        return
     for c in range(contacts.count[0]):
         if contacts.restitution[c] == 0.0:
             continue
@@ -206,5 +314,4 @@ def record_impacts(world: World, contacts: Contacts) -> None:
         jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
         struck = options.restitution_law == POISSON and contacts.struck[c] == 1
         if struck or jump > options.restitution_threshold:
-            note_impact(world, a, b)
-            note_impact(world, b, a)
+            record_impact(world, contacts, c)

@@ -18,10 +18,12 @@ from cardan.engine.bodies.forces import implicit_share
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.motors import spring_part
+from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale
 from cardan.engine.world.model import DYNAMIC, GEAR, RACK, Bodies, Joints, Model
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import (
+    ROW_COUPLING,
     ROW_DRAG,
     ROW_ELEMENT,
     ROW_FRICTION,
@@ -86,9 +88,9 @@ def mean_carried_speed(
 
 @kernel
 def book_row(rows: Rows, i: int, speed: float, lam: float, ledger: NDArray) -> None:
-    """Book lam times the mean speed of row i; for rows other than springs and contacts.
+    """Book lam times the mean speed of row i; for rows other than springs, soft stops, contacts.
 
-    Negative work of a stop is an impact, positive work is position correction.
+    Negative work of a hard stop is an impact, positive work is position correction.
     """
     kind = rows.kind[i]
     work = lam * speed
@@ -143,6 +145,34 @@ def damped_work(model: Model, rows: Rows, i: int, motion: Motion, speed: float, 
 
 
 @kernel
+def book_couplings(world: World) -> None:
+    """Book the work of couplings; it is that of the sum of their rows. A rope loses some when it
+    becomes taut.
+
+    Writes  state.ledger
+    """
+    model, state, h = world.model, world.state, world.clock.h[0]
+    rows, problem, motion = world.work.rows, world.work.problem, world.work.motion
+    joints, i = model.joints, 0
+    while i < rows.count[2]:
+        j, first, speed, before, lam = rows.joint[i], i, 0.0, 0.0, problem.lam[i]
+        while i < rows.count[2] and rows.joint[i] == j:
+            speed += mean_row_speed(rows, i, motion, state)
+            before += row_speed_before(rows, i, motion)
+            i += 1
+        if joints.spring_on[j] == 1:
+            damping = joints.spring_damping[j]
+            theta = implicit_share(h * damping * joints.inverse_mass[j, 0])
+            viscous = (1.0 - theta) * before + theta * (2.0 * speed - before)
+            state.ledger[LEDGER_DAMPING] += h * damping * viscous * speed
+            state.ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, first, speed)
+        elif joints.limit_on[j, 0] == 1 and lam * speed < 0.0:
+            state.ledger[LEDGER_IMPACT] -= lam * speed
+        else:
+            state.ledger[LEDGER_CORRECTION] += lam * speed
+
+
+@kernel
 def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
     """Work of the residual of a spring's row [J].
 
@@ -153,7 +183,7 @@ def unsolved_work(rows: Rows, problem: Problem, i: int, speed: float) -> float:
 
 @kernel
 def book_work(world: World) -> None:
-    """Book all work of a finished step, except that of contacts (contact_work.py).
+    """Book all work of a finished step, except that of contacts and soft stops (yielding.py).
 
     Reads   velocities before (motion) and after (state), the rows and their impulses
     Writes  state.ledger
@@ -169,11 +199,12 @@ def book_work(world: World) -> None:
             if rows.kind[i] in (ROW_SPRING, ROW_ELEMENT):
                 ledger[LEDGER_DAMPING] += damped_work(model, rows, i, motion, speed, h)
                 ledger[LEDGER_CORRECTION] += unsolved_work(rows, problem, i, speed)
-            else:
+            elif rows.kind[i] != ROW_COUPLING and not is_soft_stop(model.joints, rows, i):
                 book_row(rows, i, speed, lam, ledger)
             carried = mean_carried_speed(bodies, rows.J_a, i, rows.body_a[i], motion, state)
             carried += mean_carried_speed(bodies, rows.J_b, i, rows.body_b[i], motion, state)
             ledger[LEDGER_WORK_IN] -= lam * carried
+    book_couplings(world)
     pushed = 0.0
     for i in range(bodies.kind.shape[0]):
         if bodies.kind[i] == DYNAMIC:

@@ -109,17 +109,26 @@ def composed(parts: list[MassProperties]) -> MassProperties:
     center = sum((part.mass * part.center for part in parts), np.zeros(3)) / mass
     inertia = np.zeros((3, 3))
     for part in parts:
-        d = part.center - center
-        inertia += part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        inertia += part.inertia + parallel_axis(part.mass, part.center - center)
     return MassProperties(mass, center, inertia)
 
 
-def inertia_fault(inertia: NDArray[np.float64]) -> str | None:
-    """Why an inertia (3, 3) about the centre of mass is not physical; None if it is."""
-    moments = np.linalg.eigvalsh(inertia)
-    shown = ", ".join(f"{moment:.6g}" for moment in moments)
+def parallel_axis(mass: float, d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a mass [kg] at d (3,) [m] adds to an inertia: m (d^2 1 - d d^T) [kg m^2]."""
+    if not d.any():
+        return np.zeros((3, 3))
+    result: NDArray[np.float64] = mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return result
+
+
+def moments_fault(moments: NDArray[np.float64]) -> str | None:
+    """Why no body has principal moments (3,), ascending [kg m^2]; None: one may have them."""
     if moments[0] <= 0.0:
-        return f"it is not positive definite: principal moments {shown}"
+        return f"it is not positive definite: principal moments {_shown(moments)}"
     if moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
-        return f"it breaks the triangle inequality: principal moments {shown}"
+        return f"it breaks the triangle inequality: principal moments {_shown(moments)}"
     return None
+
+
+def _shown(moments: NDArray[np.float64]) -> str:
+    return ", ".join(f"{moment:.6g}" for moment in moments)

@@ -7,6 +7,7 @@ import numpy as np
 from cardan.engine.build.array_alignment import spread_over_cache_sets
 from cardan.engine.build.equations import factor_arrays, graph_arrays
 from cardan.engine.build.limits import room_of_extremes
+from cardan.engine.build.loops import UNITS, least_arrays
 from cardan.engine.build.motion import motion_arrays
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.simd import simd_arrays
@@ -29,6 +30,7 @@ from cardan.engine.world.problem import FRICTION_POLYGON, Dense, Lanes, Problem
 from cardan.engine.world.rows import N_SLOTS, Rows
 from cardan.engine.world.state import N_BIAS, N_LEDGER, ContactCache, State
 from cardan.engine.world.tree import Mobility, Tree
+from cardan.engine.world.triggers import N_FIRED
 from cardan.engine.world.workspace import Motion, Workspace
 
 # rows of the dense solvers: 2 matrices of 384^2 float64 are 2.4 MB
@@ -52,9 +54,10 @@ def first_capacity(n_shapes: int) -> int:
 
 
 def max_rows(model: Model, max_contacts: int) -> int:
-    """Rows of all joints, force elements (drag has three), the grab force and all contacts."""
+    """Rows of joints, terms of couplings, force elements (drag has three), a grab, contacts."""
     turning = bool(model.materials.rolling.any() or model.materials.spinning.any())
     rows = N_SLOTS * len(model.joints.kind) + 3 * len(model.forces.kind) + 3
+    rows += len(model.joints.term_joint)
     return rows + (6 if turning else 3) * max_contacts
 
 
@@ -92,7 +95,7 @@ def contact_arrays(n: int) -> Contacts:
 def row_arrays(n: int, n_joints: int) -> Rows:
     """Arrays for n rows."""
     return Rows(
-        count=np.zeros(2, np.int64),
+        count=np.zeros(3, np.int64),
         share=np.ones(1),
         kind=np.zeros(n, np.int64),
         joint=np.zeros(n, np.int64),
@@ -123,7 +126,7 @@ def problem_of(
     """A problem that shares the arrays of rows, bodies and motion."""
     n = len(rows.bias)
     return Problem(
-        count=np.zeros(2, np.int64),
+        count=np.zeros(3, np.int64),
         body_a=rows.body_a,
         body_b=rows.body_b,
         J_a=rows.J_a,
@@ -241,7 +244,7 @@ def dense_arrays(
     return Dense(
         factor=np.zeros((cap, cap)),
         S=np.zeros((cap, cap)),
-        vectors=np.zeros((17, cap)),
+        vectors=np.zeros((19, cap)),
         indices=np.zeros((9, cap), np.int64),
         tableau=np.zeros((lemke, lemke + 2)),
         basis=np.zeros((4, lemke + 1), np.int64),
@@ -272,7 +275,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     apart = has_strikes(options)
     # an impact may need each contact twice
     at_once = n_rows + 3 * max_contacts if apart else n_rows
-    lemke, lanes = lemke_rows(at_once, options), simd_arrays(n, at_once // 3)
+    lemke, lanes = lemke_rows(at_once, options), simd_arrays(n, at_once // 3, at_once)
     asked |= len(model.tree.kind) > 0
     cap = min(DENSE_ROWS_ON_REQUEST if asked else DENSE_ROWS, at_once)
     motion = motion_arrays(n)
@@ -281,7 +284,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
     struck = n_rows + 3 * max_contacts if apart else 0
     impact = problem_of(row_arrays(struck, 0), friction, model.bodies, motion, mobility)
     graph = graph_arrays(n, max_groups(model))
-    loop_rows = row_arrays(most_equations(model.tree), 0)
+    loop_rows = row_arrays(max(most_equations(model.tree), UNITS), 0)
     problem = problem_of(rows, friction, model.bodies, motion, mobility)
     work = Workspace(
         contacts=contact_arrays(max_contacts),
@@ -298,6 +301,7 @@ def workspace(model: Model, options: StepOptions, max_contacts: int) -> Workspac
         motion=motion,
         tree=mobility.work,
         loop_rows=loop_rows,
+        least=least_arrays(model),
         loops=problem_of(loop_rows, friction, model.bodies, motion, mobility),
     )
     return spread_over_cache_sets(work, model)
@@ -362,6 +366,7 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         tree_q=np.zeros(0),
         tree_qd=np.zeros(0),
         tree_bias_acceleration=np.zeros((N_BIAS, 0)),
+        triggers=np.zeros((0, N_FIRED)),
         contacts=contact_cache(max_contacts),
         resting=contact_cache(max_contacts),
     )

@@ -29,9 +29,9 @@ def placed(array: Any, offset: int) -> Any:
 
 
 def spread_over_cache_sets(arrays: Bundle, kept: Any) -> Bundle:
-    """Nested bundles whose large arrays are copied to different cache sets.
+    """Nested structs whose large arrays are copied to different cache sets.
 
-    Arrays that are also in `kept` are not moved; arrays shared by several bundles remain shared.
+    Arrays that are also in `kept` are not moved; arrays shared by several structs remain shared.
     """
     moved: dict[int, Any] = {}
     hold(kept, moved)
@@ -52,7 +52,7 @@ def spread_over_cache_sets(arrays: Bundle, kept: Any) -> Bundle:
 
 
 def hold(arrays: Any, moved: dict[int, Any]) -> None:
-    """Record that the arrays of nested bundles are not moved."""
+    """Record that the arrays of nested structs are not moved."""
     if isinstance(arrays, tuple):
         for one in arrays:
             hold(one, moved)

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.bodies.mass_properties import MassProperties, composed, inertia_fault
+from cardan.engine.bodies.mass_properties import (
+    MassProperties,
+    composed,
+    moments_fault,
+    parallel_axis,
+)
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.shapes import mass_of_shape
@@ -47,13 +52,8 @@ def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
         )
         return MassProperties(1.0, center, np.eye(3))
     else:
-        d = center - whole.center
-        inertia = whole.inertia + whole.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        inertia = whole.inertia + parallel_axis(whole.mass, center - whole.center)
         inertia = inertia * (total / whole.mass)
-    fault = inertia_fault(inertia)
-    if fault is not None:
-        faults.add(f"{pointer}/inertia", "inertia", f"No body has this inertia: {fault}.")
-        return MassProperties(1.0, center, np.eye(3))
     return MassProperties(float(total), center, inertia)
 
 
@@ -76,10 +76,22 @@ def build_bodies(scene: Scene, faults: Faults) -> Bodies:
             bodies.mass[i] = part.mass
             bodies.inverse_mass[i] = 1.0 / part.mass
             bodies.inertia_B[i] = part.inertia
-            inverse = np.linalg.inv(part.inertia)
-            bodies.inverse_inertia_B[i] = 0.5 * (inverse + inverse.T)
             bodies.com_B[i] = part.center
+    _check_and_invert(bodies, faults)
     return bodies
+
+
+def _check_and_invert(bodies: Bodies, faults: Faults) -> None:
+    """Write the inverse inertias; one that no body has is a fault. All at once: it is faster."""
+    dynamic = np.flatnonzero(bodies.kind == DYNAMIC)
+    moments = np.linalg.eigvalsh(bodies.inertia_B[dynamic])
+    for i, its_moments in zip(dynamic, moments, strict=True):
+        fault = moments_fault(its_moments)
+        if fault is not None:
+            faults.add(f"/bodies/{i}/inertia", "inertia", f"No body has this inertia: {fault}.")
+            bodies.inertia_B[i] = np.eye(3)
+    inverse = np.linalg.inv(bodies.inertia_B[dynamic])
+    bodies.inverse_inertia_B[dynamic] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
 
 def initial_motion(
@@ -90,11 +102,12 @@ def initial_motion(
     p, q = np.zeros((n, 3)), np.zeros((n, 4))
     v, w = np.zeros((n, 3)), np.zeros((n, 3))
     q[:, 0] = 1.0
+    arm = np.zeros((n, 3))
     for i, body in enumerate(scene.bodies):
         q[i] = body.orientation
-        arm = turn(q[i], bodies.com_B[i])
-        p[i] = np.array(body.position) + arm
+        p[i] = body.position
         if body.type != "static":
-            w[i] = body.angular_velocity
-            v[i] = np.array(body.linear_velocity) + np.cross(w[i], arm)
-    return p, q, v, w
+            w[i], v[i] = body.angular_velocity, body.linear_velocity
+    for k in np.flatnonzero(bodies.com_B.any(axis=1)):
+        arm[k] = turn(q[k], bodies.com_B[k])
+    return p + arm, q, v + np.cross(w, arm), w

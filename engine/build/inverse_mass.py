@@ -13,14 +13,17 @@ def largest_inverse_inertia(bodies: Bodies, body: int) -> float:
 
 
 def write_joint_masses(joints: Joints, bodies: Bodies) -> None:
-    """joints.inverse_mass: 1/m + |arm|^2 / smallest moment, and 1 / smallest moment, both ends."""
+    """joints.inverse_mass: 1/m + arm^2 / smallest moment, and 1 / smallest moment, both ends.
+
+    arm: of the anchor and the radius of a wheel about it.
+    """
     for j in range(len(joints.kind)):
-        for ends, arms in ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B)):
+        sides = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
+        for (ends, arms), radius in zip(sides, joints.wheel[j], strict=True):
             body = int(ends[j])
             inverse_inertia = largest_inverse_inertia(bodies, body)
-            joints.inverse_mass[j, 0] += (
-                bodies.inverse_mass[body] + arms[j] @ arms[j] * inverse_inertia
-            )
+            arm = float(np.linalg.norm(arms[j])) + radius
+            joints.inverse_mass[j, 0] += bodies.inverse_mass[body] + arm * arm * inverse_inertia
             joints.inverse_mass[j, 1] += inverse_inertia
 
 

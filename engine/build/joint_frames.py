@@ -94,6 +94,7 @@ def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: Poses)
     second = to_world(joint, getattr(joint, "axis2", None), parent, False)
     if end is not None:
         joints.angle0[j] = float(np.linalg.norm(end - anchor))
+        write_wheels(joints, j, joint, place, parent, end - anchor)
     elif joint.type in ("gear", "rack"):
         write_coupling(joints, j, joint, place, s if second is None else unit(second))
     elif second is not None:
@@ -102,6 +103,35 @@ def write_frames(joints: Joints, j: int, joint: Any, place: Place, poses: Poses)
             joints.angle0[j] = 0.5 * math.pi
     elif joint.type == "screw":
         joints.ratio[j] = joint.pitch / (2.0 * math.pi)
+
+
+def write_wheels(
+    joints: Joints, j: int, joint: Any, place: Place, parent: tuple[Array, Array], d: Array
+) -> None:
+    """Wheels of a distance joint, where the cable touches them, and its straight length.
+
+    Reads   d: from the first anchor to the second, in W; see `constraints/parts/wound.py`
+    """
+    a, b, axes = int(joints.body_a[j]), int(joints.body_b[j]), []
+    for k, wheel in enumerate((joint.wheel, joint.wheel2)):
+        if wheel is not None:
+            axis = to_world(joint, wheel.axis, parent, False)
+            assert axis is not None
+            axes.append(unit(axis))
+            joints.wheel[j, k] = wheel.radius
+    if not axes:
+        return
+    joints.tangent1_A[j] = place.direction(a, axes[0])
+    joints.axis_B[j] = place.direction(b, axes[-1])
+    sense = math.copysign(1.0, float(axes[0] @ axes[-1]))
+    rho = sense * joints.wheel[j, 1] - joints.wheel[j, 0]
+    flat = d - (d @ axes[0]) * axes[0]
+    run = math.sqrt(flat @ flat - rho * rho)
+    u = (run * flat + rho * np.cross(flat, axes[0])) / (flat @ flat)
+    e = np.cross(u, axes[0])
+    joints.angle0[j] = math.hypot(run, float(d @ axes[0]))
+    joints.tangent2_A[j] = place.direction(a, e)
+    joints.zero1_B[j] = place.direction(b, sense * e)
 
 
 def write_coupling(joints: Joints, j: int, joint: Any, place: Place, s2: Array) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from cardan.engine.build.couplings import with_couplings
 from cardan.engine.build.joint_drives import write_drives
 from cardan.engine.build.joint_frames import Place, Poses, write_frames
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.world.model import (
     BALL,
+    COUPLING,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -39,6 +41,7 @@ JOINT_KINDS = {
     "screw": SCREW,
     "gear": GEAR,
     "rack": RACK,
+    "coupling": COUPLING,
 }
 
 # default share of the position error that joints remove per step
@@ -62,9 +65,12 @@ def empty_joints(n: int) -> Joints:
         q_WA0=np.zeros((n, 4)),
         q_WB0=np.zeros((n, 4)),
         angle0=np.zeros(one),
+        wheel=np.zeros((n, 2)),
         ratio=np.zeros(one),
         zero2_A=np.zeros(vector),
         zero1_B=np.zeros(vector),
+        loop=np.full(n, -1, np.int64),
+        reaction_length=np.ones(one),
         excluded=np.full(n, -1, np.int64),
         erp=np.full(one, DEFAULT_ERP),
         cfm=np.zeros(one),
@@ -88,6 +94,10 @@ def empty_joints(n: int) -> Joints:
         spring_k=np.zeros(vector),
         spring_damping=np.zeros(one),
         spring_rest=np.zeros(one),
+        term_start=np.zeros(n + 1, np.int64),
+        term_joint=np.zeros(0, np.int64),
+        term_axis=np.zeros(0, np.int64),
+        term_factor=np.zeros(0),
         breaking_force=np.full(one, math.inf),
     )
 
@@ -107,8 +117,9 @@ def build_joints(
         if not joint.collide_connected and joint.parent != "world":
             first, second = sorted((index[joint.parent], index[joint.child]))
             joints.excluded[j] = first * index["world"] + second
-        write_frames(joints, j, joint, place, poses)
-        write_drives(joints, j, joint, targets)
+        if joint.type != "coupling":
+            write_frames(joints, j, joint, place, poses)
+            write_drives(joints, j, joint, targets)
         if joint.erp is not None:
             joints.erp[j] = joint.erp
         joints.cfm[j] = joint.cfm
@@ -116,4 +127,4 @@ def build_joints(
         joints.armature[j] = joint.armature
         if joint.breaking_force is not None:
             joints.breaking_force[j] = joint.breaking_force
-    return joints
+    return with_couplings(joints, scene_joints)

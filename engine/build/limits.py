@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.commanded import FOLLOWED, forget_drives
 from cardan.engine.accounting.crossings import (
     GATE_APART,
     GATE_DEPTH,
@@ -14,12 +15,14 @@ from cardan.engine.accounting.crossings import (
     LIMITS,
     SMALL_GROWTH,
 )
+from cardan.engine.accounting.drive_noise import OF_A_DRIVE
 from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
     CONE,
     CONVEX,
+    COUPLING,
     CYLINDER,
     DYNAMIC,
     ELLIPSOID,
@@ -46,13 +49,14 @@ LARGEST_FREE_TURN = 0.5
 DEPTH_SHARE = 0.1
 # least length of a body without shapes, as a share of the scene
 POINT_SHARE = 0.01
-# m/s: the kinetic energy of all bodies at this speed counts as zero, as in reports.py
+# m/s: the kinetic energy of all bodies at this speed counts as zero, as in outputs/reports.py
 REST_SPEED = 1e-3
 
 
 def room_of_extremes(n_bodies: int, n_joints: int) -> int:
     """Length of state.extremes; n_bodies includes the world."""
-    return LIMITS + n_joints + n_bodies + VARIED * n_bodies
+    of_joints = OF_A_DRIVE + 3 * FOLLOWED
+    return LIMITS + n_joints + n_bodies + VARIED * n_bodies + of_joints * n_joints
 
 
 def rotation_matrices(q: Array) -> Array:
@@ -80,8 +84,9 @@ def half_widths(shapes: Shapes) -> Array:
         ((ELLIPSOID,), np.sqrt(np.einsum("mij,mj->mi", R**2, shapes.size**2))),
     )
     for kinds, width in widths:
-        chosen = np.isin(kind, kinds)
-        half[chosen] = width[chosen]
+        for one in kinds:
+            chosen = kind == one
+            half[chosen] = width[chosen]
     return half
 
 
@@ -164,9 +169,13 @@ def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
 
 
 def joint_limits(model: Model, length: Array) -> Array:
-    """(j,) m: allowed distance of the anchors; inf for soft joints."""
+    """(j,) m: allowed distance of the anchors, of couplings allowed error; inf for soft joints."""
     joints = model.joints
     shorter = shorter_length(model, length, joints.body_a, joints.body_b)
+    for j in np.flatnonzero(joints.kind == COUPLING):
+        terms = slice(joints.term_start[j], joints.term_start[j + 1])
+        of_terms = shorter[joints.term_joint[terms]]
+        shorter[j] = np.abs(joints.term_factor[terms]).max() * of_terms.min()
     return np.where(joints.cfm > 0.0, np.inf, LENGTH_SHARE * shorter)
 
 
@@ -220,8 +229,10 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest
     extremes[LIMITS : LIMITS + n_joints] = apart
     extremes[LIMITS + n_joints : LIMITS + n_joints + len(length)] = speed
-    varied = extremes[LIMITS + n_joints + len(length) :].reshape(-1, VARIED)
+    first = LIMITS + n_joints + len(length)
+    varied = extremes[first : first + VARIED * len(length)].reshape(-1, VARIED)
     depth = depth_limits(model)
     varied[:, DEPTH_LIMIT], extremes[GATE_DEPTH] = depth, depth.min(initial=np.inf)
     varied[:, TURN_LIMIT] = turning
     varied[:, KEEPS_L] = keeps_momentum(bodies, options)
+    forget_drives(model, state)

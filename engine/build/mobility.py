@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.world.model import (
     BALL,
+    COUPLING,
     CYLINDRICAL,
     DISTANCE,
     DYNAMIC,
@@ -30,13 +31,15 @@ from cardan.engine.world.model import (
 # equations of each kind of joint; the stiffness of a spring or a rope is none
 EQUATIONS = {
     BALL: 3, HINGE: 5, SLIDER: 5, FIXED: 6, HINGE2: 4, UNIVERSAL: 4, CYLINDRICAL: 4, PLANAR: 3,
-    DISTANCE: 1, SCREW: 5, GEAR: 1, RACK: 1,
+    DISTANCE: 1, SCREW: 5, GEAR: 1, RACK: 1, COUPLING: 1,
 }  # fmt: skip
 
 
 def equations(joints: Joints) -> NDArray[np.int64]:
     """(j,): equations of each joint; drives of speed and of position are further ones."""
     kinds = np.array([EQUATIONS[int(kind)] for kind in joints.kind], np.int64)
+    soft = (joints.spring_on == 1) | (joints.limit_on[:, 0] == 1)
+    kinds[(joints.kind == COUPLING) & soft] = 0
     driven = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
     return kinds + driven.sum(axis=1)
 

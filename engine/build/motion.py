@@ -17,6 +17,8 @@ def motion_arrays(n: int) -> Motion:
         wrench=np.zeros((n, 6)),
         booked=np.zeros((n, 6)),
         bias_acceleration=np.zeros((n, 6)),
+        velocity_ahead=np.zeros((n, 6)),
+        acceleration_ahead=np.zeros((n, 6)),
         scratch=np.zeros((n, 6)),
         activity=np.zeros(n, np.int64),
     )

@@ -66,9 +66,10 @@ def check_options(scene: Scene, faults: Faults) -> None:
             "`Simulation` that is advanced by hand have none.",
             "Give `dt` instead, or run the scene as a whole.",
         )
-    if simulation.formulation == "reduced":
+    smooth = simulation.integrator != "semi_implicit_euler"
+    if simulation.formulation == "reduced" or (smooth and simulation.formulation == "auto"):
         check_reduced(scene, faults)
-    elif simulation.integrator != "semi_implicit_euler":
+    elif smooth:
         faults.missing(
             "/simulation/integrator",
             f"the integrator '{simulation.integrator}' with the formulation 'maximal'",

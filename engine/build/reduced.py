@@ -6,11 +6,13 @@ import numpy as np
 
 from cardan.engine.build.faults import Faults
 from cardan.engine.world.model import (
+    COUPLING,
     DYNAMIC,
     KINEMATIC,
     MOTOR_NONE,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
+    Joints,
     Model,
 )
 from cardan.engine.world.tree import Tree
@@ -68,6 +70,12 @@ def may_touch(model: Model) -> tuple[int, int] | None:
     return None
 
 
+def has_stops(joints: Joints, j: int) -> bool:
+    """Whether a coordinate of joint j is bounded."""
+    bounded = np.isfinite(joints.limit_lower[j]) | np.isfinite(joints.limit_upper[j])
+    return bool((bounded & (joints.limit_on[j] != 0)).any())
+
+
 def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
     """Add faults for everything discontinuous, which smooth integrators do not support."""
     name = scene.simulation.integrator
@@ -78,7 +86,8 @@ def check_smooth(scene: Scene, model: Model, faults: Faults) -> None:
     for j in range(len(joints.kind)):
         drives = joints.motor_kind[j] == MOTOR_VELOCITY
         jumps = {
-            "limits": bool(joints.limit_on[j].any()),
+            "limits": has_stops(joints, j),
+            "slack": bool(joints.kind[j] == COUPLING and joints.limit_on[j, 0]),
             "motor": bool((drives | servo[j]).any()) and joints.motor_kind[j].max() > MOTOR_NONE,
             "friction": joints.friction[j] > 0.0,
             "cfm": joints.cfm[j] > 0.0,

@@ -24,7 +24,7 @@ Pair = tuple[NDArray[Any], NDArray[Any]]
 
 
 def pairs_of(one: Any, other: Any) -> Iterator[Pair]:
-    """Arrays at the same place of two nested bundles; contact caches are left out."""
+    """Arrays at the same place of two nested structs; contact caches are left out."""
     for a, b in zip(one, other, strict=True):
         if isinstance(a, ContactCache):
             continue

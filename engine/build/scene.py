@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cardan.engine.build.allocate import empty_state, first_capacity
 from cardan.engine.build.bodies import build_bodies, initial_motion
+from cardan.engine.build.couplings import (
+    check_coupling_options,
+    check_couplings,
+    write_coupling_masses,
+)
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.forces import build_forces
+from cardan.engine.build.formulation import with_trees
 from cardan.engine.build.initial import place_initial
 from cardan.engine.build.inverse_mass import write_joint_masses
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.joints import build_joints
+from cardan.engine.build.loops import write_loops
 from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
@@ -21,8 +29,8 @@ from cardan.engine.build.prescribed import build_prescribed, start_of
 from cardan.engine.build.reduced import check_rotors, check_smooth
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
-from cardan.engine.build.tree import Start, build_tree
-from cardan.engine.trees.arrays import no_tree
+from cardan.engine.build.tree import Start
+from cardan.engine.build.triggers import build_triggers, check_triggers, first_sides, release
 from cardan.engine.world.model import DYNAMIC, Bodies, Meshes, Model, Shapes
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.state import N_BIAS, State
@@ -38,6 +46,7 @@ class Built(NamedTuple):
     body_names: tuple[str, ...]
     joint_names: tuple[str, ...]
     zero: Start  # poses of the scene, where all joint coordinates are zero
+    formulation: str  # maximal or reduced
 
 
 def build_shapes(
@@ -66,6 +75,21 @@ def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:
     return 2.0 * float(radii.min()) if len(radii) else np.inf
 
 
+def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> State:
+    """The state of a model before its bodies are placed."""
+    joints, rates = model.joints, int(model.tree.v_start[-1])
+    room = first_capacity(len(model.shapes.kind))
+    state = empty_state(len(model.bodies.kind), len(joints.kind), len(model.forces.kind), room)
+    state.gravity_W[:] = scene.gravity
+    return state._replace(
+        excluded=np.sort(joints.excluded[joints.excluded >= 0]),
+        tree_q=tree_q,
+        tree_qd=np.zeros(rates),
+        tree_bias_acceleration=np.zeros((N_BIAS, rates)),
+        triggers=first_sides(len(scene.triggers)),
+    )
+
+
 def build(scene: Scene) -> Built:
     """The whole scene as arrays.
 
@@ -74,6 +98,7 @@ def build(scene: Scene) -> Built:
     """
     faults = Faults()
     check_options(scene, faults)
+    check_coupling_options(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
     shapes, meshes = build_shapes(scene, bodies, material_index, faults)
@@ -84,35 +109,41 @@ def build(scene: Scene) -> Built:
     poses[len(scene.bodies)] = (np.zeros(3), q[-1])
     targets = TargetTable()
     joints = build_joints(scene.joints, index, place, poses, targets)
+    release(joints, scene)
     write_joint_masses(joints, bodies)
+    write_coupling_masses(joints)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     prescribed = build_prescribed(scene, faults)
     for m, i in enumerate(prescribed.body):
         v[i], w[i] = start_of(prescribed, m)[2:]
     faults.raise_if_any()
-    tree, tree_q = no_tree(len(bodies.kind), len(joints.kind)), np.zeros(0)
-    if scene.simulation.formulation == "reduced":
-        smooth = scene.simulation.integrator != "semi_implicit_euler"
-        tree, tree_q = build_tree(bodies, joints, Start(p, q), lone=smooth)
+    zero = Start(p, q)
+    scene, tree, tree_q = with_trees(scene, bodies, joints, zero)
     check_rotors(scene, tree, faults)
     faults.raise_if_any()
     bodies = bodies._replace(node=tree.node)
     model = Model(
-        bodies, shapes, materials, joints, targets.arrays(), forces, meshes, tree, prescribed
+        bodies,
+        shapes,
+        materials,
+        joints,
+        targets.arrays(),
+        forces,
+        meshes,
+        tree,
+        prescribed,
+        build_triggers(scene, index),
     )
+    write_loops(model, p)
+    check_triggers(scene, model, index, faults)
+    faults.raise_if_any()
     if scene.simulation.integrator != "semi_implicit_euler":
         check_smooth(scene, model, faults)
         faults.raise_if_any()
-    room = first_capacity(len(shapes.kind))
-    state = empty_state(len(bodies.kind), len(joints.kind), len(forces.kind), room)
-    state = state._replace(excluded=np.sort(joints.excluded[joints.excluded >= 0]))
-    rates = int(tree.v_start[-1])
-    state = state._replace(tree_q=tree_q, tree_qd=np.zeros(rates))
-    state = state._replace(tree_bias_acceleration=np.zeros((N_BIAS, rates)))
-    state.gravity_W[:] = scene.gravity
+    state = first_state(scene, model, tree_q)
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
-    zero = Start(p, q)
     state = place_initial(scene, model, state, zero, faults)
+    check_couplings(scene, model, state, faults)
     faults.raise_if_any()
     return Built(
         model,
@@ -121,4 +152,5 @@ def build(scene: Scene) -> Built:
         tuple(body.name for body in scene.bodies),
         tuple(joint.name for joint in scene.joints),
         zero,
+        scene.simulation.formulation,
     )

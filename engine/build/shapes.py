@@ -27,7 +27,7 @@ from cardan.engine.world.model import (
 )
 from cardan.schemas import Scene
 from cardan.schemas.checks.surface import surface_of_heightfield, surface_of_mesh
-from cardan.schemas.material import Material
+from cardan.schemas.material import Material, static_friction
 
 KINDS = {
     "sphere": SPHERE,
@@ -43,6 +43,7 @@ KINDS = {
 }
 
 Vector = NDArray[np.float64]
+NOT_TURNED = (1.0, 0.0, 0.0, 0.0)
 # body, and index of the shape on that body in the scene
 Owner = tuple[int, int]
 
@@ -100,8 +101,10 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
         part = mass.polyhedron(density, surface.vertices, surface.faces)
     else:
         return None
-    rotation = rotation_matrix(np.array(shape.orientation))
-    return mass.moved(part, rotation, np.array(shape.position))
+    offset = np.array(shape.position)
+    if tuple(shape.orientation) == NOT_TURNED:
+        return part._replace(center=part.center + offset)
+    return mass.moved(part, rotation_matrix(np.array(shape.orientation)), offset)
 
 
 def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
@@ -114,10 +117,12 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         return np.array([getattr(material, field) for material in materials], float)
 
     friction, compliance = column("friction"), column("compliance")
+    static = np.array([static_friction(material) for material in materials])
     soft = np.add.outer(compliance, compliance)
     damping = column("damping") * compliance**2
     tables = {
         "friction": np.sqrt(np.outer(friction, friction)),
+        "static_friction": np.sqrt(np.outer(static, static)),
         "restitution": np.maximum.outer(column("restitution"), column("restitution")),
         "rolling_friction": np.maximum.outer(
             column("rolling_friction"), column("rolling_friction")
@@ -131,12 +136,15 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
     }
     for pair in scene.material_pairs:
         i, j = (index[name] for name in pair.materials)
+        if pair.friction is not None:
+            tables["static_friction"][i, j] = tables["static_friction"][j, i] = pair.friction
         for field, table in tables.items():
             if getattr(pair, field) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
     surface_velocity = column("surface_velocity").reshape(-1, 3)
     made = Materials(
         tables["friction"],
+        tables["static_friction"],
         tables["restitution"],
         tables["rolling_friction"],
         tables["spinning_friction"],

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from cardan.engine.solvers.sweeps.simd.anderson import N_INVARIANTS, N_KEPT_ALONE
+from cardan.engine.solvers.sweeps.simd.anderson import N_INVARIANTS, N_KEPT_ALONE, N_KEPT_BOX
 from cardan.engine.solvers.sweeps.simd.layout import COLOURS, KINDS, LAYER, POINTS, SHARED, W
 from cardan.engine.solvers.sweeps.simd.sweep import N_SIDES
 from cardan.engine.world.problem import Lanes
 
 
-def simd_arrays(n_bodies: int, max_contacts: int) -> Lanes:
-    """Arrays for max_contacts contacts in lanes.
+def simd_arrays(n_bodies: int, max_contacts: int, max_boxes: int) -> Lanes:
+    """Arrays for max_contacts contacts in lanes, and max_boxes box rows swept with them.
 
     Every colour may leave one group partly filled, and one layer per number of points.
     """
     groups = min(max_contacts, max_contacts // W + COLOURS)
     layers = min(max_contacts, max_contacts // W + COLOURS * POINTS)
     return Lanes(
-        count=np.zeros(2, np.int64),
+        count=np.zeros(3, np.int64),
         data=np.zeros(groups * SHARED + layers * LAYER),
         begin=np.zeros(groups + 1, np.int64),
         layer=np.zeros(groups, np.int64),
@@ -34,6 +34,7 @@ def simd_arrays(n_bodies: int, max_contacts: int) -> Lanes:
         rest=np.zeros(max_contacts, np.int64),
         sides=np.zeros(N_SIDES),
         kept=np.zeros(layers * N_INVARIANTS + max_contacts * N_KEPT_ALONE),
+        kept_boxes=np.zeros((max_boxes, N_KEPT_BOX)),
         moving=np.zeros(n_bodies, np.int64),
         speeds=np.zeros((n_bodies, 6)),
     )

@@ -12,6 +12,7 @@ from cardan.engine.build.rotations import inverse, product, turn
 from cardan.engine.trees.arrays import as_arrays
 from cardan.engine.world.model import (
     BALL,
+    COUPLING,
     CYLINDRICAL,
     DYNAMIC,
     FIXED,
@@ -240,7 +241,7 @@ def tied_trees(bodies: Bodies, joints: Joints, forest: Forest) -> NDArray[np.int
     leader, closed = np.arange(n), np.zeros(n, bool)
     outside = np.zeros(n, bool)
     tree_of = [forest.rows[k]["tree"] if k >= 0 else -1 for k in forest.node]
-    for j in np.flatnonzero((forest.inner == 0) & (joints.cfm == 0.0)):
+    for j in np.flatnonzero((forest.inner == 0) & (joints.cfm == 0.0) & (joints.kind != COUPLING)):
         ends = [int(joints.body_a[j]), int(joints.body_b[j])]
         trees = [int(tree_of[k]) for k in ends if tree_of[k] >= 0]
         if not trees:

@@ -31,7 +31,7 @@ def clock_arrays(time_step: float) -> Clock:
 
 
 def copied(arrays: Any) -> Any:
-    """Nested bundles with copies of their arrays."""
+    """Nested structs with copies of their arrays."""
     if isinstance(arrays, tuple):
         return type(arrays)(*(copied(one) for one in arrays))
     return arrays.copy()

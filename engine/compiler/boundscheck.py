@@ -2,7 +2,7 @@
 
 Numba's own check lets indices from -n to -1 pass, as Python does. No kernel counts from the end of
 an array on purpose, so a negative index is an error too. Slices are cut to their array, as in
-Python. Addresses of bundle members are constants of the type and need no check.
+Python. Addresses of struct members are constants of the type and need no check.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def may_be_used(folder: Path) -> bool:
         return False
     if not private:
         warnings.warn(
-            f"kernels are not kept: others can write to {folder}; make it private "
+            f"kernels are not cached: others can write to {folder}; make it private "
             "(chmod go-w) or choose another folder by CARDAN_KERNEL_CACHE",
             RuntimeWarning,
             stacklevel=2,
@@ -90,7 +90,7 @@ class Folder:
         return is_private(os.fstat(file)) and all(is_private(path.stat()) for path in between)
 
     def write(self, name: str, content: bytes) -> None:
-        """Keep a file, if there is room; a half written file is never seen."""
+        """Store a file, if there is room; readers never see it half written."""
         if not self.is_writable():
             return
         path = self.base / name
@@ -112,7 +112,7 @@ class Folder:
         return self.read(name) is not None
 
     def is_writable(self) -> bool:
-        """Whether files can be kept."""
+        """Whether files can be stored."""
         if self.shipped or not may_be_used(self.base):
             return False
         try:
@@ -135,7 +135,7 @@ def make_private(folder: Path) -> None:
 
 
 def user_folder() -> Path:
-    """`$CARDAN_KERNEL_CACHE`, or a folder in the user's cache; a compiler apart has its own."""
+    """`$CARDAN_KERNEL_CACHE`, or a folder in the user's cache; each other compiler has its own."""
     base = os.environ.get("CARDAN_KERNEL_CACHE")
     if base is None:
         user = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -147,13 +147,13 @@ SOURCE_HASH = source_hash()
 # below the folders of both: machine code of these sources, for this processor
 PLACE = f"{SOURCE_HASH}/{processor.target().key}"
 COMPLETE = f"{PLACE}/complete"
-KEPT = Folder(user_folder())
+USER_CACHE = Folder(user_folder())
 SHIPPED = Folder(ENGINE.folder.parent / "kernels", shipped=True)
 
 
 def folders() -> list[Folder]:
     """Folders to search, in order."""
-    return [SHIPPED, KEPT] if COMPILER == ORDINARY else [KEPT]
+    return [SHIPPED, USER_CACHE] if COMPILER == ORDINARY else [USER_CACHE]
 
 
 def complete_folder() -> Path | None:
@@ -169,4 +169,4 @@ def is_complete() -> bool:
 def mark_complete() -> None:
     """Note that every kernel is compiled; a cache that cannot be written is left alone."""
     if not is_complete():
-        KEPT.write(COMPLETE, b"")
+        USER_CACHE.write(COMPLETE, b"")

@@ -1,7 +1,8 @@
-"""Handles: bundles in memory that are passed to kernels by address.
+"""Handles: addresses of structs, which Python passes to kernels in place of the structs.
 
-Passing a bundle from Python unboxes every array in it, 100 us for those of a simulation. A held
-bundle is unboxed once; its arrays must not move, which NumPy guarantees while they are referenced.
+Passing a struct from Python unboxes every array in it, 100 us for those of a simulation. With a
+handle that happens once; the arrays must not move, which NumPy guarantees while they are
+referenced.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
 
-    def opened(held: T) -> T:
-        """Return the held bundle, in a kernel."""
+    def struct_of(handle: T) -> T:
+        """The struct of a handle, in a kernel."""
         ...
 
-    def hold(whole: T) -> T:
-        """Handle of a bundle for kernels, which call `opened` on it."""
+    def handle_of(whole: T) -> T:
+        """Handle of a struct, for kernels that call `struct_of` on it."""
         ...
 
 elif STRUCTS_ARE_TUPLES:
     from cardan.engine.compiler.kernel import kernel
 
     @kernel
-    def opened(held):
-        """The bundle itself."""
-        return held
+    def struct_of(handle):
+        """Here the handle is the struct."""
+        return handle
 
-    def hold(whole):
-        """The bundle itself."""
+    def handle_of(whole):
+        """The struct itself."""
         return whole
 
 else:
@@ -45,66 +46,66 @@ else:
     from numba.extending import NativeValue, intrinsic, register_model, unbox
 
     from cardan.engine.compiler.kernel import kernel
-    from cardan.engine.compiler.structs import BundleType
+    from cardan.engine.compiler.structs import StructType
 
     WORD = ir.IntType(64)
 
-    class HeldType(types.Type):
-        """The address of a bundle that Python keeps."""
+    class HandleType(types.Type):
+        """The address of a struct that Python owns."""
 
-        def __init__(self, bundle_type: BundleType) -> None:
-            """Of one type of bundle."""
-            self.bundle_type = bundle_type
-            super().__init__(f"Held({bundle_type.name})")
+        def __init__(self, struct_type: StructType) -> None:
+            """Of one type of struct."""
+            self.struct_type = struct_type
+            super().__init__(f"Handle({struct_type.name})")
 
-    register_model(HeldType)(OpaqueModel)
+    register_model(HandleType)(OpaqueModel)
 
-    _held_types: dict[tuple[type, bytes], HeldType] = {}
+    _handle_types: dict[tuple[type, bytes], HandleType] = {}
 
-    def held_type(whole: Any) -> HeldType:
-        """Type of the handle of a bundle; made once for bundles of the same types.
+    def handle_type(whole: Any) -> HandleType:
+        """Type of the handle of a struct; made once for structs of the same types.
 
-        The fingerprint is what dispatchers tell types apart by, a hundred times faster.
+        Dispatchers distinguish types by this fingerprint too; it is a hundred times faster.
         """
         key = (type(whole), compute_fingerprint(whole))
-        if key not in _held_types:
-            _held_types[key] = HeldType(numba.typeof(whole))
-        return _held_types[key]
+        if key not in _handle_types:
+            _handle_types[key] = HandleType(numba.typeof(whole))
+        return _handle_types[key]
 
-    class Held:
-        """A bundle and its memory block for kernels."""
+    class Handle:
+        """A struct and the block of memory that kernels read it from."""
 
         __slots__ = ("_numba_type_", "address", "block", "whole")
 
         def __init__(self, whole: Any) -> None:
-            """Copy the addresses of all arrays, and keep the arrays."""
+            """Copy the addresses of all arrays, and own references to the arrays."""
             self.whole = whole
             self.block = np.zeros(1, np.int64)
             self.block = np.zeros(write_block(whole, self.block), np.int64)
             write_block(whole, self.block)
             self.address = self.block.ctypes.data
-            self._numba_type_ = held_type(whole)
+            self._numba_type_ = handle_type(whole)
 
-    @unbox(HeldType)
-    def _unbox(held_type: HeldType, obj: Any, c: Any) -> NativeValue:
+    @unbox(HandleType)
+    def _unbox(handle_type: HandleType, obj: Any, c: Any) -> NativeValue:
         address = c.pyapi.object_getattr_string(obj, "address")
         pointer = c.pyapi.long_as_voidptr(address)
         c.pyapi.decref(address)
         return NativeValue(pointer, is_error=c.pyapi.c_api_error())
 
     @intrinsic
-    def opened(context: Any, held: HeldType) -> Any:
-        """The bundle that is held."""
+    def struct_of(context: Any, handle: HandleType) -> Any:
+        """The struct of a handle."""
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             model = context.data_model_manager[signature.return_type]
             return builder.bitcast(arguments[0], model.pointer)
 
-        return held.bundle_type(held), codegen
+        return handle.struct_type(handle), codegen
 
     @intrinsic
-    def _copy_block(context: Any, whole: BundleType, block: Any) -> Any:
-        """block <- the block of a bundle, if there is room; returns its words."""
+    def _copy_block(context: Any, whole: StructType, block: Any) -> Any:
+        """block <- the block of a struct, if there is room; returns its words."""
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             model = context.data_model_manager[signature.args[0]]
@@ -118,7 +119,7 @@ else:
 
     @kernel
     def write_block(whole: Any, block: Any) -> int:
-        """block (>= words,) int64 <- what kernels see of a bundle; returns how many words it is."""
+        """block (>= words,) int64 <- the block of a struct; returns its number of words."""
         return _copy_block(whole, block)
 
-    hold = Held
+    handle_of = Handle

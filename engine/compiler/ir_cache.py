@@ -1,8 +1,9 @@
 """Cache of compiled code between processes; unchanged kernels are not compiled again.
 
-A part is the LLVM IR of one kernel with its helpers out of Numba inside, and a list of the kernels
-it calls. Fresh or kept, it is linked from the same bitcode, so machine code does not depend on
-which parts were found. An entry is machine code (decision 0005). What cannot be loaded is compiled.
+Two things are cached (decision 0005): IR libraries, which are the bitcode of one kernel with the
+functions of Numba that it calls, and a list of the kernels it calls; and entry points, which are
+machine code. Lowered or loaded, a kernel is linked from the same bitcode, so machine code does not
+depend on which files were found. What cannot be loaded is compiled.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 from numba.core import serialize
 from numba.core.compiler import compile_result
 
-from cardan.engine.compiler.cache import KEPT, PLACE, folders
+from cardan.engine.compiler.cache import PLACE, USER_CACHE, folders
 from cardan.engine.compiler.processor import code_generator, target
 from cardan.engine.compiler.source_hash import (
     are_as_imported,
@@ -28,8 +29,12 @@ from cardan.engine.compiler.source_hash import (
     dependency_hash,
     is_of_a_module,
 )
+from cardan.engine.compiler.structs import has_lanes
 
 log = logging.getLogger("cardan.kernels")
+
+# the module that all kernels for lanes are compiled for
+LANES_ENTRY = "cardan.engine.lanes.step"
 
 
 @cache
@@ -76,15 +81,15 @@ class _Store:
                     log.warning("%s in %s is compiled again", name, folder.base, exc_info=True)
         return None
 
-    def keep(self, arguments: tuple[Any, ...], content: Any) -> None:
-        """Write what `rebuild` takes."""
+    def store(self, arguments: tuple[Any, ...], content: Any) -> None:
+        """Write what `rebuild` reads."""
         name = self.name(arguments)
         if name is not None:
-            KEPT.write(name, serialize.dumps(content))  # type: ignore[no-untyped-call]
+            USER_CACHE.write(name, serialize.dumps(content))  # type: ignore[no-untyped-call]
 
 
-class PartStore(_Store):
-    """Keeps the parts of one kernel: by its module, by all that imports."""
+class IRStore(_Store):
+    """IR libraries of one kernel; the key is a hash of its module and all imports."""
 
     def __init__(self, function: Callable[..., Any], new_library: Callable[..., Any]) -> None:
         """new_library(function descriptor, callees, bitcode)."""
@@ -92,15 +97,16 @@ class PartStore(_Store):
         self._new_library = new_library
 
     def name(self, arguments: tuple[Any, ...]) -> str | None:
-        """Below the folder of all parts for this processor; None: the sources have changed."""
+        """Below the folder of IR for this processor; None: the sources have changed."""
         module, name = self._function.__module__, self._function.__qualname__
-        own = own_hash(module)
+        # for lanes it calls forms that its own module does not import
+        own = own_hash(LANES_ENTRY if any(map(has_lanes, arguments)) else module)
         if own is None:
             return None
-        return f"parts/{target().key}/{module}-{own}/{name}-{digest_of(arguments)}"
+        return f"ir/{target().key}/{module}-{own}/{name}-{digest_of(arguments)}"
 
     def rebuild(self, content: Any, target_context: Any) -> Any:
-        """A part, with all parts that it calls."""
+        """An IR library with those of its callees."""
         bitcode, callees, fndesc, environment, signature = content
         libraries = [library_of(*callee) for callee in callees]
         library = self._new_library(fndesc, libraries, bitcode)
@@ -117,22 +123,22 @@ class PartStore(_Store):
         )
 
     def save_overload(self, arguments: tuple[Any, ...], result: Any) -> None:
-        """Keep a part."""
+        """Store an IR library."""
         library, fndesc = result.library, result.fndesc
-        if not library.can_be_kept:
+        if not library.can_be_stored:
             return
         fndesc.typemap = fndesc.calltypes = None  # of use while lowering only
         callees = [callee.origin for callee in library.callees]
-        self.keep(
+        self.store(
             arguments, (library.bitcode, callees, fndesc, result.environment, result.signature)
         )
 
 
 def library_of(module: str, name: str, arguments: tuple[Any, ...]) -> Any:
-    """The part that a kept part calls, itself kept or lowered now; its symbol is the same."""
-    part = getattr(importlib.import_module(module), name).part
-    part.compile(arguments)
-    return part.overloads[arguments].library
+    """The IR library of a kernel by its origin, loaded or lowered; its symbols are the same."""
+    inner = getattr(importlib.import_module(module), name).inner
+    inner.compile(arguments)
+    return inner.overloads[arguments].library
 
 
 @cache
@@ -141,13 +147,13 @@ def hash_of_file(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
-class EntryStore(_Store):
-    """Keeps the machine code of one kernel: by all sources of the engine, by the processor."""
+class MachineCodeStore(_Store):
+    """Machine code of one kernel; the key is a hash of all sources, and the processor."""
 
     def name(self, arguments: tuple[Any, ...]) -> str | None:
         """Below the folder of these sources and this processor.
 
-        A kernel outside the engine goes by its file too; a function inside a function has none.
+        Kernels outside the engine have a hash of their file too; local functions have no name.
         """
         module, name = self._function.__module__, self._function.__qualname__
         if "<locals>" in name:
@@ -160,7 +166,7 @@ class EntryStore(_Store):
         return f"{PLACE}/{module}/{name}-{digest_of(arguments)}"
 
     def rebuild(self, content: Any, target_context: Any) -> Any:
-        """An entry, loaded into this process."""
+        """An entry point, loaded into this process."""
         library, fndesc, environment, signature, annotation, initialisers, referenced = content
         for initialise in initialisers:
             initialise()
@@ -184,7 +190,7 @@ class EntryStore(_Store):
         return result
 
     def save_overload(self, arguments: tuple[Any, ...], result: Any) -> None:
-        """Keep an entry, unless it holds addresses of this process, or the sources have changed."""
+        """Store it, unless it contains addresses of this process or the sources have changed."""
         module = self._function.__module__
         if result.library.has_dynamic_globals or result.lifted:
             return
@@ -193,7 +199,7 @@ class EntryStore(_Store):
         referenced = tuple(result._find_referenced_environments())
         library, fndesc = result.library.serialize_using_object_code(), result.fndesc
         fndesc.typemap = fndesc.calltypes = None
-        self.keep(
+        self.store(
             arguments,
             (
                 library,

@@ -46,28 +46,29 @@ else:
     # IEEE division (x/0 = inf) instead of Python's exception: the step reports, never raises
     ERRORS = {"error_model": "numpy"}
 
-    class Liberties(set[str]):
-        """Names of liberties that sums may take, told in one order: symbols are made of it."""
+    class FastMathFlags(set[str]):
+        """LLVM's fast-math flags; their text is part of symbols, so it has one order."""
 
         def __repr__(self):
             """As a set, but the same in every process."""
             return f"{{{', '.join(map(repr, sorted(self)))}}}"
 
-    FAST = {"fastmath": Liberties({"contract", "reassoc", "nsz"})}
+    FAST = {"fastmath": FastMathFlags({"contract", "reassoc", "nsz"})}
 
     if COMPILER == PLAIN:
-        from cardan.engine.compiler.cache import KEPT, SOURCE_HASH
+        from cardan.engine.compiler.cache import SOURCE_HASH, USER_CACHE
         from cardan.engine.compiler.progress import Defined
 
         def compiled(function, **options):
-            """Numba's own way; its cache lies below the folder of these sources."""
+            """Compile as Numba does by itself; its cache is below the folder of these sources."""
             Defined.count += 1
             before = numba.config.CACHE_DIR
-            numba.config.CACHE_DIR = str(KEPT.base / SOURCE_HASH)
+            numba.config.CACHE_DIR = str(USER_CACHE.base / SOURCE_HASH)
             try:
-                # Numba refuses functions that are no file's
-                keep = KEPT.is_writable() and not function.__code__.co_filename.startswith("<")
-                return numba.njit(cache=keep, **ERRORS, **options)(function)
+                # Numba does not cache functions without a source file
+                has_file = not function.__code__.co_filename.startswith("<")
+                cache = has_file and USER_CACHE.is_writable()
+                return numba.njit(cache=cache, **ERRORS, **options)(function)
             finally:
                 numba.config.CACHE_DIR = before
     else:
@@ -77,11 +78,11 @@ else:
             from cardan.engine.compiler import boundscheck
 
             boundscheck.install()
-        # kernels own no memory, so nothing is counted
+        # kernels allocate nothing, so Numba's reference counting is off
         OPTIONS = {"nopython": True, "boundscheck": CHECKED, "_nrt": False} | ERRORS
 
         def compiled(function, **options):
-            """Linked as one module with all it calls."""
+            """Compile as one LLVM module with all callees (linker.py)."""
             return Kernel(function, OPTIONS | options)
 
     def kernel(function):

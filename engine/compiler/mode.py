@@ -13,7 +13,7 @@ def chosen_compiler() -> str:
     """`$CARDAN_COMPILER`: "ordinary", "boundscheck" or "plain".
 
     "boundscheck": an index out of range is an IndexError. "plain": every kernel is an ordinary
-    `numba.njit(cache=True)` and structs are named tuples; nothing of Numba's insides is used.
+    `numba.njit(cache=True)` and structs are named tuples; nothing internal to Numba is used.
     Raises ValueError for anything else.
     """
     chosen = os.environ.get("CARDAN_COMPILER") or ORDINARY

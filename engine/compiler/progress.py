@@ -10,7 +10,7 @@ from numba.core import event
 
 from cardan.engine.compiler.source_hash import ENGINE
 
-# kinds of numba.core.event: one kernel; an entry that has all its parts, until it has machine code
+# kinds of numba.core.event: compiling a kernel; optimising a linked entry point
 COMPILE_EVENT, LINK_EVENT = "numba:compile", "cardan:link"
 
 Progress = Callable[[int, int, str], None]  # done, total, what
@@ -35,7 +35,7 @@ class _Watch(event.Listener):  # type: ignore[misc]
         self._progress(min(self._done, total - 1), total, what)
 
     def on_start(self, event: Any) -> None:
-        """An entry has all its parts."""
+        """An entry point is linked."""
         if event.kind == LINK_EVENT:
             self._report(f"optimising {event.data['name']}")
 
@@ -51,7 +51,7 @@ class _Watch(event.Listener):  # type: ignore[misc]
 def watched(progress: Progress) -> Iterator[None]:
     """Report every kernel that is compiled inside the block.
 
-    done stays below total inside the block: its caller reports completion.
+    Inside the block `done` is less than the total; the caller reports completion.
     """
     watch = _Watch(progress)
     with event.install_listener(COMPILE_EVENT, watch), event.install_listener(LINK_EVENT, watch):

@@ -1,9 +1,9 @@
-"""`@bundle`: named tuples that travel between kernels as one pointer.
+"""`@struct`: named tuples that kernels pass to each other as one pointer.
 
-Numba hands a tuple over member by member, an array as seven values or more: a workspace of 270
-arrays would be 2000 arguments at every call. A bundle is a block of memory with its members side
-by side, bundles among them in place. Kernels get its address and load the members they use. Nobody
-writes to a bundle after it is made, so what was loaded once stays valid (decision 0005).
+Numba passes a tuple member by member, an array as seven values or more: a workspace of 270 arrays
+would be 2000 arguments of every call. A struct is a block of memory with its members side by side,
+inner structs in place. Kernels take its address and load the members they use. A struct is never
+written to after it is made, so a loaded member remains valid (decision 0005).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ BIT = ir.IntType(1)
 ALIGNMENT = 8  # bytes, of every member
 
 
-class BundlePointer(type(BYTE.as_pointer())):  # type: ignore[misc]
-    """The address of a block of `size` bytes that nobody writes to while it is held."""
+class StructPointer(type(BYTE.as_pointer())):  # type: ignore[misc]
+    """The address of a block of `size` bytes that is not written to."""
 
     def __init__(self, size: int) -> None:
         """A pointer to bytes."""
@@ -42,7 +42,7 @@ class BundlePointer(type(BYTE.as_pointer())):  # type: ignore[misc]
         self.size = size
 
 
-class BundleType(types.Type):  # type: ignore[misc]
+class StructType(types.Type):  # type: ignore[misc]
     """A named tuple class with the types of its members."""
 
     def __init__(self, cls: type, members: tuple[Any, ...]) -> None:
@@ -54,26 +54,37 @@ class BundleType(types.Type):  # type: ignore[misc]
         super().__init__(f"{cls.__name__}_{hashlib.sha256(what.encode()).hexdigest()[:12]}")
 
 
-@register_model(BundleType)
-class BundleModel(DataModel):  # type: ignore[misc]
+def has_lanes(numba_type: Any) -> bool:
+    """Whether values of a type hold numbers of several worlds (lanes.py)."""
+    if isinstance(numba_type, types.Array):
+        return has_lanes(numba_type.dtype)
+    if isinstance(numba_type, StructType):
+        return any(map(has_lanes, numba_type.members.values()))
+    if isinstance(numba_type, types.BaseTuple):
+        return any(map(has_lanes, numba_type.types))
+    return bool(getattr(numba_type, "is_lanes", False))
+
+
+@register_model(StructType)
+class StructModel(DataModel):  # type: ignore[misc]
     """Value and argument: an address. Data and return value: the block itself."""
 
-    def __init__(self, manager: Any, bundle_type: BundleType) -> None:
+    def __init__(self, manager: Any, struct_type: StructType) -> None:
         """Lay the members out one after another."""
-        super().__init__(manager, bundle_type)
+        super().__init__(manager, struct_type)
         target = numba.core.registry.cpu_target.target_context.codegen().target_data
         self.offset: dict[str, int] = {}
         size = 0
-        for name, member in bundle_type.members.items():
+        for name, member in struct_type.members.items():
             self.offset[name] = size
             inner = manager.lookup(member)
-            if isinstance(inner, BundleModel):
+            if isinstance(inner, StructModel):
                 size += inner.size
             else:
                 size += -(-inner.get_data_type().get_abi_size(target) // ALIGNMENT) * ALIGNMENT
         self.size = size
         self.block = ir.ArrayType(WORD, size // ALIGNMENT)
-        self.pointer = BundlePointer(size)
+        self.pointer = StructPointer(size)
 
     def get_value_type(self) -> Any:
         """An address."""
@@ -84,7 +95,7 @@ class BundleModel(DataModel):  # type: ignore[misc]
         return self.block
 
     def get_return_type(self) -> Any:
-        """The block: the callee's own memory is gone when it returns."""
+        """The block: a pointer to the frame of the callee would dangle."""
         return self.block
 
     def room(self, builder: Any) -> Any:
@@ -117,56 +128,56 @@ class BundleModel(DataModel):  # type: ignore[misc]
     from_argument = as_argument
 
     def load_from_data_pointer(self, builder: Any, ptr: Any, align: int | None = None) -> Any:
-        """A bundle inside another block is where it is."""
+        """An inner struct is used in place."""
         return builder.bitcast(ptr, self.pointer)
 
 
 @infer_getattr
-class _BundleAttributes(AttributeTemplate):  # type: ignore[misc]
-    key = BundleType
+class _StructAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = StructType
 
-    def generic_resolve(self, bundle_type: BundleType, name: str) -> Any:
+    def generic_resolve(self, struct_type: StructType, name: str) -> Any:
         """Type of a member."""
-        return bundle_type.members.get(name)
+        return struct_type.members.get(name)
 
 
-@lower_getattr_generic(BundleType)
-def _load_member(context: Any, builder: Any, bundle_type: BundleType, value: Any, name: str) -> Any:
-    inner, address = context.data_model_manager[bundle_type].member(builder, value, name)
+@lower_getattr_generic(StructType)
+def _load_member(context: Any, builder: Any, struct_type: StructType, value: Any, name: str) -> Any:
+    inner, address = context.data_model_manager[struct_type].member(builder, value, name)
     return inner.load_from_data_pointer(builder, address)
 
 
 def _make(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     """A new block in the caller's frame."""
-    bundle_type = signature.return_type
-    model = context.data_model_manager[bundle_type]
+    struct_type = signature.return_type
+    model = context.data_model_manager[struct_type]
     room = model.room(builder)
-    items = zip(bundle_type.members.items(), signature.args, values, strict=True)
+    items = zip(struct_type.members.items(), signature.args, values, strict=True)
     for (name, member_type), found_type, found in items:
         value = context.cast(builder, found, found_type, member_type)
         inner, address = model.member(builder, room, name)
-        if isinstance(inner, BundleModel):
+        if isinstance(inner, StructModel):
             cgutils.raw_memcpy(builder, address, value, WORD(inner.size), 1)
         else:
             builder.store(inner.as_data(builder, value), address)
     return room
 
 
-@unbox(BundleType)
-def _unbox(bundle_type: BundleType, obj: Any, c: Any) -> NativeValue:
-    model = c.context.data_model_manager[bundle_type]
+@unbox(StructType)
+def _unbox(struct_type: StructType, obj: Any, c: Any) -> NativeValue:
+    model = c.context.data_model_manager[struct_type]
     room = model.room(c.builder)
     address = c.builder.bitcast(room, BYTE.as_pointer())
-    return NativeValue(room, is_error=c.builder.call(_unboxer(bundle_type, c), [obj, address]))
+    return NativeValue(room, is_error=c.builder.call(_unboxer(struct_type, c), [obj, address]))
 
 
 def _unboxer(member_type: Any, c: Any) -> Any:
-    """Function (object, address) -> failed, that writes a member of a bundle; one per type.
+    """Function (object, address) -> failed, that writes a member of a struct; one per type.
 
-    Workspaces have hundreds of arrays: inline, reading them would be most of an entry.
+    Workspaces have hundreds of arrays: inlined, this would be most of an entry point.
     """
     model = c.context.data_model_manager[member_type]
-    # not a BundlePointer: this one is written to
+    # not a StructPointer: this one is written to
     signature = ir.FunctionType(BIT, [c.pyapi.pyobj, BYTE.as_pointer()])
     function = cgutils.get_or_insert_function(c.builder.module, signature, f"unbox.{member_type}")
     if function.is_declaration:
@@ -175,7 +186,7 @@ def _unboxer(member_type: Any, c: Any) -> Any:
         builder = ir.IRBuilder(function.append_basic_block())
         inner = c._replace(builder=builder, pyapi=c.context.get_python_api(builder))
         obj, address = function.args
-        if isinstance(model, BundleModel):
+        if isinstance(model, StructModel):
             failed = _unbox_members(model, obj, address, inner)
         else:
             native = inner.unbox(member_type, obj)
@@ -186,8 +197,8 @@ def _unboxer(member_type: Any, c: Any) -> Any:
     return function
 
 
-def _unbox_members(model: BundleModel, obj: Any, address: Any, c: Any) -> Any:
-    """Fill a block from a tuple of Python's; whether that failed."""
+def _unbox_members(model: StructModel, obj: Any, address: Any, c: Any) -> Any:
+    """Fill a block from a Python tuple; whether that failed."""
     failed = cgutils.false_bit
     for index, (name, member_type) in enumerate(model.fe_type.members.items()):
         item = c.pyapi.tuple_getitem(obj, index)
@@ -197,40 +208,40 @@ def _unbox_members(model: BundleModel, obj: Any, address: Any, c: Any) -> Any:
 
 
 def mark_arguments(module: Any) -> None:
-    """Tell LLVM of every bundle that a function of this module is handed: nobody writes to it."""
+    """Declare to LLVM that no function of a module writes to structs in its arguments."""
     for function in module.functions:
         for argument in function.args:
-            if isinstance(argument.type, BundlePointer) and not function.is_declaration:
+            if isinstance(argument.type, StructPointer) and not function.is_declaration:
                 for attribute in ("noalias", "captures(none)", "readonly"):
                     set.add(argument.attributes, attribute)  # llvmlite's own list lacks readonly
                 argument.attributes.dereferenceable = argument.type.size
                 argument.attributes.align = ALIGNMENT
 
 
-_constructors: dict[type, Any] = {}  # of bundle classes: what a call of the class is to Numba
+_constructors: dict[type, Any] = {}  # of struct classes: what a call of the class is to Numba
 _typeof_other_class = typeof_impl.dispatch(type)
 
 
 @typeof_impl.register(type)
 def _typeof_class(value: type, c: Any) -> Any:
-    """A bundle class makes bundles in kernels too; Numba alone would take it for a named tuple."""
+    """Type of a struct class in kernels, where calling it makes a struct, not a named tuple."""
     return _constructors.get(value) or _typeof_other_class(value, c)
 
 
-def bundle(cls: type[T]) -> type[T]:
+def struct(cls: type[T]) -> type[T]:
     """Make kernels pass a named tuple class by reference; Python sees it unchanged."""
     if STRUCTS_ARE_TUPLES:
         return cls
 
     @typeof_impl.register(cls)
-    def _typeof(value: Any, c: Any) -> BundleType:
-        return BundleType(cls, tuple(typeof_impl(member, c) for member in value))
+    def _typeof(value: Any, c: Any) -> StructType:
+        return StructType(cls, tuple(typeof_impl(member, c) for member in value))
 
     named = inspect.signature(cls)
 
-    def typed(*members: Any, **by_name: Any) -> BundleType:
+    def typed(*members: Any, **by_name: Any) -> StructType:
         given = named.bind(*members, **by_name).args
-        return BundleType(cls, tuple(map(types.unliteral, given)))
+        return StructType(cls, tuple(map(types.unliteral, given)))
 
     typed.pysig = named
     _constructors[cls] = types.Function(make_callable_template(cls, typed))

@@ -8,7 +8,9 @@ from typing import Any, Literal
 from cardan.engine.compiler.cache import is_complete, mark_complete
 from cardan.engine.compiler.progress import Defined, Progress, watched
 from cardan.engine.dynamics import Dynamics
-from cardan.engine.recording import Recording
+from cardan.engine.runs.recording import Recording
+from cardan.engine.runs.states import rollout_states
+from cardan.engine.runs.variants import rollout
 from cardan.engine.simulation import Simulation
 from cardan.schemas import load_scene
 
@@ -57,6 +59,7 @@ def use_everything(simulation: Simulation) -> None:
     Recording(simulation).observe()
     simulation.raycast([0, 0, 2], [0, 0, -1])
     simulation.closest_points("ground", "rod")
+    simulation.set_state()
 
 
 def compute_everything(tree: Dynamics) -> None:
@@ -73,7 +76,7 @@ def compute_everything(tree: Dynamics) -> None:
 
 def solve_plain_problems() -> None:
     """Solve problems without a scene by every method."""
-    # it brings SciPy along, which a process that only simulates need not load
+    # imports SciPy, which a process that only simulates does not need
     from cardan.engine.complementarity import solve_cone, solve_lcp
 
     W, q = [[2.0, 0.1, 0.0], [0.1, 2.0, 0.0], [0.0, 0.0, 2.0]], [-1.0, 1.0, 0.5]
@@ -94,12 +97,22 @@ def move_smoothly() -> None:
     simulation.apply_impulse("rod", [0, 0, 1])
 
 
+def move_side_by_side() -> None:
+    """Run two worlds in lanes, as variants and as states."""
+    scene = tiny_scene()
+    del scene["bodies"][0]
+    scene["simulation"] |= {"formulation": "reduced"}
+    rollout(scene, {"/bodies/0/mass": [1.0, 2.0]})
+    rollout_states(scene, [[0.0], [0.1]])
+
+
 def call_every_kernel(share: Share | None = None) -> None:
     """Compile or load all kernels, or those of a share."""
     if share != "rest":
         simulation = Simulation(load_scene(tiny_scene()))
         simulation.advance(2)
         use_everything(simulation)
+        move_side_by_side()
     if share != "steps":
         compute_everything(Dynamics(load_scene(tiny_scene())))
         solve_plain_problems()
@@ -111,17 +124,17 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
 
     progress(done, total, what) is called whenever a kernel is compiled, and once at the end with
     done = total. Loading a complete cache takes well under a second and reports only the end.
-    With a `share`, only its kernels are compiled, and the cache is not called complete.
+    With a `share`, only its kernels are compiled, and the cache is not marked complete.
     """
     began = time.perf_counter()
-    tell = progress if progress is not None else quietly
-    with watched(tell):
+    report = progress if progress is not None else quietly
+    with watched(report):
         call_every_kernel("steps" if share is None and is_complete() else share)
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well
         total = max(Defined.count, 1)
-        tell(total, total, "ready")
+        report(total, total, "ready")
     return time.perf_counter() - began
 
 

@@ -16,14 +16,14 @@ from cardan.engine.complementarity.classes import (
 from cardan.engine.complementarity.methods import METHODS, solve
 from cardan.engine.complementarity.problem import Complementarity, ProblemError, problem
 from cardan.engine.complementarity.programs import Program, solve_lp, solve_qp
-from cardan.engine.complementarity.solution import Rules, Solution, Stopped
+from cardan.engine.complementarity.solution import MethodOptions, Solution, Stopped
 
 __all__ = [
     "METHODS",
     "Complementarity",
+    "MethodOptions",
     "ProblemError",
     "Program",
-    "Rules",
     "Solution",
     "Stopped",
     "excess",

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cardan.engine.complementarity.methods import solve
 from cardan.engine.complementarity.problem import ProblemError, problem, vector
-from cardan.engine.complementarity.solution import Rules, Solution
+from cardan.engine.complementarity.solution import MethodOptions, Solution
 
 
 class Options(TypedDict, total=False):
@@ -29,21 +29,21 @@ class Options(TypedDict, total=False):
     history: bool
 
 
-def split_options(options: Options) -> tuple[str, Rules]:
-    """Method and rules. Raises ProblemError."""
+def split_options(options: Options) -> tuple[str, MethodOptions]:
+    """Method and its options. Raises ProblemError."""
     guess = options.get("guess")
-    rules = Rules(
+    chosen = MethodOptions(
         options.get("tolerance", 1e-10),
         options.get("max_iterations", 0),
         options.get("relaxation", 1.0),
         options.get("history", False),
         None if guess is None else vector("guess", guess),
     )
-    if not rules.tolerance >= 0.0:
-        raise ProblemError("tolerance", f"is {rules.tolerance}; 0 or more is needed")
-    if rules.max_iterations < 0:
-        raise ProblemError("max_iterations", f"is {rules.max_iterations}; 0 or more is needed")
-    return options.get("method", "auto"), rules
+    if not chosen.tolerance >= 0.0:
+        raise ProblemError("tolerance", f"is {chosen.tolerance}; 0 or more is needed")
+    if chosen.max_iterations < 0:
+        raise ProblemError("max_iterations", f"is {chosen.max_iterations}; 0 or more is needed")
+    return options.get("method", "auto"), chosen
 
 
 def solve_linear(A: Any, b: ArrayLike, **options: Unpack[Options]) -> Solution:

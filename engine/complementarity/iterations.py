@@ -5,22 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.complementarity.problem import Array, Complementarity
-from cardan.engine.complementarity.solution import STOPPED, Answer, Rules
-from cardan.engine.solvers.gradient.apgd import apgd
-from cardan.engine.solvers.gradient.nncg import nncg
-from cardan.engine.solvers.gradient.subspace import pgs_sm
-from cardan.engine.solvers.sweeps.cone_gauss_seidel import relaxed_sweeps
+from cardan.engine.complementarity.solution import STOPPED, Answer, MethodOptions
+from cardan.engine.solvers.gradient.solve import Iteration, iterate
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.csr import Matrix
-from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
-from cardan.engine.solvers.sweeps.jacobi import jacobi
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
+from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_CONE, Problem
 
 # default number of iterations
 DEFAULT_ITERATIONS = 2000
 
-METHODS = ("jacobi", "gauss_seidel", "sor", "pgs_sm", "nncg", "apgd")
+METHODS = {
+    "jacobi": int(SolverMethod.JACOBI),
+    "gauss_seidel": int(SolverMethod.PGS),
+    "sor": int(SolverMethod.SOR),
+    "pgs_sm": int(SolverMethod.PGS_SM),
+    "nncg": int(SolverMethod.NNCG),
+    "apgd": int(SolverMethod.APGD),
+}
 
 
 class Rows:
@@ -40,7 +44,9 @@ class Rows:
         return out
 
 
-def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[System, Rows]:
+def system_of(
+    problem: Complementarity, options: MethodOptions, iterations: int
+) -> tuple[System, Rows]:
     """The kernels' view of a problem, lam at the guess."""
     rows = Rows(problem)
     n, n_box = rows.n, problem.n_box
@@ -54,9 +60,9 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
     mu[n_box:] = np.repeat(problem.mu, 3)
     normal = np.full(n, -1, np.int64)
     none, nothing = np.zeros(0, np.int64), np.zeros((0, 6))
-    guess = np.zeros(problem.n) if rules.guess is None else rules.guess
+    guess = np.zeros(problem.n) if options.guess is None else options.guess
     view = Problem(
-        count=np.array([n, n_box], np.int64),
+        count=np.array([n, n_box, 0], np.int64),
         body_a=none,
         body_b=none,
         J_a=nothing,
@@ -82,30 +88,24 @@ def system_of(problem: Complementarity, rules: Rules, iterations: int) -> tuple[
         w=np.zeros(n),
         mobility=no_mobility(),
     )
-    history = np.full(iterations if rules.history else 0, np.nan)
+    history = np.full(iterations if options.history else 0, np.nan)
     return System(view, matrix, nothing, np.zeros((N_VECTORS, n)), history), rows
 
 
-def run(problem: Complementarity, method: str, rules: Rules) -> Answer:
+def run(problem: Complementarity, method: str, options: MethodOptions) -> Answer:
     """Run one of METHODS; its tolerance is a share of the largest |b|."""
-    most = rules.max_iterations or DEFAULT_ITERATIONS
-    system, rows = system_of(problem, rules, most)
-    tolerance = rules.tolerance * float(np.abs(problem.b).max(initial=0.0))
-    if method == "jacobi":
-        # equations get the classic step, whose convergence is the textbook's
-        linear = bool(np.all(np.isinf(problem.lo)) and np.all(np.isinf(problem.hi)))
-        safe = int(not linear or len(problem.mu) > 0)
-        status, count = jacobi(system, most, tolerance, rules.relaxation, safe)
-    elif method == "nncg":
-        status, count = nncg(system, most, tolerance)
-    elif method == "pgs_sm":
-        status, count = pgs_sm(system, most, tolerance)
-    elif method == "gauss_seidel" and problem.relaxed:
-        status, count = relaxed_sweeps(system, most, tolerance, 1.0)
-    elif method == "apgd":
-        status, count = apgd(system, most, tolerance, int(not problem.relaxed))
-    else:
-        omega = rules.relaxation if method == "sor" else 1.0
-        status, count = iterate_sweeps(system, most, tolerance, omega)
+    most = options.max_iterations or DEFAULT_ITERATIONS
+    system, rows = system_of(problem, options, most)
+    unit = float(np.abs(problem.b).max(initial=0.0))
+    stopping = StoppingRules(most, options.tolerance * unit, -1.0)
+    # equations get the classic step of Jacobi, whose convergence is the textbook's
+    linear = bool(np.all(np.isinf(problem.lo)) and np.all(np.isinf(problem.hi)))
+    iteration = Iteration(
+        METHODS[method],
+        options.relaxation if method in ("jacobi", "sor") else 1.0,
+        safe=int(not linear or len(problem.mu) > 0),
+        coulomb=int(not problem.relaxed),
+    )
+    status, count = iterate(system, stopping, iteration)
     x = system.problem.lam[rows.of]
     return Answer(x, STOPPED[status], int(count), method, system.history[:count])

@@ -15,9 +15,9 @@ from cardan.engine.complementarity.certificate import infeasibility
 from cardan.engine.complementarity.pivots import lemke, pivoting, refuse_contacts
 from cardan.engine.complementarity.problem import Array, Complementarity, ProblemError
 from cardan.engine.complementarity.proximal import proximal
-from cardan.engine.complementarity.solution import Answer, Rules, Solution, Stopped
+from cardan.engine.complementarity.solution import Answer, MethodOptions, Solution, Stopped
 
-Method = Callable[[Complementarity, Rules], Answer]
+Method = Callable[[Complementarity, MethodOptions], Answer]
 
 # unknowns up to which `auto` pivots: a full matrix, n^3
 PIVOTED = 400
@@ -35,7 +35,7 @@ BELIEVED = 1e-3
 INDEFINITE = 1e-10
 
 
-def direct(problem: Complementarity, rules: Rules) -> Answer:
+def direct(problem: Complementarity, options: MethodOptions) -> Answer:
     """Solve equations by a factor, refined once; singular ones by least norm, if solvable."""
     refuse_contacts(problem, "direct")
     if np.isfinite(problem.lo).any() or np.isfinite(problem.hi).any():
@@ -44,7 +44,7 @@ def direct(problem: Complementarity, rules: Rules) -> Answer:
     # the factor of a nearly singular matrix may be inaccurate: use the least-norm solution then
     for solved in (_by_factor, _shortest):
         # a guess is a first approximation like any other
-        x = np.zeros(problem.n) if rules.guess is None else rules.guess.copy()
+        x = np.zeros(problem.n) if options.guess is None else options.guess.copy()
         for _ in range(2):
             x = x - solved(problem, measure.velocities(problem, x))
         if measure.residual(problem, x) <= 1e-8 * unit:
@@ -77,60 +77,60 @@ def _is_convex(problem: Complementarity) -> bool:
     return bool(eigenvalues[0] >= -INDEFINITE * max(eigenvalues[-1], 0.0))
 
 
-def auto(problem: Complementarity, rules: Rules) -> Answer:
+def auto(problem: Complementarity, options: MethodOptions) -> Answer:
     """Choose by size and type: exact methods for small boxes, else sweeps and proximal points."""
     if problem.n == 0:
         return Answer(np.zeros(0), Stopped.EXACT, 0, "direct", np.zeros(0))
     if not len(problem.mu):
         if np.isinf(problem.lo).all() and np.isinf(problem.hi).all():
-            return direct(problem, rules)
+            return direct(problem, options)
         if problem.n <= PIVOTED:
-            return _exact(problem, rules)
+            return _exact(problem, options)
     if problem.relaxed and len(problem.mu):
-        return iterations.run(problem, "apgd", _at_most(rules, MORE_SWEEPS))
-    return _first_that_ends(problem, rules)
+        return iterations.run(problem, "apgd", _at_most(options, MORE_SWEEPS))
+    return _first_that_ends(problem, options)
 
 
-def _exact(problem: Complementarity, rules: Rules) -> Answer:
+def _exact(problem: Complementarity, options: MethodOptions) -> Answer:
     """Pivoting for convex problems, then Lemke's method, then proximal points."""
     if _is_convex(problem):
-        answer = pivoting(problem, rules)
+        answer = pivoting(problem, options)
         unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
         good = measure.residual(problem, answer.x) <= 1e-9 * unit
         if answer.stopped is Stopped.EXACT and good:
             return answer
-    answer = lemke(problem, rules)
+    answer = lemke(problem, options)
     if answer.stopped is not Stopped.NOT_FOUND or infeasibility(problem) is not None:
         return answer
     # where it diverges it is no answer either
     with np.errstate(over="ignore", invalid="ignore"):
-        other = proximal(problem, replace(rules, max_iterations=LAST_STEPS))
+        other = proximal(problem, replace(options, max_iterations=LAST_STEPS))
     return other if other.stopped is Stopped.TOLERANCE else answer
 
 
-def _at_most(rules: Rules, count: int) -> Rules:
-    """The rules, with `count` iterations unless max_iterations is given."""
-    return rules if rules.max_iterations else replace(rules, max_iterations=count)
+def _at_most(options: MethodOptions, count: int) -> MethodOptions:
+    """The options, with `count` iterations unless max_iterations is given."""
+    return options if options.max_iterations else replace(options, max_iterations=count)
 
 
-def _first_that_ends(problem: Complementarity, rules: Rules) -> Answer:
+def _first_that_ends(problem: Complementarity, options: MethodOptions) -> Answer:
     """Sweeps, then proximal points from their result, then sweeps and gradients; keep the best."""
     best = Answer(np.zeros(problem.n), Stopped.STALLED, 0, "nncg", np.zeros(0))
-    least, total, guess = np.inf, 0, rules.guess
+    least, total, guess = np.inf, 0, options.guess
     for name, count in (
         ("nncg", FIRST_SWEEPS),
         ("proximal", 0),
         ("apgd", MORE_SWEEPS),
         ("nncg", MORE_SWEEPS),
     ):
-        answer = METHODS[name](problem, replace(rules, max_iterations=count, guess=guess))
+        answer = METHODS[name](problem, replace(options, max_iterations=count, guess=guess))
         total += answer.iterations
         error = _error(problem, answer.x)
         if error <= least:
             least, best, guess = error, answer, answer.x
-        if least <= rules.tolerance:
+        if least <= options.tolerance:
             return replace(best, stopped=Stopped.TOLERANCE, iterations=total)
-        if rules.max_iterations and total >= rules.max_iterations:
+        if options.max_iterations and total >= options.max_iterations:
             return replace(best, stopped=Stopped.MAX_ITERATIONS, iterations=total)
     return replace(best, stopped=Stopped.STALLED, iterations=total)
 
@@ -143,7 +143,7 @@ def _error(problem: Complementarity, x: np.ndarray) -> float:
 
 
 def _iteration(name: str) -> Method:
-    return lambda problem, rules: iterations.run(problem, name, rules)
+    return lambda problem, options: iterations.run(problem, name, options)
 
 
 METHODS: dict[str, Method] = {
@@ -156,7 +156,9 @@ METHODS: dict[str, Method] = {
 }
 
 
-def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = None) -> Solution:
+def solve(
+    problem: Complementarity, method: str = "auto", options: MethodOptions | None = None
+) -> Solution:
     """Solve and measure. Raises ProblemError for a method that does not suit the problem.
 
     `no_solution` comes with its proof (Solution.certificate); without a solution and without a
@@ -164,29 +166,31 @@ def solve(problem: Complementarity, method: str = "auto", rules: Rules | None = 
 
     Check   tests/engine/complementarity/test_classes.py
     """
-    rules = rules or Rules()
+    options = options or MethodOptions()
     if method not in METHODS:
         raise ProblemError("method", f"is '{method}'; allowed are {', '.join(METHODS)}")
-    if not 0.0 < rules.relaxation < 2.0:
-        raise ProblemError("relaxation", f"is {rules.relaxation:g}; it must lie between 0 and 2")
-    if rules.guess is not None and np.shape(rules.guess) != (problem.n,):
-        raise ProblemError("guess", f"has shape {np.shape(rules.guess)}; {(problem.n,)} is needed")
+    if not 0.0 < options.relaxation < 2.0:
+        raise ProblemError("relaxation", f"is {options.relaxation:g}; it must lie between 0 and 2")
+    if options.guess is not None and np.shape(options.guess) != (problem.n,):
+        raise ProblemError(
+            "guess", f"has shape {np.shape(options.guess)}; {(problem.n,)} is needed"
+        )
     if problem.relaxed and method not in RELAXED:
         allowed = ", ".join(RELAXED)
         raise ProblemError("method", f"'{method}' solves Coulomb's law; the relaxation: {allowed}")
-    answer = METHODS[method](problem, rules)
+    answer = METHODS[method](problem, options)
     residual, history = measure.residual(problem, answer.x), answer.history
     stopped, proof = answer.stopped, None
     unit = max(float(np.abs(problem.b).max(initial=0.0)), 1e-300)
-    if stopped is Stopped.TOLERANCE and not residual <= max(rules.tolerance, BELIEVED) * unit:
+    if stopped is Stopped.TOLERANCE and not residual <= max(options.tolerance, BELIEVED) * unit:
         # x has diverged: w is below its rounding error
         stopped = Stopped.STALLED
     if stopped in (Stopped.NOT_FOUND, Stopped.STALLED) and method in PROVED:
         proof = infeasibility(problem)
         stopped = stopped if proof is None else Stopped.NO_SOLUTION
-    if rules.history and not len(history):
+    if options.history and not len(history):
         # a method without steps has only a first and a last residual
-        start = np.zeros(problem.n) if rules.guess is None else rules.guess
+        start = np.zeros(problem.n) if options.guess is None else options.guess
         history = np.array([measure.residual(problem, start), residual])
     return Solution(
         answer.x,

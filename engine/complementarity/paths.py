@@ -22,20 +22,59 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 
 from cardan.engine.complementarity import measure
 from cardan.engine.complementarity.problem import Array, Complementarity, Mask, Places
 from cardan.engine.complementarity.solution import STOPPED, Stopped
-from cardan.engine.solvers.pivoting.box_lcp import solve_lcp
+from cardan.engine.solvers.pivoting.lemke import lemke, write_z
+from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 
 # reciprocal condition below which a block counts as singular
 REGULAR = 1e-13
 # number of sets of exchanged rows to search for
 SETS = 200
+
+
+class LcpSolution(NamedTuple):
+    """Result of solve_lcp; z is 0 where no solution was found."""
+
+    z: NDArray  # (n,)
+    w: NDArray  # (n,)       M z + q
+    residual: float  # largest |min(z, w)|
+    status: int  # STOPPED_EXACT, STOPPED_NO_SOLUTION (a ray) or STOPPED_STALLED
+    iterations: int  # pivots
+    trail: NDArray  # (kept, n)   z after each pivot
+
+
+def solve_lcp(M: ArrayLike, q: ArrayLike, most: int = 0, kept: int = 0) -> LcpSolution:
+    """Find z >= 0 with w = M z + q >= 0 and z w = 0 by Lemke's method; M (n, n) is any matrix.
+
+    `most`: largest number of pivots, 0: no limit; `kept`: number of iterates z to record.
+
+    Raises ValueError when the sizes differ or a number is not finite.
+    """
+    matrix = np.array(M, dtype=float, ndmin=2)
+    rhs = np.array(q, dtype=float)
+    n = len(rhs)
+    if matrix.shape != (n, n):
+        raise ValueError(f"M has shape {matrix.shape}, q asks for {(n, n)}")
+    if not (np.isfinite(matrix).all() and np.isfinite(rhs).all()):
+        raise ValueError("M or q is not finite")
+    table, basis = np.ones((n, n + 2)), np.zeros((2, n + 1), np.int64)
+    table[:, :n], table[:, n + 1] = matrix, rhs
+    z = np.zeros(n)
+    trail = np.zeros((kept, n))
+    status, count = lemke(table, basis, n, most, trail)
+    if status in (STOPPED_EXACT, STOPPED_MAX_ITERATIONS):
+        write_z(table, basis, n, z)
+    w = matrix @ z + rhs
+    return LcpSolution(z, w, float(np.abs(np.minimum(z, w)).max(initial=0.0)), status, count, trail)
 
 
 @dataclass(frozen=True)

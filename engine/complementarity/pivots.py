@@ -11,10 +11,10 @@ import scipy.optimize
 from cardan.engine.complementarity import measure
 from cardan.engine.complementarity.paths import SETS, Exchanged, Path, Split, exchanges
 from cardan.engine.complementarity.problem import Array, Complementarity, Mask, Places, ProblemError
-from cardan.engine.complementarity.solution import STOPPED, Answer, Rules, Stopped
+from cardan.engine.complementarity.solution import STOPPED, Answer, MethodOptions, Stopped
+from cardan.engine.solvers.direct.cholesky import Factor
 from cardan.engine.solvers.direct.dense_problem import DenseProblem, project_guess
-from cardan.engine.solvers.pivoting.box_lcp import make_pivots
-from cardan.engine.solvers.pivoting.principal import pivot_boxes
+from cardan.engine.solvers.pivoting.principal import Pivots, pivot_boxes
 from cardan.engine.world.problem import FRICTION_BOX
 
 # sets of exchanged rows that are tried on monotone problems before the equations are split
@@ -27,7 +27,14 @@ PROGRAMS = 500
 ANSWER = 1e-9
 
 
-def lemke(problem: Complementarity, rules: Rules) -> Answer:
+def make_pivots(n: int, kept: int = 0) -> Pivots:
+    """Scratch of pivoting for n rows; `kept`: number of moves whose lam is recorded."""
+    order, first, state = (np.zeros(n, np.int64) for _ in range(3))
+    factor = Factor(np.zeros((n, n)), order, first, np.zeros(1, np.int64))
+    return Pivots(factor, state, np.zeros(n), np.zeros(n), np.zeros((kept, n)))
+
+
+def lemke(problem: Complementarity, options: MethodOptions) -> Answer:
     """Lemke's method for boxes of any matrix, symmetric or not; rays only are `not_found`.
 
     Lemke's path cannot start from a guess: a guess that solves the problem is returned, others are
@@ -36,17 +43,17 @@ def lemke(problem: Complementarity, rules: Rules) -> Answer:
     Check   tests/engine/complementarity/test_classes.py, test_singular.py
     """
     refuse_contacts(problem, "lemke")
-    if rules.guess is not None and is_answer(problem, rules.guess):
-        return Answer(rules.guess, Stopped.EXACT, 0, "lemke", np.zeros(0))
+    if options.guess is not None and is_answer(problem, options.guess):
+        return Answer(options.guess, Stopped.EXACT, 0, "lemke", np.zeros(0))
     given = problem.lo == problem.hi
     free = np.isinf(problem.lo) & np.isinf(problem.hi)
     monotone = _is_monotone(problem)
     total, best, history = 0, np.where(given, problem.lo, 0.0), np.zeros(0)
     for path in _paths(problem, free, given, MONOTONE_SETS if monotone else SETS):
-        left = rules.max_iterations - total
+        left = options.max_iterations - total
         x, count, status = path.follow(left)
         total += count
-        if rules.history:
+        if options.history:
             history = np.concatenate([history, path.residuals(left, count)])
         if status is Stopped.MAX_ITERATIONS:
             return Answer(x, status, total, "lemke", history)
@@ -55,7 +62,7 @@ def lemke(problem: Complementarity, rules: Rules) -> Answer:
             if is_answer(problem, x):
                 return Answer(x, Stopped.EXACT, total, "lemke", history)
             best = x
-        if total == rules.max_iterations > 0:
+        if total == options.max_iterations > 0:
             return Answer(best, Stopped.MAX_ITERATIONS, total, "lemke", history)
     found_case = None if monotone else enumerate_cases(problem, free, given)
     if found_case is not None:
@@ -163,7 +170,7 @@ def _within(problem: Complementarity, x: Array, F: Places) -> Array | None:
     return known
 
 
-def pivoting(problem: Complementarity, rules: Rules) -> Answer:
+def pivoting(problem: Complementarity, options: MethodOptions) -> Answer:
     """Dantzig's and Keller's pivoting for boxes of a symmetric matrix >= 0, from any guess.
 
     Check   tests/engine/complementarity/test_classes.py
@@ -173,7 +180,7 @@ def pivoting(problem: Complementarity, rules: Rules) -> Answer:
         raise ProblemError("A", "is not symmetric, as 'pivoting' needs; 'lemke' takes any matrix")
     n = problem.n
     A = 0.5 * (problem.dense + problem.dense.T)
-    lam = np.zeros(n) if rules.guess is None else rules.guess.copy()
+    lam = np.zeros(n) if options.guess is None else options.guess.copy()
     dp = DenseProblem(
         A=A,
         b=problem.b.copy(),
@@ -192,14 +199,14 @@ def pivoting(problem: Complementarity, rules: Rules) -> Answer:
     )
     project_guess(dp)
     guess = dp.lam.copy()
-    status, count = pivot_boxes(dp, make_pivots(n), rules.max_iterations)
+    status, count = pivot_boxes(dp, make_pivots(n), options.max_iterations)
     x, stopped = dp.lam.copy(), STOPPED[status]
     if stopped is Stopped.MAX_ITERATIONS and is_answer(problem, x):
         stopped = Stopped.EXACT
     history = np.zeros(0)
-    if rules.history and count > 0:
+    if options.history and count > 0:
         dp.lam[:] = guess
         pivots = make_pivots(n, kept=count)
-        pivot_boxes(dp, pivots, rules.max_iterations)
+        pivot_boxes(dp, pivots, options.max_iterations)
         history = np.array([measure.residual(problem, lam) for lam in pivots.trail])
     return Answer(x, stopped, int(count), "pivoting", history)

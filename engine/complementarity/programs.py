@@ -31,7 +31,7 @@ from cardan.engine.complementarity.problem import (
     square_matrix,
     vector,
 )
-from cardan.engine.complementarity.solution import Rules, Solution, Stopped
+from cardan.engine.complementarity.solution import MethodOptions, Solution, Stopped
 
 Verdict = Literal["optimal", "infeasible", "unbounded", "not_converged"]
 
@@ -169,9 +169,9 @@ def mixed_problem(P: Array, c: Array, given: Constraints) -> Complementarity:
 
 def _solve(P: Array, c: Array, given: Constraints, options: Options) -> Program:
     """Solve the conditions and interpret a missing solution."""
-    method, rules = split_options(options)
+    method, chosen = split_options(options)
     conditions = mixed_problem(P, c, given)
-    solution = solve(conditions, method, rules)
+    solution = solve(conditions, method, chosen)
     n, n_ub = len(c), len(given.b_ub)
     x = solution.x[:n]
     y_eq = np.zeros(given.n_eq)
@@ -195,7 +195,9 @@ def _why_not(c: Array, given: Constraints, solution: Solution) -> Verdict:
     """Search for a feasible point; without one the constraints are infeasible."""
     if solution.stopped is not Stopped.NO_SOLUTION:
         return "not_converged"
-    any_point = solve(mixed_problem(np.eye(len(c)), np.zeros(len(c)), given), "lemke", Rules())
+    any_point = solve(
+        mixed_problem(np.eye(len(c)), np.zeros(len(c)), given), "lemke", MethodOptions()
+    )
     if any_point.solved:
         return "unbounded"
     return "infeasible" if any_point.stopped is Stopped.NO_SOLUTION else "not_converged"

@@ -28,7 +28,7 @@ import scipy.sparse.linalg
 from cardan.engine.complementarity import measure
 from cardan.engine.complementarity.iterations import run
 from cardan.engine.complementarity.problem import Array, Complementarity
-from cardan.engine.complementarity.solution import Answer, Rules, Stopped
+from cardan.engine.complementarity.solution import Answer, MethodOptions, Stopped
 from cardan.engine.solvers.direct.cholesky import solve_general
 
 # sweeps before the first Newton step and after each that failed; doubled with every failure
@@ -194,7 +194,7 @@ class _Progress:
             self.goal, self.waited = 0.5 * self.least, 0
 
 
-def proximal(problem: Complementarity, rules: Rules) -> Answer:
+def proximal(problem: Complementarity, options: MethodOptions) -> Answer:
     """Alternate sweeps, proximal points and Newton steps until both errors are within tolerance.
 
     The result obeys Coulomb's law also if the relaxation is requested; use apgd for that.
@@ -203,7 +203,7 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
             Huber 2018, "On solving contact problems with Coulomb friction", for the turns
     Check   tests/engine/complementarity/test_proximal.py
     """
-    most = rules.max_iterations or DEFAULT_ITERATIONS
+    most = options.max_iterations or DEFAULT_ITERATIONS
     largest = float(np.abs(problem.b).max(initial=0.0))
     unit = largest if largest > 0.0 else 1.0
     history = list[float]()
@@ -212,14 +212,14 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
         return max(measure.residual(problem, x) / unit, measure.coulomb_error(problem, x))
 
     def swept(x: Array, count: int) -> Array:
-        return run(problem, "gauss_seidel", Rules(0.0, count, guess=x)).x
+        return run(problem, "gauss_seidel", MethodOptions(0.0, count, guess=x)).x
 
     sweeps = min(SWEEPS, most)
-    x = swept(np.zeros(problem.n) if rules.guess is None else rules.guess, sweeps)
+    x = swept(np.zeros(problem.n) if options.guess is None else options.guess, sweeps)
     total, error = sweeps, error_of(x)
     progress, share, starts = _Progress(x, error), INNER_SHARE, list(FIRST)
     alpha = starts.pop(0)
-    while progress.least > rules.tolerance and total < most:
+    while progress.least > options.tolerance and total < most:
         if progress.waited >= PATIENCE:
             if not starts:
                 break
@@ -227,7 +227,7 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
             error = progress.least
         D = problem.block_size
         held = Held(problem, alpha * D, x, 1.0 / ((1.0 + alpha) * D))
-        inner = share * max(error, rules.tolerance) * unit
+        inner = share * max(error, options.tolerance) * unit
         x, solved, count = newton(held, x, inner, min(NEWTON_STEPS, most - total))
         total += max(count, 1)
         if solved and count == 0:
@@ -244,12 +244,12 @@ def proximal(problem: Complementarity, rules: Rules) -> Answer:
         error = error_of(feasible(problem, x))
         history.append(error * unit)
         progress.look(feasible(problem, x), error)
-    kept = np.array(history if rules.history else [])
-    return Answer(progress.best, _verdict(progress, rules, total < most), total, "proximal", kept)
+    kept = np.array(history if options.history else [])
+    return Answer(progress.best, _verdict(progress, options, total < most), total, "proximal", kept)
 
 
-def _verdict(progress: _Progress, rules: Rules, had_more: bool) -> Stopped:
+def _verdict(progress: _Progress, options: MethodOptions, had_more: bool) -> Stopped:
     """Status at the end."""
-    if progress.least <= rules.tolerance:
+    if progress.least <= options.tolerance:
         return Stopped.TOLERANCE
     return Stopped.STALLED if had_more else Stopped.MAX_ITERATIONS

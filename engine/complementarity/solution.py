@@ -1,4 +1,4 @@
-"""Results and stopping rules of all methods."""
+"""Options and results of all methods."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cardan.engine.complementarity.problem import Array
+from cardan.engine.world.report import STOP_REASONS, STOPPED_NO_SOLUTION
 
 
 class Stopped(StrEnum):
@@ -20,17 +21,11 @@ class Stopped(StrEnum):
 
 
 # by the numbers of world/report.py; a ray of Lemke's path alone proves nothing
-STOPPED = (
-    Stopped.TOLERANCE,
-    Stopped.MAX_ITERATIONS,
-    Stopped.EXACT,
-    Stopped.STALLED,
-    Stopped.NOT_FOUND,
-)
+STOPPED = (*(Stopped(name) for name in STOP_REASONS[:STOPPED_NO_SOLUTION]), Stopped.NOT_FOUND)
 
 
 @dataclass(frozen=True)
-class Rules:
+class MethodOptions:
     """Options of a method, the same for all methods."""
 
     tolerance: float = 1e-10  # residual at which it may stop, as a share of the largest |b|

@@ -1,20 +1,83 @@
-"""Rows of an instantaneous impact: equations of joints and contacts, without finite forces."""
+"""Rows of an instant: equations of joints, contacts, and drives whose force has no bound."""
 
 from __future__ import annotations
 
+import math
+
+from cardan.engine.bodies.forces import is_elastic
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contacts import write_contacts
+from cardan.engine.constraints.joint_couplings import write_couplings
+from cardan.engine.constraints.joints.coordinates import n_coordinates, write_coordinate
 from cardan.engine.constraints.joints.equations import write_equations
-from cardan.engine.constraints.joints.frames import has_rows, joint_frame
+from cardan.engine.constraints.joints.frames import (
+    JointFrame,
+    has_rows,
+    joint_frame,
+)
+from cardan.engine.constraints.motor_targets import is_stepped, position_rate, speed_over
+from cardan.engine.constraints.row import belong_to_joint, start_row
+from cardan.engine.world.model import MOTOR_POSITION, MOTOR_VELOCITY, Model
+from cardan.engine.world.rows import ROW_MOTOR, SLOT_MOTOR, Rows
+from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
 
 @kernel
-def write_impact_rows(world: World) -> None:
-    """Equations of all joints outside trees as J v+ = 0, then the contacts as in every step.
+def drives_at_once(model: Model, state: State, j: int, axis: int) -> bool:
+    """Whether a motor is rigid and its force has no bound: its speed jumps when it starts."""
+    joints = model.joints
+    kind, bound = joints.motor_kind[j, axis], state.motor_max_force[j, axis]
+    if math.isnan(bound):
+        bound = joints.motor_max_force[j, axis]
+    rigid = not is_elastic(joints.motor_stiffness[j], axis)
+    return bound == math.inf and (kind == MOTOR_VELOCITY or (kind == MOTOR_POSITION and rigid))
 
-    Motors, springs, joint friction and soft stops are left out: in an instant they transmit no
-    impulse. A hard stop that a joint reaches because of an impact acts in the next kick.
+
+@kernel
+def write_start(
+    rows: Rows, state: State, model: Model, j: int, axis: int, frame: JointFrame, h: float
+) -> None:
+    """The coordinate of a motor gets its speed: the target, or the rate of the target.
+
+    h [s]: length of the step that begins.
+    """
+    row = start_row(rows, ROW_MOTOR, frame.body_a, frame.body_b)
+    belong_to_joint(rows, row, j, SLOT_MOTOR + axis, state)
+    rows.axis[row] = axis
+    write_coordinate(rows, row, model.joints, j, axis, frame)
+    if model.joints.motor_kind[j, axis] == MOTOR_VELOCITY:
+        now = state.time[0]
+        end = now + 0.5 * h if is_stepped(state, model, j, axis) else now
+        rows.bias[row] = -speed_over(state, model, j, axis, now, end)
+    else:
+        rows.bias[row] = -position_rate(state, model, j, axis, state.time[0], 0.0)
+
+
+@kernel
+def write_starts(world: World) -> None:
+    """Rows of all motors that drive at once.
+
+    Writes  work.rows
+    """
+    model, state, rows = world.model, world.state, world.work.rows
+    joints = model.joints
+    for j in range(joints.kind.shape[0]):
+        if not has_rows(joints, model.bodies.kind, state, j):
+            continue
+        for axis in range(n_coordinates(joints.kind[j])):
+            if drives_at_once(model, state, j, axis):
+                frame = joint_frame(joints, state, j)
+                write_start(rows, state, model, j, axis, frame, world.options.time_step)
+
+
+@kernel
+def write_impact_rows(world: World, starts: bool) -> None:
+    """Couplings and equations of joints outside trees as J v+ = 0, then the contacts as ever.
+
+    Motors (but for those that drive at once, with `starts`), springs, joint friction and soft
+    stops are left out: in an instant they transmit no impulse. A hard stop that a joint reaches
+    because of an impact, and a rope that becomes taut, act in the next kick.
 
     Writes  work.rows
     """
@@ -25,7 +88,9 @@ def write_impact_rows(world: World) -> None:
         world.work.motion.bias_acceleration,
     )
     kind, h = model.bodies.kind, world.clock.h[0]
-    rows.count[0] = 0
+    rows.count[0], rows.count[2] = 0, 0
+    if model.joints.term_joint.shape[0] > 0:
+        write_couplings(model, state, rows, h, bias_acceleration, True)
     for j in range(model.joints.kind.shape[0]):
         if not has_rows(model.joints, kind, state, j):
             continue
@@ -35,6 +100,8 @@ def write_impact_rows(world: World) -> None:
         write_equations(rows, state, model.joints, j, frame, h, bias_acceleration)
     for row in range(rows.count[0]):
         rows.bias[row] = 0.0
+    if starts:
+        write_starts(world)
     write_contacts(world)
     for row in range(rows.count[0]):
         rows.lam_warm[row] = 0.0

@@ -6,7 +6,6 @@ import math
 
 from numpy.typing import NDArray
 
-from cardan.engine.bodies.forces import elastic_force, elastic_slope, is_elastic
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import turned_in_A, write_coordinate
 from cardan.engine.constraints.joints.equations import Slot
@@ -21,6 +20,7 @@ from cardan.engine.constraints.row import (
     set_jacobian,
     start_row,
 )
+from cardan.engine.constraints.soft_stops import is_soft, set_soft_stop
 from cardan.engine.spatial.rotation import nearest_turn
 from cardan.engine.spatial.vec3 import ZERO3, cross, dot, load3, negate, norm, perpendicular
 from cardan.engine.world.model import Joints
@@ -42,31 +42,6 @@ def one_sided_bias(error: float, h: float, erp: float) -> float:
 
 
 @kernel
-def set_compliant(
-    rows: Rows, row: int, stiffness: NDArray, axis: int, damping: float, x: float, h: float
-) -> None:
-    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f at x.
-
-        bias = f/(h f' + d),  cfm = 1/(h (h f' + d))
-
-    If slope and damping are both zero, the row applies the force itself within its bounds.
-
-    Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
-    Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
-    Check   tests/references/test_limits.py, tests/references/test_motors.py
-    """
-    force = elastic_force(stiffness, axis, x)
-    softness = h * max(elastic_slope(stiffness, axis, x), 0.0) + damping
-    if softness > 0.0:
-        rows.bias[row] = force / softness
-        rows.cfm[row] = 1.0 / (h * softness)
-        return
-    impulse = min(max(-h * force, rows.lo[row]), rows.hi[row])
-    rows.lo[row] = impulse
-    rows.hi[row] = impulse
-
-
-@kernel
 def reach_of(h: float, speed: float) -> float:
     """Distance within which a limit has a row: four times the motion per step, plus a constant."""
     return 1e-3 + 4.0 * h * abs(speed)
@@ -80,8 +55,8 @@ def keep_positive(
 
     A hard limit within reach of this step becomes C/h (not yet touching) or erp C/h (violated) and
     bounces with its restitution. A soft one is a spring-damper that only pushes, and only while it
-    is violated; damping without stiffness only slows an increasing violation. Out of reach the row
-    is dropped.
+    is violated (soft_stops.py); damping without stiffness only slows an increasing violation. Out
+    of reach the row is dropped.
 
     Reads   error C [m or rad]; slot (joint, impulse slot): both stops of a coordinate have one law
     Source  Constraint Notes n.d., joint limits and their generalisation
@@ -97,12 +72,9 @@ def keep_positive(
     rows.axis[row] = axis
     rows.lo[row] = 0.0
     rows.error[row] = error
-    damping = joints.limit_damping[j, axis]
-    if damping > 0.0 or is_elastic(joints.limit_stiffness[j], axis):
-        if error >= 0.0:
+    if is_soft(joints, j, axis):
+        if not set_soft_stop(rows, row, joints, j, error, speed, h):
             rows.count[0] = row
-            return
-        set_compliant(rows, row, joints.limit_stiffness[j], axis, damping, error, h)
         return
     rows.bias[row] = one_sided_bias(error, h, rows.share[0] * joints.erp[j])
     restitution = joints.limit_restitution[j, axis]

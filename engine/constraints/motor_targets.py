@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 
-from cardan.engine.bodies.forces import slope_at, value_at
+from cardan.engine.bodies.forces import next_point, slope_at, value_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import along_ball_axis, turned_in_A
 from cardan.engine.spatial.quaternion import Quaternion, conjugate, multiply
 from cardan.engine.spatial.rotation import exponential, logarithm
 from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, scale
-from cardan.engine.world.model import BALL, Joints, Model
+from cardan.engine.world.model import BALL, Joints, Model, Targets
 from cardan.engine.world.state import State
+
+# share of half a step within which a jump of a target counts as at its end
+BESIDE = 1e-6
 
 
 @kernel
@@ -47,6 +50,55 @@ def target_at(state: State, model: Model, j: int, axis: int, time: float, width:
     next_ = value_at(targets, table, time - at3) + value_at(targets, table, time + at3)
     far = value_at(targets, table, time - at5) + value_at(targets, table, time + at5)
     return (22.0 * near - 7.0 * next_ + far) / 32.0
+
+
+@kernel
+def mean_of_series(targets: Targets, table: int, begin: float, end: float) -> float:
+    """Mean of a step function over a span; what jumps at its ends, within BESIDE, is outside."""
+    beside = BESIDE * (end - begin)
+    k, last = (
+        next_point(targets, table, begin + beside),
+        targets.start[table] + targets.count[table],
+    )
+    value = value_at(targets, table, begin + beside)
+    if k == last or targets.times[k] > end - beside:
+        return value
+    total, since = 0.0, begin
+    while k < last and targets.times[k] <= end - beside:
+        total += value * (targets.times[k] - since)
+        since, value = targets.times[k], targets.values[k]
+        k += 1
+    return (total + value * (end - since)) / (end - begin)
+
+
+@kernel
+def is_stepped(state: State, model: Model, j: int, axis: int) -> bool:
+    """Whether the target of a motor is a step function, and no command has replaced it."""
+    targets, table = model.targets, model.joints.motor_table[j, axis]
+    steps = targets.count[table] > 1 and targets.is_step[table] == 1
+    return bool(steps and math.isnan(state.motor_target[j, axis]))
+
+
+@kernel
+def speed_over(state: State, model: Model, j: int, axis: int, begin: float, end: float) -> float:
+    """The speed that a velocity motor without a bound keeps over half a step.
+
+    Of a step function that jumps within it the mean: the coordinate is then right at the end. Of
+    all others the target at its end, which is the middle of what the speed is kept for.
+    """
+    if is_stepped(state, model, j, axis):
+        return mean_of_series(model.targets, model.joints.motor_table[j, axis], begin, end)
+    return target_at(state, model, j, axis, end, 0.0)
+
+
+@kernel
+def speed_jumps(state: State, model: Model, j: int, axis: int, h: float) -> bool:
+    """Whether `speed_over` the first half of a step differs from that over the half before it."""
+    if state.step[0] == 0 or not is_stepped(state, model, j, axis):
+        return False
+    now = state.time[0]
+    before = speed_over(state, model, j, axis, now - 0.5 * h, now)
+    return before != speed_over(state, model, j, axis, now, now + 0.5 * h)
 
 
 @kernel

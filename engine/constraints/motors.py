@@ -6,8 +6,9 @@ import math
 
 from numpy.typing import NDArray
 
-from cardan.engine.bodies.forces import elastic_force, elastic_slope, implicit_share, is_elastic
+from cardan.engine.bodies.forces import elastic_force, elastic_slope, is_elastic
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joint_couplings import coupled_sum
 from cardan.engine.constraints.joints.coordinates import (
     coordinate,
     is_length,
@@ -16,8 +17,12 @@ from cardan.engine.constraints.joints.coordinates import (
 )
 from cardan.engine.constraints.joints.equations import is_rigid_distance
 from cardan.engine.constraints.joints.frames import JointFrame
-from cardan.engine.constraints.limits import set_compliant
-from cardan.engine.constraints.motor_targets import position_error, position_rate, target_at
+from cardan.engine.constraints.motor_targets import (
+    position_error,
+    position_rate,
+    speed_over,
+    target_at,
+)
 from cardan.engine.constraints.parts.along import write_along
 from cardan.engine.constraints.parts.function import add_row, scale_row
 from cardan.engine.constraints.row import (
@@ -26,9 +31,11 @@ from cardan.engine.constraints.row import (
     row_speed,
     start_row,
 )
+from cardan.engine.constraints.springs import Damper, spring_law
 from cardan.engine.spatial.vec3 import dot
 from cardan.engine.world.model import (
     BALL,
+    COUPLING,
     DISTANCE,
     GEAR,
     HINGE2,
@@ -51,10 +58,58 @@ from cardan.engine.world.rows import (
     SLOT_SPRING,
     Rows,
 )
-from cardan.engine.world.state import State
+from cardan.engine.world.state import BIAS_BEFORE, BIAS_CHANGE, State
 
 # [m/s or rad/s] below this speed each axis has its own friction row, above it they share one
 SLIDING = 1e-3
+
+
+@kernel
+def set_compliant(
+    rows: Rows, row: int, stiffness: NDArray, axis: int, damping: float, x: float, h: float
+) -> None:
+    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f at x.
+
+        bias = f/(h f' + d),  cfm = 1/(h (h f' + d))
+
+    If slope and damping are both zero, the row applies the force itself within its bounds.
+
+    Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
+    Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
+    Check   tests/references/test_motors.py
+    """
+    force = elastic_force(stiffness, axis, x)
+    softness = h * max(elastic_slope(stiffness, axis, x), 0.0) + damping
+    if softness > 0.0:
+        rows.bias[row] = force / softness
+        rows.cfm[row] = 1.0 / (h * softness)
+        return
+    impulse = min(max(-h * force, rows.lo[row]), rows.hi[row])
+    rows.lo[row] = impulse
+    rows.hi[row] = impulse
+
+
+@kernel
+def flight_acceleration(
+    rows: Rows, row: int, state: State, model: Model, bias_acceleration: NDArray
+) -> float:
+    """Acceleration of a motor's coordinate in free flight after the kick, as it was last time.
+
+    Of a joint in a tree it follows from that before the kick, and from how the last kick changed
+    it: in a mechanism both differ by a first order of the step, and the driven speed would, too.
+
+    Reads   bias_acceleration (n, 6) rad/s^2, m/s^2: of bodies before the kick
+    Check   tests/references/test_driven_mechanisms.py
+    """
+    tree, j, axis = model.tree, rows.joint[row], rows.axis[row]
+    if tree.inner[j] == 1 and model.joints.kind[j] != BALL:
+        node = tree.node[rows.body_b[row]]
+        while node >= 0 and tree.joint[node] == j:
+            if tree.axis[node] == axis:
+                k, found = tree.v_start[node], state.tree_bias_acceleration
+                return float(found[BIAS_BEFORE, k] + found[BIAS_CHANGE, k])
+            node = tree.parent[node]
+    return row_acceleration(rows, row, bias_acceleration)
 
 
 @kernel
@@ -79,7 +134,7 @@ def write_motor(
         force      lam  = target h
 
     Free flight after the kick changes J v by h/2 J a: rigid motors leave room for it, so that the
-    speed at the end of the step is the one asked for.
+    speed at the end of the step is the one asked for (flight_acceleration).
 
     Reads   bias_acceleration (n, 6) rad/s^2, m/s^2: accelerations a of free flight
     Source  Constraint Notes n.d., motors, with one sign convention: B relative to A
@@ -101,8 +156,11 @@ def write_motor(
     rows.hi[row] = max_force * h
     middle = state.time[0] + 0.5 * h
     if kind == MOTOR_VELOCITY:
-        rows.bias[row] = -target_at(state, model, j, axis, middle, 0.0)
-        rows.bias[row] += 0.5 * h * row_acceleration(rows, row, bias_acceleration)
+        target = target_at(state, model, j, axis, middle, 0.0)
+        if max_force == math.inf and rows.share[0] == 1.0:
+            target = speed_over(state, model, j, axis, middle, middle + 0.5 * h)
+        rows.bias[row] = -target
+        rows.bias[row] += 0.5 * h * flight_acceleration(rows, row, state, model, bias_acceleration)
     elif kind == MOTOR_POSITION:
         # of a step between exact impacts this is a part; targets are told by whole steps
         soft, whole = is_elastic(joints.motor_stiffness[j], axis), h / rows.share[0]
@@ -118,7 +176,9 @@ def write_motor(
             fastest = joints.motor_max_speed[j, axis]
             speed = joints.erp[j] / whole * error - rate
             rows.bias[row] = min(max(speed, -fastest), fastest)
-            rows.bias[row] += 0.5 * h * row_acceleration(rows, row, bias_acceleration)
+            rows.bias[row] += (
+                0.5 * h * flight_acceleration(rows, row, state, model, bias_acceleration)
+            )
     elif kind == MOTOR_FORCE:
         target = target_at(state, model, j, axis, middle, 0.0)
         rows.lo[row] = target * h
@@ -148,10 +208,6 @@ def write_friction(
     write_coordinate(rows, row, joints, j, axis, frame)
     rows.lo[row] = -joints.friction[j] * h
     rows.hi[row] = joints.friction[j] * h
-
-
-# damping [N s/m or N m s/rad], inverse mass [1/kg or 1/(kg m^2)]
-Damper = tuple[float, float]
 
 
 @kernel
@@ -211,27 +267,9 @@ def write_joint_friction(
 def set_spring(
     rows: Rows, row: int, state: State, force: float, stiffness: float, damper: Damper, h: float
 ) -> None:
-    """A spring-damper by the trapezoidal rule: its force is the mean of those at both ends.
-
-        lam = -h [force + stiffness h/4 (J v+ - J v)] - h d ((1 - theta) J v + theta J v+)
-
-    as a row:  g = h^2 k/4 + h d theta,  cfm = 1/g,
-               bias = (h force + (h d (1 - theta) - h^2 k/4) J v)/g
-    Second order, stable for any stiffness; conserves the energy of a linear spring. theta is 1/2
-    unless the damper is so strong that the velocity would change its sign (implicit_share).
-
-    Reads   force [N or N m] in the middle of the step; stiffness its derivative there;
-            damper = (d, inverse mass of the coordinate)
-    Source  decision 0003
-    Check   tests/references/test_springs.py
-    """
-    damping, inverse_mass = damper
-    theta = implicit_share(h * damping * inverse_mass)
-    elastic = 0.25 * h * h * max(stiffness, 0.0)
-    g = elastic + h * damping * theta
-    known = h * damping * (1.0 - theta) - elastic
-    rows.bias[row] = (h * force + known * row_speed(rows, row, state)) / g
-    rows.cfm[row] = 1.0 / g
+    """Bias and compliance of a spring's row, see `spring_law`; `force` and `stiffness` as there."""
+    speed = row_speed(rows, row, state)
+    rows.bias[row], rows.cfm[row] = spring_law(speed, force, stiffness, damper, h)
 
 
 @kernel
@@ -239,10 +277,12 @@ def spring_coordinate(joints: Joints, state: State, j: int, frame: JointFrame) -
     """The coordinate of the spring of a joint, without subtracting its rest value [m or rad].
 
     The first coordinate; for a hinge2 the displacement along the first axis, for a distance joint
-    the distance minus its initial value.
+    the distance minus its initial value, for a coupling the sum minus its offset.
     """
     if joints.kind[j] == HINGE2:
         return dot(frame.s, frame.gap)
+    if joints.kind[j] == COUPLING:
+        return coupled_sum(joints, state, j) - joints.angle0[j]
     x = coordinate(joints, state, j, 0, frame)
     return x - joints.angle0[j] if joints.kind[j] == DISTANCE else x
 

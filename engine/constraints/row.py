@@ -7,7 +7,7 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3, negate
+from cardan.engine.spatial.vec3 import Vec3, cross, load3, negate, sub
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
 
@@ -54,6 +54,13 @@ def set_jacobian(rows: Rows, row: int, angular_a: Vec3, linear: Vec3, angular_b:
         rows.J_a[row, 3 + k] = minus[k]
         rows.J_b[row, k] = angular_b[k]
         rows.J_b[row, 3 + k] = linear[k]
+
+
+@kernel
+def wrench_of(rows: Rows, row: int, arm: Vec3) -> tuple[Vec3, Vec3]:
+    """Force and torque of a unit of the row on its body B at an anchor `arm` from B's centre, W."""
+    force = (rows.J_b[row, 3], rows.J_b[row, 4], rows.J_b[row, 5])
+    return force, sub(load3(rows.J_b, row), cross(arm, force))
 
 
 @kernel

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.contacts import write_contacts
 from cardan.engine.constraints.drag import write_drags
 from cardan.engine.constraints.force_elements import write_elements
 from cardan.engine.constraints.grab import write_grab
-from cardan.engine.constraints.joints.coordinates import coordinate, n_coordinates
+from cardan.engine.constraints.joint_couplings import write_couplings
+from cardan.engine.constraints.joints.coordinates import keep_coordinate, n_coordinates
 from cardan.engine.constraints.joints.equations import write_equations
 from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.constraints.limits import reach_of, write_ball_limits, write_limits
@@ -21,9 +20,11 @@ from cardan.engine.constraints.motors import (
     write_motor,
 )
 from cardan.engine.spatial.vec3 import store3
-from cardan.engine.world.model import BALL, Model
+from cardan.engine.trees.loop_prediction import exchange_velocities
+from cardan.engine.world.model import BALL, COUPLING, Model
 from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
+from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 
@@ -41,9 +42,27 @@ def leave_errors(rows: Rows, first: int, h: float, erp: float) -> None:
 
 
 @kernel
-def write_joint(
-    model: Model, state: State, j: int, rows: Rows, h: float, bias_acceleration: NDArray
+def write_loop_equations(
+    model: Model, state: State, j: int, rows: Rows, h: float, motion: Motion
 ) -> None:
+    """Equations of a joint that closes a loop of a tree, for the velocities at the end of the step.
+
+    Of rigid ones joint coordinates correct the errors.
+    """
+    joints, first = model.joints, rows.count[0]
+    a, b = joints.body_a[j], joints.body_b[j]
+    exchange_velocities(state, motion, a)
+    exchange_velocities(state, motion, b)
+    ahead = motion.acceleration_ahead
+    write_equations(rows, state, joints, j, joint_frame(joints, state, j), h, ahead)
+    exchange_velocities(state, motion, a)
+    exchange_velocities(state, motion, b)
+    if joints.cfm[j] == 0.0:
+        leave_errors(rows, first, h, rows.share[0] * joints.erp[j])
+
+
+@kernel
+def write_joint(model: Model, state: State, j: int, rows: Rows, h: float, motion: Motion) -> None:
     """The rows of one joint: equations; limits, motor, damper of each axis; friction and spring.
 
     A joint of a tree has no equations.
@@ -54,19 +73,18 @@ def write_joint(
     kind = joints.kind[j]
     frame = joint_frame(joints, state, j)
     store3(rows.joint_arm, j, frame.arm_b)
+    node, bias_acceleration = model.bodies.node, motion.bias_acceleration
     if model.tree.inner[j] == 0:
-        first = rows.count[0]
-        write_equations(rows, state, joints, j, frame, h, bias_acceleration)
-        node = model.bodies.node
-        closes = node[frame.body_a] >= 0 or node[frame.body_b] >= 0
-        if closes and joints.cfm[j] == 0.0:
-            leave_errors(rows, first, h, rows.share[0] * joints.erp[j])
+        if node[frame.body_a] >= 0 or node[frame.body_b] >= 0:
+            write_loop_equations(model, state, j, rows, h, motion)
+        else:
+            write_equations(rows, state, joints, j, frame, h, bias_acceleration)
     if kind == BALL:
         write_ball_limits(rows, state, joints, j, frame, h)
     for axis in range(n_coordinates(kind)):
         if kind != BALL:
             if model.tree.inner[j] == 0:
-                state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
+                keep_coordinate(joints, state, j, axis, frame)
             write_limits(rows, state, joints, (j, axis), frame, h, bias_acceleration)
         write_motor(rows, state, model, j, axis, frame, h, bias_acceleration)
         if joints.damping[j] > 0.0 and is_free(joints, j):
@@ -91,7 +109,7 @@ def has_nothing(model: Model, state: State, j: int, h: float) -> bool:
 
 @kernel
 def write_rows(world: World) -> None:
-    """All rows of this step: joints, stiff springs, drag, the grab force, then contacts.
+    """All rows of this step: couplings, joints, stiff springs, drag, the grab force, contacts.
 
     Joints and springs of sleeping bodies have no rows; their coordinates keep their values.
 
@@ -104,9 +122,14 @@ def write_rows(world: World) -> None:
     rows.count[0] = 0
     rows.share[0] = world.clock.share[0]
     joints, kind = model.joints, model.bodies.kind
+    rows.count[2] = 0
+    if joints.term_joint.shape[0] > 0:
+        write_couplings(model, state, rows, h, bias_acceleration, False)
     for j in range(joints.kind.shape[0]):
+        if joints.kind[j] == COUPLING:
+            continue
         if not has_nothing(model, state, j, h) and has_rows(joints, kind, state, j):
-            write_joint(model, state, j, rows, h, bias_acceleration)
+            write_joint(model, state, j, rows, h, world.work.motion)
     write_elements(rows, state, model.forces, kind, h, bias_acceleration)
     write_drags(rows, state, model.bodies, model.forces, h)
     write_grab(rows, state, model.bodies, h)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.impacts import ROLE_CLOSED, ROLE_OPEN, ROLE_STRUCK
 from cardan.engine.world.model import DYNAMIC
-from cardan.engine.world.rows import ROW_EQUATION
+from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cardan.engine.world.contacts import Contacts
     from cardan.engine.world.impacts import Impacts
-    from cardan.engine.world.model import Bodies
+    from cardan.engine.world.model import Bodies, Joints, Model
     from cardan.engine.world.problem import Problem
     from cardan.engine.world.rows import Rows
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TIE = 1e-6
 
 
-@bundle
+@struct
 class ImpactWindow(NamedTuple):
     """Thresholds of gap, approach speed and time for contacts that take part in an impact."""
 
@@ -117,12 +117,38 @@ def propagate_between(bodies: Bodies, reached: NDArray, a: int, b: int) -> bool:
 
 
 @kernel
-def propagate(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) -> None:
-    """Mark the bodies that an impact reaches through joint equations and closed contacts.
+def propagate_coupling(bodies: Bodies, rows: Rows, reached: NDArray, i: int) -> bool:
+    """Propagate an impact from a body of the coupling of row i to all others; True if it does."""
+    first = i
+    while first > 0 and rows.joint[first - 1] == rows.joint[i]:
+        first -= 1
+    a, b = rows.body_a[i], rows.body_b[i]
+    if not is_reached(bodies, reached, a, b):
+        return False
+    changed = False
+    while first < rows.count[2] and rows.joint[first] == rows.joint[i]:
+        for body in (rows.body_a[first], rows.body_b[first]):
+            if bodies.kind[body] == DYNAMIC and reached[body] == 0:
+                reached[body] = 1
+                changed = True
+        first += 1
+    return changed
+
+
+@kernel
+def is_rigid_coupling(joints: Joints, rows: Rows, i: int) -> bool:
+    """Whether row i is a term of a coupling that transmits impacts: not of a spring or rope."""
+    j = rows.joint[i]
+    return rows.kind[i] == ROW_COUPLING and joints.spring_on[j] == 0 and joints.limit_on[j, 0] == 0
+
+
+@kernel
+def propagate(model: Model, rows: Rows, contacts: Contacts, impacts: Impacts) -> None:
+    """Mark the bodies an impact reaches through joint equations, couplings and closed contacts.
 
     Writes  impacts.reached
     """
-    reached = impacts.reached
+    reached, bodies = impacts.reached, model.bodies
     n_box = rows.count[1]
     changed = True
     while changed:
@@ -130,6 +156,8 @@ def propagate(bodies: Bodies, rows: Rows, contacts: Contacts, impacts: Impacts) 
         for i in range(n_box):
             if rows.kind[i] == ROW_EQUATION:
                 changed |= propagate_between(bodies, reached, rows.body_a[i], rows.body_b[i])
+            elif is_rigid_coupling(model.joints, rows, i):
+                changed |= propagate_coupling(bodies, rows, reached, i)
         for c in range(contacts.count[0]):
             if impacts.role[c] != ROLE_OPEN:
                 i = n_box + 3 * c

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.impacts.active_contacts import is_reached, speed_along
+from cardan.engine.impacts.active_contacts import is_reached, is_rigid_coupling, speed_along
 from cardan.engine.problem.operator import copy_geometry
 from cardan.engine.world.impacts import ROLE_OPEN
 from cardan.engine.world.rows import ROW_EQUATION
@@ -13,7 +13,7 @@ from cardan.engine.world.rows import ROW_EQUATION
 if TYPE_CHECKING:
     from cardan.engine.world.contacts import Contacts
     from cardan.engine.world.impacts import Impacts
-    from cardan.engine.world.model import Bodies
+    from cardan.engine.world.model import Model
     from cardan.engine.world.problem import Problem
     from cardan.engine.world.rows import Rows
 
@@ -32,9 +32,11 @@ def copy_row(source: Problem, i: int, target: Problem, k: int) -> None:
 
 @kernel
 def gather(
-    bodies: Bodies, rows: Rows, contacts: Contacts, problem: Problem, impacts: Impacts
+    model: Model, rows: Rows, contacts: Contacts, problem: Problem, impacts: Impacts
 ) -> None:
-    """Gather equations of reached bodies, then contacts that are not open; speeds before impact.
+    """Gather couplings and equations of reached bodies, then contacts that are not open.
+
+    Speeds are those before the impact.
 
     An equation keeps the row velocity that it had before the first impact of this instant.
 
@@ -43,16 +45,18 @@ def gather(
     target, source = impacts.problem, impacts.source
     target.friction_kind[0] = problem.friction_kind[0]
     target.friction_kind[1] = problem.friction_kind[1]
-    n_box = rows.count[1]
-    k = 0
+    n_box, bodies = rows.count[1], model.bodies
+    k, target.count[2] = 0, 0
     for i in range(n_box):
-        if rows.kind[i] == ROW_EQUATION and is_reached(
+        coupled = is_rigid_coupling(model.joints, rows, i)
+        if (coupled or rows.kind[i] == ROW_EQUATION) and is_reached(
             bodies, impacts.reached, rows.body_a[i], rows.body_b[i]
         ):
             copy_row(problem, i, target, k)
             source[k] = i
             impacts.speed[k] = speed_along(problem, i, impacts.velocity) - impacts.kept[i]
             k += 1
+            target.count[2] += coupled
     target.count[1] = k
     for c in range(contacts.count[0]):
         first = n_box + 3 * c

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.impacts.solve_record import report_solves
+from cardan.engine.problem.coupled import goes_on
 
 if TYPE_CHECKING:
     from cardan.engine.world.impacts import Impacts
@@ -68,7 +69,7 @@ def accumulate_kick(world: World) -> None:
     rows, problem, impacts = world.work.rows, world.work.problem, world.work.impacts
     n_box = rows.count[1]
     for i in range(n_box):
-        if rows.joint[i] >= 0:
+        if rows.joint[i] >= 0 and not goes_on(problem, i):
             impacts.joint_lam[rows.joint[i], rows.slot[i]] += problem.lam[i]
     for c in range(world.work.contacts.count[0]):
         for k in range(3):

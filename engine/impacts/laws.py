@@ -16,6 +16,7 @@ from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.active_contacts import speed_along
 from cardan.engine.impacts.gather import copy_row
 from cardan.engine.impacts.solve_record import record_solve
+from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.operator import body_velocities
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.world.impacts import ROLE_STRUCK
@@ -121,6 +122,7 @@ def aim(work: Workspace, share: float, horizon: float) -> None:
             problem.b[k] += share * work.contacts.restitution[c] * min(speed[k], 0.0)
         else:
             problem.b[k] += room(work, k, horizon)
+    add_up(problem, problem.b)
 
 
 @kernel
@@ -235,6 +237,7 @@ def write_restitution(work: Workspace, horizon: float) -> None:
     body_velocities(problem, v)
     for k in range(n):
         problem.b[k] = impacts.speed[k] + speed_along(problem, k, v)
+    add_up(problem, problem.b)
     x = n
     for k in range(n_box, n, 3):
         problem.b[k] += room(work, k, horizon)

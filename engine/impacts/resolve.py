@@ -17,9 +17,10 @@ from cardan.engine.impacts.active_contacts import (
 )
 from cardan.engine.impacts.gather import gather
 from cardan.engine.impacts.laws import newton_impact, poisson_impact, write_speeds
+from cardan.engine.problem.coupled import goes_on
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.options import RestitutionLaw
-from cardan.engine.world.rows import ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
+from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_NORMAL, ROW_SPRING, ROW_TANGENT
 from cardan.engine.world.state import (
     LEDGER_CORRECTION,
     LEDGER_FRICTION,
@@ -55,7 +56,7 @@ def add_kick_before(bodies: Bodies, work: Workspace, share: float) -> None:
         for k in range(6):
             velocity[i, k] += share * (motion.velocity_free[i, k] - motion.velocity_old[i, k])
     for i in range(rows.count[1]):
-        if rows.kind[i] in (ROW_EQUATION, ROW_SPRING):
+        if rows.kind[i] in (ROW_COUPLING, ROW_EQUATION, ROW_SPRING):
             lam = share * rows.lam_warm[i]
             a, b = rows.body_a[i], rows.body_b[i]
             for k in range(6):
@@ -93,7 +94,8 @@ def keep_sums(work: Workspace, k: int) -> None:
         impacts.contact_lam[c // 3, c % 3] += impacts.lam[k]
         work.contacts.struck[c // 3] = 1
     else:
-        impacts.joint_lam[rows.joint[i], rows.slot[i]] += impacts.lam[k]
+        if not goes_on(impacts.problem, k):
+            impacts.joint_lam[rows.joint[i], rows.slot[i]] += impacts.lam[k]
 
 
 @kernel
@@ -161,15 +163,15 @@ def apply_impact(world: World) -> None:
 @kernel
 def resolve_once(world: World, window: ImpactWindow, fastest: float) -> None:
     """Resolve one impact by the law of the options; the propagating law takes the fastest only."""
-    work, bodies, law = world.work, world.model.bodies, world.options.restitution_law
+    work, law = world.work, world.options.restitution_law
     problem, contacts, impacts, rows = work.problem, work.contacts, work.impacts, work.rows
     if law == PROPAGATING:
         mark_struck(problem, contacts, impacts, window, (1.0 - TIE) * fastest)
     else:
         mark_struck(problem, contacts, impacts, window, 0.0)
         mark_closed(problem, contacts, impacts, window, fastest)
-    propagate(bodies, rows, contacts, impacts)
-    gather(bodies, rows, contacts, problem, impacts)
+    propagate(world.model, rows, contacts, impacts)
+    gather(world.model, rows, contacts, problem, impacts)
     write_speeds(work)
     if law == POISSON:
         poisson_impact(world, window.horizon)

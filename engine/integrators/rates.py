@@ -14,15 +14,18 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.extremes import record_extremes
+from cardan.engine.accounting.triggers import begin_triggers, find_crossings
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import elastic_force, elongation, is_elastic, write_forces
-from cardan.engine.compiler.handles import opened
+from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joint_couplings import coupled_sum
 from cardan.engine.constraints.joints.frames import joint_frame
 from cardan.engine.constraints.motor_targets import position_error, position_rate
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.problem.operator import copy_geometry
 from cardan.engine.sleeping.activity import write_activity
@@ -42,11 +45,13 @@ from cardan.engine.trees.body_sync import (
 from cardan.engine.trees.charts import chart_derivatives, place_chart
 from cardan.engine.trees.impulses import has_loops
 from cardan.engine.trees.kinematics import write_velocities, write_velocity_products
+from cardan.engine.trees.loop_prediction import stay_ahead
 from cardan.engine.trees.operator import diagonal_in_trees, push_node, push_row
 from cardan.engine.trees.spatial_arrays import load6, load_sym
-from cardan.engine.world.model import MOTOR_FORCE, Model
-from cardan.engine.world.report import NOT_FINITE
+from cardan.engine.world.model import MOTOR_FORCE, Joints, Model
+from cardan.engine.world.report import NOT_FINITE, TRIGGERED
 from cardan.engine.world.rows import (
+    ROW_COUPLING,
     ROW_DRAG,
     ROW_ELEMENT,
     ROW_EQUATION,
@@ -91,6 +96,29 @@ def motor_force(model: Model, state: State, rows: Rows, i: int, speed: float) ->
 
 
 @kernel
+def is_smooth_equation(joints: Joints, rows: Rows, i: int) -> bool:
+    """Whether row i is an equation, of a loop or a rigid coupling."""
+    kind = rows.kind[i]
+    rigid = kind == ROW_COUPLING and joints.spring_on[rows.joint[i]] == 0
+    return rigid or kind == ROW_EQUATION
+
+
+@kernel
+def coupling_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> float:
+    """Force of a compliant coupling, whose row i is one of its terms."""
+    joints, j = model.joints, rows.joint[i]
+    rate, n = 0.0, 0
+    for k in range(rows.count[2]):
+        if rows.joint[k] == j:
+            rate += row_speed(rows, k, state)
+            n += 1
+    x = coupled_sum(joints, state, j) - joints.angle0[j]
+    viscous = joints.spring_damping[j] * rate
+    out[DAMPED] += viscous * rate / n
+    return -joints.spring_k[j, 0] * x - viscous
+
+
+@kernel
 def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> float:
     """Force of a row that is not an equation [N or N m]; its powers are added to `out`."""
     kind, j = rows.kind[i], rows.joint[i]
@@ -114,6 +142,8 @@ def row_force(model: Model, state: State, rows: Rows, i: int, out: NDArray) -> f
         return (
             -elastic_force(model.forces.stiffness, f, elongation(model.forces, state, f)) - viscous
         )
+    if kind == ROW_COUPLING:
+        return coupling_force(model, state, rows, i, out)
     if kind != ROW_SPRING:
         return 0.0
     if rows.slot[i] == SLOT_SPRING:
@@ -133,7 +163,8 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
     forces
             without the terms of a step
 
-    Writes  work.tree.F, u; work.rows: equations first; out: WORK_IN, DAMPED are powers
+    Writes  work.tree.F, u; work.rows: equations first, those of couplings before others;
+            problem.count[2]; out: WORK_IN, DAMPED are powers
     """
     model, state, work = world.model, world.state, world.work
     motion, rows, tree = work.motion, work.rows, model.tree
@@ -147,17 +178,19 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
             for k in range(6):
                 out[WORK_IN] += motion.booked[body, k] * work.tree.V[i, k]
     motion.bias_acceleration[:] = 0.0
+    stay_ahead(state, motion)
     work.contacts.count[0] = 0
     # targets are read in the middle of a step
     now = state.time[0]
     state.time[0] = time - 0.5 * world.clock.h[0]
     write_joint_coordinates(tree, state)
     write_rows(world)
-    n = 0
+    n, coupled = 0, 0
     for i in range(rows.count[0]):
-        if rows.kind[i] == ROW_EQUATION:
+        if is_smooth_equation(model.joints, rows, i):
             copy_geometry(work.problem, i, work.problem, n)
             rows.error[n], rows.bias[n] = rows.error[i], rows.bias[i]
+            coupled += rows.kind[i] == ROW_COUPLING
             n += 1
             continue
         force = row_force(model, state, rows, i, out)
@@ -167,6 +200,7 @@ def write_smooth_forces(world: World, time: float, out: NDArray) -> int:
                 if tree.node[body] >= 0:
                     J = rows.J_a if side == 0 else rows.J_b
                     push_node(tree, work.tree, body, J, i, force)
+    work.problem.count[2] = coupled
     state.time[0] = now
     return n
 
@@ -193,6 +227,7 @@ def close_loops(work: Workspace, state: State, n: int) -> None:
         problem.cfm[i] = 0.0
         problem.lo[i], problem.hi[i] = -math.inf, math.inf
         problem.normal_row[i] = -1
+    add_up(problem, problem.b)
     dp = reduce_on_trees(problem, work.dense, True)
     restore_on_trees(problem, work.dense, dp)
     tree, scratch = problem.mobility.tree, problem.mobility.work
@@ -258,7 +293,7 @@ def show_state(world: World) -> bool:
 
 
 @kernel
-def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
+def smooth_rates(handle: World, base: NDArray, time: float, x: NDArray, out: NDArray) -> bool:
     """dx/dt of x = (chart y, rates qd, quadratures) around the coordinates `base`.
 
     Returns False near a singular configuration of loops: dx/dt is then inaccurate.
@@ -267,7 +302,7 @@ def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArr
     Writes  out (2 v + 8,); state: poses and velocities at x; work, clock
     Check   tests/laws/test_integrators.py
     """
-    world = opened(held)
+    world = struct_of(handle)
     model, state, work = world.model, world.state, world.work
     tree, scratch = model.tree, work.tree
     world.clock.h[0], world.clock.share[0] = 1.0, 1e-30
@@ -292,19 +327,20 @@ def smooth_rates(held: World, base: NDArray, time: float, x: NDArray, out: NDArr
 
 
 @kernel
-def begin_smooth(held: World) -> None:
+def begin_smooth(handle: World) -> None:
     """Project prescribed velocities onto the joints of trees."""
-    world = opened(held)
+    world = struct_of(handle)
     write_activity(world)
     if world.state.velocities_changed[0] == 1:
         project_velocities(world)
         world.state.velocities_changed[0] = 0
+    begin_triggers(world)
 
 
 @kernel
-def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
+def end_smooth(handle: World, base: NDArray, x: NDArray) -> None:
     """Write the state at the end x of a step from `base`, and its report."""
-    world = opened(held)
+    world = struct_of(handle)
     model, state, work, report = world.model, world.state, world.work, world.report
     v = state.tree_qd.shape[0]
     place_chart(model.tree, base, x, state.tree_q)
@@ -323,3 +359,5 @@ def end_smooth(held: World, base: NDArray, x: NDArray) -> None:
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE
+    elif find_crossings(world):
+        report.status[0] |= TRIGGERED

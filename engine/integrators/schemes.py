@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, end_smooth, smooth_rates
 from cardan.engine.world.options import Integrator, StepOptions
+from cardan.engine.world.report import NOT_FINITE, TRIGGERED
 from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
@@ -165,18 +166,18 @@ def guarded(field: Field, should_stop: Callable[[], bool] | None) -> Field:
 
 
 def run_smooth(
-    world: World, held: World, n: int, should_stop: Callable[[], bool] | None = None
+    world: World, handle: World, n: int, should_stop: Callable[[], bool] | None = None
 ) -> SmoothRun:
-    """Do up to n steps; stop early when a value is not finite.
+    """Do up to n steps; stop early when a value is not finite or a trigger fires.
 
     A step that is stopped on request, or needs too much work, leaves the state before it.
-    held: the world as kernels are called with it (compiler/handles.py).
+    handle: the world as kernels are called with it (compiler/handles.py).
 
     Writes  state, report; work and clock are scratch
     Check   tests/laws/test_integrators.py
     """
     state, advance, h = world.state, stepper(world.options), world.options.time_step
-    begin_smooth(held)
+    begin_smooth(handle)
     v = len(state.tree_qd)
     # what evaluations write: scratch until the step is done
     tried = [state.tree_q, state.tree_qd, state.joint_q, state.twist]
@@ -189,7 +190,7 @@ def run_smooth(
         def look(t: float, x: Array, base: Array = base) -> tuple[Array, bool]:
             out = np.zeros(len(x))
             x = np.ascontiguousarray(x)
-            return out, bool(smooth_rates(held, base, t, x, out))
+            return out, bool(smooth_rates(handle, base, t, x, out))
 
         def field(t: float, x: Array, look: Look = look) -> Array:
             found, regular = look(t, x)
@@ -203,7 +204,7 @@ def run_smooth(
                 array[...] = copy
             gave_up = isinstance(stopped, WorkLimit)
             return SmoothRun(done, interrupted=not gave_up, gave_up=gave_up)
-        end_smooth(held, base, end)
-        if world.report.bad_body[0] >= 0:
+        end_smooth(handle, base, end)
+        if world.report.status[0] & (NOT_FINITE | TRIGGERED):
             return SmoothRun(done + 1)
     return SmoothRun(n)

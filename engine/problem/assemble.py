@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.trees.operator import diagonal_in_trees
@@ -108,10 +109,12 @@ def assemble(bodies: Bodies, rows: Rows, motion: Motion, problem: Problem, paths
     n_rows, n_box = rows.count[0], rows.count[1]
     problem.count[0] = n_rows
     problem.count[1] = n_box
+    problem.count[2] = rows.count[2]
     has_trees = problem.mobility.tree.floating.shape[0] > 0
     for i in range(n_rows if has_trees else n_box):
         assemble_row(bodies, rows, motion, problem, paths, i)
     if not has_trees:
         for i in range(n_box, n_rows, 3):
             assemble_contact(bodies, rows, motion, problem, i)
+    add_up(problem, problem.b)
     problem.mobility.work.paths[0] = n_rows if n_rows <= paths.path.shape[0] else 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.bodies.union_find import find_root, make_sets, union
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import goes_on
 from cardan.engine.problem.operator import copy_geometry
 
 if TYPE_CHECKING:
@@ -31,11 +32,26 @@ def _body_of(problem: Problem, inverse_mass: NDArray, i: int) -> int:
 
 
 @kernel
+def root_of(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int) -> int:
+    """The body that stands for the island of row i."""
+    return find_root(islands.parent, _body_of(problem, inverse_mass, i))
+
+
+@kernel
 def _join_row(problem: Problem, inverse_mass: NDArray, islands: Islands, i: int) -> None:
     """Join the bodies of row i to one island."""
     a, b = problem.body_a[i], problem.body_b[i]
     if inverse_mass[a] > 0.0 and inverse_mass[b] > 0.0:
         union(islands.parent, a, b)
+
+
+@kernel
+def _join_couplings(problem: Problem, inverse_mass: NDArray, islands: Islands) -> None:
+    """Join the bodies of all terms of each coupling to one island."""
+    for i in range(problem.count[2]):
+        if goes_on(problem, i):
+            last = _body_of(problem, inverse_mass, i - 1)
+            union(islands.parent, last, _body_of(problem, inverse_mass, i))
 
 
 @kernel
@@ -58,6 +74,23 @@ def join_trees(tree: Tree, parent: NDArray) -> None:
 
 
 @kernel
+def join_bodies(problem: Problem, inverse_mass: NDArray, islands: Islands) -> None:
+    """Join the bodies of every row, and of every tree, to islands.
+
+    Writes  islands.parent
+    """
+    n_rows, n_box = problem.count[0], problem.count[1]
+    make_sets(islands.parent)
+    for i in range(n_box):
+        _join_row(problem, inverse_mass, islands, i)
+    for i in range(n_box, n_rows, 3):
+        if i == n_box or not _share_pair(problem, i, i - 3):
+            _join_row(problem, inverse_mass, islands, i)
+    _join_couplings(problem, inverse_mass, islands)
+    join_trees(problem.mobility.tree, islands.parent)
+
+
+@kernel
 def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> int:
     """Sort rows by island; returns the number of islands.
 
@@ -70,13 +103,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
     Check   tests/engine/problem/test_islands.py
     """
     n_rows, n_box = problem.count[0], problem.count[1]
-    make_sets(islands.parent)
-    for i in range(n_box):
-        _join_row(problem, inverse_mass, islands, i)
-    for i in range(n_box, n_rows, 3):
-        if i == n_box or not _share_pair(problem, i, i - 3):
-            _join_row(problem, inverse_mass, islands, i)
-    join_trees(problem.mobility.tree, islands.parent)
+    join_bodies(problem, inverse_mass, islands)
     for k in range(islands.number.shape[0]):
         islands.number[k] = -1
         islands.boxes[k] = 0
@@ -89,7 +116,7 @@ def find_islands(problem: Problem, inverse_mass: NDArray, islands: Islands) -> i
             islands.place[i] = islands.place[i - 1]
             islands.start[islands.place[i] + 1] += 1
             continue
-        first = find_root(islands.parent, _body_of(problem, inverse_mass, i))
+        first = root_of(problem, inverse_mass, islands, i)
         if islands.number[first] < 0:
             islands.number[first] = n
             n += 1
@@ -120,10 +147,12 @@ def gather(problem: Problem, islands: Islands, k: int) -> None:
     start, end = islands.start[k], islands.start[k + 1]
     part.count[0] = end - start
     part.count[1] = islands.boxes[k]
+    part.count[2] = 0
     part.friction_kind[0] = problem.friction_kind[0]
     part.friction_kind[1] = problem.friction_kind[1]
     for r in range(end - start):
         i = islands.order[start + r]
+        part.count[2] += i < problem.count[2]
         copy_geometry(problem, i, part, r)
         part.cfm[r] = problem.cfm[i]
         part.b[r] = problem.b[i]

@@ -15,8 +15,9 @@ def clear_report(world: World) -> None:
     """No contacts, no rows, nothing to solve."""
     work, report = world.work, world.report
     work.contacts.count[0] = 0
-    work.rows.count[0], work.rows.count[1] = 0, 0
-    work.problem.count[0], work.problem.count[1] = 0, 0
+    for k in range(3):
+        work.rows.count[k] = 0
+        work.problem.count[k] = 0
     report.islands[0] = 0
     report.method[0] = AUTO
     report.solver_status[0] = STOPPED_EXACT

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.operator import body_velocities, first_dependent, row_velocity
 from cardan.engine.problem.projection import clamp, project_cone, project_pair
 from cardan.engine.world.problem import FRICTION_BOX
@@ -132,4 +133,5 @@ def residual(problem: Problem, v: NDArray) -> tuple[float, float]:
     body_velocities(problem, v)
     for i in range(problem.count[0]):
         problem.w[i] = row_velocity(problem, v, i)
+    add_up(problem, problem.w)
     return largest_errors(problem)

@@ -19,6 +19,7 @@ from cardan.engine.world.model import (
     FORCE_TORSION,
     KINEMATIC,
     Bodies,
+    Joints,
     Model,
 )
 from cardan.engine.world.options import SleepOptions
@@ -67,6 +68,19 @@ def count_still(bodies: Bodies, state: State, sleep: SleepOptions) -> bool:
 
 
 @kernel
+def _join_terms(bodies: Bodies, joints: Joints, state: State, parent: NDArray, j: int) -> None:
+    """Join the bodies of a coupling: all of them fall asleep, or none."""
+    last = -1
+    for t in range(joints.term_start[j], joints.term_start[j + 1]):
+        k = joints.term_joint[t]
+        a, b = joints.body_a[k], joints.body_b[k]
+        body = b if bodies.kind[b] == DYNAMIC else a
+        if last >= 0:
+            _join_pair(bodies, state, parent, last, body)
+        last = body
+
+
+@kernel
 def find_resting_islands(model: Model, state: State, contacts: Contacts, parent: NDArray) -> None:
     """Sets of awake bodies that interact by contacts, joints or force elements.
 
@@ -81,6 +95,7 @@ def find_resting_islands(model: Model, state: State, contacts: Contacts, parent:
         if is_broken(state, j):
             continue
         _join_pair(bodies, state, parent, joints.body_a[j], joints.body_b[j])
+        _join_terms(bodies, joints, state, parent, j)
     for f in range(forces.kind.shape[0]):
         if forces.kind[f] in (FORCE_SPRING, FORCE_TORSION):
             _join_pair(bodies, state, parent, forces.body_a[f], forces.body_b[f])

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.operator import first_dependent
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import GAUSS_SEIDEL, NO_ROOM, solve_dense
-from cardan.engine.solvers.direct.elimination_order import count_equations
+from cardan.engine.solvers.direct.elimination_order import count_in_graph
+from cardan.engine.solvers.direct.schur_complement import solve_equations
+from cardan.engine.solvers.gradient.compliant import solve_compliant, yields
 from cardan.engine.solvers.gradient.solve import is_iterated, solve_iterated
-from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.solvers.stopping import StoppingRules, confirmed
+from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
+from cardan.engine.solvers.sweeps.pgs import project_impulses
 from cardan.engine.solvers.sweeps.simd.anderson import sweep_accelerated
+from cardan.engine.solvers.sweeps.simd.packing import store_lanes
 from cardan.engine.solvers.sweeps.simd.solver import (
     apply_sweep_bias,
     gained,
     list_contacts,
     measure_listed,
     start_listed,
+    start_mixed,
     sweep_listed,
 )
+from cardan.engine.solvers.sweeps.system import on_bodies
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.solvers.warm_start import is_solution
 from cardan.engine.trees.operator import has_trees
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_CONE
-from cardan.engine.world.report import (
-    DENSE_FULL,
-    STOPPED_EXACT,
-    STOPPED_MAX_ITERATIONS,
-    STOPPED_NO_SOLUTION,
-    STOPPED_STALLED,
-    STOPPED_TOLERANCE,
-)
+from cardan.engine.world.report import DENSE_FULL, STOPPED_EXACT, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from cardan.engine.solvers.sweeps.simd.solver import Rules
     from cardan.engine.world.options import SolverOptions
     from cardan.engine.world.problem import Dense, Lanes, Problem
     from cardan.engine.world.report import Report
@@ -57,15 +56,19 @@ COLD_ITERATIONS = 500
 BOX_ITERATIONS = 50
 # more contacts carry loads through more bodies: one more sweep for so many contacts, at most
 CONTACTS_PER_SWEEP, MORE_ITERATIONS = 400, 10
-DENSE_ITERATIONS = 500
+# of dense methods, and where the engine chose one: what Newton steps can solve they solve after 25
+# or 50 sweeps, and what they cannot is left to the next step
+DENSE_ITERATIONS, CHOSEN_ITERATIONS = 500, 75
 # change per sweep, as a share of the velocity change by forces in a step, at which sweeps end
 QUIET = 7.5e-5
 # and that of the first sweep above which fewer sweeps suffice
 BUSY = 2.0
-# up to this many rows without equations a dense solve is cheaper than sweeps
-SMALL_ROWS = 192
-# rows beside equations up to which their dense problem stays within some milliseconds
-REST_ROWS = 180
+# rows beside equations up to which a dense solve costs about what sweeps do
+EXACT_ROWS = 72
+# rows of contacts alone up to which it is worth its price where they rest: the next steps keep it
+RESTING_ROWS = 192
+# largest residual of impulses at rest, as a share of the velocity change by forces in a step
+RESTING = 1e-3
 # rows, including equations, up to which problems with trees are solved by a dense method
 TREE_ROWS = 400
 # largest residual of an exact solution, as a share of the largest |b|
@@ -73,25 +76,44 @@ EXACT = 1e-8
 
 
 @kernel
-def choose_method(problem: Problem, dense: Dense) -> int:
+def are_listed(problem: Problem) -> bool:
+    """Whether a problem has contacts only, which are swept in lanes."""
+    if problem.count[1] > 0 or has_trees(problem):
+        return False
+    return bool(problem.friction_kind[0] == FRICTION_CONE)
+
+
+@kernel
+def are_resting(problem: Problem, lanes: Lanes, v: NDArray) -> bool:
+    """Whether contacts alone are few enough, and their guess good enough, for an exact solution.
+
+    Writes  problem.lam into its set; problem.w, v and lanes.listed: scratch
+    """
+    if problem.count[0] > RESTING_ROWS or not are_listed(problem):
+        return False
+    project_impulses(problem)
+    n = list_contacts(problem, lanes)
+    return residual(problem, v)[0] <= RESTING * gained(problem, lanes, n)
+
+
+@kernel
+def choose_method(problem: Problem, dense: Dense, v: NDArray) -> int:
     """Method for AUTO: ELIMINATION where the matrix fits and is cheap enough, else PGS.
 
     ELIMINATION is chosen for few rows, for boxes without contacts, and for equations with few other
     rows: sweeps converge slowly on joints and equations are cheap to eliminate, but the cost of the
-    other rows grows with their square and cube.
+    other rows grows with their square and cube. Polygons, rolling and spinning friction are not
+    swept well.
     """
     n_rows, n_box = problem.count[0], problem.count[1]
     if has_trees(problem):
         small = n_rows == n_box or n_rows <= TREE_ROWS
         return ELIMINATION if small and n_rows <= dense.path.shape[0] else PGS
-    rest = n_rows - count_equations(problem)
-    if rest > dense.S.shape[0]:
-        return PGS
-    if rest == n_rows:
-        return ELIMINATION if rest <= SMALL_ROWS or n_rows == n_box else PGS
-    if rest > REST_ROWS and n_rows != n_box and n_rows > SMALL_ROWS:
-        return PGS
-    return ELIMINATION
+    rest = n_rows - count_in_graph(problem)
+    are_swept_well = problem.friction_kind[0] == FRICTION_CONE and first_dependent(problem) == n_box
+    small = n_rows == n_box or rest <= (EXACT_ROWS if are_swept_well else RESTING_ROWS)
+    exact = small or are_resting(problem, dense.lanes, v)
+    return ELIMINATION if exact and rest <= dense.S.shape[0] else PGS
 
 
 @kernel
@@ -101,7 +123,7 @@ def fits(problem: Problem, dense: Dense, method: int) -> bool:
         return problem.count[0] <= dense.iterates.shape[1]
     if method < ELIMINATION or has_trees(problem):
         return problem.count[0] <= dense.S.shape[0]
-    return problem.count[0] - count_equations(problem) <= dense.S.shape[0]
+    return problem.count[0] - count_in_graph(problem) <= dense.S.shape[0]
 
 
 @kernel
@@ -114,30 +136,26 @@ def _largest(x: NDArray, n: int) -> float:
 
 
 @kernel
-def _verdict(status: int, error: float, largest_b: float) -> int:
-    """Status of the solver, corrected by the measured residual."""
-    if not error < LARGEST:
-        return STOPPED_NO_SOLUTION
-    if status == STOPPED_EXACT and error > EXACT * largest_b:
-        return STOPPED_STALLED
-    return status
-
-
-@kernel
-def sweep_rules(options: SolverOptions, method: int, n_contacts: int, is_warm: bool) -> Rules:
-    """Number of sweeps, tolerance [m/s or rad/s] and relaxation [-]."""
+def sweep_rules(options: SolverOptions, n_contacts: int, is_warm: bool) -> StoppingRules:
+    """Rules of sweeps that measure no residual: their number, and their change."""
     sweeps = BOX_ITERATIONS
     if n_contacts > 0:
         more = min(n_contacts // CONTACTS_PER_SWEEP, MORE_ITERATIONS)
         sweeps = PGS_ITERATIONS + more if is_warm else COLD_ITERATIONS
     sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
-    return sweeps, options.tolerance, options.relaxation if method == SOR else 1.0
+    return StoppingRules(sweeps, -1.0, options.tolerance)
+
+
+@kernel
+def relaxation_of(options: SolverOptions, method: int) -> float:
+    """Omega of the sweeps of a method [-]."""
+    return options.relaxation if method == SOR else 1.0
 
 
 @kernel
 def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) -> bool:
     """Whether an island of n_rows rows, n_box of them boxes, is swept in place as contacts."""
-    if n_box > 0 or n_rows <= SMALL_ROWS or has_trees(problem):
+    if n_box > 0 or n_rows <= RESTING_ROWS or has_trees(problem):
         return False
     if problem.friction_kind[0] != FRICTION_CONE:
         return False
@@ -145,18 +163,21 @@ def is_swept(problem: Problem, n_rows: int, n_box: int, options: SolverOptions) 
 
 
 @kernel
-def are_listed(problem: Problem) -> bool:
-    """Whether a problem has contacts only, which are swept in lanes."""
-    if problem.count[1] > 0 or has_trees(problem):
+def are_mixed(problem: Problem, options: SolverOptions) -> bool:
+    """Whether box rows are swept with contacts in lanes, accelerated: joints in a heap."""
+    if problem.friction_kind[0] != FRICTION_CONE or options.method in (PGS, SOR):
         return False
-    return bool(problem.friction_kind[0] == FRICTION_CONE)
+    n_box = problem.count[1]
+    if problem.count[2] > 0:
+        return False
+    return first_dependent(problem) == n_box and n_box < problem.count[0]
 
 
 @kernel
 def sweep_freely(
     problem: Problem, lanes: Lanes, n: int, v: NDArray, options: SolverOptions, is_warm: bool
 ) -> tuple[int, int]:
-    """Sweep the n listed contacts with acceleration; return STOPPED_..., sweeps.
+    """Sweep what lanes hold, n listed contacts among it, with acceleration; STOPPED_..., sweeps.
 
     With max_iterations = 0 the number of sweeps follows from the number of contacts, and sweeps end
     when the change is small.
@@ -166,10 +187,8 @@ def sweep_freely(
     if most == 0:
         tolerance = max(tolerance, QUIET * forces)
         most = 0 if is_warm else COLD_ITERATIONS
-    start_listed(problem, lanes, n, v)
-    change, sweeps = sweep_accelerated(problem, lanes, n, v, most, tolerance, BUSY * forces)
-    is_within = change <= options.tolerance
-    return STOPPED_TOLERANCE if is_within else STOPPED_MAX_ITERATIONS, sweeps
+    rules = StoppingRules(most, -1.0, tolerance)
+    return sweep_accelerated(problem, lanes, n, v, rules, BUSY * forces)
 
 
 @kernel
@@ -191,27 +210,40 @@ def solve_swept(
     method = SOR if options.method == SOR else PGS
     is_warm = apply_sweep_bias(problem, lanes.listed, n)
     if options.method in (PGS, SOR):
-        rules = sweep_rules(options, method, n, is_warm)
-        status, iterations = sweep_listed(problem, lanes, n, v, rules)
+        rules = sweep_rules(options, n, is_warm)
+        omega = relaxation_of(options, method)
+        status, iterations = sweep_listed(problem, lanes, n, v, rules, omega)
     else:
+        start_listed(problem, lanes, n, v)
         status, iterations = sweep_freely(problem, lanes, n, v, options, is_warm)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = measure_listed(problem, lanes, v)
-    report.solver_status[0] = _verdict(status, report.residual[0], 0.0)
+    report.solver_status[0] = confirmed(status, report.residual[0], options.tolerance, 0.0)
 
 
 @kernel
 def _sweep(
-    problem: Problem, lanes: Lanes, v: NDArray, options: SolverOptions, method: int
+    problem: Problem, dense: Dense, v: NDArray, options: SolverOptions, method: int
 ) -> tuple[int, int]:
-    """Sweep a problem with other rows than contacts; return STOPPED_..., iterations."""
+    """Sweep a problem with other rows than contacts; return STOPPED_..., iterations.
+
+    Joints in a heap are swept with its contacts, then their equations are solved for the impulses
+    of all other rows: a chain of light links holds whatever hangs on it.
+    """
+    lanes = dense.lanes
     if has_trees(problem):
-        sweeps = options.max_iterations if options.max_iterations > 0 else BOX_ITERATIONS
-        return tree_sweeps(problem, v, sweeps, options.tolerance)
+        return tree_sweeps(problem, v, sweep_rules(options, 0, False))
     n = list_contacts(problem, lanes)
-    rules = sweep_rules(options, method, n, apply_sweep_bias(problem, lanes.listed, n))
-    return pgs(problem, v, rules[0], rules[1], rules[2])
+    is_warm = apply_sweep_bias(problem, lanes.listed, n)
+    if are_mixed(problem, options):
+        start_mixed(problem, lanes, n, v)
+        found = sweep_freely(problem, lanes, n, v, options, is_warm)
+        store_lanes(problem, lanes)
+        solve_equations(problem, dense)
+        return found
+    rules, omega = sweep_rules(options, n, is_warm), relaxation_of(options, method)
+    return iterate_sweeps(on_bodies(problem, dense, v), rules, omega, 1)
 
 
 @kernel
@@ -222,6 +254,33 @@ def _is_solution(problem: Problem, v: NDArray, tolerance: float, report: Report)
         report.residual[0], report.coulomb_error[0] = error, coulomb_error
         report.solver_status[0] = STOPPED_TOLERANCE
     return answered
+
+
+@kernel
+def _solve_at_once(
+    problem: Problem,
+    dense: Dense,
+    v: NDArray,
+    options: SolverOptions,
+    method: int,
+    report: Report,
+) -> tuple[int, int, int]:
+    """Solve without sweeps over bodies; STOPPED_... or NO_ROOM, iterations, the method that ran."""
+    if is_iterated(method):
+        status, iterations = solve_iterated(problem, dense, v, options, method)
+        return status, iterations, method
+    if method < GAUSS_SEIDEL:
+        return NO_ROOM, 0, method
+    if method == ELIMINATION and has_trees(problem) and yields(problem, dense):
+        iterations = solve_compliant(problem, dense, v)
+        if iterations > 0:
+            return STOPPED_EXACT, iterations, method
+    sweeps = CHOSEN_ITERATIONS if options.method == AUTO else DENSE_ITERATIONS
+    sweeps = options.max_iterations if options.max_iterations > 0 else sweeps
+    status, iterations, ran = solve_dense(problem, dense, method, sweeps, options.tolerance)
+    if options.method == LEMKE and ran != LEMKE:
+        report.status[0] |= DENSE_FULL
+    return status, iterations, ran
 
 
 @kernel
@@ -247,32 +306,27 @@ def solve(
     if options.warm_start == 0:
         for i in range(n_rows):
             problem.lam[i] = 0.0
-    method = options.method
     # SMALL_STEPS needs a duration; an instantaneous problem has none
-    if method in (AUTO, SMALL_STEPS):
-        method = choose_method(problem, dense)
+    method = AUTO if options.method == SMALL_STEPS else options.method
+    may_stay = n_rows <= RESTING_ROWS if method == AUTO else method in (ELIMINATION, PROXIMAL)
+    if may_stay and _is_solution(problem, v, options.tolerance, report):
+        report.method[0] = ELIMINATION if method == AUTO else method
+        return
+    if method == AUTO:
+        method = choose_method(problem, dense, v)
     elif method >= GAUSS_SEIDEL and not fits(problem, dense, method):
         report.status[0] |= DENSE_FULL
         method = PGS
-    report.method[0] = method
-    if method in (ELIMINATION, PROXIMAL) and _is_solution(problem, v, options.tolerance, report):
-        return
-    status, iterations = NO_ROOM, 0
-    if is_iterated(method):
-        status, iterations = solve_iterated(problem, dense, v, options, method)
-    elif method >= GAUSS_SEIDEL:
-        sweeps = options.max_iterations if options.max_iterations > 0 else DENSE_ITERATIONS
-        status, iterations, method = solve_dense(problem, dense, method, sweeps, options.tolerance)
-        if options.method == LEMKE and method != LEMKE:
-            report.status[0] |= DENSE_FULL
+    status, iterations, method = _solve_at_once(problem, dense, v, options, method, report)
     if status == NO_ROOM:
         method = method if method in (PGS, SOR) else PGS
         if are_listed(problem):
             n = list_contacts(problem, dense.lanes)
             solve_swept(problem, dense.lanes, n, v, options, report)
             return
-        status, iterations = _sweep(problem, dense.lanes, v, options, method)
+        status, iterations = _sweep(problem, dense, v, options, method)
     report.method[0] = method
     report.iterations[0] = iterations
     report.residual[0], report.coulomb_error[0] = residual(problem, v)
-    report.solver_status[0] = _verdict(status, report.residual[0], _largest(problem.b, n_rows))
+    exact = EXACT * _largest(problem.b, n_rows)
+    report.solver_status[0] = confirmed(status, report.residual[0], options.tolerance, exact)

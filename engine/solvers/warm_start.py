@@ -75,7 +75,7 @@ def is_solution(problem: Problem, v: NDArray, tolerance: float) -> tuple[bool, f
     Writes  problem.lam, projected on its set; problem.w; v (n_bodies + 1, 6) scratch
     Check   tests/engine/solvers/test_warm_start.py
     """
-    if count_equations(problem) > 0 or not _is_rigid_with_friction(problem):
+    if count_equations(problem, 0) > 0 or not _is_rigid_with_friction(problem):
         return False, 0.0, 0.0
     project_impulses(problem)
     error, coulomb_error = residual(problem, v)

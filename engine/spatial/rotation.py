@@ -6,7 +6,7 @@ import math
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import Quaternion
-from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.spatial.vec3 import Vec3, cross, dot
 
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
@@ -101,3 +101,11 @@ def nearest_turn(angle: float, last: float) -> float:
     """The angle that differs from `angle` by whole turns and is nearest to `last`."""
     turn = 2.0 * math.pi
     return angle + turn * math.floor((last - angle) / turn + 0.5)
+
+
+@kernel
+def angle_about(axis: Vec3, start: Vec3, end: Vec3) -> float:
+    """The angle from `start` to `end` about a unit axis, in the plane normal to it [rad]."""
+    return math.atan2(
+        dot(axis, cross(start, end)), dot(start, end) - dot(axis, start) * dot(axis, end)
+    )

@@ -85,7 +85,7 @@ def write_loops(world: World) -> float:
         problem.diagonal[n] = diagonal_in_trees(problem, n, work.dense.path, work.dense.path_tree)
         largest = max(largest, abs(rows.error[n]))
         n += 1
-    problem.count[0], problem.count[1] = n, n
+    problem.count[0], problem.count[1], problem.count[2] = n, n, 0
     return largest
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
+from cardan.engine.accounting.variation import note_shift
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.row import row_speed
+from cardan.engine.problem.islands import join_bodies, root_of
 from cardan.engine.problem.operator import body_velocities, copy_geometry
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.stabilisation.shift import shift_body
@@ -100,20 +102,34 @@ def is_anything_due(
 
 
 @kernel
-def gather_violations(
-    model: Model,
-    state: State,
-    rows: Rows,
-    problem: Problem,
-    positions: Positions,
-    options: StepOptions,
-) -> None:
-    """Write equations, hard stops and normals to positions.problem."""
+def _mark_islands(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+    """Mark the islands in which something is violated.
+
+    Writes  positions.islands: parent; number: 1 at the body that stands for such an island, else 0
+    """
+    rows, problem, positions = work.rows, work.problem, work.positions
+    islands, inverse_mass = positions.islands, model.bodies.inverse_mass
+    join_bodies(problem, inverse_mass, islands)
+    for k in range(islands.number.shape[0]):
+        islands.number[k] = 0
+    for i in range(rows.count[0]):
+        due = is_hard(rows, i) and positions.wanted[i] != 0.0
+        if due or _one_sided_error(rows, i, model, state, options)[1]:
+            islands.number[root_of(problem, inverse_mass, islands, i)] = 1
+
+
+@kernel
+def gather_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+    """Write equations, hard stops and normals of the marked islands to positions.problem."""
+    rows, problem, positions = work.rows, work.problem, work.positions
+    islands, inverse_mass = positions.islands, model.bodies.inverse_mass
     part = positions.problem
     r = 0
     for i in range(rows.count[0]):
         one_sided, _, wanted = _one_sided_error(rows, i, model, state, options)
         if not one_sided and not is_hard(rows, i):
+            continue
+        if islands.number[root_of(problem, inverse_mass, islands, i)] == 0:
             continue
         _copy_row(problem, i, part, r)
         if one_sided:
@@ -124,6 +140,7 @@ def gather_violations(
         r += 1
     part.count[0] = r
     part.count[1] = r
+    part.count[2] = 0
     part.friction_kind[0] = FRICTION_BOX
 
 
@@ -133,7 +150,7 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
 
     C of one-sided rows is the gap in the middle of the step, extrapolated to its end. A step
     removes the share contact.erp of a violation (stops: erp of the joint), without friction and
-    velocity.
+    velocity. Islands without a violation are left out: their solution is d = 0.
 
     Reads   positions.wanted: remaining correction of the equations
     Writes  state.p_WB, q_WB, w_WB_W; positions
@@ -144,7 +161,8 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
     positions, v = work.positions, work.motion.scratch
     if not is_anything_due(model, state, work, positions, options):
         return 0.0
-    gather_violations(model, state, work.rows, work.problem, positions, options)
+    _mark_islands(model, state, work, options)
+    gather_violations(model, state, work, options)
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,
@@ -161,5 +179,6 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
     gained = 0.0
     for i in range(v.shape[0]):
         if model.bodies.kind[i] == DYNAMIC:
+            note_shift(model, state, i, v[i])
             gained += shift_body(model.bodies, state, i, v[i], positions.lost)
     return gained

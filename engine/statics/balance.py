@@ -68,7 +68,18 @@ def admissible(reactions: Reactions) -> tuple[Array | None, float]:
     slack = float(solved.x[n:].sum())
     if slack > BALANCED:
         return None, slack * reactions.force
-    return solved.x[:n], 0.0
+    return _with_shortest_equations(reactions, solved.x[:n]), 0.0
+
+
+def _with_shortest_equations(reactions: Reactions, x: Array) -> Array:
+    """The same forces of stops, drives and contacts, and of joints the shortest beside them."""
+    kinds = reactions.simulation.work.rows.kind[reactions.rows]
+    chosen = kinds == ROW_EQUATION
+    A = reactions.program.A[:, chosen]
+    x = x.copy()
+    if A.size:
+        x[chosen] = np.linalg.lstsq(A, A @ x[chosen], rcond=UNDETERMINED)[0]
+    return x
 
 
 def is_within(program: Program, x: Array) -> bool:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.bodies.forces import write_forces
-from cardan.engine.build.limits import body_lengths
+from cardan.engine.build.loops import reaction_length
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program
 from cardan.engine.world.model import BALL, DYNAMIC, PLANAR
 from cardan.engine.world.rows import (
+    ROW_COUPLING,
     ROW_DRAG,
     ROW_ELEMENT,
     ROW_EQUATION,
@@ -45,6 +46,7 @@ STILL = 1e-9
 REACH = 1e-3
 NAMES = {
     ROW_EQUATION: "equation",
+    ROW_COUPLING: "coupling",
     ROW_LIMIT: "stop",
     ROW_MOTOR: "drive",
     ROW_FRICTION: "friction",
@@ -86,6 +88,7 @@ def still_scene(scene: Scene) -> Scene:
     still = SimulationOptions(
         dt=dt,
         duration=dt,
+        collisions=options.collisions,
         contact=options.contact.model_copy(
             update={"restitution_law": "newton", "impact_time": "step"}
         ),
@@ -121,8 +124,7 @@ def _assembled(simulation: Simulation) -> Reactions:
     """The equations of all dynamic bodies."""
     model, state, rows = simulation.model, simulation.state, simulation.work.rows
     bodies = np.flatnonzero(model.bodies.kind == DYNAMIC)
-    lengths = body_lengths(model, state.p_WB)[bodies]
-    length = float(np.median(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
+    length = reaction_length(model, state.p_WB)
     wrench = simulation.work.motion.wrench.copy()
     wrench[:, 3:] += model.bodies.mass[:, None] * state.gravity_W
     chosen, fixed, lo, hi = _sorted_rows(simulation, REACH * length)
@@ -137,10 +139,11 @@ def _assembled(simulation: Simulation) -> Reactions:
     place[bodies] = np.arange(len(bodies))
     A = np.zeros((6 * len(bodies), len(chosen)))
     for k, i in enumerate(chosen):
-        for body, J in ((rows.body_a[i], rows.J_a[i]), (rows.body_b[i], rows.J_b[i])):
-            if place[body] >= 0:
-                at = 6 * int(place[body])
-                A[at : at + 6, k] += J
+        for r in _terms_of(rows, i):
+            for body, J in ((rows.body_a[r], rows.J_a[r]), (rows.body_b[r], rows.J_b[r])):
+                if place[body] >= 0:
+                    at = 6 * int(place[body])
+                    A[at : at + 6, k] += J
     A.reshape(len(bodies), 6, -1)[:, :3] /= length
     turns = ~(np.abs(rows.J_b[chosen, 3:]) + np.abs(rows.J_a[chosen, 3:])).any(axis=1)
     A[:, turns] *= length
@@ -159,10 +162,19 @@ def _assembled(simulation: Simulation) -> Reactions:
     return Reactions(**{**load.__dict__, "program": load.program._replace(b=-load.load(wrench))})
 
 
+def _terms_of(rows: Any, i: int) -> list[int]:
+    """The rows that one unknown force acts by: all terms of a coupling, else one row."""
+    if rows.kind[i] != ROW_COUPLING:
+        return [i]
+    coupled = np.arange(int(rows.count[2]))
+    return [int(r) for r in coupled[rows.joint[coupled] == rows.joint[i]]]
+
+
 def _push(wrench: Array, rows: Any, i: int, force: float) -> None:
-    """Add the force of row i to both bodies."""
-    wrench[rows.body_a[i]] += force * rows.J_a[i]
-    wrench[rows.body_b[i]] += force * rows.J_b[i]
+    """Add the force of row i to its bodies."""
+    for r in _terms_of(rows, i):
+        wrench[rows.body_a[r]] += force * rows.J_a[r]
+        wrench[rows.body_b[r]] += force * rows.J_b[r]
 
 
 def _sorted_rows(
@@ -183,9 +195,9 @@ def _sorted_rows(
             if contacts.gap[int(rows.slot[i])] > reach:
                 continue
             bounds = (0.0, np.inf) if kind == ROW_NORMAL else bounds
-        elif kind == ROW_DRAG:
+        elif kind == ROW_DRAG or i != _terms_of(rows, i)[0]:
             continue
-        elif kind == ROW_EQUATION:
+        elif kind == ROW_EQUATION or (kind == ROW_COUPLING and rows.cfm[i] == 0.0):
             pass
         elif rows.cfm[i] > 0.0:
             given = -float(rows.bias[i]) / (float(rows.cfm[i]) * h)

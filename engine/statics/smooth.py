@@ -26,6 +26,8 @@ from cardan.engine.simulation import Simulation
 from cardan.engine.trees import batches
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.problem import Problem
+from cardan.engine.world.rows import Rows
 from cardan.engine.world.tree import NODE_BALL, NODE_FREE, NODE_SLIDER
 from cardan.schemas import Scene
 from cardan.schemas.drive import PositionDrive, VelocityMotor
@@ -88,7 +90,7 @@ class SmoothModel:
                 f"search for an equilibrium take at most {MOST_VELOCITIES}"
             )
         self.world = simulation.world
-        begin_smooth(simulation._held)
+        begin_smooth(simulation._handle)
         state = simulation.state
         self.q, self.qd = state.tree_q.copy(), state.tree_qd.copy()
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
@@ -175,7 +177,7 @@ class SmoothModel:
         state, v = self.simulation.state, self.nv
         x = np.concatenate([y, qd, np.zeros(N_QUADRATURES)])
         out = np.zeros(len(x))
-        regular = smooth_rates(self.simulation._held, base, time, x, out)
+        regular = smooth_rates(self.simulation._handle, base, time, x, out)
         if not regular:
             raise ValueError("the loops of the scene are near a singular configuration")
         return Sample(state.tree_q.copy(), state.tree_qd.copy(), out[:v], out[v : 2 * v])
@@ -224,8 +226,17 @@ class SmoothModel:
         return J[0]
 
     def loop_equations(self, q: Array) -> Array:
-        """J (n, nv) of the loops that were closed by the last `sample`, at its q."""
-        rows, count = self.world.work.loop_rows, int(self.world.work.loops.count[0])
+        """J (n, nv) of couplings, and of the loops closed by the last `sample`, at its q."""
+        work = self.world.work
+        loops = self._rates_of(work.loop_rows, int(work.loops.count[0]), q)
+        problem = work.problem
+        terms = self._rates_of(problem, int(problem.count[2]), q)
+        owner = problem.joint[: len(terms)]
+        sums = [terms[owner == j].sum(axis=0) for j in np.unique(owner)]
+        return np.vstack([*sums, loops])
+
+    def _rates_of(self, rows: Rows | Problem, count: int, q: Array) -> Array:
+        """J (count, nv) of the first rows."""
         found = np.zeros((count, self.nv))
         kept: dict[int, Array] = {}
         for i in range(count):
@@ -282,6 +293,8 @@ def held_and_left_out(scene: Scene) -> tuple[list[Held], list[str]]:
                 held.append(Held(joint.name, axis, target, f"motor{ending}"))
             if limits is not None and (lower is None or lower != upper):
                 left_out.append(f"limits of joint '{joint.name}'")
+        if joint.type == "coupling" and joint.slack:
+            left_out.append(f"slack of coupling '{joint.name}'")
         if joint.friction > 0.0:
             left_out.append(f"dry friction of joint '{joint.name}'")
     return held, left_out
@@ -309,6 +322,8 @@ def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
     for joint in scene.joints:
         known = type(joint).model_fields
         changes: dict[str, Any] = {"friction": 0.0, "cfm": 0.0, "breaking_force": None}
+        if joint.type == "coupling":
+            changes["slack"] = False
         for ending in ENDINGS:
             if f"limits{ending}" in known:
                 changes[f"limits{ending}"] = None

@@ -22,7 +22,7 @@ from cardan.engine.statics.equilibrium import Equilibrium, Stability, find_equil
 from cardan.engine.statics.reactions import Reactions, reactions_at
 from cardan.engine.statics.smooth import ENDINGS, Held, SmoothModel, TooLargeError
 from cardan.engine.statics.tables import contact_forces, coordinates_of_joints, joint_reactions
-from cardan.engine.world.rows import ROW_EQUATION, ROW_MOTOR
+from cardan.engine.world.rows import ROW_COUPLING, ROW_EQUATION, ROW_MOTOR
 from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
@@ -181,5 +181,5 @@ def _at(smooth: SmoothModel, moved: bool) -> SmoothModel:
 def _carried_by_bounds(reactions: Reactions, x: Array) -> bool:
     """Whether contacts, stops or dry friction carry a part of the load."""
     kinds = reactions.simulation.work.rows.kind[reactions.rows]
-    carried = (kinds != ROW_EQUATION) & (kinds != ROW_MOTOR)
+    carried = ~np.isin(kinds, (ROW_COUPLING, ROW_EQUATION, ROW_MOTOR))
     return bool((np.abs(x[carried]) > WITHIN).any())

@@ -13,6 +13,7 @@ from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.reactions import Reactions
 from cardan.engine.world.rows import (
+    ROW_COUPLING,
     ROW_EQUATION,
     ROW_LIMIT,
     ROW_MOTOR,
@@ -61,6 +62,8 @@ def joint_reactions(
             unique = unique and not open_
             if kind == ROW_MOTOR:
                 drives[axis] += value
+            if kind == ROW_COUPLING:
+                stops[0] = value
             if kind == ROW_LIMIT:
                 stops[axis] += value
             if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):

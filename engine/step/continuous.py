@@ -9,27 +9,19 @@ duration stops it: contacts and joints, no forces.
 
 from __future__ import annotations
 
-from cardan.engine.accounting.contact_work import book_touch
-from cardan.engine.accounting.work import book_row_impulses, book_work
 from cardan.engine.bodies.finite import first_bad_body
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.bodies.point import point_velocity
-from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.impact_rows import write_impact_rows
 from cardan.engine.impacts.laws import has_impact_law
-from cardan.engine.integrators.apply_impulses import apply_impulses, keep_impulses
-from cardan.engine.problem.assemble import assemble, write_friction_law
-from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.integrators.apply_impulses import keep_impulses
 from cardan.engine.spatial.vec3 import dot, load3, norm, sub
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
-from cardan.engine.trees.body_sync import prepare
-from cardan.engine.trees.impulses import book_supports, hold_trees
+from cardan.engine.step.instant import book_instant, solve_instant
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC
 from cardan.engine.world.state import LEDGER_CORRECTION, State
-from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 # share of the margin by which nothing may be crossed on the first drift after velocities were set
@@ -40,25 +32,6 @@ JUMP = 4.0
 LATER_DRIFT = 1.0
 # impacts that follow one another within a step
 MAX_IMPACTS = 3
-
-
-@kernel
-def hold_velocities(state: State, motion: Motion) -> None:
-    """No forces: v_free = v; nothing to book but the rows."""
-    for i in range(state.p_WB.shape[0]):
-        for k in range(3):
-            motion.velocity_old[i, k] = state.w_WB_W[i, k]
-            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
-            motion.velocity_free[i, k] = state.w_WB_W[i, k]
-            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
-            motion.wrench[i, k] = 0.0
-            motion.wrench[i, 3 + k] = 0.0
-            motion.booked[i, k] = 0.0
-            motion.booked[i, 3 + k] = 0.0
-            motion.bias_acceleration[i, k] = 0.0
-            motion.bias_acceleration[i, 3 + k] = 0.0
-            motion.jump[i, k] = 0.0
-            motion.jump[i, 3 + k] = 0.0
 
 
 @kernel
@@ -134,25 +107,12 @@ def solve_impact_without_duration(world: World, time: float) -> None:
 
     Writes  velocities of state, its ledger, momentum_in and contacts; work; events
     """
-    model, state, work = world.model, world.state, world.work
-    bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
-    write_world_inertia(bodies, state, motion, world.options)
-    hold_velocities(state, motion)
-    prepare(model.tree, state, work.tree)
-    hold_trees(state, work.tree)
-    write_impact_rows(world)
-    write_friction_law(world.options, problem)
-    assemble(bodies, rows, motion, problem, work.dense)
-    solver, scratch = world.options.solver, motion.scratch
-    inverse_mass, report = bodies.inverse_mass, world.report
-    solve_islands(problem, inverse_mass, work.islands, work.dense, scratch, solver, report)
-    apply_impulses(bodies, problem, motion, state)
+    state, work = world.state, world.work
+    motion, rows, problem = work.motion, work.rows, work.problem
+    solve_instant(world, False)
     keep_impulses(rows, problem, work.contacts, state)
-    settle_contacts(model.shapes, work.contacts, state, motion, time, world.events)
-    book_work(world)
-    book_touch(world)
-    book_row_impulses(model, rows, problem, state)
-    book_supports(problem, state, motion, 0.0)
+    settle_contacts(world.model.shapes, work.contacts, state, motion, time, world.events)
+    book_instant(world)
 
 
 @kernel

@@ -16,6 +16,7 @@ from cardan.engine.impacts.impulse_accumulator import recall_impulses, store_imp
 from cardan.engine.impacts.laws import has_impact_law
 from cardan.engine.impacts.resolve import resolve
 from cardan.engine.impacts.time_of_impact import is_due, time_of_impact
+from cardan.engine.step.clock import set_part
 from cardan.engine.step.find_contacts import find_contacts
 from cardan.engine.step.kick import assemble_problem, predict_velocities
 from cardan.engine.world.options import ImpactTime, RestitutionLaw
@@ -29,15 +30,6 @@ NEWTON, EXACT = int(RestitutionLaw.NEWTON), int(ImpactTime.EXACT)
 SEARCHES, SEARCHES_PER_CONTACT = 64, 8
 # gaps below these shares of the margin: that of an impact at its time, those of what it passes on
 CLOSED, TOUCHING = 1e-9, 1e-6
-
-
-@kernel
-def set_part(world: World, h: float, exact: int) -> None:
-    """The clock of a part of the step: its length [s], and whether it ends at an impact."""
-    clock = world.clock
-    clock.h[0] = h
-    clock.share[0] = h / world.options.time_step
-    clock.exact[0] = exact
 
 
 @kernel

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from cardan.engine.accounting.contact_work import book_touch
+from cardan.engine.accounting.commanded import record_commanded
+from cardan.engine.accounting.drive_noise import record_drive_noise
+from cardan.engine.accounting.least_reactions import write_least_reactions
 from cardan.engine.accounting.work import book_momentum, book_work
+from cardan.engine.accounting.yielding import book_touch
 from cardan.engine.bodies.predict import predict_velocity
 from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.collision.manifold.persistence import settle_contacts
@@ -46,7 +49,7 @@ def predict_velocities(world: World) -> None:
     write_world_inertia(model.bodies, state, motion, world.options)
     predict_velocity(world)
     prescribe_velocities(world)
-    write_bias_accelerations(model.tree, tree, state, motion)
+    write_bias_accelerations(model.tree, tree, state, motion, world.clock.h[0])
     predict_tree_velocities(model.tree, tree, state, motion, world.clock.h[0])
     write_joint_coordinates(model.tree, state)
     record_phase(world.report, PHASE_ROWS, now)
@@ -104,9 +107,12 @@ def record_kick(world: World) -> None:
     book_touch(world)
     book_momentum(world)
     book_supports(problem, state, motion, h)
+    record_commanded(world)
     if work.tree.asked[0] == 1:
         write_reactions(problem, model.joints, state, motion, h)
+        write_least_reactions(world)
     record_loop_work(world)
+    record_drive_noise(world)
     if world.options.stabilisation != BAUMGARTE:
         count_work(world)
     if has_impact_law(world.options):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from cardan.engine.accounting.breaking import break_joints
 from cardan.engine.accounting.extremes import record_extremes, record_motion
+from cardan.engine.accounting.least_reactions import has_breaking_loops
 from cardan.engine.accounting.sampling import is_due, write_sample
+from cardan.engine.accounting.triggers import begin_triggers, find_crossings, needs_reactions
 from cardan.engine.accounting.variation import (
     record_depths,
     record_free_turns,
@@ -17,7 +19,7 @@ from cardan.engine.accounting.variation import (
     record_variation,
 )
 from cardan.engine.bodies.finite import first_bad_body
-from cardan.engine.compiler.handles import opened
+from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
@@ -27,6 +29,7 @@ from cardan.engine.sleeping.wake import wake_by_time
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
 from cardan.engine.stabilisation.velocity_projection import project_velocities
+from cardan.engine.step.clock import set_part
 from cardan.engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
 from cardan.engine.step.exact_impacts import (
@@ -35,13 +38,13 @@ from cardan.engine.step.exact_impacts import (
     begin_parts,
     next_part,
     resolve_before_drift,
-    set_part,
 )
 from cardan.engine.step.find_contacts import detect_contacts, find_contacts, lacks_room
+from cardan.engine.step.instant import has_jump, start_drives
 from cardan.engine.step.kick import assemble_problem, predict_velocities, record_kick, solve_kick
 from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
-from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL
+from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
 from cardan.engine.world.samples import Samples
 from cardan.engine.world.world import World
 
@@ -81,27 +84,30 @@ def drift_kick_drift(world: World) -> bool:
 
 @kernel
 def begin_step(world: World) -> bool:
-    """Who takes part in the step, and what velocities that were set lead to; False: short room."""
+    """Who takes part in the step, and what velocities and targets that were set lead to.
+
+    False: room is short.
+    """
     work, state = world.work, world.state
     begin_transaction(world)
     set_part(world, world.options.time_step, 0)
     wake_by_time(world)
-    if state.woken[0] == 1 or state.velocities_changed[0] == 1 or has_impact_law(world.options):
+    changed, jumps = state.velocities_changed[0] == 1, has_jump(world)
+    if state.woken[0] == 1 or changed or jumps or has_impact_law(world.options):
         keep_impulses(world)
     update_activity(world)
     work.positions.gained[:] = 0.0
     work.substeps.shift[:] = 0.0
     if has_impact_law(world.options):
         clear_totals(work.impacts)
-    if state.velocities_changed[0] == 0:
-        return True
-    project_velocities(world)
-    state.velocities_changed[0] = 0
-    if world.options.impact_time == EXACT:
+    if changed:
+        project_velocities(world)
+        state.velocities_changed[0] = 0
+    if world.options.impact_time == EXACT or not (changed or jumps):
         return True
     if has_impact_law(world.options):
-        return resolve_before_drift(world)
-    return stop_first_crossing(world)
+        return not changed or resolve_before_drift(world)
+    return start_drives(world) and stop_first_crossing(world)
 
 
 @kernel
@@ -135,12 +141,12 @@ def end_step(world: World, is_free: bool) -> None:
         record_motion(model, state)
         record_free_turns(world)
     else:
-        break_joints(model.joints, state, work.rows, work.problem, h, world.events)
+        break_joints(world)
         update_sleep(world)
         record_extremes(model, state, work.contacts, report)
+        record_impacts(world, work.contacts)
         record_variation(world)
         record_depths(world, work.contacts)
-        record_impacts(world, work.contacts)
     report.bad_body[0] = first_bad_body(model.bodies, state)
     if report.bad_body[0] >= 0:
         report.status[0] |= NOT_FINITE
@@ -184,15 +190,15 @@ def look_ahead(world: World) -> None:
 
 
 @kernel
-def run(held: World, kept: Samples, n_steps: int) -> int:
-    """Up to n_steps steps; stops early when room is short or a value is not finite.
+def run(handle: World, samples_handle: Samples, n_steps: int) -> int:
+    """Up to n_steps steps; fewer when room is short, a value is not finite or a trigger fires.
 
-    Due steps are recorded in `kept`; one that finds no room there is done but not recorded.
+    Due steps are recorded in the samples; one that finds no room there is done but not recorded.
     Without a step to do (0), contacts are found at the present poses, and nothing else is done;
     below 0 the next step is begun (`look_ahead`), in a world that nobody goes on with.
     Returns the number of steps done; report.status says why there were fewer.
     """
-    world, samples = opened(held), opened(kept)
+    world, samples = struct_of(handle), struct_of(samples_handle)
     report = world.report
     write_activity(world)
     if n_steps < 0:
@@ -205,16 +211,23 @@ def run(held: World, kept: Samples, n_steps: int) -> int:
         detect_contacts(world, world.work.contacts)
         return 0
     world.clock.free_from[0] = free_from(world)
+    begin_triggers(world)
+    reactions = needs_reactions(world) or has_breaking_loops(world.model.joints)
     for done in range(n_steps):
         report.status[0] = 0
         due = is_due(samples, world.state.step[0] + 1)
-        world.work.tree.asked[0] = 1 if due or done + 1 == n_steps else 0
+        world.work.tree.asked[0] = 1 if due or reactions or done + 1 == n_steps else 0
         choose_timed(report, done, n_steps)
         if not step(world):
             return done
         if report.status[0] & NOT_FINITE:
             return done + 1
+        fires = find_crossings(world)
+        if fires:
+            report.status[0] |= TRIGGERED
         if due and not write_sample(world, samples):
             report.status[0] |= SAMPLES_FULL
+            return done + 1
+        if fires:
             return done + 1
     return n_steps

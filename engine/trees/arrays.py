@@ -117,6 +117,7 @@ def tree_work(tree: Tree, dense: bool = False) -> TreeWork:
         u=np.zeros(v),
         qdd=np.zeros(v),
         mean=np.zeros(v),
+        began=np.zeros(v),
         free=np.zeros(v),
         fall=np.zeros(v),
         drop=np.zeros((k, 6)),

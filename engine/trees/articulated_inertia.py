@@ -68,6 +68,12 @@ def start_inertia(tree: Tree, work: TreeWork, i: int) -> None:
 
 
 @kernel
+def inverse_of(D: float) -> float:
+    """1/D, and 0 without inertia."""
+    return 1.0 / D if D > 0.0 else 0.0
+
+
+@kernel
 def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> ArticulatedInertia:
     """Eliminate the rates of node i from IA; add the result to its parent and return it.
 
@@ -78,7 +84,7 @@ def eliminate_node(tree: Tree, work: TreeWork, i: int, rotors: float) -> Articul
         U = force_of(inertia, load6(work.S, k))
         store6(work.U, k, U)
         D = dot6(work.S, k, work.U, k) + rotors * tree.armature[k]
-        work.D[k] = 1.0 / D if D > 0.0 else 0.0
+        work.D[k] = inverse_of(D)
         inertia = without(inertia, U, work.D[k])
     if tree.parent[i] >= 0:
         add_articulated(work.IA, tree.parent[i], shifted_back(inertia, load3(work.arm, i)))

@@ -38,11 +38,13 @@ from cardan.engine.trees.invariants import (
     write_invariants,
 )
 from cardan.engine.trees.kinematics import move_node, place_node, write_velocities
+from cardan.engine.trees.loop_prediction import note_change, note_rates
 from cardan.engine.world.state import (
     BIAS_AHEAD,
     BIAS_BEFORE,
     BIAS_BEHIND,
     BIAS_CHANGE,
+    BIAS_MEAN,
     LEDGER_CORRECTION,
     State,
 )
@@ -114,6 +116,7 @@ def drift_before_kick(tree: Tree, work: TreeWork, state: State, h: float) -> Non
         return
     g, bias = load_gravity(state), state.tree_bias_acceleration
     read_bodies(tree, state, work)
+    note_rates(work, state.tree_qd)
     write_invariants(tree, work, state.tree_qd)
     height = height_of(tree, work.invariants, g)
     advance_coordinates(tree, state.tree_q, state.tree_qd, h)
@@ -159,6 +162,7 @@ def drift_after_kick(tree: Tree, work: TreeWork, state: State, h: float) -> floa
         bias[BIAS_CHANGE, k] = found - bias[BIAS_BEFORE, k]
         bias[BIAS_AHEAD, k] = 2.0 * found - bias[BIAS_BEHIND, k]
         bias[BIAS_BEHIND, k] = found
+    note_change(work, state.tree_qd, 2.0 * h, bias[BIAS_MEAN])
     advance_coordinates(tree, state.tree_q, state.tree_qd, h)
     return height
 

@@ -11,6 +11,7 @@ from cardan.engine.spatial.vec3 import Vec3, add, cross, load3, scale, sub
 from cardan.engine.trees.articulated_inertia import respond, respond_moving
 from cardan.engine.trees.body_sync import clear_forces, read_body_forces, write_body_velocities
 from cardan.engine.trees.kinematics import write_velocities, write_velocity_products
+from cardan.engine.trees.loop_prediction import write_ahead
 from cardan.engine.trees.operator import push_row
 from cardan.engine.trees.spatial_arrays import load6, load_sym
 from cardan.engine.world.problem import Problem
@@ -29,15 +30,19 @@ def has_loops(tree: Tree) -> bool:
 
 
 @kernel
-def write_bias_accelerations(tree: Tree, work: TreeWork, state: State, motion: Motion) -> None:
+def write_bias_accelerations(
+    tree: Tree, work: TreeWork, state: State, motion: Motion, h: float
+) -> None:
     """motion.bias_acceleration of bodies of trees: accelerations of free flight.
 
-    Loop equations are sensitive to it near singular configurations. With loops the acceleration is
-    therefore that of the rates before the kick, without loops that of the drift to it.
+    With loops it is that of the rates before the kick, without loops that of the drift to it; loops
+    themselves have predictions for the end of the step (loop_prediction.py).
 
     Reads   work.A, V of the drift to the kick
+    Writes  also motion.velocity_ahead, acceleration_ahead, with loops
     """
     if has_loops(tree):
+        write_ahead(tree, work, state, motion, h)
         write_velocity_products(tree, state.tree_qd, work)
         clear_forces(tree, work)
         respond_moving(tree, work, work.qdd)

@@ -170,9 +170,8 @@ def attach_node(tree: Tree, q: NDArray, i: int, R: Mat3, work: TreeWork) -> None
         to_anchor = times_vector(load_matrix(work.R, parent), to_anchor)
     from_anchor = negate(times_vector(R, load3(tree.anchor_B, i)))
     arm = add(to_anchor, from_anchor)
-    way = joint_way(tree, q, i)
-    if way != 0.0:
-        arm = add_scaled(arm, way, times_vector(R, load3(tree.axis_B, i)))
+    if tree.kind[i] in (NODE_SLIDER, NODE_SCREW):
+        arm = add_scaled(arm, joint_way(tree, q, i), times_vector(R, load3(tree.axis_B, i)))
     if tree.kind[i] == NODE_FREE:
         k = tree.q_start[i]
         arm = (q[k], q[k + 1], q[k + 2])

@@ -14,11 +14,13 @@ import numpy as np
 from cardan.engine.accounting.crossings import (
     APART,
     DEPTH,
+    DRIVE,
     FIRST_STEP,
     FIRST_WHO,
     GROWTH,
     TRAVEL,
     TURN,
+    TWIST,
     WORST,
     WORST_LIMIT,
     WORST_WHO,
@@ -34,8 +36,15 @@ from cardan.engine.world.state import EXTREME_RESIDUAL, State
 
 Finding = dict[str, Any]
 
-# a joint error or energy growth beyond this multiple of its limit makes the run wrong
-WRONG = 10.0
+# the multiples of their limits beyond which findings make a run wrong
+WRONG = {
+    "joint_error": 10.0,
+    "joint_angle": 10.0,
+    "drive_error": 10.0,
+    "penetration": 10.0,
+    "energy_growth": 10.0,
+    "energy_drift": 100.0,
+}
 # bodies are a rope where the lightest is lighter than all together by this factor
 LIGHT = 50.0
 # phase per step at which the links of a rope are followed [rad]
@@ -46,6 +55,10 @@ MOST_OVERLAPS = 10
 DEPTH_CHANGE = (
     "Make `simulation.dt` smaller; if bodies press hard, make their masses less unlike or "
     "give `simulation.solver` more `max_iterations`."
+)
+DRIVE_CHANGE = (
+    "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
+    "contact, another motor."
 )
 SMALLER_STEP = "Make `simulation.dt` smaller."
 
@@ -178,7 +191,10 @@ def joint_change(model: Model, state: State, options: StepOptions, j: int) -> st
             f"by one joint of type `distance` with `limits`, a rope without mass."
         )
     if state.extremes[EXTREME_RESIDUAL] > options.solver.tolerance:
-        solver = ' or `simulation.solver.method`: "auto" with more `max_iterations`'
+        solver = (
+            ' or `simulation.solver.method`: "auto" with more `max_iterations`; where motors and '
+            "stops or joints contradict each other, give the motors a `max_force`"
+        )
     else:
         solver = ""
     if len(model.tree.kind) > 0:
@@ -223,15 +239,22 @@ def findings(
     """
     h = float(options.time_step)
     found = overlap_findings(model, overlaps, names)
-    apart = crossing(state, APART, h)
-    if apart is not None:
-        first, worst = apart.pop("first"), apart.pop("worst_who")
-        apart |= {"quantity": "joint_error", "unit": "m", "joint": names.joints[first]}
-        apart |= {
-            "worst": names.joints[worst],
-            "change": joint_change(model, state, options, first),
-        }
-        found.append(apart)
+    for what, quantity, unit in ((APART, "joint_error", "m"), (TWIST, "joint_angle", "rad")):
+        apart = crossing(state, what, h)
+        if apart is not None:
+            first, worst = apart.pop("first"), apart.pop("worst_who")
+            apart |= {"quantity": quantity, "unit": unit, "joint": names.joints[first]}
+            apart |= {
+                "worst": names.joints[worst],
+                "change": joint_change(model, state, options, first),
+            }
+            found.append(apart)
+    drive = crossing(state, DRIVE, h)
+    if drive is not None:
+        first, worst = drive.pop("first"), drive.pop("worst_who")
+        drive |= {"quantity": "drive_error", "unit": "m or rad", "joint": names.joints[first]}
+        drive |= {"worst": names.joints[worst], "change": DRIVE_CHANGE}
+        found.append(drive)
     growth = crossing(state, GROWTH, h)
     if growth is not None:
         del growth["first"], growth["worst_who"]
@@ -258,11 +281,10 @@ def findings(
 def verdict(found: Sequence[Finding], failure: Failure | None) -> dict[str, Any]:
     """`status`: trusted, suspect or wrong; `findings`.
 
-    Wrong is a run that failed, and one with a joint or an energy beyond WRONG times its limit.
+    Wrong is a run that failed, and one with a finding beyond WRONG times its limit.
     """
-    grave = ("joint_error", "energy_growth")
     wrong = failure is not None or any(
-        one["quantity"] in grave and one["value"] > WRONG * one["limit"] for one in found
+        one["value"] > WRONG.get(one["quantity"], np.inf) * one["limit"] for one in found
     )
     status = "wrong" if wrong else "suspect" if found else "trusted"
     return {"status": status, "findings": list(found)}

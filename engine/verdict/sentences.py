@@ -11,6 +11,11 @@ SENTENCES = {
     "1 % of the smaller is {limit:.3g} m.",
     "joint_error": "Joint '{joint}' comes apart by more than 1 % of the smaller body it joins, "
     "first {when}; the largest error is {value:.3g} m, of joint '{worst}' (limit {limit:.3g} m).",
+    "joint_angle": "Joint '{joint}' turns where or farther than it may, first {when}; the largest "
+    "error is {value:.3g} rad, of joint '{worst}' (limit {limit:.3g} rad).",
+    "drive_error": "The motor of joint '{joint}' has no largest force and still does not do what "
+    "it is told, first {when}; the worst, of joint '{worst}', is {value:.3g} behind (limit "
+    "{limit:.3g} {unit}).",
     "energy_growth": "The total energy grows without work being done, first {when}; at worst by "
     "{value:.3g} J (limit {limit:.3g} J).",
     "travel_per_step": "Body '{body}' moves farther in one step than it is long, first {when}; the "
@@ -23,10 +28,14 @@ SENTENCES = {
     "{limit:.3g} J, 8 % of the largest kinetic energy).",
     "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "
     "depends on the law of restitution.",
+    "loop_jump": "The loop of joint '{joint}' jumps, most {when}: in one step it was scaled by "
+    "{value:.3g} J (limit {limit:.3g} J), as after a dead centre. Torques there are noise.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "
     "of it, body '{worst}' is elsewhere by {value:.3g} m at the end (limit {limit:.3g} m).",
     "accuracy": "The error of positions is estimated as {value:.3g} m, of body '{worst}'; "
     "{limit:.3g} m was asked for.",
+    "drive_noise": "The force of the drive of joint '{joint}' alternates from step to step, most "
+    "{when}: by {value:.3g} {unit} to either side (limit {limit:.3g} {unit}).",
     "turn_per_step": "Body '{body}' turns far in one step, first {when}; the largest turn is "
     "{value:.3g} rad, of body '{worst}' (limit {limit:.3g} rad).",
 }

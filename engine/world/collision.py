@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.model import Shapes
 
 # Columns of `solids`: one posed shape per row, so that a pair is one small array.
@@ -47,7 +47,7 @@ CLUSTER_POINTS = 48
 TREE_DEPTH = 64
 
 
-@bundle
+@struct
 class Pair(NamedTuple):
     """Two shapes as input of the narrow phase: world axes, relative to the origin of side 0."""
 
@@ -56,7 +56,7 @@ class Pair(NamedTuple):
     cosine: NDArray  # (2, 3, 3) -  box against box: products of their axes, and their sizes
 
 
-@bundle
+@struct
 class Faces(NamedTuple):
     """Faces of the hulls, as in Shapes."""
 
@@ -66,7 +66,7 @@ class Faces(NamedTuple):
     loop: NDArray  # (l,) int64
 
 
-@bundle
+@struct
 class Polytope(NamedTuple):
     """Inner polytope of the difference A - B, expanded until its nearest face is on the surface."""
 
@@ -76,7 +76,7 @@ class Polytope(NamedTuple):
     edge: NDArray  # (e, 2) int64  horizon of the newest vertex
 
 
-@bundle
+@struct
 class Patch(NamedTuple):
     """Overlap of two features, projected along the normal; candidates for contacts."""
 
@@ -89,7 +89,7 @@ class Patch(NamedTuple):
     chosen: NDArray  # (4,) int64      candidates that become contacts
 
 
-@bundle
+@struct
 class Reduction(NamedTuple):
     """Contacts of one solid with one mesh, in groups of similar normals."""
 
@@ -106,7 +106,7 @@ class Reduction(NamedTuple):
     chosen: NDArray  # (4 g,) int64      rows that become contacts
 
 
-@bundle
+@struct
 class Sweep(NamedTuple):
     """Bounds of this step, and the pairs whose bounds overlap."""
 
@@ -122,7 +122,7 @@ class Sweep(NamedTuple):
     sort_start: NDArray  # (m + 1,) int64
 
 
-@bundle
+@struct
 class Tree(NamedTuple):
     """Boxes kept from step to step, see collision/broad/aabb_tree.py; leaves are shapes, then come inner nodes."""
 
@@ -137,7 +137,7 @@ class Tree(NamedTuple):
     near_b: NDArray  # (max_pairs,) int64
 
 
-@bundle
+@struct
 class CollisionScratch(NamedTuple):
     """All arrays of contact detection."""
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 
-@bundle
+@struct
 class Contacts(NamedTuple):
     """Contact points, grouped by shape pair; pairs ascend by (shape_a, shape_b), shape_a < shape_b."""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 # rows of one group of equations, coordinates of one body: the largest node
 NODE_ROWS = 6
@@ -14,7 +14,7 @@ NODE_ROWS = 6
 SIDES = 8
 
 
-@bundle
+@struct
 class Graph(NamedTuple):
     """Couplings of the nodes, and their order of elimination.
 
@@ -46,7 +46,7 @@ class Graph(NamedTuple):
     sibling: NDArray  # (k,) int64         next such column, or -1
 
 
-@bundle
+@struct
 class Factor(NamedTuple):
     """Block factor C of [M J^T; J -cfm] over the nodes of a Graph, padded to six."""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 # columns of Events.who
 (
@@ -28,7 +28,7 @@ EVENT_TIME, EVENT_POINT, EVENT_NORMAL, EVENT_SPEED = 0, 1, 4, 7
 N_WHERE = 8
 
 
-@bundle
+@struct
 class Events(NamedTuple):
     """Events in the order of occurrence; with max = 0 they are not recorded."""
 

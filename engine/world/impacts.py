@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.state import ContactCache
 
@@ -17,7 +17,7 @@ ROLE_OPEN, ROLE_CLOSED, ROLE_STRUCK = 0, 1, 2
 RECORD_RESIDUAL, RECORD_COULOMB, RECORD_ITERATIONS, N_RECORD = range(4)
 
 
-@bundle
+@struct
 class Impacts(NamedTuple):
     """One impact at a time and the sums of a step; empty if impacts are part of the kick."""
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.problem import Problem
 
 
-@bundle
+@struct
 class Islands(NamedTuple):
     """Partition of a Problem by the bodies that impulses move; invalid between solves."""
 

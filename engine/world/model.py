@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.tree import Tree
+from cardan.engine.world.triggers import Triggers
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a sleeping dynamic body; only in Motion.activity
@@ -24,14 +25,14 @@ EDGE_INNER, EDGE_CONVEX, EDGE_BORDER = 0, 1, 2
 TREE_LEAF = 4
 
 (BALL, HINGE, SLIDER, HINGE2, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE) = range(9)
-SCREW, GEAR, RACK = 9, 10, 11
+SCREW, GEAR, RACK, COUPLING = 9, 10, 11, 12
 
 MOTOR_NONE, MOTOR_VELOCITY, MOTOR_POSITION, MOTOR_FORCE = 0, 1, 2, 3
 
 FORCE_SPRING, FORCE_TORSION, FORCE_WRENCH, FORCE_DRAG, FORCE_POINT_GRAVITY = 0, 1, 2, 3, 4
 
 
-@bundle
+@struct
 class Bodies(NamedTuple):
     """Mass properties; the last element is the world."""
 
@@ -46,7 +47,7 @@ class Bodies(NamedTuple):
     node: NDArray  # (n,) int64                 its node in Tree, -1: not part of a tree
 
 
-@bundle
+@struct
 class Shapes(NamedTuple):
     """Collision geometry. A shape's own frame is S; planes fill z <= 0 of S."""
 
@@ -75,7 +76,7 @@ class Shapes(NamedTuple):
     mesh: NDArray  # (m,) int64          index in Meshes, -1 for other kinds
 
 
-@bundle
+@struct
 class Meshes(NamedTuple):
     """Triangle surfaces on static or kinematic bodies, each with a tree of bounds.
 
@@ -100,11 +101,12 @@ class Meshes(NamedTuple):
     region: NDArray  # (t,) int64        number of the flat region, from 0 in each mesh
 
 
-@bundle
+@struct
 class Materials(NamedTuple):
     """Pair tables, symmetric, and the motion of each surface."""
 
     friction: NDArray  # (k, k) -       Coulomb mu
+    static_friction: NDArray  # (k, k) -  mu while surfaces stick; not below `friction`
     restitution: NDArray  # (k, k) -    0 to 1
     rolling: NDArray  # (k, k) m        lever arm of rolling friction
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
@@ -115,30 +117,35 @@ class Materials(NamedTuple):
     )
 
 
-@bundle
+@struct
 class Joints(NamedTuple):
     """Joints from parent A to child B; arrays (j, 3) have one column per coordinate."""
 
-    kind: NDArray  # (j,) int64         BALL ... RACK
+    kind: NDArray  # (j,) int64         BALL ... COUPLING
     body_a: NDArray  # (j,) int64       parent
     body_b: NDArray  # (j,) int64       child
     anchor_A: NDArray  # (j, 3) m       from A's centre of mass, A's axes
     anchor_B: NDArray  # (j, 3) m       from B's centre of mass, B's axes
     axis_A: NDArray  # (j, 3) -         first axis s_i, A's axes; ball: of the cone; distance: the line at the start
-    tangent1_A: (
-        NDArray  # (j, 3) -     t1, t2, s_i: right-handed, A's axes; ball: the scene's x and y
-    )
+    tangent1_A: NDArray  # (j, 3) -     t1, t2, s_i: right-handed, A's axes; ball: the scene's x and y; distance: t1 the axis of A's wheel, t2 from its middle to the cable
     tangent2_A: NDArray  # (j, 3) -
-    axis_B: NDArray  # (j, 3) -         the first axis in B; hinge2, universal, gear: the second axis s_j in B; rack: in W
+    axis_B: NDArray  # (j, 3) -         the first axis in B; hinge2, universal, gear: the second axis s_j in B; rack: in W; distance: the axis of B's wheel
     q_AB0: NDArray  # (j, 4) -          orientation of B in A where the coordinates are zero
     q_WA0: NDArray  # (j, 4) -          gear, rack: orientation of A where its rotation is zero
     q_WB0: NDArray  # (j, 4) -          gear: orientation of B where its rotation is zero
-    angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]; rack: travel of B at the start [m]
+    angle0: NDArray  # (j,) rad         hinge2: angle between the axes to keep; distance: length [m]; rack: travel of B at the start [m]; coupling: offset
+    wheel: NDArray  # (j, 2) m          distance: radius of the wheel at the anchor of A, of B; 0: a point
     ratio: (
         NDArray  # (j,) -            gear: rotation of B per rotation of A; rack, screw: m per rad
     )
     zero2_A: NDArray  # (j, 3) -        hinge2, universal: s_j at zero coordinate, A's axes (measures the first angle)
-    zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle)
+    zero1_B: NDArray  # (j, 3) -        hinge2, universal: s_i at zero coordinate, B's axes (measures the second angle); distance: from the middle of B's wheel to the cable
+    loop: (
+        NDArray  # (j,) int64         first joint of the set of loop joints it is part of, -1: none
+    )
+    reaction_length: (
+        NDArray  # (j,) m  a torque of so many N m counts as 1 N where least reactions are sought
+    )
     excluded: (
         NDArray  # (j,) int64     key of its pair of bodies in State.excluded; -1: they may touch
     )
@@ -166,12 +173,16 @@ class Joints(NamedTuple):
     spring_k: NDArray  # (j, 3) N/m ... or N m/rad ...: force = k1 x + k2 |x| x + k3 x^3
     spring_damping: NDArray  # (j,) N s/m or N m s/rad
     spring_rest: NDArray  # (j,) m or rad
+    term_start: NDArray  # (j + 1,) int64  first term of each coupling, then the end; no terms for other joints
+    term_joint: NDArray  # (t,) int64   joint whose coordinate a term multiplies
+    term_axis: NDArray  # (t,) int64    which of its coordinates
+    term_factor: NDArray  # (t,)        unit of the offset per m or rad
     breaking_force: (
         NDArray  # (j,) N   reaction beyond which the joint breaks (gear: N m); inf: never
     )
 
 
-@bundle
+@struct
 class Targets(NamedTuple):
     """Time-dependent quantities: table i is the points start[i] ... start[i] + count[i] - 1."""
 
@@ -182,7 +193,7 @@ class Targets(NamedTuple):
     values: NDArray  # (p,)             unit of the user
 
 
-@bundle
+@struct
 class PrescribedMotion(NamedTuple):
     """Poses of kinematic bodies over time, in pieces; the last piece of each body is at rest.
 
@@ -198,7 +209,7 @@ class PrescribedMotion(NamedTuple):
     turning: NDArray  # (k, 3, 3) rad/s ...     d1, d2, d3, axes of q0
 
 
-@bundle
+@struct
 class Forces(NamedTuple):
     """External force elements."""
 
@@ -217,7 +228,7 @@ class Forces(NamedTuple):
     coefficient: NDArray  # (f, 2)      drag: N s/m linear, N s^2/m^2 quadratic; point gravity: constant m^3/(kg s^2), softening m
 
 
-@bundle
+@struct
 class Model(NamedTuple):
     """All constant data."""
 
@@ -230,3 +241,4 @@ class Model(NamedTuple):
     meshes: Meshes
     tree: Tree
     prescribed: PrescribedMotion
+    triggers: Triggers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 
 class SolverMethod(IntEnum):
@@ -74,7 +74,7 @@ class ImpactTime(IntEnum):
     EXACT = 1
 
 
-@bundle
+@struct
 class SolverOptions(NamedTuple):
     """Options of the constraint solver."""
 
@@ -88,7 +88,7 @@ class SolverOptions(NamedTuple):
     damping_ratio: float  # -    of these, > 0
 
 
-@bundle
+@struct
 class SleepOptions(NamedTuple):
     """Thresholds of sleeping."""
 
@@ -98,7 +98,7 @@ class SleepOptions(NamedTuple):
     steps: int  # steps in a row for which all bodies of an island must be that slow, >= 2
 
 
-@bundle
+@struct
 class StepOptions(NamedTuple):
     """Options of a step."""
 

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.islands import Islands
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.report import Report
 from cardan.engine.world.rows import Rows
 
 
-@bundle
+@struct
 class Positions(NamedTuple):
     """Arrays of position correction; invalid between steps."""
 

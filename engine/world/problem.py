@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.equations import Factor, Graph
 from cardan.engine.world.tree import Mobility
 
@@ -16,7 +16,7 @@ FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON = 0, 1, 2
 BIAS_APPLIED = math.inf
 
 
-@bundle
+@struct
 class Problem(NamedTuple):
     """Find lam with  w = A lam + b,  lam in its set,  w complementary to it.
 
@@ -30,12 +30,15 @@ class Problem(NamedTuple):
     |lam_t1|, |lam_t2| <= r (FRICTION_BOX), or in the regular polygon inscribed in the disk with a
     vertex on the first axis (FRICTION_POLYGON).
     normal_row of a tangent or dependent row is its normal's row, -1 for every other row.
+    Rows 0 .. n_coupled are those of couplings, a relation of several joints: one row for each term, one after
+    the other, with the same `joint`. They are one constraint: their impulses are equal, and the sum of
+    their w counts (problem/coupled.py). b, cfm and w of the sum are those of the first of them.
     w is in m/s or rad/s, positive when the bodies separate; lam in N s or N m s.
     Complementary: lam on lo -> w >= 0; strictly inside -> w = 0; on hi -> w <= 0; friction opposes
     the tangential w (true Coulomb law).
     """
 
-    count: NDArray  # (2,) int64             n_rows, n_box
+    count: NDArray  # (3,) int64             n_rows, n_box, n_coupled
     body_a: NDArray  # (max,) int64          bodies of the row; the world is the last body
     body_b: NDArray  # (max,) int64
     J_a: NDArray  # (max, 6) m, -            angular, linear; W, about each centre of mass
@@ -64,11 +67,11 @@ class Problem(NamedTuple):
     mobility: Mobility  # M^-1 of bodies of trees, which share generalised velocities
 
 
-@bundle
+@struct
 class Lanes(NamedTuple):
     """Contacts of a Problem in groups of sixteen pairs that share no body, see solvers/sweeps/simd/packing.py."""
 
-    count: NDArray  # (2,) int64         groups, contacts without a colour
+    count: NDArray  # (3,) int64         groups, contacts without a colour, box rows swept with them
     data: NDArray  # (384 groups + 256 layers,)  numbers of the contacts of each group, unit of the rows, see solvers/sweeps/simd/layout.py
     begin: NDArray  # (groups + 1,) int64  first index of each group in data, then the end
     layer: NDArray  # (groups,) int64    first layer of the group
@@ -84,17 +87,18 @@ class Lanes(NamedTuple):
     rest: NDArray  # (contacts,) int64   normal rows of the contacts without a colour
     sides: NDArray  # (272,) rad/s, m/s  velocities of the bodies of a group and scratch, see solvers/sweeps/simd/sweep.py
     kept: NDArray  # (80 layers + 5 contacts,) N s  impulses of the previous sweep, see solvers/sweeps/simd/anderson.py
-    moving: NDArray  # (n,) int64        bodies of the contacts that are swept
+    kept_boxes: NDArray  # (rows, 3) N s, N m s  as kept, of the box rows
+    moving: NDArray  # (n,) int64        bodies of the rows that are swept
     speeds: NDArray  # (n, 6) rad/s, m/s  their velocities after the previous sweep
 
 
-@bundle
+@struct
 class Dense(NamedTuple):
     """Scratch of the solvers; arrays that need A itself hold up to `cap` rows (cap may be below max)."""
 
     factor: NDArray  # (cap, cap) -  of a pivot block
     S: NDArray  # (cap, cap) 1/kg ...  A with the equations eliminated; without any, A itself
-    vectors: NDArray  # (17, cap) -  scratch of any unit
+    vectors: NDArray  # (19, cap) -  scratch of any unit
     indices: NDArray  # (9, cap) int64
     tableau: NDArray  # (t, t + 2) unit of the rows  of Lemke's method; t = 0 if it is not used
     basis: NDArray  # (4, t + 1) int64

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 CONTACTS_FULL = 1
 NOT_FINITE = 4
@@ -14,6 +14,8 @@ DENSE_FULL = 8
 PAIRS_FULL = 16
 EVENTS_FULL = 32
 SAMPLES_FULL = 64
+# a trigger fired: its commands are due
+TRIGGERED = 128
 
 
 # report.solver_status
@@ -24,6 +26,8 @@ STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPP
     3,
     4,
 )
+# their names
+STOP_REASONS = ("tolerance", "max_iterations", "exact", "stalled", "no_solution")
 
 # report.phase_ns
 (
@@ -38,7 +42,7 @@ STOPPED_TOLERANCE, STOPPED_MAX_ITERATIONS, STOPPED_EXACT, STOPPED_STALLED, STOPP
 ) = range(8)
 
 
-@bundle
+@struct
 class Report(NamedTuple):
     """Status, solver results and timing of one step."""
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 # kind of a row: determines the account of its work and the joint force it contributes to
 ROW_EQUATION, ROW_LIMIT, ROW_MOTOR, ROW_FRICTION, ROW_SPRING, ROW_GRAB = 0, 1, 2, 3, 4, 5
 ROW_NORMAL, ROW_TANGENT, ROW_ELEMENT, ROW_SPINNING, ROW_ROLLING = 6, 7, 8, 9, 10
-ROW_DRAG = 11
+ROW_DRAG, ROW_COUPLING = 11, 12
 
 # slots of a joint's impulses (state.joint_lam): 0-5 are the equations, the others have one per
 # coordinate (one spring in all)
@@ -19,11 +19,11 @@ SLOT_LOWER, SLOT_UPPER, SLOT_MOTOR, SLOT_FRICTION = 6, 9, 12, 15
 SLOT_SPRING, SLOT_DAMPING, N_SLOTS = 18, 19, 22
 
 
-@bundle
+@struct
 class Rows(NamedTuple):
     """One row each: lo <= lam <= hi drives J v + bias + cfm lam to zero (angular columns first)."""
 
-    count: NDArray  # (2,) int64              all rows, rows before the contacts
+    count: NDArray  # (3,) int64              all rows, rows before the contacts, rows of couplings (the first)
     share: NDArray  # (1,) -                  of the scene's step that these rows are for: errors are corrected per step
     kind: NDArray  # (max,) int64             ROW_EQUATION ...
     joint: NDArray  # (max,) int64            joint it belongs to, or -1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 # Samples.count
 N_FRAMES, N_CONTACTS, N_PASSED = 0, 1, 2
@@ -26,7 +26,7 @@ N_FRAMES, N_CONTACTS, N_PASSED = 0, 1, 2
 CONTACT_POINT, CONTACT_NORMAL, CONTACT_GAP, CONTACT_LAM, N_CONTACT = 0, 3, 6, 7, 10
 
 
-@bundle
+@struct
 class Samples(NamedTuple):
     """Frames of a run. The arrays of a channel that is not recorded have room for no frame."""
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 
-@bundle
+@struct
 class ContactCache(NamedTuple):
     """Contacts of the last step, kept to start the next solve; ordered by (key, feature order)."""
 
@@ -27,8 +27,8 @@ class ContactCache(NamedTuple):
 FREED = 2**62
 
 # rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
-# before the last kick
-BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, N_BIAS = 0, 1, 2, 3, 4
+# before the last kick; mean of the last step, with all forces
+BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, BIAS_MEAN, N_BIAS = 0, 1, 2, 3, 4, 5
 
 # state.ledger
 (LEDGER_WORK_IN, LEDGER_FRICTION, LEDGER_IMPACT, LEDGER_DAMPING, LEDGER_CORRECTION, N_LEDGER) = (
@@ -56,7 +56,7 @@ BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, N_BIAS = 0, 1, 2, 3, 4
 RETURNED_SUM, RETURNED_NET, RETURNED_LARGEST, RETURNED_TIME, FLIGHT_SUM = range(19, 24)
 
 
-@bundle
+@struct
 class State(NamedTuple):
     """Everything that evolves; arrays over bodies end with the world."""
 
@@ -88,7 +88,7 @@ class State(NamedTuple):
         NDArray  # (6,) N s, N m s  cumulative external impulse, linear then about the origin
     )
     elastic: NDArray  # (1,) J            stored in compliant contacts at the end of the last step
-    extremes: NDArray  # (53 + j + 46 n,)  J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were exceeded: accounting/crossings.py
+    extremes: NDArray  # (53 + 7 j + 53 n,)  J, N s, m, rad, m/s  largest values so far, EXTREME_...; limits and where they were exceeded: accounting/crossings.py
     still_steps: (
         NDArray  # (n,) int64 -     successive steps in which the body was slow and undisturbed
     )
@@ -98,6 +98,7 @@ class State(NamedTuple):
     woken: NDArray  # (1,) int64 -           1: `resting` still holds contacts of woken bodies
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s generalised velocities
-    tree_bias_acceleration: NDArray  # (4, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
+    tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step
+    triggers: NDArray  # (t, 3) -, -, s    side of the value, times fired, last time: FIRED_...
     contacts: ContactCache
     resting: ContactCache  # of sleeping bodies, moved to `contacts` when they wake

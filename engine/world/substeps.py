@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.problem import Problem
 
 # substeps.law: law of a row in a substep
 LAW_STEP, LAW_EQUATION, LAW_ONE_SIDED, LAW_SURFACE = 0, 1, 2, 3
 
 
-@bundle
+@struct
 class Substeps(NamedTuple):
     """Arrays of one step; invalid between steps. `shift` is used at the end of the step."""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 # tree.kind: motion of a node relative to its parent
 NODE_FIXED, NODE_HINGE, NODE_SLIDER, NODE_SCREW, NODE_BALL, NODE_FREE = range(6)
@@ -27,7 +27,7 @@ NODE_VELOCITIES = (0, 1, 1, 1, 3, 6)
 ) = 0, 1, 4, 7, 8, 11
 
 
-@bundle
+@struct
 class Tree(NamedTuple):
     """Elementary motions from parent to child; a joint with several of them has massless nodes.
 
@@ -66,7 +66,7 @@ class Tree(NamedTuple):
     inertia_B: NDArray  # (k, 6) kg m^2  xx, yy, zz, xy, xz, yz about the origin, node axes
 
 
-@bundle
+@struct
 class TreeWork(NamedTuple):
     """Positions, velocities, forces and inertia of the nodes; invalid between steps."""
 
@@ -86,6 +86,7 @@ class TreeWork(NamedTuple):
     u: NDArray  # (v,) N or N m          generalised force minus S . bias force
     qdd: NDArray  # (v,) 1/s^2           generalised accelerations, unit of each velocity per s
     mean: NDArray  # (v,) 1/s            generalised velocities in the middle of a part of a drift
+    began: NDArray  # (v,) 1/s           generalised velocities at the start of the step
     free: NDArray  # (v,) 1/s            generalised velocities after the kick of forces, without constraints
     fall: NDArray  # (v,) 1/s^2          generalised accelerations by gravity, unit of each coordinate per s^2
     drop: NDArray  # (k, 6) rad/s^2, m/s^2  accelerations of nodes by gravity, relative to free fall
@@ -104,7 +105,7 @@ class TreeWork(NamedTuple):
     S_root: NDArray  # (6, v) -, m       S at the origin of the tree's first node; empty in a step
 
 
-@bundle
+@struct
 class Mobility(NamedTuple):
     """Inverse inertia M^-1 of bodies coupled by trees."""
 

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.impacts import Impacts
 from cardan.engine.world.islands import Islands
+from cardan.engine.world.least import LeastReactions
 from cardan.engine.world.positions import Positions
 from cardan.engine.world.problem import Dense, Problem
 from cardan.engine.world.rows import Rows
@@ -17,7 +18,7 @@ from cardan.engine.world.substeps import Substeps
 from cardan.engine.world.tree import TreeWork
 
 
-@bundle
+@struct
 class Motion(NamedTuple):
     """Velocities and inertia in the middle of one step."""
 
@@ -30,11 +31,13 @@ class Motion(NamedTuple):
     wrench: NDArray  # (n, 6)                N m, N  of force elements and commands (no gravity)
     booked: NDArray  # (n, 6)                N m, N  the share of `wrench` whose work the ledger books as work in
     bias_acceleration: NDArray  # (n, 6)               rad/s^2, m/s^2  accelerations of free flight: gyroscopic and of joints of trees
+    velocity_ahead: NDArray  # (n, 6)        rad/s, m/s  at the end of the step, as predicted; of scenes with loops of trees
+    acceleration_ahead: NDArray  # (n, 6)    rad/s^2, m/s^2  of free flight from the kick to there
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; after the kick the mean of before and after
     activity: NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC or ASLEEP in this step
 
 
-@bundle
+@struct
 class Workspace(NamedTuple):
     """All arrays of a step that are not part of the state."""
 
@@ -50,4 +53,5 @@ class Workspace(NamedTuple):
     impacts: Impacts
     tree: TreeWork
     loop_rows: Rows  # loop equations of trees at the end of a step
+    least: LeastReactions
     loops: Problem

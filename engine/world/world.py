@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.world.collision import CollisionScratch
 from cardan.engine.world.events import Events
 from cardan.engine.world.model import Model
@@ -16,7 +16,7 @@ from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
 
 
-@bundle
+@struct
 class Clock(NamedTuple):
     """The present step, or the part of it that ends at an impact."""
 
@@ -30,7 +30,7 @@ class Clock(NamedTuple):
     )
 
 
-@bundle
+@struct
 class Spare(NamedTuple):
     """Copy of the state before the step, of the parts the step changes; see step/transaction.py."""
 
@@ -40,7 +40,7 @@ class Spare(NamedTuple):
     events: NDArray  # (1,) int64        number of events before the step
 
 
-@bundle
+@struct
 class World(NamedTuple):
     """Everything that a step reads and writes.
 

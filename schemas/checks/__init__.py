@@ -12,7 +12,7 @@ from cardan.schemas.checks.joints import joint_faults
 from cardan.schemas.checks.names import name_faults, reference_faults
 from cardan.schemas.checks.options import option_faults
 from cardan.schemas.checks.parts import Parts
-from cardan.schemas.checks.shapes import shape_faults
+from cardan.schemas.checks.shapes import mesh_faults, shape_faults
 from cardan.schemas.error import Fault
 
 CHECKS: tuple[Callable[[Parts], Iterable[Fault]], ...] = (
@@ -21,6 +21,7 @@ CHECKS: tuple[Callable[[Parts], Iterable[Fault]], ...] = (
     reference_faults,
     body_faults,
     shape_faults,
+    mesh_faults,
     joint_faults,
     force_faults,
 )

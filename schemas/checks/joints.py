@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterator
 
+from cardan.schemas.checks.couplings import coupling_faults
 from cardan.schemas.checks.ends import Ends
 from cardan.schemas.checks.geometry import Vector
 from cardan.schemas.checks.parts import Parts, fault
 from cardan.schemas.checks.series import series_faults
+from cardan.schemas.checks.wheels import wheel_faults
 from cardan.schemas.drive import BallLimits, BallMotor, Limits, Motor, PositionDrive
 from cardan.schemas.error import Fault
 from cardan.schemas.joint import (
     Ball,
+    Coupling,
     Distance,
     Gear,
     Hinge2,
@@ -33,6 +36,9 @@ def joint_faults(parts: Parts) -> Iterator[Fault]:
     tolerance = parts.simulation.anchor_tolerance if parts.simulation else 1e-3
     for i, joint in parts.joints.items():
         path: Path = ["joints", i]
+        if isinstance(joint, Coupling):
+            yield from coupling_faults(path, joint, parts)
+            continue
         yield from ends.pair_faults(path, joint.parent, joint.child)
         yield from _anchor_faults(path, joint, ends, tolerance)
         yield from _axis_faults(path, joint)
@@ -40,6 +46,7 @@ def joint_faults(parts: Parts) -> Iterator[Fault]:
             yield from _limit_faults([*path, field], getattr(joint, field, None))
         if isinstance(joint, Distance):
             yield from _length_faults([*path, "limits"], joint)
+            yield from wheel_faults(path, joint)
         for field in ("motor", "motor2", "motor3"):
             motor = getattr(joint, field, None)
             if motor is not None:
@@ -74,7 +81,7 @@ def _length_faults(path: Path, joint: Distance) -> Iterator[Fault]:
 
 
 def _anchor_faults(path: Path, joint: Joint, ends: Ends, tolerance: float) -> Iterator[Fault]:
-    if isinstance(joint, Gear | Rack):
+    if isinstance(joint, Gear | Rack | Coupling):
         return
     if isinstance(joint, Distance):
         for field, name in (("anchor", joint.parent), ("anchor2", joint.child)):

@@ -7,13 +7,14 @@ from cardan.schemas.checks.parts import WORLD, Parts, fault
 from cardan.schemas.error import Fault, printable
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.spelling import did_you_mean, listed
+from cardan.schemas.visual import VisualMesh
 
 Path = list[str | int]
 
 
 def name_faults(parts: Parts) -> Iterator[Fault]:
     """Yield duplicate names, and bodies called `world`."""
-    for field in ("bodies", "joints", "forces", "sensors"):
+    for field in ("bodies", "joints", "forces", "sensors", "triggers"):
         first: dict[str, int] = {}
         for i, name in enumerate(parts.names(field)):
             if name is None:
@@ -40,7 +41,7 @@ def name_faults(parts: Parts) -> Iterator[Fault]:
 
 
 def reference_faults(parts: Parts) -> Iterator[Fault]:
-    """Yield names of bodies and materials that do not exist."""
+    """Yield names of bodies, joints, materials and meshes that do not exist."""
     if isinstance(parts.document.get("bodies"), list):
         names = [name for name in parts.names("bodies") if name is not None and name != WORLD]
         known = dict.fromkeys(names)
@@ -57,6 +58,11 @@ def reference_faults(parts: Parts) -> Iterator[Fault]:
         for path, name in _material_references(parts):
             if name not in materials:
                 yield _unknown("material", path, name, list(materials))
+    meshes = parts.document.get("meshes", {})
+    if isinstance(meshes, dict):
+        for path, name in _mesh_references(parts):
+            if name not in meshes:
+                yield _unknown("mesh", path, name, list(meshes))
 
 
 def _unknown(kind: str, path: Path, name: str, known: list[str]) -> Fault:
@@ -70,8 +76,8 @@ def _unknown(kind: str, path: Path, name: str, known: list[str]) -> Fault:
     )
 
 
-def _body_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
-    """Yield (path, name, may it be `world`) for every use of a body's name."""
+def _end_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
+    """Those of joints and forces."""
     for field in ("joints", "forces"):
         items = parts.document.get(field)
         for i, item in enumerate(items if isinstance(items, list) else []):
@@ -80,10 +86,19 @@ def _body_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
             for end, may_be_world in (("parent", True), ("child", True), ("body", False)):
                 if isinstance(item.get(end), str):
                     yield [field, i, end], item[end], may_be_world
+
+
+def _body_references(parts: Parts) -> Iterator[tuple[Path, str, bool]]:
+    """Yield (path, name, may it be `world`) for every use of a body's name."""
+    yield from _end_references(parts)
     for i, item in _sensors(parts):
         for end, may_be_world in (("body", item.get("type") == "ray"), ("other", False)):
             if isinstance(item.get(end), str):
                 yield ["sensors", i, end], item[end], may_be_world
+    for path, part in _trigger_parts(parts):
+        for end in ("body", "other"):
+            if isinstance(part.get(end), str):
+                yield [*path, end], part[end], False
     if parts.record is not None and parts.record.bodies is not None:
         for i, name in enumerate(parts.record.bodies):
             yield ["record", "bodies", i], name, False
@@ -96,10 +111,33 @@ def _sensors(parts: Parts) -> Iterator[tuple[int, dict[str, Any]]]:
             yield i, item
 
 
+def _trigger_parts(parts: Parts) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Conditions and commands of all triggers."""
+    items = parts.document.get("triggers")
+    for i, item in enumerate(items if isinstance(items, list) else []):
+        if not isinstance(item, dict):
+            continue
+        do = item.get("do")
+        found: list[tuple[Path, Any]] = [(["triggers", i, "when"], item.get("when"))]
+        for k, action in enumerate(do if isinstance(do, list) else []):
+            found.append((["triggers", i, "do", k], action))
+        yield from ((path, one) for path, one in found if isinstance(one, dict))
+
+
+def _term_references(parts: Parts) -> Iterator[tuple[Path, str]]:
+    for i, joint in parts.joints.items():
+        for t, term in enumerate(getattr(joint, "terms", ())):
+            yield ["joints", i, "terms", t, "joint"], term.joint
+
+
 def _joint_references(parts: Parts) -> Iterator[tuple[Path, str]]:
+    yield from _term_references(parts)
     for i, item in _sensors(parts):
         if isinstance(item.get("joint"), str):
             yield ["sensors", i, "joint"], item["joint"]
+    for path, part in _trigger_parts(parts):
+        if isinstance(part.get("joint"), str):
+            yield [*path, "joint"], part["joint"]
 
 
 def _material_references(parts: Parts) -> Iterator[tuple[Path, str]]:
@@ -110,3 +148,10 @@ def _material_references(parts: Parts) -> Iterator[tuple[Path, str]]:
     for i, pair in parts.pairs.items():
         for j, name in enumerate(pair.materials):
             yield ["material_pairs", i, "materials", j], name
+
+
+def _mesh_references(parts: Parts) -> Iterator[tuple[Path, str]]:
+    for i, body in parts.bodies.items():
+        for j, visual in enumerate(body.visuals):
+            if isinstance(visual, VisualMesh):
+                yield ["bodies", i, "visuals", j, "mesh"], visual.mesh

@@ -1,10 +1,12 @@
 """Options that fit together."""
 
+import math
 from collections.abc import Iterator
 
 from cardan.schemas.checks.parts import Parts, fault
 from cardan.schemas.error import Fault
 from cardan.schemas.options import SimulationOptions
+from cardan.schemas.record import Record
 
 REDUCED_ONLY = ("dop853", "radau")
 
@@ -16,6 +18,7 @@ def option_faults(parts: Parts) -> Iterator[Fault]:
         yield from _accuracy_faults(parts.simulation)
     if parts.record is not None:
         yield from _record_faults(parts)
+    yield from _stiction_faults(parts)
     seen: dict[frozenset[str], int] = {}
     for i, pair in parts.pairs.items():
         key = frozenset(pair.materials)
@@ -31,6 +34,29 @@ def option_faults(parts: Parts) -> Iterator[Fault]:
         seen.setdefault(key, i)
 
 
+def _stiction_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield static coefficients below the kinetic ones."""
+    for name, material in parts.materials.items():
+        yield from _below(["materials", name], material.static_friction, material.friction)
+    for i, pair in parts.pairs.items():
+        kinetic = pair.friction
+        if kinetic is None:
+            known = [parts.materials[name] for name in pair.materials if name in parts.materials]
+            kinetic = math.sqrt(math.prod(material.friction for material in known))
+        yield from _below(["material_pairs", i], pair.static_friction, kinetic)
+
+
+def _below(path: list[str | int], static: float | None, kinetic: float) -> Iterator[Fault]:
+    if static is not None and static < kinetic:
+        yield fault(
+            [*path, "static_friction"],
+            "out_of_range",
+            f"The static coefficient {static:g} is below the kinetic `friction` {kinetic:g}.",
+            static,
+            f"Give {kinetic:g} or more.",
+        )
+
+
 def _simulation_faults(options: SimulationOptions) -> Iterator[Fault]:
     if options.dt > options.duration:
         yield fault(
@@ -40,7 +66,7 @@ def _simulation_faults(options: SimulationOptions) -> Iterator[Fault]:
             options.dt,
             "Shorten the time step.",
         )
-    if options.integrator in REDUCED_ONLY and options.formulation != "reduced":
+    if options.integrator in REDUCED_ONLY and options.formulation == "maximal":
         yield fault(
             ["simulation", "integrator"],
             "not_allowed",
@@ -66,7 +92,8 @@ def _record_faults(parts: Parts) -> Iterator[Fault]:
     record = parts.record
     if record is None:
         return
-    if record.rate is not None and "every" in record.model_fields_set:
+    # a scene that was written with its defaults has the default of `every` beside its rate
+    if record.rate is not None and record.every != Record.model_fields["every"].default:
         yield fault(
             ["record", "rate"],
             "record_conflict",

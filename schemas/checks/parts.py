@@ -14,6 +14,7 @@ from cardan.schemas.options import SimulationOptions
 from cardan.schemas.pointer import to_pointer
 from cardan.schemas.record import Record
 from cardan.schemas.scene import Scene
+from cardan.schemas.visual import TriangleMesh
 
 T = TypeVar("T")
 WORLD = "world"
@@ -24,6 +25,7 @@ _FORCE: TypeAdapter[Force] = TypeAdapter(Force)
 _MATERIAL: TypeAdapter[Material] = TypeAdapter(Material)
 _PAIR: TypeAdapter[MaterialPair] = TypeAdapter(MaterialPair)
 _SIMULATION: TypeAdapter[SimulationOptions] = TypeAdapter(SimulationOptions)
+_MESH: TypeAdapter[TriangleMesh] = TypeAdapter(TriangleMesh)
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
 
 
@@ -39,6 +41,7 @@ class Parts:
     bodies: dict[int, Body]
     joints: dict[int, Joint]
     forces: dict[int, Force]
+    meshes: dict[str, TriangleMesh]
 
     def names(self, field: str) -> list[str | None]:
         """Return the names in a list of the document, None where there is no text."""
@@ -68,23 +71,22 @@ def parts_of_scene(document: dict[str, Any], scene: Scene) -> Parts:
         bodies=dict(enumerate(scene.bodies)),
         joints=dict(enumerate(scene.joints)),
         forces=dict(enumerate(scene.forces)),
+        meshes=dict(scene.meshes),
     )
 
 
 def valid_parts(document: dict[str, Any]) -> Parts:
     """Return the parts that are valid in a document where others are not."""
-    materials = document.get("materials")
-    pairs = materials.items() if isinstance(materials, dict) else ()
-    valid = {name: _valid(_MATERIAL, value) for name, value in pairs}
     return Parts(
         document=document,
         simulation=_valid(_SIMULATION, document.get("simulation", {})),
         record=_valid(_RECORD, document.get("record", {})),
-        materials={name: material for name, material in valid.items() if material is not None},
+        materials=_valid_values(_MATERIAL, document.get("materials")),
         pairs=_valid_items(_PAIR, document.get("material_pairs")),
         bodies=_valid_items(_BODY, document.get("bodies")),
         joints=_valid_items(_JOINT, document.get("joints")),
         forces=_valid_items(_FORCE, document.get("forces")),
+        meshes=_valid_values(_MESH, document.get("meshes")),
     )
 
 
@@ -99,6 +101,12 @@ def _valid_items(adapter: TypeAdapter[T], values: Any) -> dict[int, T]:
     items = enumerate(values if isinstance(values, list) else [])
     valid = {i: _valid(adapter, value) for i, value in items}
     return {i: value for i, value in valid.items() if value is not None}
+
+
+def _valid_values(adapter: TypeAdapter[T], values: Any) -> dict[str, T]:
+    items = values.items() if isinstance(values, dict) else ()
+    valid = {name: _valid(adapter, value) for name, value in items}
+    return {name: value for name, value in valid.items() if value is not None}
 
 
 def fault(path: list[str | int], code: str, message: str, got: Any, hint: str | None) -> Fault:

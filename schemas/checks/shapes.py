@@ -8,6 +8,7 @@ from cardan.schemas.checks.parts import Parts, fault
 from cardan.schemas.checks.surface import Closure, closure_of, surface_of_mesh
 from cardan.schemas.error import Fault
 from cardan.schemas.shape import Convex, Heightfield, Mesh, Plane
+from cardan.schemas.visual import TriangleMesh
 
 Path = list[str | int]
 
@@ -27,6 +28,12 @@ def shape_faults(parts: Parts) -> Iterator[Fault]:
                     yield from _convex_faults(path, shape)
                 case Mesh():
                     yield from _mesh_faults(path, shape, body)
+
+
+def mesh_faults(parts: Parts) -> Iterator[Fault]:
+    """Yield faces of meshes for visuals that name vertices which do not exist."""
+    for name, mesh in parts.meshes.items():
+        yield from _index_faults(["meshes", name], mesh)
 
 
 def _static_only(path: Path, body: Body, kind: str) -> Iterator[Fault]:
@@ -73,12 +80,10 @@ def _convex_faults(path: Path, shape: Convex) -> Iterator[Fault]:
         )
 
 
-def _mesh_faults(path: Path, shape: Mesh, body: Body) -> Iterator[Fault]:
-    count = len(shape.vertices)
-    wrong = False
-    for k, face in enumerate(shape.faces):
+def _index_faults(path: Path, mesh: Mesh | TriangleMesh) -> Iterator[Fault]:
+    count = len(mesh.vertices)
+    for k, face in enumerate(mesh.faces):
         if max(face) >= count:
-            wrong = True
             yield fault(
                 [*path, "faces", k, face.index(max(face))],
                 "index_out_of_range",
@@ -86,6 +91,11 @@ def _mesh_faults(path: Path, shape: Mesh, body: Body) -> Iterator[Fault]:
                 max(face),
                 "Indices count from 0.",
             )
+
+
+def _mesh_faults(path: Path, shape: Mesh, body: Body) -> Iterator[Fault]:
+    wrong = list(_index_faults(path, shape))
+    yield from wrong
     if wrong:
         return
     surface = surface_of_mesh(shape)

@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 from cardan import __version__
 from cardan.schemas import stream as s
 from cardan.service.api.stream import PROTOCOL
-from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS
+from cardan.service.sessions.parse_command import CONTROL_MODELS, MODELS, VIEWER_MODELS
 
 router = APIRouter(include_in_schema=False)
 
@@ -19,6 +19,7 @@ FROM_CLIENT: tuple[type[BaseModel], ...] = (
     s.Subscribe,
     s.Ack,
     *MODELS.values(),
+    *CONTROL_MODELS.values(),
     *VIEWER_MODELS.values(),
 )
 FROM_SERVICE: tuple[type[BaseModel], ...] = (

@@ -4,7 +4,7 @@ import logging
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from cardan.schemas.api import BatchInfo, RunInfo, SimulationInfo
@@ -17,20 +17,18 @@ from cardan.service.api.batch_intake import (
 )
 from cardan.service.api.content import answer
 from cardan.service.api.dependencies import (
-    PROBLEMS,
     ThePage,
     TheServices,
     Wait,
-    refuse_unknown_query,
+    resource_router,
 )
-from cardan.service.api.following import EventSource, Now, event_answer, when_ended
+from cardan.service.api.following import EventSource, Now, event_answer, runs_of_batch, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
 from cardan.service.api.negotiation import wanted_format
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
-from cardan.service.api.quotas import charge_runs
-from cardan.service.api.resource_route import ResourceRoute
+from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import (
     batch_info,
     batch_url,
@@ -46,16 +44,7 @@ from cardan.service.simulations.states import RunState
 
 log = logging.getLogger("cardan.api")
 
-router = APIRouter(
-    route_class=ResourceRoute,
-    prefix="/batches",
-    tags=["batches"],
-    responses=PROBLEMS,
-    dependencies=[Depends(refuse_unknown_query)],
-)
-
-
-EVENTS_AT_ONCE = 500
+router = resource_router("batches")
 
 
 class BatchPage(Base):
@@ -106,8 +95,11 @@ async def create(
         batch_id = granted.replayed
         if batch_id is None:
             taken = await services.compute.answer(order)
-            charge_runs(request, len(taken.runs))
-            batch_id = await run_sync(admit_batch, taken, services, granted.key, owner_of(request))
+            if taken.asked["record"] != "metrics":
+                await refuse_beyond_stored(request, services, request.app.state.sessions)
+            with charged(request, taken.extent):
+                owner = owner_of(request)
+                batch_id = await run_sync(admit_batch, taken, services, granted.key, owner)
             granted.used = True
             services.queue.wake.set()
             log.info(
@@ -151,16 +143,13 @@ async def read(batch_id: str, services: TheServices, wait: Wait) -> BatchInfo:
 @router.get("/{batch_id}/events", response_class=StreamingResponse)
 async def events(batch_id: str, request: Request, services: TheServices) -> Response:
     """Server-sent events: `run` (a run changed; with ids for `Last-Event-ID`) and `progress`."""
-    await run_sync(_known, services, batch_id)
-
-    def states(after: int) -> list[dict[str, Any]]:
-        return services.catalog.batch_events(batch_id, after=after, size=EVENTS_AT_ONCE)
+    await run_sync(known_batch, services, batch_id)
 
     def now() -> Now | None:
         row = services.catalog.batch(batch_id)
         return None if row is None else _now(batch_info(services, row))
 
-    source = EventSource(batch_id, "run", states, now)
+    source = EventSource(batch_id, "run", runs_of_batch(services, batch_id), now)
     return await event_answer(source, request, services)
 
 
@@ -172,7 +161,7 @@ def runs(
     status: Annotated[RunState | None, Query(description="only those in this state")] = None,
 ) -> RunPage:
     """The runs in their order, as simulations with their overrides."""
-    _known(services, batch_id)
+    known_batch(services, batch_id)
     found = services.catalog.runs_of(batch_id, after=page.after, size=page.size + 1, status=status)
     shown = found[: page.size]
     last = shown[-1]["number"] if len(found) > page.size else None
@@ -198,7 +187,7 @@ def results(
     ] = None,
 ) -> Response:
     """One row per run: parameters, status, metrics, error code, link. Available while it runs."""
-    batch = _known(services, batch_id)
+    batch = known_batch(services, batch_id)
     form = wanted_format(request, form_name, among=("parquet", "csv", "json"))
     rows, columns = result_rows(batch, services)
     metadata = {
@@ -226,7 +215,7 @@ def results(
 @router.post("/{batch_id}:cancel", response_model=BatchInfo, status_code=202)
 def cancel(batch_id: str, services: TheServices) -> BatchInfo:
     """Start no further run and stop the running ones; `cancelling` until they have stopped."""
-    _known(services, batch_id)
+    known_batch(services, batch_id)
     services.queue.cancel_batch(batch_id, "Cancelled on request.")
     for row in services.catalog.runs_of(batch_id, status=RunState.CANCELLING):
         services.dispatcher.stop_run(row["id"])
@@ -236,7 +225,7 @@ def cancel(batch_id: str, services: TheServices) -> BatchInfo:
 @router.post("/{batch_id}:retry-failed", response_model=BatchInfo, status_code=202)
 def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
     """Queue the runs again that failed, timed out or were cancelled."""
-    _refuse_study(_known(services, batch_id), services)
+    _refuse_study(known_batch(services, batch_id), services)
     for result in services.queue.retry_failed(batch_id) or ():
         services.discard_result(result)
     return _info(services, batch_id)
@@ -245,7 +234,7 @@ def retry_failed(batch_id: str, services: TheServices) -> BatchInfo:
 @router.delete("/{batch_id}", status_code=204)
 def delete(batch_id: str, services: TheServices) -> None:
     """Delete an ended batch, its runs and their recordings; 409 before it has ended."""
-    _refuse_study(_known(services, batch_id), services)
+    _refuse_study(known_batch(services, batch_id), services)
     stored = services.catalog.results_of(batch_id)
     if not services.catalog.remove_batch(batch_id):
         raise ProblemError(
@@ -280,7 +269,8 @@ def result_rows(batch: Row, services: Services) -> tuple[list[dict[str, Any]], l
     return rows, columns
 
 
-def _known(services: Services, batch_id: str) -> Row:
+def known_batch(services: Services, batch_id: str) -> Row:
+    """Return the row of a batch. Raises ProblemError 404."""
     row = services.catalog.batch(batch_id)
     if row is None:
         raise ProblemError(404, "not_found", f"There is no batch {batch_id!r}.")
@@ -295,7 +285,7 @@ def _refuse_study(batch: Row, services: Services) -> None:
 
 
 def _info(services: Services, batch_id: str) -> BatchInfo:
-    return batch_info(services, _known(services, batch_id))
+    return batch_info(services, known_batch(services, batch_id))
 
 
 async def wait_until_ended(services: Services, batch_id: str, seconds: float) -> BatchInfo:

@@ -59,6 +59,8 @@ STATUSES: Mapping[Key, tuple[int, ...]] = {
     ("post", "/v1/sessions"): (404, 409, 410, 429, 507),
     ("get", f"{SIMULATION}/summary"): (409,),
     ("delete", SIMULATION): (409,),
+    ("post", f"{SIMULATION}/shares"): (409,),
+    ("post", f"{BATCH}/shares"): (409,),
     ("get", f"{SIMULATION}/trajectory"): (406, 409, 410, 413, 416, 503, 504, 507),
     ("get", f"{BATCH}/results"): (406, 416),
     ("delete", BATCH): (409,),
@@ -102,6 +104,9 @@ BODIES: Mapping[Key, tuple[str, bool]] = {
     ("patch", SESSION): ("SessionPatch", True),
     ("post", f"{SESSION}:restore"): ("RestoreRequest", True),
     ("post", f"{SESSION}:step"): ("StepRequest", False),
+    ("post", f"{SESSION}/shares"): ("ShareRequest", False),
+    ("post", f"{SIMULATION}/shares"): ("ShareRequest", False),
+    ("post", f"{BATCH}/shares"): ("ShareRequest", False),
     ("post", f"{SESSION}/commands"): ("SessionCommand", True),
 }
 

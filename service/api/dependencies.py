@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from cardan.schemas import Problem
 from cardan.service.api.problems import MEDIA_TYPE, ProblemError
+from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 
@@ -132,3 +133,14 @@ TheSettings = Annotated[Settings, Depends(settings_of)]
 TheServices = Annotated[Services, Depends(services_of)]
 ThePage = Annotated[Page, Depends(page)]
 Wait = Annotated[float, Depends(wait_seconds)]
+
+
+def resource_router(name: str) -> APIRouter:
+    """A router of `/name`: its routes take ids, its answers may be problems."""
+    return APIRouter(
+        route_class=ResourceRoute,
+        prefix=f"/{name}",
+        tags=[name],
+        responses=PROBLEMS,
+        dependencies=[Depends(refuse_unknown_query)],
+    )

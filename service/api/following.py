@@ -18,6 +18,8 @@ from cardan.service.simulations.catalog import Row
 from cardan.service.simulations.changes import Changes
 
 KEEP_ALIVE_SECONDS = 15.0
+# events of a batch that are read and sent together
+EVENTS_AT_ONCE = 500
 T = TypeVar("T")
 
 
@@ -41,6 +43,11 @@ class EventSource:
     """Stored events after a number, {seq, data}, in their order, at most some of them."""
     now: Callable[[], Now | None]
     """The present state; None: it was deleted."""
+
+
+def runs_of_batch(services: Services, batch_id: str) -> Callable[[int], list[dict[str, Any]]]:
+    """The stored events of an EventSource: changes of the runs of a batch."""
+    return lambda after: services.catalog.batch_events(batch_id, after=after, size=EVENTS_AT_ONCE)
 
 
 async def when_ended(

@@ -3,6 +3,7 @@
 import functools
 from dataclasses import asdict
 from importlib import metadata
+from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
@@ -115,4 +116,6 @@ def versions() -> dict[str, Any]:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             found[name] = None
+    built = (files("cardan") / "manual" / "index.html").is_file()
+    found["manual"] = __version__ if built else None
     return found

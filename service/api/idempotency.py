@@ -43,10 +43,12 @@ async def ticket(request: Request, services: Services) -> AsyncIterator[Ticket]:
         raise _refusal("invalid_request", "An Idempotency-Key has 1 to 255 characters.", header)
     # keys of other people are other keys
     key = f"{owner_of(request) or ''} {request.scope['path']} {header}"
-    content = await services.compute.answer(FingerprintOrder(await request.body()))
+    body = await request.body()
+    # some requests need no body
+    content = (await services.compute.answer(FingerprintOrder(body))).body if body else b""
     # the query belongs to the request as much as the body
     query = urlencode(sorted(request.query_params.multi_items()))
-    fingerprint = hashlib.sha256(query.encode() + b"\n" + content.body).hexdigest()
+    fingerprint = hashlib.sha256(query.encode() + b"\n" + content).hexdigest()
     reserve = functools.partial(services.admission.reserve, key, fingerprint)
     try:
         replayed = await anyio.to_thread.run_sync(reserve)

@@ -21,7 +21,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Query, Request
 
 from cardan.schemas.imported import ImportAnswer, ImportOptions
-from cardan.schemas.options import Formulation
+from cardan.schemas.options import ChosenFormulation
 from cardan.service.api.dependencies import PROBLEMS, TheSettings, refuse_unknown_query
 from cardan.service.api.problems import ProblemError
 from cardan.service.settings import Settings
@@ -76,7 +76,7 @@ def options_of(
     keyframe: Annotated[
         str | None, Query(max_length=200, description="MJCF: to start from")
     ] = None,
-    formulation: Annotated[Formulation, Query(description="of the scene")] = "maximal",
+    formulation: Annotated[ChosenFormulation, Query(description="of the scene")] = "maximal",
     drives: Annotated[
         Literal["none", "position"], Query(description="URDF: motors that hold the start")
     ] = "none",
@@ -126,7 +126,7 @@ def _files(kind: str, body: bytes) -> dict[str, bytes]:
     plain = kind.partition(";")[0].strip().lower()
     if plain in PLAIN:
         if not body:
-            raise ProblemError(400, "malformed_request", "The body is empty; a model is needed.")
+            raise ProblemError(422, "invalid_request", "The body is empty; a model is needed.")
         return {"model.xml": body}
     if plain != "multipart/form-data":
         raise ProblemError(
@@ -148,7 +148,7 @@ def _files(kind: str, body: bytes) -> dict[str, bytes]:
         if len(files) > MAX_PARTS:
             raise ProblemError(413, "too_large", f"More than {MAX_PARTS} files; send a zip.")
     if not files:
-        raise ProblemError(400, "malformed_request", "The form holds no file.")
+        raise ProblemError(422, "invalid_request", "The form holds no file.")
     return files
 
 

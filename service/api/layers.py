@@ -18,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cardan.service import clock
 from cardan.service.api.digits import whole_number
 from cardan.service.api.problems import ProblemError, from_crash, problem_response
-from cardan.service.api.quotas import Quotas
+from cardan.service.api.quotas import Quotas, counted_against, headers_for
+from cardan.service.api.shares import share_of
 from cardan.service.api.tickets import Tickets
 from cardan.service.keys import Key, find_cookie, find_key
 from cardan.service.metrics import REQUESTS
@@ -129,7 +130,7 @@ class GuardLayer:
         try:
             headers = Headers(scope=scope)
             self._check_origin(scope, headers)
-            quota = self._admit(scope, headers)
+            await self._admit(scope, headers)
         except ProblemError as problem:
             await refuse(problem, scope, receive, send)
             return
@@ -137,11 +138,11 @@ class GuardLayer:
         async def send_with_quota(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent = MutableHeaders(scope=message)
-                for name, value in quota.items():
+                for name, value in headers_for(scope.get("state", {})).items():
                     sent.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, send_with_quota if quota else send)
+        await self._app(scope, receive, send_with_quota)
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
@@ -160,12 +161,16 @@ class GuardLayer:
                 403, "foreign_origin", f"Pages of {origin!r} may not change anything here."
             )
 
-    def _admit(self, scope: Scope, headers: Headers) -> dict[str, str]:
-        """Find the key of a request, check its scope, count it; return headers of its quota."""
+    async def _admit(self, scope: Scope, headers: Headers) -> None:
+        """Find the key or the link of a request, check its scope, count it. Raises ProblemError."""
         path = scope["path"]
         if not self._keys or not (path.startswith("/v1/") or path == "/metrics"):
-            return {}
+            return
+        state: dict[str, Any] = scope.setdefault("state", {})
         key = self._key_of(scope, headers)
+        state["share"] = share = await share_of(scope, headers)
+        if key is None and share is not None:
+            key = share.key
         if key is None:
             raise ProblemError(
                 401,
@@ -174,7 +179,6 @@ class GuardLayer:
                 "a browser opens the page once as /?key=KEY.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["key"], state["api_key"] = key.name, key
         needed = scope_needed(scope)
         if needed not in key.scopes:
@@ -184,7 +188,7 @@ class GuardLayer:
                 f"The key {key.name} has no scope {needed!r}; "
                 f"it has: {', '.join(sorted(key.scopes))}.",
             )
-        return self._quotas.requests.take(key.name)
+        counted_against(state, self._quotas.requests.take(key.name))
 
     def _key_of(self, scope: Scope, headers: Headers) -> Key | None:
         method, _, given = headers.get("authorization", "").partition(" ")

@@ -13,7 +13,7 @@ from cardan.service import clock
 from cardan.service.api.dependencies import PROBLEMS, TheServices
 from cardan.service.metrics import LARGEST_LAG, LOOP_LAG, REGISTRY
 from cardan.service.services import Services
-from cardan.service.sessions import Sessions
+from cardan.service.sessions.registry import Sessions
 
 router = APIRouter(tags=["health"], responses=PROBLEMS)
 

@@ -1,4 +1,4 @@
-"""The layer that hides what another key made.
+"""The layer that hides what another key made, unless a link shows it.
 
 It looks at the id in every address, so that no route can forget to. For any other key the resource
 does not exist: the answer is the 404 of an id that was never given.
@@ -13,7 +13,8 @@ from cardan.service.api.layers import refuse
 from cardan.service.api.owners import restricted
 from cardan.service.api.problems import ProblemError
 from cardan.service.services import Services
-from cardan.service.sessions import Sessions
+from cardan.service.sessions.registry import Sessions
+from cardan.service.shares import Share
 
 ADDRESS = re.compile(r"/v1/(simulations|batches|studies|sessions)/([^/:]+)")
 NOUNS = {
@@ -38,7 +39,11 @@ class OwnerLayer:
         if found is not None:
             kind, resource = found.groups()
             known, creator = await self._creator(scope, kind, resource)
-            if known and creator != name:
+            share: Share | None = scope["state"].get("share")
+            if known and creator != name and share is not None:
+                # from here on it is a request of the link, whatever its key may do elsewhere
+                scope["state"]["api_key"] = share.key
+            elif known and creator != name:
                 code = "session_not_found" if kind == "sessions" else "not_found"
                 detail = f"There is no {NOUNS[kind]} {resource!r}."
                 await refuse(ProblemError(404, code, detail), scope, receive, send)

@@ -23,6 +23,7 @@ from starlette.types import Scope
 from cardan.service.api.resource_route import Addresses
 from cardan.service.api.statuses import STATUSES
 from cardan.service.errors import ServiceError
+from cardan.service.recordings.results import ResultsError
 
 log = logging.getLogger("cardan.api")
 
@@ -209,6 +210,15 @@ def from_crash(error: Exception, scope: Scope) -> ProblemError:
             retryable=True,
             headers={"Retry-After": "60"},
         )
+    if is_unreachable(error):
+        log.error("request %s needs what cannot be reached: %s", request_id_of(scope), error)
+        return ProblemError(
+            503,
+            "storage_unreachable",
+            "The database or the store of the recordings does not answer; ask again.",
+            retryable=True,
+            headers={"Retry-After": "5"},
+        )
     log.error("request %s failed", request_id_of(scope), exc_info=error)
     return ProblemError(
         500,
@@ -223,6 +233,13 @@ def is_full_disk(error: Exception) -> bool:
     if isinstance(error, OperationalError):
         return getattr(error.orig, "sqlite_errorname", "") in FULL_DATABASE
     return isinstance(error, OSError) and error.errno in FULL_FILE
+
+
+def is_unreachable(error: Exception) -> bool:
+    """Return whether a database or a store of another machine did not answer."""
+    if isinstance(error, OperationalError):
+        return not hasattr(error.orig, "sqlite_errorname")
+    return isinstance(error, ResultsError)
 
 
 def _fault(item: Mapping[str, Any]) -> dict[str, Any]:

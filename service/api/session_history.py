@@ -28,9 +28,10 @@ from cardan.service.api.sessions import (
     optional_body,
 )
 from cardan.service.intake import read_request
-from cardan.service.sessions import LiveSession, Plan
 from cardan.service.sessions.bundle import bundle
 from cardan.service.sessions.folder import FolderError
+from cardan.service.sessions.live_session import LiveSession
+from cardan.service.sessions.plan import Plan
 from cardan.service.sessions.replay_messages import FrameAt, ProblemAt
 from cardan.service.streams.codec import SharedFrame
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
@@ -22,16 +22,18 @@ from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_body, read_bytes
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError
-from cardan.service.api.quotas import refuse_more_sessions
+from cardan.service.api.quotas import refuse_beyond_stored
 from cardan.service.api.resource_route import ResourceRoute
 from cardan.service.api.views import moment
 from cardan.service.compute.messages import TakeOrder
 from cardan.service.errors import ServiceError
 from cardan.service.intake import located, read_request
 from cardan.service.services import Services
-from cardan.service.sessions import LiveSession, Plan, Sessions
+from cardan.service.sessions.live_session import LiveSession
 from cardan.service.sessions.messages import Result
 from cardan.service.sessions.parse_command import check_series, parse_command
+from cardan.service.sessions.plan import Plan
+from cardan.service.sessions.registry import Sessions
 from cardan.service.sessions.states import Phase
 
 router = APIRouter(
@@ -80,6 +82,8 @@ class SessionView(SessionInfo):
     """Simulated time per wall time, measured lately [-]."""
     viewers: int
     """Connections of the socket."""
+    control: str | None
+    """The client that steers, as it named itself; null: everybody may."""
     restarts: int
     """Workers that were lost and replaced."""
     forked_from: Fork | None
@@ -121,6 +125,11 @@ def session_of(session_id: str, request: Request) -> LiveSession:
 
 TheSessions = Annotated[Sessions, Depends(sessions_of)]
 TheSession = Annotated[LiveSession, Depends(session_of)]
+# who asks, for sessions that one client steers
+ClientId = Annotated[
+    str | None,
+    Header(max_length=200, description="the client_id that has taken control over the socket"),
+]
 
 
 @router.post("", status_code=201, openapi_extra={"x-body": "SessionRequest"})
@@ -144,7 +153,7 @@ async def once(
     sessions, services = rooms
     async with ticket(request, services) as granted:
         if granted.replayed is None:
-            refuse_more_sessions(request, sessions, services.settings.sessions_per_key)
+            await refuse_beyond_stored(request, services, sessions)
             session = await make()
             await run_sync(services.admission.bind, granted.key, session.id)
             granted.used = True
@@ -193,16 +202,16 @@ async def show(session: TheSession) -> SessionView:
 
 
 @router.patch("/{session_id}")
-async def change(request: Request, session: TheSession) -> SessionView:
+async def change(request: Request, session: TheSession, client_id: ClientId = None) -> SessionView:
     """Change name, speed or whether it is paused; fields that are not given keep their value."""
     asked = read_request(SessionPatch, await read_body(request))
     given = asked.model_fields_set
     if "name" in given:
         session.change_about(name=asked.name)
     if "speed" in given:
-        await session.command("speed", {"factor": asked.speed})
+        await session.command("speed", {"factor": asked.speed}, client_id=client_id)
     if "paused" in given and asked.paused is not None:
-        await session.command("pause" if asked.paused else "resume")
+        await session.command("pause" if asked.paused else "resume", client_id=client_id)
     return describe(session)
 
 
@@ -220,34 +229,34 @@ async def delete(
 
 
 @router.post("/{session_id}:pause")
-async def pause(session: TheSession) -> SessionView:
+async def pause(session: TheSession, client_id: ClientId = None) -> SessionView:
     """Stop stepping."""
-    await session.command("pause")
+    await session.command("pause", client_id=client_id)
     return describe(session)
 
 
 @router.post("/{session_id}:resume")
-async def resume(session: TheSession) -> SessionView:
+async def resume(session: TheSession, client_id: ClientId = None) -> SessionView:
     """Continue stepping."""
-    await session.command("resume")
+    await session.command("resume", client_id=client_id)
     return describe(session)
 
 
 @router.post("/{session_id}:reset")
-async def reset(session: TheSession) -> SessionView:
+async def reset(session: TheSession, client_id: ClientId = None) -> SessionView:
     """Go back to the start of the scene; the epoch increases. An ended run becomes paused."""
-    await session.command("reset")
+    await session.command("reset", client_id=client_id)
     return describe(session)
 
 
 @router.post("/{session_id}:step")
-async def step(request: Request, session: TheSession) -> dict[str, Any]:
+async def step(request: Request, session: TheSession, client_id: ClientId = None) -> dict[str, Any]:
     """Do n steps and pause: {n, sample_every?}; with sample_every, also return the series."""
     body = await optional_body(request)
     op, arguments = parse_command({**body, "op": "step"})
     await session.open()
     check_series(arguments, len(session.progress.body_names))
-    return tell(await session.command(op, arguments))
+    return tell(await session.command(op, arguments, client_id=client_id))
 
 
 @router.post("/{session_id}:snapshot", status_code=201)
@@ -264,11 +273,12 @@ class RestoreRequest(Base):
 
 
 @router.post("/{session_id}:restore")
-async def restore(request: Request, session: TheSession) -> SessionView:
+async def restore(request: Request, session: TheSession, client_id: ClientId = None) -> SessionView:
     """Restore a stored snapshot, bit for bit: {snapshot}; the epoch increases."""
     asked = read_request(RestoreRequest, await read_body(request))
     data = await run_sync(session.snapshots.data, asked.snapshot)
-    await session.command("restore", {"snapshot": asked.snapshot}, body=data)
+    arguments = {"snapshot": asked.snapshot}
+    await session.command("restore", arguments, client_id=client_id, body=data)
     return describe(session)
 
 
@@ -279,13 +289,15 @@ async def snapshots(session: TheSession) -> dict[str, Any]:
 
 
 @router.post("/{session_id}/commands")
-async def command(request: Request, session: TheSession) -> dict[str, Any]:
+async def command(
+    request: Request, session: TheSession, client_id: ClientId = None
+) -> dict[str, Any]:
     """Execute any command of the socket that concerns the run: {op, ...}."""
     document = await read_body(request)
     op, arguments = parse_command(document)
     await session.open()
     check_series(arguments, len(session.progress.body_names))
-    result = tell(await session.command(op, arguments))
+    result = tell(await session.command(op, arguments, client_id=client_id))
     return {**result, "id": document["id"]} if "id" in document else result
 
 
@@ -333,6 +345,7 @@ def describe(session: LiveSession) -> SessionView:
             "real_time_factor": progress.real_time_factor,
             "epoch": session.epoch,
             "viewers": len(session.fanout),
+            "control": session.control.holder,
             "restarts": session.restarts,
             "forked_from": session.about.forked_from,
             "history": session.kept_history,

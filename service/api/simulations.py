@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import orjson
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from cardan.schemas import Fault
@@ -14,21 +14,19 @@ from cardan.schemas.api import SimulationInfo
 from cardan.schemas.base import Base
 from cardan.schemas.pointer import apply_overrides
 from cardan.service.api.dependencies import (
-    PROBLEMS,
     ThePage,
     TheServices,
     Wait,
-    refuse_unknown_query,
+    resource_router,
 )
 from cardan.service.api.following import EventSource, Now, event_answer, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
-from cardan.service.api.quotas import charge_runs
-from cardan.service.api.resource_route import ResourceRoute
+from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
-from cardan.service.compute.messages import Taken, TakeOrder
+from cardan.service.compute.messages import Extent, Taken, TakeOrder
 from cardan.service.intake import SceneText, invalid
 from cardan.service.services import Services
 from cardan.service.settings import Settings
@@ -38,13 +36,7 @@ from cardan.service.simulations.states import TERMINAL, RunState
 
 log = logging.getLogger("cardan.api")
 
-router = APIRouter(
-    route_class=ResourceRoute,
-    prefix="/simulations",
-    tags=["simulations"],
-    responses=PROBLEMS,
-    dependencies=[Depends(refuse_unknown_query)],
-)
+router = resource_router("simulations")
 
 
 class SimulationPage(Base):
@@ -73,8 +65,9 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
         run_id = granted.replayed
         if run_id is None:
             taken = await services.compute.answer(TakeOrder(body, "simulation"))
-            charge_runs(request, 1)
-            run_id = await run_sync(_admit, services, taken, granted.key, owner_of(request))
+            await refuse_beyond_stored(request, services, request.app.state.sessions)
+            with charged(request, Extent(1, taken.seconds)):
+                run_id = await run_sync(_admit, services, taken, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             log.info(

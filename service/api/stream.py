@@ -3,7 +3,8 @@
 Text is JSON, binary is frames (`cardan.schemas.frame`). The client sends `hello`, the server
 `welcome`; then the client subscribes to channels, acknowledges rendered frames and sends
 commands.
-Every viewer may send commands; those of all clients enter one queue in order of arrival.
+Every viewer may send commands, unless one of them has taken control; those of all clients enter
+one queue in order of arrival.
 """
 
 import asyncio
@@ -12,7 +13,6 @@ from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
 from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -20,12 +20,29 @@ from cardan.schemas.command import CommandBase
 from cardan.service import clock
 from cardan.service.api.problems import ProblemError, from_service, problem_body, request_id_of
 from cardan.service.api.sessions import tell
-from cardan.service.api.tickets import refuse_watchers
+from cardan.service.api.shares import watched_by
+from cardan.service.api.stream_messages import (
+    POLICY_VIOLATION,
+    ClosedError,
+    client_id_of,
+    rates_of,
+    read_hello,
+    receive_json,
+)
+from cardan.service.api.tickets import only_watches, refuse_watchers
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.sessions import LiveSession, Sessions
+from cardan.service.sessions.live_session import LiveSession
 from cardan.service.sessions.messages import Result
-from cardan.service.sessions.parse_command import MODELS, VIEWER_MODELS, check_series, parse_command
+from cardan.service.sessions.parse_command import (
+    CONTROL_MODELS,
+    MODELS,
+    VIEWER_MODELS,
+    check_series,
+    parse_command,
+)
+from cardan.service.sessions.registry import Sessions
 from cardan.service.sessions.replay_messages import FrameAt
+from cardan.service.shares import Share
 from cardan.service.streams import codec
 from cardan.service.streams.codec import CHANNELS, SharedFrame
 from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WINDOW, Viewer
@@ -33,24 +50,15 @@ from cardan.service.streams.viewer import MAX_HZ, MAX_TEXTS, TRY_AGAIN_LATER, WI
 router = APIRouter()
 
 PROTOCOL = "cardan.v1"
-MAX_TEXT_BYTES = 64 * 1024
-HELLO_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 MAX_IN_FLIGHT = 256
-WRONG_PROTOCOL, NO_HELLO, NO_SESSION, SESSION_OVER = 4400, 4408, 4404, 4410
-UNSUPPORTED_DATA, POLICY_VIOLATION, TOO_BIG = 1003, 1008, 1009
-STREAM_MODELS: dict[str, type[CommandBase]] = {**MODELS, **VIEWER_MODELS}
+WRONG_PROTOCOL, NO_SESSION, SESSION_OVER = 4400, 4404, 4410
+STREAM_MODELS: dict[str, type[CommandBase]] = {
+    **MODELS,
+    **CONTROL_MODELS,
+    **VIEWER_MODELS,
+}
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-class ClosedError(Exception):
-    """The connection must be closed with a code and a reason."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 @router.websocket("/sessions/{session_id}/stream")
@@ -68,11 +76,11 @@ async def stream(socket: WebSocket, session_id: str) -> None:
             reason = f"the server speaks {PROTOCOL}, the client offered {theirs}"
             raise ClosedError(WRONG_PROTOCOL, reason)
         session = _session(socket, session_id)
-        hello = await _hello(socket)
+        hello = await read_hello(socket)
         await session.open()
         # it may have ended while its viewer was awaited, and then nothing would ever come of it
         _session(socket, session_id)
-        viewer = Viewer(_client_id(hello), clock.monotonic)
+        viewer = Viewer(client_id_of(hello), clock.monotonic)
         await _Connection(socket, session, viewer).run(hello)
     except ClosedError as closed:
         await _close(socket, closed)
@@ -114,6 +122,9 @@ class _Connection:
             asyncio.create_task(self._send()),
             asyncio.create_task(self._overflow()),
         }
+        share = watched_by(self._socket.scope)
+        if share is not None:
+            tasks.add(asyncio.create_task(self._until_over(share)))
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -141,7 +152,8 @@ class _Connection:
             "state": str(session.phase),
             "speed": progress.speed,
             "failure": session.failure,
-            "role": "control",
+            "role": self._role(),
+            "control": session.control.holder,
             "client_id": viewer.client_id,
             "history": session.kept_history,
             "forked_from": session.about.forked_from,
@@ -157,6 +169,11 @@ class _Connection:
         for event in missed[-MAX_TEXTS // 2 :]:
             viewer.push(event)
         viewer.gap = bool(message.get("gap"))
+
+    def _role(self) -> str:
+        """What this client may do now."""
+        held = self._session.control.holder not in (None, self._viewer.client_id)
+        return "view" if held or only_watches(self._socket.scope) else "control"
 
     def _missed(self, resume: Any) -> tuple[list[dict[str, Any]], bool]:
         """Return events since the client's last frame, and whether older ones have been dropped."""
@@ -187,9 +204,14 @@ class _Connection:
         await self._viewer.overflow.wait()
         raise ClosedError(TRY_AGAIN_LATER, f"{MAX_TEXTS} messages were waiting unread")
 
+    async def _until_over(self, share: Share) -> None:
+        """Close a viewer who came by a link, when it has expired or was revoked."""
+        await self._socket.app.state.services.shares.over(share)
+        raise ClosedError(SESSION_OVER, "the link has expired or was revoked")
+
     async def _receive(self) -> None:
         while True:
-            self._take(await _receive_json(self._socket))
+            self._take(await receive_json(self._socket))
 
     def _take(self, message: dict[str, Any]) -> None:
         op, request_id = message.get("op"), message.get("id")
@@ -215,7 +237,7 @@ class _Connection:
         self._viewer.acknowledge(sequence)
 
     def _subscribe(self, message: dict[str, Any]) -> None:
-        self._viewer.subscribe(_rates(message.get("channels")))
+        self._viewer.subscribe(rates_of(message.get("channels")))
         self._session.touch()
         self._session.fanout.refresh()
         newest = self._session.history.newest
@@ -234,12 +256,19 @@ class _Connection:
         if op == "seek":
             self._seek(arguments["step"], arguments["exact"], request_id)
             return
+        if op in CONTROL_MODELS:
+            control = self._session.control
+            change = control.take if op == "take_control" else control.release
+            change(self._viewer.client_id)
+            self._answer(request_id, self._now())
+            return
         if op == "live":
             self._viewer.live = True
             if self._session.history.newest is not None:
                 self._viewer.show(self._session.history.newest)
             self._answer(request_id, self._now())
             return
+        self._session.control.check(self._viewer.client_id)
         if len(self._in_flight) >= MAX_IN_FLIGHT:
             detail = f"{MAX_IN_FLIGHT} commands of this client wait for their result."
             raise ProblemError(429, "too_many_commands", detail)
@@ -322,71 +351,6 @@ def _session(socket: WebSocket, session_id: str) -> LiveSession:
     except ServiceError as error:
         over = error.code is ErrorCode.SESSION_CLOSED
         raise ClosedError(SESSION_OVER if over else NO_SESSION, error.detail) from error
-
-
-async def _hello(socket: WebSocket) -> dict[str, Any]:
-    try:
-        async with asyncio.timeout(HELLO_SECONDS):
-            hello = await _receive_json(socket)
-    except TimeoutError as error:
-        raise ClosedError(NO_HELLO, f"no hello within {HELLO_SECONDS:g} s") from error
-    if hello.get("op") != "hello":
-        raise ClosedError(POLICY_VIOLATION, "the first message must be hello")
-    return hello
-
-
-def _client_id(hello: dict[str, Any]) -> str:
-    client_id = hello.get("client_id")
-    if client_id is None:
-        return clock.new_id("client")
-    if not isinstance(client_id, str) or not 0 < len(client_id) <= 200:
-        raise ClosedError(POLICY_VIOLATION, "client_id must be a text of 1 to 200 characters")
-    return client_id
-
-
-def _rates(channels: Any) -> dict[str, float]:
-    """Return channels with their rates [Hz]; the default is 60. Raises ProblemError (422)."""
-    if not isinstance(channels, dict):
-        raise ProblemError(422, "message_invalid", "subscribe needs an object `channels`.")
-    rates: dict[str, float] = {}
-    for name, options in channels.items():
-        if name not in CHANNELS:
-            known = ", ".join(sorted(CHANNELS))
-            detail = f"There is no channel {name!r}; there are {known}."
-            raise ProblemError(422, "unknown_channel", detail)
-        hz = (
-            MAX_HZ
-            if options is None
-            else options.get("hz", MAX_HZ)
-            if isinstance(options, dict)
-            else None
-        )
-        if isinstance(hz, bool) or not isinstance(hz, int | float) or not 0.01 <= hz <= 1000:
-            detail = f"`hz` of the channel {name} must be a number from 0.01 to 1000."
-            raise ProblemError(422, "message_invalid", detail)
-        rates[name] = float(hz)
-    return rates
-
-
-async def _receive_json(socket: WebSocket) -> dict[str, Any]:
-    """Return the next text message, an object. Raises ClosedError, WebSocketDisconnect."""
-    message = await socket.receive()
-    if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", 1005), message.get("reason"))
-    text = message.get("text")
-    if text is None:
-        raise ClosedError(UNSUPPORTED_DATA, "messages to the server are JSON text")
-    if len(text) > MAX_TEXT_BYTES:
-        raise ClosedError(
-            TOO_BIG, f"a message of {len(text)} characters; {MAX_TEXT_BYTES} are allowed"
-        )
-    try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise ClosedError(POLICY_VIOLATION, f"not JSON: {error}"[:120]) from error
-    if not isinstance(found, dict):
-        raise ClosedError(POLICY_VIOLATION, "a message is a JSON object")
-    return found
 
 
 async def _close(socket: WebSocket, closed: ClosedError) -> None:

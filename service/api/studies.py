@@ -5,26 +5,24 @@ from typing import Any
 
 import orjson
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Request
+from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from cardan.schemas import apply_overrides
 from cardan.schemas.base import Base
 from cardan.schemas.study import StudyInfo
 from cardan.service.api.dependencies import (
-    PROBLEMS,
     ThePage,
     TheServices,
     Wait,
-    refuse_unknown_query,
+    resource_router,
 )
-from cardan.service.api.following import EventSource, Now, event_answer, when_ended
+from cardan.service.api.following import EventSource, Now, event_answer, runs_of_batch, when_ended
 from cardan.service.api.idempotency import ticket
 from cardan.service.api.intake import read_bytes
 from cardan.service.api.owners import owner_of, seen_by
 from cardan.service.api.problems import ProblemError, request_id_of
-from cardan.service.api.quotas import charge_runs
-from cardan.service.api.resource_route import ResourceRoute
+from cardan.service.api.quotas import charged
 from cardan.service.api.simulations import refuse_when_full, timeout_of
 from cardan.service.api.views import BASE, batch_url, moment, moment_or_none
 from cardan.service.compute.messages import StudyOrder, TakenStudy
@@ -36,15 +34,7 @@ from cardan.service.studies.rows import Row
 
 log = logging.getLogger("cardan.api")
 
-router = APIRouter(
-    route_class=ResourceRoute,
-    prefix="/studies",
-    tags=["studies"],
-    responses=PROBLEMS,
-    dependencies=[Depends(refuse_unknown_query)],
-)
-
-EVENTS_AT_ONCE = 500
+router = resource_router("studies")
 
 
 class StudyPage(Base):
@@ -74,8 +64,8 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
         study_id = granted.replayed
         if study_id is None:
             taken = await services.compute.answer(order)
-            charge_runs(request, taken.asked["max_evaluations"])
-            study_id = await run_sync(_admit, taken, services, granted.key, owner_of(request))
+            with charged(request, taken.extent):
+                study_id = await run_sync(_admit, taken, services, granted.key, owner_of(request))
             granted.used = True
             services.queue.wake.set()
             ids = {"study": study_id, "request": request_id_of(request.scope)}
@@ -139,14 +129,11 @@ async def events(study_id: str, request: Request, services: TheServices) -> Resp
     """
     row = await run_sync(_known, services, study_id)
 
-    def states(after: int) -> list[dict[str, Any]]:
-        return services.catalog.batch_events(row["batch_id"], after=after, size=EVENTS_AT_ONCE)
-
     def now() -> Now | None:
         found = services.studies.rows.get(study_id)
         return None if found is None else _now(study_info(services, found))
 
-    source = EventSource(study_id, "run", states, now)
+    source = EventSource(study_id, "run", runs_of_batch(services, row["batch_id"]), now)
     return await event_answer(source, request, services)
 
 

@@ -78,10 +78,16 @@ class Tickets:
         return issued.key
 
 
+def only_watches(scope: Scope) -> bool:
+    """Whether the key of a connection may not write."""
+    key: Key = scope.get("state", {}).get("api_key", ANYBODY)
+    return "write" not in key.scopes
+
+
 def refuse_watchers(scope: Scope) -> None:
     """Raise ProblemError 403 when the key of a connection may not write."""
     key: Key = scope.get("state", {}).get("api_key", ANYBODY)
-    if "write" not in key.scopes:
+    if only_watches(scope):
         raise ProblemError(403, "scope_missing", f"The key {key.name} may only watch.")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from cardan.service.api.content import answer, caching, not_modified
 from cardan.service.api.dependencies import PROBLEMS, TheServices, refuse_unknown_query
@@ -66,6 +66,10 @@ def part_of(
         },
         206: {"description": "The range that was asked for"},
         304: {"description": "The client has it already"},
+        307: {
+            "description": "A whole table lies in a store; the link to it is good for some minutes",
+            "headers": {"Location": {"schema": {"type": "string", "format": "uri"}}},
+        },
     },
 )
 def trajectory(
@@ -97,15 +101,20 @@ def trajectory(
     name = chosen_table(part, table)
     if not form.whole and name not in part.tables():
         raise _unknown_table(name, part.tables())
-    folder = services.settings.results / (row["result"] or _made_again(services, row))
+    result = row["result"] or _made_again(services, row)
+    folder = services.results.described(result)
     etag = f'"{services.downloads.tag(folder, form, "" if form.whole else name, part)}"'
     unchanged = not_modified(request, caching(etag))
     if unchanged is not None:
         return unchanged
+    link = _link(services, folder, form, name, part)
+    if link is not None:
+        # the client has the link for its minutes; whether the recording changed is asked here
+        return RedirectResponse(link, 307, headers=caching(etag))
     suffix = "" if form.whole else f"-{name}"
     return answer(
         request,
-        _content(services, folder, form, name, part),
+        _content(services, services.results.folder(result), form, name, part),
         etag=etag,
         media_type=form.media_type,
         file_name=f"{simulation_id}{suffix}{form.ending}",
@@ -140,6 +149,14 @@ def chosen_table(part: Slice, table: str | None) -> str:
             raise _unknown_table(table, TABLES)
         return table
     return part.tables()[0]
+
+
+def _link(services: Services, folder: Path, form: Format, table: str, part: Slice) -> str | None:
+    """The address of what is stored as it is wanted, where others have access to it."""
+    file = f"{table}.parquet"
+    if form.name != "parquet" or not part.whole or file not in services.downloads.sums(folder):
+        return None
+    return services.results.link(folder.name, file)
 
 
 def _content(services: Services, folder: Path, form: Format, table: str, part: Slice) -> Path:

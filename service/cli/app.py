@@ -10,8 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from cardan.schemas import SceneInvalid, count_scene, load_scene, scene_hash, scene_warnings
-from cardan.schemas.examples import example_names, example_text
 from cardan.service.cli import console
 
 app = typer.Typer(
@@ -43,9 +41,19 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="log every request")] = False,
 ) -> None:
     """Serve the API and the page."""
-    from cardan.service.cli.serving import serve as start
+    from cardan.service.cli import kernel_note
+    from cardan.service.processes import starting
 
-    start(host, port, data, verbose=verbose)
+    compiled = kernel_note.is_current()
+    # it loads the kernels while this process loads the service
+    started = compiled and starting.start_fork_server()
+    try:
+        from cardan.service.cli.serving import serve as start
+
+        start(host, port, data, verbose=verbose, compiled=compiled)
+    finally:
+        if started:
+            starting.end_fork_server()
 
 
 @app.command()
@@ -83,6 +91,7 @@ def run(
 def validate(scene: SceneArgument, changes: Changes = None, as_json: Json = False) -> None:
     """Say everything that is wrong with a scene, and what it would cost."""
     from cardan.engine import SceneError, preview
+    from cardan.schemas import SceneInvalid, count_scene, scene_hash, scene_warnings
     from cardan.service.cli.scene_source import read_scene
 
     try:
@@ -138,7 +147,7 @@ def import_(
             "--set",
             metavar="OPTION=VALUE",
             help="root=free, links=kept, keyframe=NAME, drives=position, ground=true, "
-            "formulation=reduced",
+            "visuals=false, formulation=reduced",
         ),
     ] = None,
     packages: Annotated[
@@ -245,6 +254,9 @@ def examples(
     as_json: Json = False,
 ) -> None:
     """List the examples, or print one."""
+    from cardan.schemas import load_scene
+    from cardan.schemas.examples import example_names, example_text
+
     if name is not None:
         if name not in example_names():
             console.stop(f"There is no example {name!r}; there are {', '.join(example_names())}.")

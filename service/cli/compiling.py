@@ -20,10 +20,10 @@ def compile_kernels(tell: Tell) -> float:
     compile are compiled here.
     """
     from cardan import engine
-    from cardan.engine.compiler.cache import KEPT, is_complete
+    from cardan.engine.compiler.cache import USER_CACHE, is_complete
 
     began = time.perf_counter()
-    if not is_complete() and KEPT.is_writable() and (os.cpu_count() or 1) > 1:
+    if not is_complete() and USER_CACHE.is_writable() and (os.cpu_count() or 1) > 1:
         other = multiprocessing.get_context("spawn").Process(target=_compile_rest, daemon=True)
         other.start()
         engine.warmup(tell, "steps")

@@ -1,16 +1,19 @@
 """Output of the command line, and exit status: 0 done, 2 invalid input, 3 the simulation failed."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from cardan.schemas import Fault
+if TYPE_CHECKING:
+    from cardan.schemas import Fault
 
 DONE, DIFFERENT, INVALID, FAILED, DOUBTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -71,6 +74,8 @@ def print_warnings(texts: Iterable[Any]) -> None:
 
 def as_fault(value: Any) -> Fault:
     """A fault however it came."""
+    from cardan.schemas import Fault
+
     if isinstance(value, Fault):
         return value
     return Fault.model_validate(dict(value))

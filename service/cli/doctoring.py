@@ -82,7 +82,7 @@ def _page() -> Finding:
 def _engine() -> Finding:
     try:
         from cardan import engine
-        from cardan.engine.compiler.cache import KEPT, complete_folder
+        from cardan.engine.compiler.cache import USER_CACHE, complete_folder
 
         with console.progress_bar("Loading kernels") as tell:
             seconds = engine.warmup(lambda done, total, what: tell(done / max(total, 1), what))
@@ -91,7 +91,7 @@ def _engine() -> Finding:
     where = complete_folder()
     found = f"{engine.ENGINE_VERSION}, kernels in {seconds:.1f} s, "
     if where is None:
-        return Finding("engine", False, f"{found}not kept: {KEPT.base} cannot be used")
+        return Finding("engine", False, f"{found}not cached: {USER_CACHE.base} cannot be used")
     return Finding("engine", True, f"{found}kept in {where}")
 
 

@@ -1,6 +1,7 @@
 """Compiles the kernels in a process of its own while the service already answers."""
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -28,6 +29,10 @@ def loaded_meanwhile(kernels: Kernels, then: Callable[[], None]) -> Iterator[Non
         yield
     finally:
         loading.stop()
+
+
+# niceness of what compiles: whoever opens the page gets the processor first
+BEHIND = 10
 
 
 class _Loading:
@@ -80,11 +85,12 @@ def _compile(pipe: Connection) -> None:
     # Ctrl+C belongs to the parent, which then ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
-    from cardan.engine.compiler.cache import KEPT, PLACE, complete_folder
+    os.nice(BEHIND)
+    from cardan.engine.compiler.cache import PLACE, USER_CACHE, complete_folder
     from cardan.service.cli.compiling import compile_kernels
 
     def tell(done: int, total: int, what: str) -> None:
-        mark = (complete_folder() or KEPT.base / PLACE) / "complete"
+        mark = (complete_folder() or USER_CACHE.base / PLACE) / "complete"
         pipe.send((done, total, what, str(mark)))
 
     compile_kernels(tell)

@@ -12,6 +12,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from cardan.service.files import replace_file
+
 PROCESSOR = Path("/proc/cpuinfo")
 # what differs between processors, and stays the same on one
 TRAITS = ("vendor_id", "model name", "flags", "CPU implementer", "CPU part", "Features")
@@ -33,7 +35,7 @@ def write(mark: str) -> None:
         # the folder of the kernels is used only while nobody else can write to it
         for folder in reversed([path.parent, *path.parent.parents]):
             folder.mkdir(mode=0o755, exist_ok=True)
-        path.write_text(mark, encoding="utf-8")
+        replace_file(path, mark.encode())
     except OSError:
         return
 

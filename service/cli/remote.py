@@ -33,7 +33,10 @@ class Server:
         """Talk to the server at `url`, with CARDAN_API_KEY if it is set."""
         key = os.environ.get("CARDAN_API_KEY", "").split(",")[0].strip()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx.Client(base_url=url, headers=headers, timeout=60.0)
+        # a recording may lie in a store; the key goes to the server alone
+        self._client = httpx.Client(
+            base_url=url, headers=headers, timeout=60.0, follow_redirects=True
+        )
 
     def __enter__(self) -> "Server":
         """Hold the connection."""

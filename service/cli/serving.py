@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 
 from cardan.service import logs
-from cardan.service.cli import console, kernel_note
+from cardan.service.cli import console
 from cardan.service.cli.connections import timed_protocol
 from cardan.service.cli.kernel_loading import loaded_meanwhile
 from cardan.service.processes.kernels import Kernels
@@ -23,8 +23,13 @@ from cardan.service.settings import Settings, SettingsError, forget_secrets
 GRACEFUL_SECONDS = 5
 
 
-def serve(host: str | None, port: int | None, data: Path | None, *, verbose: bool) -> None:
-    """Serve until SIGINT or SIGTERM; ends with 2 when it cannot be configured so."""
+def serve(
+    host: str | None, port: int | None, data: Path | None, *, verbose: bool, compiled: bool
+) -> None:
+    """Serve until SIGINT or SIGTERM; ends with 2 when it cannot be configured so.
+
+    `compiled` says whether the kernels are there.
+    """
     try:
         settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
         settings.check_exposure()
@@ -34,7 +39,7 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
         console.stop(str(error))
     level = "info" if verbose else settings.log_level
     logs.set_up(level, settings.log_format)
-    kernels = Kernels(ready=kernel_note.is_current())
+    kernels = Kernels(ready=compiled)
     launcher = WorkerLauncher(kernels=kernels)
     with loaded_meanwhile(kernels, launcher.prepare):
         server = _run(settings, kernels)
@@ -48,7 +53,6 @@ def serve(host: str | None, port: int | None, data: Path | None, *, verbose: boo
 
 def _run(settings: Settings, kernels: Kernels) -> "AnnouncingServer":
     """Serve until the end; the server, which knows how that came."""
-    # the fork server loads the kernels while this process loads the service
     from cardan.service.app import create_app
 
     config = uvicorn.Config(
@@ -116,16 +120,12 @@ class AnnouncingServer(uvicorn.Server):
 
 def _check_database(settings: Settings) -> None:
     """Refuse a database that this version cannot use with a sentence, before anything starts."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from cardan.service.simulations.tables import UnknownVersionError, open_database
+    from cardan.service.services import open_database_of
 
     try:
-        open_database(settings.database).dispose()
-    except UnknownVersionError as error:
+        open_database_of(settings).dispose()
+    except SettingsError as error:
         console.stop(str(error))
-    except SQLAlchemyError as error:
-        console.stop(f"The database {settings.database} cannot be used: {error}")
 
 
 def _check_free(settings: Settings) -> None:

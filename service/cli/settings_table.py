@@ -14,11 +14,14 @@ from cardan.schemas import Limits
 from cardan.service.settings import PREFIX, Settings
 
 COMPUTED = {"data": "the user's data folder", "workers": "usable cores", "allowed_hosts": "none"}
+APART = ("limits", "bucket_options")
 HEAD = """# Settings
 
 All settings are variables of the environment, read once at the start. Sizes are in bytes, times in
 seconds. A value that cannot be used ends the start with a sentence that names the variable.
-`cardan serve --host --port --data` win over them.
+`cardan serve --host --port --data` win over them. A store of recordings is opened with the usual
+`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`
+and `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`.
 This page is written by `python -m cardan.service.cli.settings_table`; a test holds it to the code.
 
 """
@@ -26,7 +29,7 @@ This page is written by `python -m cardan.service.cli.settings_table`; a test ho
 
 def page() -> str:
     """Return the page."""
-    service = {name: f for name, f in Settings.model_fields.items() if name != "limits"}
+    service = {name: f for name, f in Settings.model_fields.items() if name not in APART}
     service = {"api_key" if name == "api_keys" else name: f for name, f in service.items()}
     return (
         HEAD

@@ -38,17 +38,21 @@ class Downloads:
         self._intact: dict[Path, tuple[int, int, int]] = {}
         self._lock = threading.Lock()
 
+    def sums(self, result: Path) -> dict[str, str]:
+        """SHA-256 of the files of a recording. Raises ServiceError."""
+        if not result.is_dir():
+            raise gone()
+        try:
+            return read_sums(result)
+        except DamagedError as error:
+            raise damaged(error) from error
+
     def tag(self, result: Path, form: Format, table: str, part: Slice) -> str:
         """Name of the content: what was recorded, the part, and what writes it.
 
         Raises ServiceError.
         """
-        if not result.is_dir():
-            raise gone()
-        try:
-            sums = sorted(read_sums(result).items())
-        except DamagedError as error:
-            raise damaged(error) from error
+        sums = sorted(self.sums(result).items())
         writers = [__version__, *(metadata.version(name) for name in WRITERS)]
         text = repr((WRITER, writers, result.name, sums, form.name, table, part))
         return hashlib.sha256(text.encode()).hexdigest()[:32]

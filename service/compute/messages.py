@@ -115,13 +115,25 @@ Order = (
 
 @dataclass(frozen=True)
 class Taken:
-    """A scene and its request: `asked` are the request's other fields, `text` is what is stored."""
+    """A scene and its request: `asked` are the request's other fields, `text` is what is stored.
+
+    `hash` is that of the scene; empty for a session, which needs none.
+    """
 
     asked: Mapping[str, Any]
     name: str
     hash: str
     text: str
     steps: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much work is asked for: runs, and their simulated time together [s]."""
+
+    runs: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,7 @@ class TakenBatch:
     parameters: Sequence[str]
     metrics: Sequence[str]
     runs: Sequence[Mapping[str, Any]]
+    extent: Extent
     cost: BatchCost | None = None
 
 
@@ -160,6 +173,8 @@ class TakenStudy:
     steps: int
     parameters: Sequence[str]
     runs: Sequence[Mapping[str, Any]]
+    extent: Extent
+    """Of all evaluations that it may make."""
 
 
 @dataclass(frozen=True)

@@ -35,15 +35,16 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
     if order.kind == "simulation":
         faults = check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults
         refuse(faults, asked.overrides, place)
-        text = intake.text.document
+        text, digest = intake.text.document, intake.text.hash
     else:
-        text = intake.scene.model_dump_json()
+        text, digest = intake.scene.model_dump_json(), ""
     return m.Taken(
         asked=asked.model_dump(exclude={"scene"}),
         name=intake.scene.name if asked.name is None else asked.name,
-        hash=intake.text.hash,
+        hash=digest,
         text=text,
         steps=intake.counts.steps,
+        seconds=intake.scene.simulation.duration,
     )
 
 

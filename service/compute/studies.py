@@ -73,6 +73,9 @@ def take(order: m.StudyOrder, limits: Limits) -> m.TakenStudy:
         steps=intake.counts.steps,
         parameters=[pointer for variable in ask.variables for pointer in variable.pointers],
         runs=[overrides_of(ask, design) for design in designs],
+        extent=m.Extent(
+            ask.max_evaluations, ask.max_evaluations * intake.scene.simulation.duration
+        ),
     )
 
 

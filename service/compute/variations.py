@@ -89,7 +89,7 @@ def listed(variation: Variation) -> list[Any]:
 
 def _drawn(ask: BatchRequest) -> list[dict[str, Any]]:
     # SciPy: only in the processes of the pool
-    from cardan.engine.sampling import sample
+    from cardan.engine.runs.sampling import sample
 
     sources = {variation.pointer: variation.values for variation in ask.variation_list()}
     assert ask.mode == "random" or ask.mode == "latin_hypercube" or ask.mode == "sobol"

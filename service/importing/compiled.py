@@ -12,6 +12,7 @@ from cardan.schemas.imported import ImportOptions
 from cardan.service.importing.notes import Notes
 from cardan.service.importing.prepared import Prepared
 from cardan.service.importing.refusal import ImportRefusedError
+from cardan.service.importing.srdf import States, place_state
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,6 +25,8 @@ CONSTRAINTS = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
 """Parts of the mechanics that MuJoCo's flag CONSTRAINT switches off together."""
 SMALLEST = 1e-8
 """Least mass and moment of inertia that a repair writes [kg, kg m^2]."""
+HOME = "home"
+"""Keyframe or state that a scene starts from unless another is asked for."""
 POINT = 1e-12
 """Moment per mass below which a body counts as a point [m^2]."""
 
@@ -35,8 +38,8 @@ class Compiled:
     model: Any
     data: Any
     prepared: Prepared
-    keyframe: int
-    """Number of the keyframe it starts from, or -1."""
+    start: str | None
+    """Name of the keyframe or state it starts from; none: the reference configuration."""
 
     def name(self, kind: str, index: int) -> str:
         """Name of an element of the model; an element without one is named by its number."""
@@ -87,16 +90,18 @@ def _compiled(prepared: Prepared, options: ImportOptions, notes: Notes) -> Compi
         _complete_urdf(spec, options, notes)
     model = _compile(spec, prepared, options, notes)
     data = mujoco.MjData(model)
-    key = _keyframe(model, options, notes)
-    if key >= 0:
-        mujoco.mj_resetDataKeyframe(model, data, key)
-    elif prepared.format == "urdf":
+    if prepared.format == "urdf":
+        start = _state(prepared.states, options, notes)
+        if start is not None:
+            place_state(model, data, prepared.states[start], notes)
         _start_within_limits(model, data, notes)
+    else:
+        start = _place_keyframe(model, data, options, notes)
     mujoco.mj_fwdPosition(model, data)
     mujoco.mj_fwdVelocity(model, data)
     if not (np.all(np.isfinite(data.xpos)) and np.all(np.isfinite(data.qvel))):
         raise ImportRefusedError("not_finite", "The initial state of the model is not finite.")
-    return Compiled(model, data, prepared, key)
+    return Compiled(model, data, prepared, start)
 
 
 def _quote(text: str, notes: Notes) -> None:
@@ -280,7 +285,7 @@ def _set_moments(body: Any, moments: Floats) -> None:
 
 
 def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
-    """Move joints from 0 into their limits: a URDF has no initial state."""
+    """Move joints into their limits: a URDF has no initial state, a state may be beyond."""
     import mujoco
 
     for joint in range(model.njnt):
@@ -293,10 +298,44 @@ def _start_within_limits(model: Any, data: Any, notes: Notes) -> None:
         if start != data.qpos[at]:
             notes.guessed(
                 "start_at_limit",
-                "A joint whose limits exclude 0 starts at the limit nearest to it.",
+                "A joint whose limits exclude the start (0 without a state) starts at the nearest.",
                 f"joint '{model.joint(joint).name}' at {start:.15g}",
             )
             data.qpos[at] = start
+
+
+def _state(states: States, options: ImportOptions, notes: Notes) -> str | None:
+    """Name of the state that the options name, else `home`, else none.
+
+    Raises ImportRefusedError.
+    """
+    known = ", ".join(states) or "none"
+    if options.keyframe is not None:
+        if options.keyframe in states:
+            return options.keyframe
+        raise ImportRefusedError(
+            "unknown_keyframe",
+            f"The SRDF beside the model has no state '{options.keyframe}'; there are: {known}."
+            if states
+            else f"There is no SRDF beside the model with a state '{options.keyframe}'.",
+        )
+    if HOME in states:
+        notes.guessed("keyframe", "The scene starts from the state 'home'.", "state 'home'")
+        return HOME
+    if states:
+        notes.guessed("keyframe", "The scene starts from no state of the SRDF.", f"states: {known}")
+    return None
+
+
+def _place_keyframe(model: Any, data: Any, options: ImportOptions, notes: Notes) -> str | None:
+    """Place the model at the keyframe of the options, if there is one; its name."""
+    import mujoco
+
+    key = _keyframe(model, options, notes)
+    if key < 0:
+        return None
+    mujoco.mj_resetDataKeyframe(model, data, key)
+    return str(model.key(key).name) or f"key{key}"
 
 
 def _keyframe(model: Any, options: ImportOptions, notes: Notes) -> int:
@@ -315,7 +354,7 @@ def _keyframe(model: Any, options: ImportOptions, notes: Notes) -> int:
             "unknown_keyframe",
             f"The model has no keyframe '{options.keyframe}'; there are: {known}.",
         )
-    if "home" in names:
+    if HOME in names:
         notes.guessed("keyframe", "The scene starts from the keyframe 'home'.", "key 'home'")
-        return names.index("home")
+        return names.index(HOME)
     return -1

@@ -22,6 +22,7 @@ from cardan.service.importing.setting import ground_plane, simulation_of
 from cardan.service.importing.shapes import Shapes
 from cardan.service.importing.surfaces import find_surfaces
 from cardan.service.importing.urdf import prepare_urdf
+from cardan.service.importing.visuals import Visuals
 from cardan.service.importing.xml_text import parse_xml
 
 MAX_MODEL_BYTES = 64 * 1024**2
@@ -63,8 +64,23 @@ def import_folder(root: Path, options: ImportOptions) -> ImportAnswer:
 
 def import_model(folder: Folder, path: Path, options: ImportOptions) -> ImportAnswer:
     """Import one model of a folder. Raises ImportRefusedError."""
-    notes = Notes()
-    prepared = _prepare(folder, path, notes)
+    try:
+        return _import(folder, path, options, Notes())
+    except ImportRefusedError as error:
+        if not options.visuals:
+            raise
+        plain = options.model_copy(update={"visuals": False})
+        notes = Notes()
+        notes.dropped("visuals", f"What is only seen is left out, because with it: {error}")
+        try:
+            return _import(folder, path, plain, notes)
+        except ImportRefusedError:
+            # it was not for the visuals
+            raise error from None
+
+
+def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) -> ImportAnswer:
+    prepared = _prepare(folder, path, options, notes)
     compiled = compile_model(prepared, options, notes)
     document = _scene(compiled, options, notes)
     try:
@@ -76,13 +92,13 @@ def import_model(folder: Folder, path: Path, options: ImportOptions) -> ImportAn
     return ImportAnswer(scene=document, report=_report(compiled, document, notes))
 
 
-def _prepare(folder: Folder, path: Path, notes: Notes) -> Prepared:
+def _prepare(folder: Folder, path: Path, options: ImportOptions, notes: Notes) -> Prepared:
     inside = folder.inside(path)
     if inside is not None and inside.is_file() and inside.stat().st_size > MAX_MODEL_BYTES:
         raise ImportRefusedError("too_large", f"A model of more than {MAX_MODEL_BYTES} bytes.")
     root = parse_xml(folder.text(path), folder.shown(path))
     if root.tag == "robot":
-        return prepare_urdf(folder, path, root, notes)
+        return prepare_urdf(folder, path, root, options.visuals, notes)
     if root.tag == "mujoco":
         return prepare_mjcf(folder, path, root, notes)
     raise ImportRefusedError(
@@ -101,13 +117,17 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
     mechanism = Mechanism(compiled, options.formulation, joint_names, body_names, notes)
     materials_of, materials, pairs = find_surfaces(compiled, notes)
     bodies = _bodies(compiled, links, link_of, motions, mechanism)
+    couplings.name_terms(mechanism.names_of)
     couplings.read_tendons()
     couplings.read_gravity_compensation()
     filters = Filters(compiled, links, _roots(links, mechanism.jointed), notes).fields()
     surfaces = {geom: {"material": name, **filters[geom]} for geom, name in materials_of.items()}
     shapes = Shapes(compiled, surfaces, notes)
+    visuals = Visuals(compiled, shapes, notes)
     for body, link in zip(bodies, links, strict=True):
         body["shapes"] = shapes.of_link(link)
+        if options.visuals and (seen := visuals.of_link(link)):
+            body["visuals"] = seen
     used = {shape["material"] for body in bodies for shape in body["shapes"]}
     document = {
         "version": 1,
@@ -121,6 +141,7 @@ def _scene(compiled: Compiled, options: ImportOptions, notes: Notes) -> dict[str
         "bodies": [*bodies, *mechanism.bodies],
         "joints": [*mechanism.joints, *couplings.joints],
         "forces": couplings.forces,
+        "meshes": visuals.meshes(),
     }
     if options.ground:
         document["bodies"].insert(0, ground_plane(compiled, body_names, notes))
@@ -190,7 +211,6 @@ def _roots(links: list[Link], jointed: set[frozenset[str]]) -> set[frozenset[int
 def _report(compiled: Compiled, document: dict[str, Any], notes: Notes) -> ImportReport:
     import mujoco
 
-    key = compiled.keyframe
     return ImportReport(
         format=compiled.prepared.format,
         name=document["name"],
@@ -199,6 +219,6 @@ def _report(compiled: Compiled, document: dict[str, Any], notes: Notes) -> Impor
         bodies=len(document["bodies"]),
         joints=len(document["joints"]),
         mass=sum(body.get("mass", 0.0) for body in document["bodies"]),
-        keyframe=None if key < 0 else compiled.name("key", key),
+        keyframe=compiled.start,
         notes=notes.listed(),
     )

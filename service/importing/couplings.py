@@ -18,9 +18,11 @@ Part = dict[str, Any]
 APART = 1e-6
 """Gap of a loop at the start above which a note says that the loop is open [m]."""
 
+OPEN_COUPLING = "A coupling that does not hold at the start keeps the sum that is there."
+
 
 class Couplings:
-    """Collects loop joints, gears, racks and springs."""
+    """Collects loop joints, gears, racks, couplings and springs."""
 
     def __init__(
         self,
@@ -34,6 +36,8 @@ class Couplings:
         self.joints: list[Part] = []
         self.forces: list[Part] = []
         self.widest_gap = 0.0
+        self._coupled: set[int] = set()  # tendons that only couple joints
+        self._terms: list[tuple[str, list[tuple[Motion, float]]]] = []
         self._compiled = compiled
         self._link_of = link_of
         self._motions = motions
@@ -49,6 +53,7 @@ class Couplings:
             mujoco.mjtEq.mjEQ_CONNECT: self._connect,
             mujoco.mjtEq.mjEQ_WELD: self._weld,
             mujoco.mjtEq.mjEQ_JOINT: self._couple,
+            mujoco.mjtEq.mjEQ_TENDON: self._couple_by_tendon,
         }
         off = self._compiled.is_off("EQUALITY")
         for index in range(0 if off else model.neq):
@@ -72,6 +77,9 @@ class Couplings:
             start, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
             ends = [int(site) for site in model.wrap_objid[start : start + count]]
             kinds = [int(kind) for kind in model.wrap_type[start : start + count]]
+            pulls = model.tendon_stiffness[tendon] or model.tendon_damping[tendon]
+            if tendon in self._coupled and not (pulls or model.tendon_limited[tendon]):
+                continue
             plain = kinds == [int(mujoco.mjtWrap.mjWRAP_SITE)] * 2
             if not plain or not self._rope(tendon, ends):
                 self._notes.dropped(
@@ -165,7 +173,7 @@ class Couplings:
         self._loop(index, "fixed", [(a, self._in_world(a, place)), (b, self._in_world(b, anchor))])
 
     def _couple(self, index: int) -> None:
-        """Convert q1 = c0 + c1 q2 + ...: a lock of one joint, or a gear or rack between two."""
+        """Convert q1 = c0 + c1 q2 + ...: a lock of one joint, or a relation of two."""
         model, where = self._compiled.model, self._where(index)
         first = self._motions.get(int(model.eq_obj1id[index]))
         second = self._motions.get(int(model.eq_obj2id[index]))
@@ -173,20 +181,70 @@ class Couplings:
         if first is None or (second is None and int(model.eq_obj2id[index]) >= 0):
             self._notes.dropped("coupling", "Couplings of ball joints are not in a scene.", where)
         elif second is None:
-            reference = float(model.qpos0[model.jnt_qposadr[first.index]])
+            reference = self._reference(first)
             value = reference + offset - first.start
             first.fields["limits"] = {"lower": value, "upper": value}
         elif any(curved) or not ratio:
             self._notes.dropped("coupling", "Only couplings of one ratio are in a scene.", where)
-        elif not (self._on_ground(first) and self._on_ground(second)):
+        else:
+            left = first.start - self._reference(first) - offset
+            left -= ratio * (second.start - self._reference(second))
+            if abs(left) > APART:
+                self._notes.approximated("open_coupling", OPEN_COUPLING, f"{where}: {left:.3g}")
+            self._relate(index, [(first, 1.0), (second, -ratio)])
+
+    def _reference(self, motion: Motion) -> float:
+        """The coordinate of the model where it was written [m or rad]."""
+        return float(self._compiled.model.qpos0[self._compiled.model.jnt_qposadr[motion.index]])
+
+    def _couple_by_tendon(self, index: int) -> None:
+        """Convert a fixed tendon that keeps its length: c1 q1 + c2 q2 + ... = constant."""
+        import mujoco
+
+        model, where = self._compiled.model, self._where(index)
+        tendon, second = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
+        start, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+        members = range(start, start + count)
+        fixed = all(int(model.wrap_type[k]) == int(mujoco.mjtWrap.mjWRAP_JOINT) for k in members)
+        motions = [self._motions.get(int(model.wrap_objid[k])) for k in members]
+        factors = [float(model.wrap_prm[k]) for k in members]
+        terms = [(m, c) for m, c in zip(motions, factors, strict=True) if m is not None and c]
+        if not fixed or second >= 0 or None in motions or not terms:
             self._notes.dropped(
-                "coupling",
-                "Gears count turns against the world: joints on moving bodies are not coupled, and "
-                "move by themselves.",
+                "tendon_coupling",
+                "Of constraints of tendons only those of one fixed tendon are in a scene.",
                 where,
             )
-        else:
-            self._gear(index, first, second, ratio)
+            return
+        if self._relate(index, terms):
+            self._coupled.add(tendon)
+
+    def _relate(self, index: int, terms: list[tuple[Motion, float]]) -> bool:
+        """Keep a sum of factors times coordinates; whether a scene can."""
+        if any(motion.kind == "ball" for motion, _ in terms):
+            why = "Couplings of ball joints are not in a scene."
+            self._notes.dropped("coupling", why, self._where(index))
+            return False
+        on_ground = len(terms) == 2 and all(self._on_ground(motion) for motion, _ in terms)
+        if on_ground and any(motion.kind == "hinge" for motion, _ in terms):
+            (first, c1), (second, c2) = terms
+            self._gear(index, first, second, -c2 / c1)
+            return True
+        name = self._names.take(self._compiled.name("equality", index))
+        for motion, _ in terms:
+            motion.coupled = True
+        self._terms.append((name, terms))
+        return True
+
+    def name_terms(self, names_of: dict[int, str]) -> None:
+        """Add the couplings, when their joints have names; `names_of`: by joint of the model."""
+        for name, terms in self._terms:
+            if not all(motion.index in names_of for motion, _ in terms):
+                why = "A joint of the coupling is not in the scene."
+                self._notes.dropped("coupling", why, f"equality '{name}'")
+                continue
+            named = [{"joint": names_of[m.index], "factor": factor} for m, factor in terms]
+            self.joints.append({"name": name, "type": "coupling", "terms": named})
 
     def _on_ground(self, motion: Motion) -> bool:
         """Whether a joint is the only joint between its body and the world."""
@@ -197,16 +255,12 @@ class Couplings:
 
     def _gear(self, index: int, first: Motion, second: Motion, ratio: float) -> None:
         """Add a gear or a rack: the first coordinate moves `ratio` times as far as the second."""
-        where = self._where(index)
         if (first.kind, second.kind) == ("slider", "hinge"):
             kind, driver, driven = "rack", second, first
         elif (first.kind, second.kind) == ("hinge", "slider"):
             kind, driver, driven, ratio = "rack", first, second, 1.0 / ratio
-        elif (first.kind, second.kind) == ("hinge", "hinge"):
-            kind, driver, driven = "gear", second, first
         else:
-            self._notes.dropped("coupling", "Two sliders are not coupled in a scene.", where)
-            return
+            kind, driver, driven = "gear", second, first
         bodies = [
             self._link_of[int(self._compiled.model.jnt_bodyid[m.index])] for m in (driver, driven)
         ]

@@ -3,8 +3,9 @@
 A body of MuJoCo may have several joints. They become one joint where a scene has an equal one: two
 hinges that cross at right angles a universal joint, a slider and a hinge along one line a
 cylindrical one, two sliders and the hinge across them a planar one, three hinges through a point
-without limits, drives or damping a ball. All others become a chain of light bodies, each with a
-small share of mass, centre and inertia of the body they carry: their sum at the start is exact.
+without limits, drives or damping a ball. All others, and those that couplings name, become a chain
+of light bodies, each with a small share of mass, centre and inertia of the body they carry: their
+sum at the start is exact.
 """
 
 from collections.abc import Sequence
@@ -112,6 +113,8 @@ class Mechanism:
         kinds = [motion.kind for motion in motions]
         if len(motions) == 1:
             return self._single(motions[0])
+        if any(motion.coupled for motion in motions):
+            return None
         if kinds == ["hinge", "hinge"]:
             return self._universal(*motions)
         if sorted(kinds) == ["hinge", "slider"]:

@@ -30,6 +30,8 @@ class Motion:
     fields: dict[str, Any] = field(default_factory=dict)
     """Fields of the joint in the scene: `damping`, `friction`, `limits`, `spring`, `motor`."""
     armature: float = 0.0
+    coupled: bool = False
+    """Whether a coupling of the scene names the joint: it stays a joint of its own."""
 
     @property
     def bare(self) -> bool:

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Literal
 
 from cardan.service.importing.files import Folder
-from cardan.service.importing.mesh_formats import as_compiled_format
+from cardan.service.importing.mesh_formats import Color, as_compiled_format, as_pictures
+from cardan.service.importing.srdf import States
 
-Color = tuple[float, float, float]
+GREY = (0.5, 0.5, 0.5)
+"""MuJoCo's colour of a geom that has none."""
 
 
 @dataclass
@@ -22,7 +24,13 @@ class Assets:
         converted = as_compiled_format(path)
         if converted is None:
             return None
-        data, ending = converted
+        return self._keep(path, *converted)
+
+    def take_pictures(self, path: Path) -> list[tuple[str, Color | None]]:
+        """Read a mesh that is only seen: name and colour of each of its parts."""
+        return [(self._keep(path, data, end), color) for data, end, color in as_pictures(path)]
+
+    def _keep(self, path: Path, data: bytes, ending: str) -> str:
         # the compiler calls a mesh of a URDF by the stem of its file
         name = f"{len(self.bytes_by_name)}_{path.stem}{ending}"
         self.bytes_by_name[name] = data
@@ -41,3 +49,5 @@ class Prepared:
     """URDF: colour of a link's pictures, by link."""
     bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
     """URDF: effort [N or N m] and velocity [m/s or rad/s] of the joints that a drive may have."""
+    states: States = field(default_factory=dict)
+    """URDF: states of the SRDF beside it."""

@@ -1,4 +1,4 @@
-"""Convert geoms into shapes: primitives as they are, meshes as convex hulls, as MuJoCo does."""
+"""Convert geoms that touch into shapes: primitives as they are, meshes as convex hulls."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 from cardan.service.importing.compiled import Compiled
 from cardan.service.importing.links import Link
 from cardan.service.importing.notes import Notes
+from cardan.service.importing.prepared import GREY
 from cardan.service.importing.rotations import conjugate, product, rotate
 
 Floats = npt.NDArray[np.float64]
@@ -21,8 +22,6 @@ AT_ONCE = 8
 """Corners added between two looks at the hull."""
 FLAT = 1e-6
 """Thickness over extent below which a mesh is a sheet [-]."""
-GREY = (0.5, 0.5, 0.5)
-"""MuJoCo's colour of a geom that has none."""
 
 
 class Shapes:
@@ -35,43 +34,54 @@ class Shapes:
         self._notes = notes
 
     def of_link(self, link: Link) -> list[Shape]:
-        """Shapes of a link; visual meshes are dropped if the link has shapes that collide."""
+        """Shapes of a link."""
         model = self._compiled.model
-        geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in link.bodies]
-        touchable = [g for g in geoms if self._surfaces[g].get("collision_mask", 1) != 0]
         found = []
-        for geom in geoms:
-            if geom not in touchable and touchable and self._is_mesh(geom):
-                self._notes.dropped(
-                    "visuals",
-                    "Meshes that are only seen are left out where the body has shapes to touch.",
-                    self._where(geom),
-                )
+        for geom in range(model.ngeom):
+            if model.geom_bodyid[geom] not in link.bodies or self.is_picture(geom):
                 continue
             made = self._made(geom, link)
             if made is not None:
-                found.append({**made, **self._place(geom, link), **self._surface(geom)})
+                found.append({**made, **self.place(geom, link), **self._surface(geom)})
         return found
+
+    def is_picture(self, geom: int) -> bool:
+        """Whether a geom is only seen: it asks for no contacts, and no listed pair names it."""
+        model = self._compiled.model
+        asks = model.geom_contype[geom] or model.geom_conaffinity[geom]
+        return not asks and self._surfaces[geom].get("collision_mask", 1) == 0
+
+    def primitive(self, geom: int) -> Shape | None:
+        """Type and size of a sphere, capsule, cylinder, box or ellipsoid; None of other geoms."""
+        maker = self._primitives().get(int(self._compiled.model.geom_type[geom]))
+        return None if maker is None else maker(geom)
+
+    def _primitives(self) -> dict[int, Callable[[int], Shape]]:
+        import mujoco
+
+        return {
+            int(mujoco.mjtGeom.mjGEOM_SPHERE): self._sphere,
+            int(mujoco.mjtGeom.mjGEOM_CAPSULE): self._capsule,
+            int(mujoco.mjtGeom.mjGEOM_CYLINDER): self._cylinder,
+            int(mujoco.mjtGeom.mjGEOM_BOX): self._box,
+            int(mujoco.mjtGeom.mjGEOM_ELLIPSOID): self._ellipsoid,
+        }
 
     def _made(self, geom: int, link: Link) -> Shape | None:
         import mujoco
 
         kind = mujoco.mjtGeom(int(self._compiled.model.geom_type[geom]))
-        makers: dict[Any, Callable[[int], Shape | None]] = {
-            mujoco.mjtGeom.mjGEOM_SPHERE: self._sphere,
-            mujoco.mjtGeom.mjGEOM_CAPSULE: self._capsule,
-            mujoco.mjtGeom.mjGEOM_CYLINDER: self._cylinder,
-            mujoco.mjtGeom.mjGEOM_BOX: self._box,
-            mujoco.mjtGeom.mjGEOM_ELLIPSOID: self._ellipsoid,
-            mujoco.mjtGeom.mjGEOM_MESH: self._hull,
-            mujoco.mjtGeom.mjGEOM_PLANE: self._plane,
-            mujoco.mjtGeom.mjGEOM_HFIELD: self._heightfield,
+        makers: dict[int, Callable[[int], Shape | None]] = {
+            **self._primitives(),
+            int(mujoco.mjtGeom.mjGEOM_MESH): self._hull,
+            int(mujoco.mjtGeom.mjGEOM_PLANE): self._plane,
+            int(mujoco.mjtGeom.mjGEOM_HFIELD): self._heightfield,
         }
-        if kind not in makers:
+        if int(kind) not in makers:
             name = kind.name.removeprefix("mjGEOM_").lower()
             self._notes.dropped("shape_kind", f"There is no shape '{name}'.", self._where(geom))
             return None
-        made = makers[kind](geom)
+        made = makers[int(kind)](geom)
         if made is not None and made["type"] in ("plane", "heightfield") and link.kind != "static":
             self._notes.dropped(
                 "moving_plane",
@@ -86,12 +96,6 @@ class Shapes:
 
     def _size(self, geom: int) -> list[float]:
         return self._compiled.vector(self._compiled.model.geom_size[geom])
-
-    def _is_mesh(self, geom: int) -> bool:
-        import mujoco
-
-        kind = mujoco.mjtGeom(int(self._compiled.model.geom_type[geom]))
-        return bool(kind == mujoco.mjtGeom.mjGEOM_MESH)
 
     def _sphere(self, geom: int) -> Shape:
         return {"type": "sphere", "radius": self._size(geom)[0]}
@@ -155,7 +159,7 @@ class Shapes:
         )
         return {"type": "convex", "points": [self._compiled.vector(point) for point in corners]}
 
-    def _place(self, geom: int, link: Link) -> Shape:
+    def place(self, geom: int, link: Link) -> Shape:
         """Pose in the frame of the link's root, without rounding where the geom is in it."""
         model, data = self._compiled.model, self._compiled.data
         position, turn = model.geom_pos[geom], model.geom_quat[geom]
@@ -171,18 +175,23 @@ class Shapes:
         return fields
 
     def _surface(self, geom: int) -> Shape:
-        return {**self._surfaces[geom], "color": list(self._color(geom))}
+        return {**self._surfaces[geom], "color": list(self.color(geom))}
 
-    def _color(self, geom: int) -> tuple[float, ...]:
+    def color(self, geom: int) -> tuple[float, ...]:
+        """Red, green and blue of a geom, 0 to 1.
+
+        The compiler gives shapes that touch in a URDF the colour of any picture: they have that of
+        the pictures of their link.
+        """
         model = self._compiled.model
+        if self._compiled.prepared.format == "urdf" and not self.is_picture(geom):
+            body = self._compiled.name("body", int(model.geom_bodyid[geom]))
+            return self._compiled.prepared.colors.get(body, GREY)
         rgb = tuple(min(max(float(value), 0.0), 1.0) for value in model.geom_rgba[geom][:3])
         material = int(model.geom_matid[geom])
-        if rgb != GREY:
-            return rgb
-        if material >= 0:
+        if rgb == GREY and material >= 0:
             return tuple(min(max(float(v), 0.0), 1.0) for v in model.mat_rgba[material][:3])
-        body = self._compiled.name("body", int(model.geom_bodyid[geom]))
-        return self._compiled.prepared.colors.get(body, GREY)
+        return rgb
 
 
 def hull_corners(points: Floats, thinnest: float) -> Floats | None:

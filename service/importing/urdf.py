@@ -1,17 +1,22 @@
-"""Prepare a URDF for MuJoCo's compiler: resolve meshes, keep visual shapes only where needed."""
+"""Prepare a URDF for MuJoCo's compiler: resolve meshes, keep visual shapes if they are wanted."""
 
+import copy
 from pathlib import Path
 
 from cardan.service.importing.files import Folder
+from cardan.service.importing.mesh_formats import Color
 from cardan.service.importing.notes import Notes
-from cardan.service.importing.prepared import Assets, Color, Prepared
+from cardan.service.importing.prepared import GREY, Assets, Prepared
 from cardan.service.importing.refusal import ImportRefusedError
+from cardan.service.importing.srdf import read_states
 from cardan.service.importing.xml_text import Element, remove, text_of
 
 IGNORED = ("gazebo", "transmission", "sensor")
 
 
-def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Prepared:
+def prepare_urdf(
+    folder: Folder, path: Path, root: Element, visuals: bool, notes: Notes
+) -> Prepared:
     """The model with its meshes. Raises ImportRefusedError."""
     if any("xacro" in element.tag for element in root.iter()):
         raise ImportRefusedError(
@@ -40,7 +45,9 @@ def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
     base = path.parent / _mesh_folder(root)
     for link in root.iter("link"):
         _complete_inertia(link)
-        _keep_pictures(link, notes)
+        if not visuals:
+            _remove_pictures(link)
+        _paint_plain(link, palette)
         _resolve_meshes(folder, base, link, assets, notes)
     _declare_compiler(root)
     return Prepared(
@@ -50,6 +57,7 @@ def prepare_urdf(folder: Folder, path: Path, root: Element, notes: Notes) -> Pre
         folder.shown(path),
         {name: color for name, color in colors.items() if color is not None},
         _bounds(root),
+        read_states(folder, path, root.get("name")),
     )
 
 
@@ -83,15 +91,10 @@ def _complete_inertia(link: Element) -> None:
         inertial.append(Element("inertia", dict.fromkeys(names, "0")))
 
 
-def _keep_pictures(link: Element, notes: Notes) -> None:
-    """Remove the visual shapes of a link that has collision shapes: a scene has one kind."""
-    if link.find("collision") is None:
-        return
-    if remove(link, lambda element: element.tag == "visual"):
-        notes.dropped(
-            "visuals",
-            "Links with collision shapes are shown by these; their visual shapes are left out.",
-        )
+def _remove_pictures(link: Element) -> None:
+    """Remove the visual shapes of a link that has collision shapes to take a mass from."""
+    if link.find("collision") is not None:
+        remove(link, lambda element: element.tag == "visual")
 
 
 def _resolve_meshes(
@@ -104,15 +107,50 @@ def _resolve_meshes(
             continue
         name = mesh.get("filename", "")
         path = folder.find(name, base)
-        taken = assets.take(path) if path is not None else None
-        if taken is not None:
-            mesh.set("filename", taken)
+        if path is not None and _take(part, mesh, path, assets, link):
             continue
         link.remove(part)
         why = "was not found" if path is None else "has a format that is not read (STL, OBJ are)"
         kind = "picture" if part.tag == "visual" else "collision shape"
         code = "mesh_missing" if path is None else "mesh_format"
         notes.dropped(code, f"A mesh {why}; the {kind} is left out.", f"{where}: {name}")
+
+
+def _take(part: Element, mesh: Element, path: Path, assets: Assets, link: Element) -> bool:
+    """Read the file of a mesh; a picture of several colours becomes as many pictures."""
+    if part.tag == "collision":
+        taken = assets.take(path)
+        if taken is not None:
+            mesh.set("filename", taken)
+        return taken is not None
+    parts = assets.take_pictures(path)
+    for k, (name, color) in enumerate(parts):
+        one = part if k == 0 else copy.deepcopy(part)
+        if k > 0:
+            link.append(one)
+        one_mesh = one.find("geometry/mesh")
+        assert one_mesh is not None
+        one_mesh.set("filename", name)
+        if color is not None:
+            _paint(one, color)
+    return bool(parts)
+
+
+def _paint_plain(link: Element, palette: dict[str, Color]) -> None:
+    """Give pictures without a colour a grey one: the compiler takes that of the picture before."""
+    for picture in link.findall("visual"):
+        material = picture.find("material")
+        named = palette.get(material.get("name", "")) if material is not None else None
+        if named is None and (material is None or _rgb(material) is None):
+            _paint(picture, GREY)
+
+
+def _paint(picture: Element, color: Color) -> None:
+    """Give a picture the colour of its file, which viewers prefer to that of the model."""
+    remove(picture, lambda element: element.tag == "material")
+    material = Element("material", {"name": "of file {} {} {}".format(*color)})
+    material.append(Element("color", {"rgba": "{} {} {} 1".format(*color)}))
+    picture.append(material)
 
 
 def _mesh_folder(root: Element) -> str:

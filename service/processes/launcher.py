@@ -3,7 +3,6 @@
 import importlib
 import logging
 import multiprocessing
-import multiprocessing.forkserver
 import os
 import signal
 import socket
@@ -13,15 +12,15 @@ from typing import Any
 
 from cardan.service import clock
 from cardan.service.processes import limits as process_limits
+from cardan.service.processes import starting
 from cardan.service.processes.channel import SEND_BUFFER_BYTES, Channel
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.limits import WorkerLimits
-from cardan.service.processes.starting import in_starter, start_process
+from cardan.service.processes.starting import start_process
 from cardan.service.processes.worker import Hello, Worker, WorkerLostError
 
 log = logging.getLogger("cardan.workers")
 
-PRELOAD = "cardan.service.preload"
 WARM_SECONDS = 600.0
 
 
@@ -51,7 +50,7 @@ class WorkerLauncher:
     def prepare(self) -> None:
         """Start the fork server without waiting for it to load the kernels."""
         if self.start_method == "forkserver" and self.kernels.ready:
-            in_starter(_start_fork_server)
+            starting.start_fork_server()
 
     def start(self, module: str, limits: WorkerLimits, within_s: float = WARM_SECONDS) -> Worker:
         """Start a process that runs `module.main(channel, limits)`, once there are kernels.
@@ -119,7 +118,7 @@ def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     # the module, and with it the engine, is imported in the process only
     main = importlib.import_module(module).main
-    preload = sys.modules.get(PRELOAD)
+    preload = sys.modules.get(starting.PRELOAD)
     preloaded = preload is not None and preload.WARM_SECONDS is not None
     if not preloaded:
         from cardan import engine
@@ -133,8 +132,3 @@ def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method:
         log.info("the service is gone; the worker ends")
     finally:
         channel.close()
-
-
-def _start_fork_server() -> None:
-    multiprocessing.forkserver.set_forkserver_preload([PRELOAD])
-    multiprocessing.forkserver.ensure_running()

@@ -21,9 +21,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import cardan
+from cardan.service.keys import SECRETS
 
 log = logging.getLogger("cardan.workers")
 
+PRELOAD = "cardan.service.preload"
 START_SECONDS = 10.0
 LOAD_SECONDS = 600.0
 
@@ -40,10 +42,33 @@ def start_process(process: BaseProcess) -> None:
     Raises OSError when none can be started, such as when the fork server dies or hangs; a later
     call starts another fork server.
     """
-    in_starter(process.start)
+    _in_starter(process.start)
 
 
-def in_starter(task: Callable[[], None]) -> None:
+def start_fork_server() -> bool:
+    """Start the fork server, which then loads the kernels, and do not wait; False: there is one.
+
+    This module imports little, so that this can come first. Raises OSError.
+    """
+    before = _fork_server()
+    _in_starter(_ensure_fork_server)
+    return _fork_server() != before
+
+
+def end_fork_server() -> None:
+    """Kill the fork server, if there is one: left alone it would first load all it had begun to."""
+    pid = _fork_server()
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _ensure_fork_server() -> None:
+    multiprocessing.forkserver.set_forkserver_preload([PRELOAD])
+    multiprocessing.forkserver.ensure_running()
+
+
+def _in_starter(task: Callable[[], None]) -> None:
     """Do a task in the thread that starts processes, and wait for it. Raises what it raises."""
     done: Future[None] = Future()
     with _lock:
@@ -129,20 +154,22 @@ def _no_main_module() -> Iterator[None]:
 def _environment() -> Iterator[None]:
     """What a new interpreter needs: to find this package, and no threads before the fork.
 
-    The fork server is not told our `sys.path`; and a numeric library that starts threads in it
-    would leave its forks with locks nobody opens.
+    The fork server is not told our `sys.path`; a numeric library that starts threads in it would
+    leave its forks with locks nobody opens; and it needs no secret.
     """
     root = str(Path(cardan.__file__).parents[1])
     path = os.environ.get("PYTHONPATH")
     wanted = {"PYTHONPATH": os.pathsep.join([root, path]) if path else root}
     wanted |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    before = {name: os.environ.get(name) for name in wanted}
+    before = {name: os.environ.get(name) for name in (*wanted, *SECRETS)}
     os.environ.update(wanted)
+    for name in SECRETS:
+        os.environ.pop(name, None)
     try:
         yield
     finally:
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value

@@ -53,6 +53,14 @@ def write_folder(recording: Tables, path: Path) -> int:
     return size
 
 
+def folder_bytes(path: Path) -> int:
+    """Bytes of the files of a folder and of those in it; 0 of one that is gone."""
+    try:
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    except OSError:
+        return 0
+
+
 def read_folder(path: Path, tables: Iterable[str] | None = None) -> Tables:
     """Read a folder back, all tables or the named ones that exist."""
     found = sorted(file.stem for file in path.glob("*.parquet"))

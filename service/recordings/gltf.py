@@ -1,4 +1,4 @@
-"""A recording as binary glTF: every body a node with the triangles of its shapes, moved in time.
+"""A recording as binary glTF: every body a node with the triangles one sees of it, moved in time.
 
 glTF has y up: a node above the bodies turns W, which has z up. Single precision. Quaternions are
 [x, y, z, w]; of the two that mean one rotation the nearer one follows, since players interpolate.
@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.service.recordings.motion import Motion, color_of, motion_of, shapes_of
+from cardan.service.recordings.motion import Motion, color_of, motion_of, pictures_of
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.triangles import triangles
 
@@ -71,17 +71,20 @@ def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
         "meshes": [],
         "materials": [],
     }
-    shapes = shapes_of(recording)
+    pictures = pictures_of(recording)
+    document["nodes"] += [_node(*each) for each in zip(motion.names, motion.poses[0], strict=True)]
+    meshes = _Meshes(buffer, document)
     for number, name in enumerate(motion.names):
-        node = _node(name, motion.poses[0, number])
-        primitives = [
-            _primitive(buffer, document["materials"], shape, number)
-            for shape in shapes.get(name, [])
-        ]
-        if primitives:
-            node["mesh"] = len(document["meshes"])
-            document["meshes"].append({"name": name, "primitives": primitives})
-        document["nodes"].append(node)
+        node = document["nodes"][number + 1]
+        # what shows a mesh of the scene is a node of its own, so that all who do share it
+        sharing = [part for part in pictures.get(name, []) if "mesh" in part]
+        parts = [part for part in pictures.get(name, []) if "mesh" not in part]
+        if parts:
+            node["mesh"] = meshes.of_body(name, parts, number)
+        if sharing:
+            first = len(document["nodes"])
+            node["children"] = [*range(first, first + len(sharing))]
+            document["nodes"] += [meshes.shared(part, number) for part in sharing]
     document["animations"] = [_animation(buffer, motion)]
     document["accessors"], document["bufferViews"] = buffer.accessors, buffer.views
     document["buffers"] = [{"byteLength": buffer.size}]
@@ -101,27 +104,60 @@ def _node(name: str, pose: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
-def _primitive(
-    buffer: _Buffer, materials: list[dict[str, Any]], shape: dict[str, Any], number: int
-) -> dict[str, Any]:
-    vertices, faces = triangles(shape)
-    red, green, blue = color_of(shape, number)
-    materials.append(
-        {
+class _Meshes:
+    """Meshes of the document, and their materials."""
+
+    def __init__(self, buffer: _Buffer, document: dict[str, Any]) -> None:
+        self._buffer = buffer
+        self._meshes: list[dict[str, Any]] = document["meshes"]
+        self._materials: list[dict[str, Any]] = document["materials"]
+        self._surfaces: dict[str, dict[str, Any]] = {}
+        self._known: dict[tuple[str, int], int] = {}
+
+    def of_body(self, name: str, parts: list[dict[str, Any]], number: int) -> int:
+        """The mesh of a body, in its frame."""
+        primitives = [
+            {**self._surface(*triangles(part)), "material": self._material(part, number)}
+            for part in parts
+        ]
+        return self._add(name, primitives)
+
+    def shared(self, part: dict[str, Any], number: int) -> dict[str, Any]:
+        """A node that shows a mesh of the scene; visuals of one mesh and colour show the same."""
+        name, material = part["mesh"], self._material(part, number)
+        if name not in self._surfaces:
+            vertices, faces = np.asarray(part["vertices"], float), np.asarray(part["faces"])
+            self._surfaces[name] = self._surface(vertices, faces)
+        if (name, material) not in self._known:
+            primitive = {**self._surfaces[name], "material": material}
+            self._known[name, material] = self._add(name, [primitive])
+        pose = [*part.get("position", (0, 0, 0)), *part.get("orientation", (1, 0, 0, 0))]
+        return {**_node(name, np.asarray(pose, float)), "mesh": self._known[name, material]}
+
+    def _add(self, name: str, primitives: list[dict[str, Any]]) -> int:
+        self._meshes.append({"name": name, "primitives": primitives})
+        return len(self._meshes) - 1
+
+    def _surface(self, vertices: NDArray[Any], faces: NDArray[Any]) -> dict[str, Any]:
+        points = self._buffer.add(vertices.astype(np.float32), ARRAY_BUFFER, bounds=True)
+        corners = self._buffer.add(faces.reshape(-1).astype(np.uint32), ELEMENT_ARRAY_BUFFER)
+        return {"attributes": {"POSITION": points}, "indices": corners}
+
+    def _material(self, part: dict[str, Any], number: int) -> int:
+        """The number of a material of this colour."""
+        opacity = float(part.get("opacity", 1.0))
+        look: dict[str, Any] = {
             "pbrMetallicRoughness": {
-                "baseColorFactor": [red, green, blue, 1.0],
+                "baseColorFactor": [*color_of(part, number), opacity],
                 "metallicFactor": 0.0,
                 "roughnessFactor": 0.8,
             }
         }
-    )
-    return {
-        "attributes": {
-            "POSITION": buffer.add(vertices.astype(np.float32), ARRAY_BUFFER, bounds=True)
-        },
-        "indices": buffer.add(faces.reshape(-1).astype(np.uint32), ELEMENT_ARRAY_BUFFER),
-        "material": len(materials) - 1,
-    }
+        if opacity < 1.0:
+            look["alphaMode"] = "BLEND"
+        if look not in self._materials:
+            self._materials.append(look)
+        return self._materials.index(look)
 
 
 def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:

@@ -40,10 +40,25 @@ def motion_of(recording: Recording) -> Motion:
     return Motion(names, joined["time"][:: len(names)], poses)
 
 
-def shapes_of(recording: Recording) -> dict[str, list[dict[str, Any]]]:
-    """The shapes of every body of the scene, by name; empty without the scene."""
-    bodies = (recording.scene or {}).get("bodies", [])
-    return {body["name"]: list(body.get("shapes", [])) for body in bodies if isinstance(body, dict)}
+ENDLESS = ("plane", "heightfield")
+"""Shapes that no visual stands for: they are shown beside the visuals of their body."""
+
+
+def pictures_of(recording: Recording) -> dict[str, list[dict[str, Any]]]:
+    """What every body of the scene looks like, by name: its visuals, or its shapes without any.
+
+    A visual that shows a mesh of the scene has its `vertices` and `faces`. Empty without the scene.
+    """
+    scene = recording.scene or {}
+    meshes = scene.get("meshes", {})
+    found = {}
+    for body in scene.get("bodies", []):
+        shapes, visuals = list(body.get("shapes", [])), body.get("visuals", [])
+        if visuals:
+            shapes = [shape for shape in shapes if shape["type"] in ENDLESS]
+            shapes += [{**meshes.get(visual.get("mesh"), {}), **visual} for visual in visuals]
+        found[body["name"]] = shapes
+    return found
 
 
 def color_of(shape: dict[str, Any], number: int) -> tuple[float, float, float]:

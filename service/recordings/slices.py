@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cardan.service.recordings.columns import KEYS, POSE, VELOCITY
 from cardan.service.recordings.sources import Recording, Source, loaded
@@ -138,6 +137,8 @@ def _about_bodies(
     columns = [name for name in ("body", "body_a", "body_b") if name in table.column_names]
     if not columns:
         return np.ones(table.num_rows, dtype=bool)
+    import pyarrow.compute as pc  # slow to load, and rarely needed
+
     for name in columns:
         values = table[name].cast(pa.string())
         about |= np.asarray(pc.is_in(values, value_set=pa.array(bodies)).to_numpy(), dtype=bool)
@@ -158,7 +159,7 @@ def _check_bodies(recording: Recording, part: Slice) -> None:
         return
     known: set[str] = set()
     for chunk in source.chunks(["body"]):
-        known |= set(pc.unique(chunk["body"].cast(pa.string())).to_pylist())
+        known |= set(chunk["body"].cast(pa.string()).unique().to_pylist())
     for body in part.bodies:
         if body not in known:
             listed = ", ".join(sorted(known)[:20])

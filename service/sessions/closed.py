@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.files import replace_file
 
 log = logging.getLogger("cardan.sessions")
 
@@ -46,10 +47,8 @@ class Closed:
         while len(self._ends) > MOST_CLOSED:
             del self._ends[next(iter(self._ends))]
         ends = {name: asdict(end) for name, end in self._ends.items()}
-        temporary = self._path.with_suffix(".tmp")
         try:
-            temporary.write_text(json.dumps(ends))
-            temporary.replace(self._path)
+            replace_file(self._path, json.dumps(ends).encode())
         except OSError as error:
             log.error("%s was not written: %s", self._path, error)
 

@@ -61,6 +61,7 @@ COMMANDS: dict[str, Callable[[Simulation, Arguments], None]] = {
     "set_velocity": lambda s, a: s.set_velocity(a["body"], a["linear"], a["angular"]),
     "set_state": lambda s, a: s.set_state(a["q"], a["qd"]),
     "gravity": lambda s, a: s.set_gravity(a["value"]),
+    "break_joint": lambda s, a: s.break_joint(a["joint"]),
     "grab": lambda s, a: s.grab(a["body"], a["point"]),
     "grab_move": lambda s, a: s.grab_move(a["target"]),
     "release": lambda s, a: s.release(),

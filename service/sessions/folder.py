@@ -23,6 +23,7 @@ from typing import Any
 
 import orjson
 
+from cardan.service.files import replace_file
 from cardan.service.sessions.log import LoggedCommand
 from cardan.service.sessions.messages import PlaybackState
 
@@ -224,10 +225,3 @@ def _command(line: bytes) -> LoggedCommand:
         return LoggedCommand(**orjson.loads(line))
     except (ValueError, TypeError) as error:
         raise FolderError(f"log.jsonl has a line that is no command: {error}") from error
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file that is never seen half written."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(data)
-    temporary.replace(path)

@@ -50,6 +50,8 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
     if "events" in channels:
         happened = simulation.events()
         if len(happened):
+            fired = happened["trigger"] >= 0
+            happened["joint"][fired] = happened["trigger"][fired]
             tables[BlockTag.EVENTS] = table_from(BlockTag.EVENTS, happened)
     grab = simulation.grab_state()
     if grab is not None:

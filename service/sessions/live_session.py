@@ -10,10 +10,12 @@ from cardan.service import clock
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.processes.worker import Hello, Worker
 from cardan.service.sessions import messages, states
+from cardan.service.sessions.control import Control
 from cardan.service.sessions.folder import About, SessionFolder
 from cardan.service.sessions.history import History, check_step
 from cardan.service.sessions.log import CommandLog, LoggedCommand
 from cardan.service.sessions.messages import Command, Message, PlaybackState, Result, Start
+from cardan.service.sessions.metering import SessionMeter
 from cardan.service.sessions.plan import Pending, Policy, Progress
 from cardan.service.sessions.snapshots import Snapshot, Snapshots
 from cardan.service.sessions.states import Phase
@@ -49,10 +51,12 @@ class LiveSession:
         self.history = History(policy.ring_bytes)
         self.fanout = Fanout(self._want)
         self.log = CommandLog()
+        self.control = Control(lambda holder: self._announce("control", {"client_id": holder}))
         self.snapshots = Snapshots(folder.path / "snapshots")
         self._policy = policy
         self._machine = states.Session(max_restarts=policy.max_restarts)
         self._seen = (0, 0)
+        self._meter = SessionMeter(policy.meter, self)
         self._supervisor = Supervisor(start, policy.watch, self)
         self._pending: dict[int, Pending] = {}
         self._number = 0
@@ -75,8 +79,7 @@ class LiveSession:
         progress.first_step = min((s for e, s in keys if e == epoch), default=0)
         progress.step = max(step, session.log.last_step(epoch))
         progress.time = progress.step * progress.time_step
-        machine = session._machine
-        session._machine = replace(machine, phase=Phase.STORED, epoch=epoch)
+        session._machine = replace(session._machine, phase=Phase.STORED, epoch=epoch)
         return session
 
     @property
@@ -140,7 +143,7 @@ class LiveSession:
         await self._left(Phase.STARTING)
         # a simulation that failed in its first steps is a session all the same
         if self.failure is not None and not self._machine.has_worker:
-            raise _start_error(self.failure)
+            raise states.start_error(self.failure)
 
     async def open(self) -> None:
         """Continue a stored session, until it is where it was."""
@@ -175,16 +178,11 @@ class LiveSession:
         check_step(step, self.progress.first_step, self.progress.step)
 
     def submit(
-        self,
-        op: str,
-        arguments: dict[str, Any],
-        *,
-        viewer: Viewer | None = None,
-        body: bytes = b"",
+        self, op: str, arguments: dict[str, Any], *, viewer: Viewer | None = None, body: bytes = b""
     ) -> asyncio.Future[Result]:
         """Hand a command to the worker, after all earlier ones; its result comes later.
 
-        Raises ServiceError when the session cannot take it now.
+        Raises ServiceError when the session cannot take it now, and what the meter raises.
         """
         self.touch()
         refused = states.refusal(self._machine, op)
@@ -193,6 +191,7 @@ class LiveSession:
         if len(self._pending) >= MAX_PENDING:
             detail = f"{MAX_PENDING} commands of this session wait for their result."
             raise ServiceError(ErrorCode.TOO_MANY_COMMANDS, detail)
+        self._meter.check(op)
         self._handle(states.OpenRequested())
         self._number += 1
         client_id = viewer.client_id if viewer else None
@@ -208,9 +207,16 @@ class LiveSession:
         return answer
 
     async def command(
-        self, op: str, arguments: dict[str, Any] | None = None, *, body: bytes = b""
+        self,
+        op: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        client_id: str | None = None,
+        body: bytes = b"",
     ) -> Result:
-        """Do a command and wait for its result. Raises ServiceError."""
+        """Do a command and wait for its result. Raises ServiceError, also if another one steers."""
+        if op not in QUERIES:
+            self.control.check(client_id)
         result = await self.submit(op, arguments or {}, body=body)
         if result.problem is not None:
             raise ServiceError.of(result.problem)
@@ -230,9 +236,11 @@ class LiveSession:
         self.fanout.add(viewer)
 
     def leave(self, viewer: Viewer) -> None:
-        """A viewer has disconnected; release its grab."""
+        """A viewer has disconnected; release its grab, and its control."""
         self.touch()
         self.fanout.remove(viewer)
+        if all(one.client_id != viewer.client_id for one in self.fanout):
+            self.control.release(viewer.client_id)
         if self._grabbing is viewer:
             self._grabbing = None
             if self._machine.has_worker and states.refusal(self._machine, "release") is None:
@@ -283,7 +291,9 @@ class LiveSession:
         self._handle(states.WorkerReady())
 
     def _on_progress(self, epoch: int, step: int, time: float) -> None:
-        self._seen = max(self._seen, (epoch, step))
+        seen, self._seen = self._seen, max(self._seen, (epoch, step))
+        if epoch == seen[0] and step > seen[1]:
+            self._meter.spend(step - seen[1])
         self.progress.step, self.progress.time = step, time
 
     def _on_frame(self, body: bytes) -> None:
@@ -388,9 +398,3 @@ class LiveSession:
     async def _left(self, phase: Phase) -> None:
         while self.phase is phase:
             await self._phase_changed.wait()
-
-
-def _start_error(failure: dict[str, Any]) -> ServiceError:
-    if failure["code"] == "worker_lost":
-        return ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
-    return ServiceError.of(failure)

@@ -21,8 +21,13 @@ class PlaybackState:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepare:
+    """First message to a worker that nobody needs yet: `Start` comes later."""
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
-    """First message to a worker: the folder of the session, and how to begin one that is new.
+    """First task of a worker: the folder of the session, and how to begin one that is new.
 
     A worker goes on from the latest key frame of the folder to the step that viewers have seen:
     `seen` is an epoch and a step of it.
@@ -127,6 +132,6 @@ class Status:
 
 
 Message = (
-    Start | Command | SetChannels | Stop
+    Prepare | Start | Command | SetChannels | Stop
     | Hello | Ready | Refused | Frame | Accepted | Result | Heartbeat | Status
 )  # fmt: skip

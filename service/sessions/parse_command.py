@@ -39,6 +39,11 @@ MODELS: dict[str, type[c.CommandBase]] = {
     "set_velocity": c.SetVelocity,
     "set_state": c.SetState,
     "gravity": c.Gravity,
+    "break_joint": c.BreakJoint,
+}
+CONTROL_MODELS: dict[str, type[c.CommandBase]] = {
+    "take_control": c.TakeControl,
+    "release_control": c.ReleaseControl,
 }
 VIEWER_MODELS: dict[str, type[c.CommandBase]] = {"seek": c.Seek, "live": c.Live}
 

@@ -8,6 +8,7 @@ from typing import Any
 from cardan.service import clock
 from cardan.service.sessions.folder import About
 from cardan.service.sessions.messages import Command, Result
+from cardan.service.sessions.metering import Meter
 from cardan.service.sessions.supervisor import Watch
 
 
@@ -46,6 +47,8 @@ class Policy:
     """Of the frames kept in memory."""
     history_bytes: int
     """Of the key frames on the disk."""
+    meter: Meter
+    """Of simulated time."""
 
 
 @dataclass(slots=True)

@@ -104,7 +104,7 @@ def _problem(simulation: Simulation, _arguments: Arguments) -> dict[str, Any]:
         "step": p.step,
         "time": p.time,
         "time_step": p.time_step,
-        "formulation": simulation.scene.simulation.formulation,
+        "formulation": simulation.formulation,
         "rows": rows,
         "velocities": [
             {"name": name, "before": float(before), "free": float(free), "after": float(after)}

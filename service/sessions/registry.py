@@ -10,16 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cardan.service import clock
-from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.errors import ErrorCode, QuotaError, ServiceError
 from cardan.service.processes.kernels import Kernels
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
+from cardan.service.processes.spare import SpareWorker
 from cardan.service.processes.worker import Worker
+from cardan.service.recordings.folder import folder_bytes
 from cardan.service.sessions import replay_messages
 from cardan.service.sessions.closed import Closed
 from cardan.service.sessions.folder import About, FolderError, SessionFolder
 from cardan.service.sessions.live_session import LiveSession
-from cardan.service.sessions.messages import PlaybackState
+from cardan.service.sessions.messages import PlaybackState, Prepare
+from cardan.service.sessions.metering import Meter, NoMeter
 from cardan.service.sessions.plan import Plan, Policy
 from cardan.service.sessions.replayer import Replayers
 from cardan.service.sessions.states import Phase
@@ -40,14 +43,16 @@ class SessionOptions:
     """Limits of sessions; times in seconds.
 
     An unused session ends after `idle_seconds`; one whose viewers have all left may end after
-    `abandoned_seconds` already, when another needs its place. `start_method` `None` takes the best
-    one of the platform. `ring_bytes` limits the frames of a session in memory, `history_bytes` its
+    `abandoned_seconds` already, when another needs its place. One API key has at most
+    `sessions_per_key`; 0: any number. `start_method` `None` takes the best one of the platform.
+    `ring_bytes` limits the frames of a session in memory, `history_bytes` its
     key frames on the disk.
     """
 
     idle_seconds: float = 1800.0
     abandoned_seconds: float = 60.0
     max_sessions: int = 16
+    sessions_per_key: int = 0
     ring_bytes: int = 64 * 1024**2
     history_bytes: int = 256 * 1024**2
     start_method: str | None = None
@@ -60,16 +65,26 @@ class Sessions:
     """All sessions of a folder: one folder in it for each, and `closed.json`."""
 
     def __init__(
-        self, folder: Path, options: SessionOptions, kernels: Kernels | None = None
+        self,
+        folder: Path,
+        options: SessionOptions,
+        kernels: Kernels | None = None,
+        meter: Meter | None = None,
     ) -> None:
         """Nothing is read or started before `start`; processes wait for `kernels`."""
         self._folder = folder
         self._options = options
         self._policy = Policy(
-            options.watch, options.max_restarts, options.ring_bytes, options.history_bytes
+            options.watch,
+            options.max_restarts,
+            options.ring_bytes,
+            options.history_bytes,
+            meter or NoMeter(),
         )
         self._launcher = WorkerLauncher(options.start_method, kernels)
         self._limits = WorkerLimits(options.worker_memory_bytes)
+        self.spare = SpareWorker(self._start_worker, Prepare())
+        self._refilling: asyncio.Task[None] | None = None
         self._closing = threading.Event()
         self._sessions: dict[str, LiveSession] = {}
         self._closed = Closed(folder / "closed.json")
@@ -99,14 +114,16 @@ class Sessions:
     async def close(self) -> None:
         """End every process; the sessions stay in their folders."""
         self._closing.set()
-        for task in (self._reaper, self._warm):
+        for task in (self._reaper, self._warm, self._refilling):
             if task is not None:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, RuntimeError):
                     await task
         sessions, self._sessions = self.all(), {}
         await asyncio.gather(
-            self._replayers.close_all(), *(one.store("the service stops") for one in sessions)
+            asyncio.to_thread(self.spare.close),
+            self._replayers.close_all(),
+            *(one.store("the service stops") for one in sessions),
         )
 
     def all(self) -> list[LiveSession]:
@@ -117,6 +134,11 @@ class Sessions:
         """Whether there is such a session, and the name of the key that made it."""
         session = self._sessions.get(session_id)
         return (False, None) if session is None else (True, session.about.created_by)
+
+    def stored_bytes(self, key: str) -> int:
+        """Bytes of the folders of all sessions of an API key."""
+        mine = [one.folder.path for one in self.all() if one.about.created_by == key]
+        return sum(folder_bytes(path) for path in mine)
 
     def get(self, session_id: str) -> LiveSession:
         """The session, whose idle time begins anew. Raises ServiceError."""
@@ -166,7 +188,7 @@ class Sessions:
 
     async def _begin(self, folder: SessionFolder, about: About) -> LiveSession:
         """Start the session of a folder with a scene, within the limits. Raises ServiceError."""
-        session = LiveSession(folder, about, self._policy, self._start_worker)
+        session = LiveSession(folder, about, self._policy, self.spare.take)
         ended = self._room_for(session)
         try:
             if ended is not None:
@@ -183,6 +205,7 @@ class Sessions:
 
     def _room_for(self, session: LiveSession) -> LiveSession | None:
         """Enter a session; return the one that ends for it, if one must. Raises ServiceError."""
+        self._check_quota(session)
         ended = None
         if len(self._sessions) >= self._options.max_sessions:
             ended = self._longest_abandoned()
@@ -194,6 +217,16 @@ class Sessions:
             del self._sessions[ended.id]
         self._sessions[session.id] = session
         return ended
+
+    def _check_quota(self, session: LiveSession) -> None:
+        """Raise QuotaError when the key of a session has all the sessions it may have."""
+        key, most = session.about.created_by, self._options.sessions_per_key
+        if key is None or not most:
+            return
+        alive = sum(one.about.created_by == key for one in self._sessions.values())
+        if alive >= most:
+            session.folder.remove()
+            raise QuotaError("sessions", "sessions", alive, 1, most)
 
     async def delete(self, session_id: str, viewer: str | None = None) -> None:
         """End a session; returns when its process is gone. Raises ServiceError.
@@ -223,6 +256,7 @@ class Sessions:
         if not self.ready:
             await self._wait_warm()
         await session.start()
+        self._refill()
 
     async def _wait_warm(self) -> None:
         try:
@@ -246,7 +280,13 @@ class Sessions:
                 pause = min(2.0 * pause, MOST_PAUSE_SECONDS)
             else:
                 log.info("kernels loaded in %.2f s", seconds)
+                self._refill()
                 return seconds
+
+    def _refill(self) -> None:
+        """Start the next spare worker in the background."""
+        if self._refilling is None or self._refilling.done():
+            self._refilling = asyncio.create_task(asyncio.to_thread(self.spare.refill))
 
     async def _end(self, session: LiveSession, reason: str, detail: str) -> None:
         self._sessions.pop(session.id, None)
@@ -275,7 +315,7 @@ class Sessions:
                 shutil.rmtree(path, ignore_errors=True)
                 continue
             try:
-                found.append(LiveSession.stored(folder, self._policy, self._start_worker))
+                found.append(LiveSession.stored(folder, self._policy, self.spare.take))
             except (FolderError, OSError) as error:
                 log.error("session %s is lost: %s", path.name, error)
                 # its folder stays, for whoever can mend it

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cardan.service.errors import ErrorCode, ServiceError
-from cardan.service.sessions.folder import FolderError, replace_file
+from cardan.service.files import replace_file
+from cardan.service.sessions.folder import FolderError
 
 MAX_SNAPSHOTS = 16
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from cardan.service.errors import ErrorCode
+from cardan.service.errors import ErrorCode, ServiceError
 
 
 class Phase(StrEnum):
@@ -199,6 +199,13 @@ def refusal(session: Session, op: str) -> tuple[ErrorCode, str] | None:
         detail = "The scene's duration is reached; reset or restore it first."
         return ErrorCode.SESSION_FINISHED, detail
     return None
+
+
+def start_error(failure: dict[str, Any]) -> ServiceError:
+    """The error of a session that could not be started, from its failure."""
+    if failure["code"] == "worker_lost":
+        return ServiceError(ErrorCode.NO_WORKER, str(failure["message"]))
+    return ServiceError.of(failure)
 
 
 def _start(session: Session) -> Decision:

@@ -26,6 +26,7 @@ from cardan.service.sessions.messages import (
     Frame,
     Heartbeat,
     Message,
+    Prepare,
     Ready,
     Refused,
     Result,
@@ -34,6 +35,7 @@ from cardan.service.sessions.messages import (
     Status,
 )
 from cardan.service.sessions.queries import QUERIES
+from cardan.service.sessions.rehearsal import rehearse
 
 log = logging.getLogger("cardan.worker")
 
@@ -48,10 +50,13 @@ RESTARTING_CLOCK = REWINDS | {"resume", "speed"}
 
 def main(channel: Channel, _limits: WorkerLimits) -> None:
     """Serve one session until a stop command or until the connection closes."""
-    began = time.monotonic()
     start = channel.receive()
+    if isinstance(start, Prepare):
+        rehearse()
+        start = channel.receive()
     if not isinstance(start, Start):
         return
+    began = time.monotonic()
     try:
         _serve(channel, start, began)
     except MemoryError:

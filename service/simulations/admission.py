@@ -11,10 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
 from cardan.service import clock
-from cardan.service.errors import ErrorCode, ServiceError
+from cardan.service.errors import ErrorCode, QuotaError, ServiceError
 from cardan.service.intake import SceneText
+from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
-from cardan.service.simulations.states import RunState
+from cardan.service.simulations.states import TERMINAL, RunState
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,18 @@ class KeyReusedError(Exception):
 class Admission:
     """Reserves keys and creates runs."""
 
-    def __init__(self, engine: Engine, *, most_queued: int, key_lifetime_s: float) -> None:
-        """Write to an open database."""
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        most_queued: int,
+        key_lifetime_s: float,
+        most_unfinished: int = 0,
+    ) -> None:
+        """Write to an open database; one API key may have `most_unfinished` runs; 0: any number."""
         self._writing = engine.execution_options(writes=True)
         self._most_queued = most_queued
+        self._most_unfinished = most_unfinished
         self._key_lifetime_s = key_lifetime_s
 
     def reserve(self, key: str, fingerprint: str) -> str | None:
@@ -124,10 +133,10 @@ class Admission:
         name: str | None = None,
         key: str | None = None,
     ) -> str:
-        """Queue one simulation; its id. Raises QueueFullError."""
+        """Queue one simulation; its id. Raises QueueFullError or QuotaError."""
         run_id = clock.new_id("sim")
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, 1)
+            self._reserve_capacity(connection, 1, run.created_by)
             _keep_scene(connection, scene)
             connection.execute(
                 insert(t.runs).values(_row(scene.hash, run) | {"id": run_id, "name": name})
@@ -139,9 +148,9 @@ class Admission:
     def batch(
         self, scene: SceneText, batch: NewBatch, runs: Sequence[NewRun], *, key: str | None = None
     ) -> str:
-        """Queue all runs of a batch; its id. Raises QueueFullError."""
+        """Queue all runs of a batch; its id. Raises QueueFullError or QuotaError."""
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, len(runs))
+            self._reserve_capacity(connection, len(runs), batch.created_by)
             batch_id = _insert_batch(connection, scene, batch, runs)
             _bind_key(connection, key, batch_id)
         return batch_id
@@ -155,10 +164,13 @@ class Admission:
         *,
         key: str | None = None,
     ) -> str:
-        """Create a study with a batch of its first evaluations; its id. Raises QueueFullError."""
+        """Create a study with a batch of its first evaluations; its id.
+
+        Raises QueueFullError or QuotaError.
+        """
         study_id = clock.new_id("study")
         with self._writing.begin() as connection:
-            self._reserve_capacity(connection, len(runs))
+            self._reserve_capacity(connection, len(runs), batch.created_by)
             batch_id = _insert_batch(connection, scene, replace(batch, study_id=study_id), runs)
             connection.execute(
                 insert(t.studies).values(
@@ -175,34 +187,50 @@ class Admission:
             _bind_key(connection, key, study_id)
         return study_id
 
-    def extend(self, batch_id: str, runs: Sequence[Mapping[str, Any]], best: Any) -> bool:
+    def extend(
+        self, batch_id: str, first_number: int, runs: Sequence[Mapping[str, Any]], best: Any
+    ) -> bool:
         """Queue further evaluations of a study that runs, like its first; False: it does not.
 
+        They are counted from `first_number`; False, too, when another service has queued them.
         `best` is its best evaluation so far. Raises QueueFullError.
         """
         running = (t.studies.c.batch_id == batch_id, t.studies.c.state == "running")
         like = select(t.runs).where(t.runs.c.batch_id == batch_id, t.runs.c.number == 0)
         count = select(func.count()).where(t.runs.c.batch_id == batch_id)
         with self._writing.begin() as connection:
+            if connection.execute(count).scalar_one() != first_number:
+                return False
             kept = connection.execute(update(t.studies).where(*running).values(best=best))
             if kept.rowcount == 0:
                 return False
-            self._reserve_capacity(connection, len(runs))
+            self._reserve_capacity(connection, len(runs), None)
             first = connection.execute(like).mappings().one()
             new = [
                 NewRun(overrides, first["total_steps"], first["timeout_s"], first["created_by"])
                 for overrides in runs
             ]
-            number = connection.execute(count).scalar_one()
-            _insert_runs(connection, first["scene_hash"], batch_id, new, number)
+            _insert_runs(connection, first["scene_hash"], batch_id, new, first_number)
         return True
 
-    def _reserve_capacity(self, connection: Connection, asked: int) -> None:
+    def _reserve_capacity(self, connection: Connection, asked: int, owner: str | None) -> None:
+        """Raise QueueFullError, or QuotaError when a key would have too many runs."""
         waiting = connection.execute(
             select(func.count()).where(t.runs.c.state == RunState.QUEUED)
         ).scalar_one()
         if waiting + asked > self._most_queued:
             raise QueueFullError(waiting, asked, self._most_queued)
+        if owner is None or not self._most_unfinished:
+            return
+        unfinished = connection.execute(
+            select(func.count()).where(
+                t.runs.c.created_by == owner, t.runs.c.state.not_in(TERMINAL)
+            )
+        ).scalar_one()
+        if unfinished + asked > self._most_unfinished:
+            raise QuotaError(
+                "unfinished_runs", "unfinished runs", unfinished, asked, self._most_unfinished
+            )
 
 
 def _insert_batch(
@@ -270,6 +298,7 @@ def _keep_scene(connection: Connection, scene: SceneText) -> None:
 
 def _queued_event(connection: Connection, run_ids: Sequence[str]) -> None:
     now = clock.now()
+    locking.lock_events(connection)
     connection.execute(
         insert(t.events),
         [

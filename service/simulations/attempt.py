@@ -6,6 +6,7 @@ least every second; a run that was not begun goes back to the queue without a lo
 
 import logging
 import shutil
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from cardan.service import clock, metrics
 from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.recordings.results import ResultsError
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.claims import Claim
 from cardan.service.simulations.rows import Outcome, worker_lost_error
@@ -89,7 +91,7 @@ class Attempt:
         items = [
             m.RunItem(
                 dict(claim.overrides),
-                str(self._options.results / claim.folder),
+                str(self._options.results.root / claim.folder),
                 claim.record,
                 str(self._options.checkpoints.of(claim.run_id, claim.attempt).path),
             )
@@ -134,10 +136,41 @@ class Attempt:
             real_time_factor=done.real_time_factor,
         )
         metrics.note_end(done.event, done.real_time_factor, done.summary)
-        self._ended.append((claim, outcome))
+        self._ended.append((claim, self._kept(claim, outcome)))
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
             self._begin()
+
+    def _kept(self, claim: Claim, outcome: Outcome) -> Outcome:
+        """The outcome when its recording is where all can read it, or could not be."""
+        if outcome.result is None:
+            return outcome
+        try:
+            self._keep(outcome.result)
+        except OSError as error:
+            log.error("the recording of %s was not kept: %s", claim.run_id, error)
+            said = f"The recording could not be stored: {error}"
+            failed = {"code": "storage_failed", "message": said, "retryable": True}
+            return Outcome(RunEvent.FAILED, outcome.step, error=failed)
+        return outcome
+
+    def _keep(self, name: str) -> None:
+        """Keep a recording; while that takes time the leases are renewed. Raises OSError."""
+        results = self._options.results
+        if not results.shared:
+            return
+        with ThreadPoolExecutor(1) as thread:
+            keeping = thread.submit(results.keep, name)
+            while not wait([keeping], self._options.renew_s).done:
+                self._renew(clock.monotonic())
+            keeping.result()
+
+    def _discard(self, name: str) -> None:
+        try:
+            self._options.results.discard(name)
+        except ResultsError as error:
+            # nothing refers to it: it goes when the service starts again
+            log.error("a recording was not removed: %s", error)
 
     def _mark_started(self, started: m.Started) -> None:
         metrics.CLAIM_TO_START.observe(clock.monotonic() - self._first)
@@ -244,8 +277,10 @@ class Attempt:
             states = {}
         for claim, outcome in self._ended:
             state = states.get(claim.run_id)
-            if state in (None, RunState.QUEUED) or outcome.result is None:
-                shutil.rmtree(self._options.results / claim.folder, ignore_errors=True)
+            if outcome.result is None:
+                shutil.rmtree(self._options.results.root / claim.folder, ignore_errors=True)
+            elif state in (None, RunState.QUEUED):
+                self._discard(claim.folder)
             if state in TERMINAL:
                 kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
                 shutil.rmtree(kept.path, ignore_errors=True)

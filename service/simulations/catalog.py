@@ -172,6 +172,12 @@ class Catalog:
             found = connection.execute(select(t.batches.c.id).where(~open_, ~study))
             return list(found.scalars())
 
+    def recordings_of(self, key: str) -> list[str]:
+        """Names of the recordings of an API key."""
+        mine = (t.runs.c.created_by == key, t.runs.c.result.is_not(None))
+        with self._engine.connect() as connection:
+            return list(connection.execute(select(t.runs.c.result).where(*mine)).scalars())
+
     def recordings(self) -> list[tuple[str, str, bool]]:
         """Run, name, and whether it can be made again, of all recordings; first ended, first."""
         repeatable = [RunState.SUCCEEDED, RunState.FAILED]

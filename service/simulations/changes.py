@@ -30,6 +30,11 @@ class Changes:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._deliver, key)
 
+    def publish_all(self) -> None:
+        """Wake all watchers: changes may have been missed."""
+        for key in list(self._waiting):
+            self.publish(key)
+
     @contextmanager
     def watch(self, key: str) -> Iterator[asyncio.Event]:
         """An event that is set at every change of this id; the watcher clears it."""

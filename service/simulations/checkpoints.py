@@ -8,6 +8,7 @@ count. The next attempt takes over the folder by renaming it, so a process that 
 dead cannot write into it any more.
 """
 
+import io
 import json
 import shutil
 import zipfile
@@ -18,6 +19,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from cardan.service.files import replace_file
 
 STATE = "state.npz"
 BEGAN = "began"
@@ -66,7 +69,11 @@ class CheckpointFolder:
     def begin(self, step: int) -> None:
         """An attempt begins at this step: only later checkpoints are its progress."""
         if self.path.is_dir():
-            (self.path / BEGAN).write_text(str(step))
+            replace_file(self.path / BEGAN, str(step).encode())
+
+    def remove(self) -> None:
+        """Forget the checkpoint: a run that does not go on from it has made no progress."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def write(self, mark: Mark, snapshot: bytes, part: Rows | None) -> None:
         """Store a checkpoint, with the last of its parts. Raises OSError."""
@@ -74,15 +81,14 @@ class CheckpointFolder:
         if part is not None:
             with (self.path / f"part-{mark.parts - 1}.npz").open("wb") as file:
                 np.savez(file, allow_pickle=False, **part)
-        temporary = self.path / "state.tmp"
-        with temporary.open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                mark=np.array(json.dumps(asdict(mark))),
-                snapshot=np.frombuffer(snapshot, np.uint8),
-            )
-        temporary.replace(self.path / STATE)
+        state = io.BytesIO()
+        np.savez(
+            state,
+            allow_pickle=False,
+            mark=np.array(json.dumps(asdict(mark))),
+            snapshot=np.frombuffer(snapshot, np.uint8),
+        )
+        replace_file(self.path / STATE, state.getvalue())
 
     def step(self) -> int | None:
         """The step of the checkpoint; `None`: there is none."""
@@ -98,8 +104,11 @@ class CheckpointFolder:
         step = self.step()
         if step is None:
             return False
-        began = self.path / BEGAN
-        return step > (int(began.read_text()) if began.exists() else 0)
+        try:
+            began = int((self.path / BEGAN).read_bytes())
+        except FileNotFoundError:
+            began = 0
+        return step > began
 
     def _read_part(self, number: int) -> Rows:
         with np.load(self.path / f"part-{number}.npz", allow_pickle=False) as part:

@@ -6,11 +6,12 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, insert
 
-from cardan.service import clock
 from cardan.service.metrics import QUEUED
+from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.rows import (
     count_states,
+    count_workers,
     event_of,
     next_of_batch,
     next_run,
@@ -58,12 +59,12 @@ def record_of(rule: str, number: int) -> str:
 
 def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: float) -> list[Claim]:
     """Claim the next run that may start, with further runs of its batch; empty: there is none."""
-    first = connection.execute(next_run()).mappings().first()
-    if first is None:
+    first = connection.execute(locking.free(next_run())).mappings().first()
+    if first is None or not _may_start(connection, first):
         return []
     rows = [first, *_companions(connection, first, size)]
     claims = [_claim_of(row, first, owner) for row in rows]
-    now = clock.now()
+    now = locking.now(connection)
     for row in rows:
         QUEUED.observe(max(0.0, now - row["created_at"]))
     values = {
@@ -90,6 +91,14 @@ def take_group(connection: Connection, owner: str, size: GroupSize, lease_s: flo
     return claims
 
 
+def _may_start(connection: Connection, first: RowMapping) -> bool:
+    """Whether the batch of a run may have one more worker, when no other claims of it."""
+    if first["max_parallel"] is None:
+        return True
+    locking.lock_claims(connection, first["batch_seq"])
+    return count_workers(connection, first["batch_id"]) < int(first["max_parallel"])
+
+
 def _companions(connection: Connection, first: RowMapping, size: GroupSize) -> Sequence[RowMapping]:
     """Further runs that are claimed together with the first."""
     batch_id = first["batch_id"]
@@ -99,7 +108,8 @@ def _companions(connection: Connection, first: RowMapping, size: GroupSize) -> S
     most = size(batch_id, waiting) - 1
     if most <= 0:
         return []
-    return connection.execute(next_of_batch(batch_id, first["seq"], most)).mappings().all()
+    further = locking.free(next_of_batch(batch_id, first["seq"], most))
+    return connection.execute(further).mappings().all()
 
 
 def _claim_of(row: RowMapping, first: RowMapping, owner: str) -> Claim:

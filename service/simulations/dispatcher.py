@@ -9,7 +9,6 @@ run again.
 import logging
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy.exc import OperationalError
 
@@ -17,6 +16,7 @@ from cardan.service import clock
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
 from cardan.service.processes.worker import Worker, WorkerLostError
+from cardan.service.recordings.results import Results
 from cardan.service.simulations.attempt import Attempt, Live
 from cardan.service.simulations.checkpoints import Checkpoints
 from cardan.service.simulations.pace import Pace
@@ -36,7 +36,7 @@ class DispatcherOptions:
     """Options of the dispatcher; times in seconds."""
 
     slots: int
-    results: Path
+    results: Results
     limits: WorkerLimits
     checkpoints: Checkpoints
     checkpoint_s: float = 5.0
@@ -128,6 +128,14 @@ class WorkerSlot:
         return self._worker is not None and not self._worker.orphaned
 
     def _work(self) -> None:
+        """Take turns until the service stops; the process ends with the thread, however it ends."""
+        try:
+            self._take_turns()
+        finally:
+            if self._worker is not None:
+                self._worker.quit(self._options.stop_grace_s)
+
+    def _take_turns(self) -> None:
         pause = 0.0
         while not self._dispatcher.stopping.wait(pause):
             try:
@@ -137,8 +145,6 @@ class WorkerSlot:
                 # the queue would lose this slot if its thread ended
                 pause = min(max(LEAST_PAUSE_SECONDS, 2.0 * pause), MOST_PAUSE_SECONDS)
                 self._report(error, pause)
-        if self._worker is not None:
-            self._worker.quit(self._options.stop_grace_s)
 
     def _report(self, error: Exception, pause: float) -> None:
         if isinstance(error, WorkerLostError):

@@ -1,4 +1,6 @@
-"""Execution of an order: runs of one scene, one after another, in the arrays of the first.
+"""Execution of an order: runs of one scene, in the arrays of the first.
+
+Runs that the engine can compute side by side are (`together.py`), the others one after another.
 
 It writes only into the given folders, under a temporary name until everything is on the disk.
 """
@@ -14,11 +16,13 @@ from cardan.schemas import Limits, Scene, SceneInvalid, apply_overrides, load_sc
 from cardan.service.processes.channel import Channel
 from cardan.service.simulations import messages as m
 from cardan.service.simulations.checkpoints import CheckpointFolder
-from cardan.service.simulations.measures import measured
+from cardan.service.simulations.measures import measured, needs_recording
 from cardan.service.simulations.states import RunEvent
 
 if TYPE_CHECKING:
-    from cardan.engine.variants import Variants
+    from cardan.engine import Simulation
+    from cardan.engine.runs.variants import Variants
+    from cardan.service.simulations.together import Together
 
 log = logging.getLogger("cardan.worker")
 
@@ -39,20 +43,69 @@ class Execution:
         self._limits = limits
         self._document = ""
         self._variants: Variants | None = None
+        self._together: Together | None = None
         self._told = self._listened = 0.0
 
     def work(self, order: m.RunOrder) -> None:
         """Do the runs of an order, until all are stopped or one fails that ends the order."""
         self._order = order
         self._stops: dict[int | None, str] = {}
-        for number, item in enumerate(order.runs):
+        number, ended = 0, False
+        while number < len(order.runs) and not ended:
             if self._reason(number) == RunEvent.RELEASED:
                 break
-            done = self._run(number, item)
-            self._channel.send(done)
-            if order.until_failure and done.event != RunEvent.SUCCEEDED:
-                break
+            for simulation in self._side_by_side(number) or [None]:
+                if simulation is None:
+                    done = self._run(number, order.runs[number])
+                else:
+                    done = self._told_of(number, simulation)
+                self._channel.send(done)
+                number += 1
+                ended = order.until_failure and done.event != RunEvent.SUCCEEDED
+                if ended:
+                    break
         self._channel.send(m.Finished())
+
+    def _side_by_side(self, number: int) -> "list[Simulation | None]":
+        """Compute the runs from this one on that can be neighbours; see `Together.run`."""
+        order = self._order
+        measure = order.measure
+        if len(order.runs) - number < 2 or (measure is not None and needs_recording(measure)):
+            return []
+        from cardan.service.simulations.together import Together, W
+
+        self._variants_of(order.document)
+        if self._together is None:
+            self._together = Together(order.document, self._limits)
+        self._number, self._step, self._first_step, self._dt = number, 0, 0, 0.0
+        self._began = time.perf_counter()
+
+        items = order.runs[number : number + W]
+
+        def should_stop(step: int) -> bool:
+            self._progress(step, 0)
+            return any(self._reason(number + k) is not None for k in range(len(items)))
+
+        found = self._together.run(items, should_stop)
+        self._share_s = (time.perf_counter() - self._began) / max(len(found), 1)
+        return found
+
+    def _told_of(self, number: int, simulation: "Simulation") -> m.Done:
+        """The end of a run that was computed with others."""
+        from cardan import engine
+        from cardan.service.recordings.engine_tables import finite_values
+
+        summary, measure = simulation.summary(), self._order.measure
+        if measure is not None:
+            summary["measures"] = measured(measure, summary, {})
+        engine.add_reactions(summary, simulation)
+        return m.Done(
+            number,
+            RunEvent.SUCCEEDED,
+            simulation.step_count,
+            summary=finite_values(summary),
+            real_time_factor=simulation.time / self._share_s,
+        )
 
     def _run(self, number: int, item: m.RunItem) -> m.Done:
         """Simulate and store a run; never raises but for a lost service."""
@@ -74,12 +127,12 @@ class Execution:
             return self._failed("out_of_memory", "The run needs more memory than a worker may use.")
         except Exception as error:
             log.exception("the run in %s failed", item.folder)
-            self._variants = None
+            self._variants = self._together = None
             return self._failed("engine_error", f"{type(error).__name__}: {error}")
 
     def _simulate(self, item: m.RunItem) -> m.Done:
         from cardan import engine
-        from cardan.engine.recording import recorded
+        from cardan.engine.runs.recording import recorded
         from cardan.service.recordings.engine_tables import finite_values
         from cardan.service.simulations.resumable import ResumableRun
 
@@ -141,10 +194,10 @@ class Execution:
 
     def _variants_of(self, document: str) -> "Variants":
         """The arrays of the base scene, made anew when it is another."""
-        from cardan.engine.variants import Variants
+        from cardan.engine.runs.variants import Variants
 
         if self._variants is None or document != self._document:
-            self._variants = Variants(document, self._limits)
+            self._variants, self._together = Variants(document, self._limits), None
             self._document = document
         return self._variants
 

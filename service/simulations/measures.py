@@ -29,6 +29,12 @@ def measured(
     return {"objective": found, "constraints": constraints}
 
 
+def needs_recording(wanted: Mapping[str, Any]) -> bool:
+    """Whether a study's request is about anything that summaries do not have."""
+    quantities = [wanted["objective"], *(one["quantity"] for one in wanted["constraints"])]
+    return any(one["type"] != "metric" for one in quantities)
+
+
 def _quantity(
     wanted: Mapping[str, Any], summary: Mapping[str, Any], tables: Tables
 ) -> float | None:

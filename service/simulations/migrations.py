@@ -33,16 +33,16 @@ CHANGES: Mapping[int, tuple[Change, ...]] = {
 }
 """By the version that has them."""
 
-TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",)}
+TABLES: Mapping[int, tuple[str, ...]] = {3: ("studies",), 4: ("shares",)}
 """Tables that a version has more than the one before; they are created where they are missing."""
 
-LATEST = max(CHANGES)
+LATEST = max(*CHANGES, *TABLES)
 
 
 def changes_since(version: int) -> Iterator[str]:
     """Statements that turn tables of a version into those of the latest."""
     for number in range(version + 1, LATEST + 1):
-        for change in CHANGES[number]:
+        for change in CHANGES.get(number, ()):
             yield change.statement
 
 
@@ -50,7 +50,7 @@ def columns_at(version: int, latest: Mapping[str, set[str]]) -> dict[str, set[st
     """Columns of each table at a version, from those of the latest."""
     columns = {name: set(present) for name, present in latest.items()}
     for number in range(version + 1, LATEST + 1):
-        for change in CHANGES[number]:
+        for change in CHANGES.get(number, ()):
             columns[change.table].discard(change.column)
         for table in TABLES.get(number, ()):
             columns.pop(table, None)

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, delete, func, or_, select, update
 
 from cardan.service import clock
+from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.claims import Claim, GroupSize, take_group
 from cardan.service.simulations.failing import apply_failure_rule
@@ -58,7 +59,10 @@ class Queue:
         `progressed` do not count.
         """
         self._reading = engine
+        # alone (locking.py): what decides about many runs
         self._writing = engine.execution_options(writes=True)
+        # of workers: beside each other, on the rows they hold
+        self._working = engine.execution_options(writes="rows")
         self._lease_s = lease_s
         self._most_losses = most_losses
         self.changed = changed
@@ -76,14 +80,14 @@ class Queue:
         with self._reading.connect() as connection:
             if connection.execute(next_run()).first() is None:
                 return []
-        with self._writing.begin() as connection:
+        with self._working.begin() as connection:
             claims = take_group(connection, owner, size, self._lease_s)
         self._tell_all([(claim.run_id, claim.batch_id) for claim in claims])
         return claims
 
     def started(self, claim: Claim, total_steps: int, step: int = 0) -> bool:
         """The worker has built the engine and goes on from a step; False when fenced."""
-        with self._writing.begin() as connection:
+        with self._working.begin() as connection:
             row = self._held(connection, claim)
             if row is None:
                 return False
@@ -109,9 +113,9 @@ class Queue:
         self, claims: Sequence[Claim], progress: Mapping[str, tuple[int, float | None]]
     ) -> dict[str, RunState]:
         """Lengthen leases and note progress; states now by run, without those that are fenced."""
-        with self._writing.begin() as connection:
+        with self._working.begin() as connection:
             rows = self._held_rows(connection, claims)
-            until = clock.now() + self._lease_s
+            until = locking.now(connection) + self._lease_s
             changes = []
             for run_id, row in rows.items():
                 step, factor = progress.get(run_id, (0, None))
@@ -137,7 +141,9 @@ class Queue:
 
         Those that are fenced have none.
         """
-        with self._writing.begin() as connection:
+        with self._working.begin() as connection:
+            bad = [c for c, outcome in ends if outcome.event is not RunEvent.SUCCEEDED]
+            locking.lock_batches(connection, [claim.batch_id for claim in bad])
             rows = self._held_rows(connection, [claim for claim, _ in ends])
             held = [(rows[c.run_id], outcome) for c, outcome in ends if c.run_id in rows]
             states = self._end_all(connection, held)
@@ -170,6 +176,8 @@ class Queue:
             if known.rowcount == 0:
                 return False
             of_batch = t.runs.c.batch_id == batch_id
+            open_ = (of_batch, ~t.runs.c.state.in_(TERMINAL))
+            connection.execute(locking.held(select(t.runs.c.seq).where(*open_))).all()
             waiting = (of_batch, t.runs.c.state == RunState.QUEUED)
             queued = connection.execute(select(t.runs.c.id, t.runs.c.attempt).where(*waiting)).all()
             connection.execute(
@@ -177,11 +185,11 @@ class Queue:
                 .where(*waiting)
                 .values(state=RunState.CANCELLED, finished_at=clock.now(), error=cancelled_error())
             )
-            note(connection, [event_of(i, RunState.CANCELLED, attempt=n) for i, n in queued])
             active = connection.execute(
                 select(t.runs).where(of_batch, t.runs.c.state.in_(list(ACTIVE)))
             ).mappings()
             touched = [row["id"] for row in active.all() if self._cancel_row(connection, row)]
+            note(connection, [event_of(i, RunState.CANCELLED, attempt=n) for i, n in queued])
         for key in [*(run_id for run_id, _ in queued), *touched, batch_id]:
             self.changed(key)
         return True
@@ -221,15 +229,17 @@ class Queue:
 
     def recover(self, *, everything: bool) -> list[str]:
         """Take back runs whose owner is gone: all that are held, or those with an ended lease."""
-        held: list[Any] = [t.runs.c.state.in_(list(ACTIVE))]
-        if not everything:
-            held.append(t.runs.c.lease_until < clock.now())
+        lost_ones = select(t.runs).where(t.runs.c.state.in_(list(ACTIVE)))
         error = worker_lost_error("the service stopped")
         with self._reading.connect() as connection:
-            if connection.execute(select(t.runs.c.id).where(*held).limit(1)).first() is None:
+            if not everything:
+                lost_ones = lost_ones.where(t.runs.c.lease_until < locking.now(connection))
+            found = connection.execute(lost_ones).mappings().all()
+            if not found:
                 return []
-        with self._writing.begin() as connection:
-            rows = connection.execute(select(t.runs).where(*held)).mappings().all()
+        with self._working.begin() as connection:
+            locking.lock_batches(connection, [row["batch_id"] for row in found])
+            rows = connection.execute(locking.free(lost_ones)).mappings().all()
             lost = [
                 Outcome(RunEvent.WORKER_LOST, error=error, progressed=self._progressed(*of_row))
                 for of_row in ((row["id"], row["attempt"]) for row in rows)
@@ -270,13 +280,15 @@ class Queue:
             )
         return bool(gone.rowcount)
 
-    def forget_old_keys(self, older_than_s: float) -> None:
-        """Delete expired idempotency keys, and those that a dead service left unfinished."""
+    def forget_old_keys(self, older_than_s: float, *, everything: bool = True) -> None:
+        """Delete expired idempotency keys, and those that a dead service left unfinished.
+
+        Without `everything` other services may still answer requests with unfinished ones.
+        """
         old = t.idempotency.c.created_at < clock.now() - older_than_s
+        gone = or_(old, t.idempotency.c.resource.is_(None)) if everything else old
         with self._writing.begin() as connection:
-            connection.execute(
-                delete(t.idempotency).where(or_(old, t.idempotency.c.resource.is_(None)))
-            )
+            connection.execute(delete(t.idempotency).where(gone))
 
     def _end_all(
         self, connection: Connection, ends: Sequence[tuple[RowMapping, Outcome]]
@@ -296,11 +308,11 @@ class Queue:
             story.append(event_of(row["id"], state, attempt=row["attempt"], error=values["error"]))
         write_runs(connection, changes)
         close_attempts(connection, closed)
-        note(connection, story)
         bad = (RunState.FAILED, RunState.TIMED_OUT)
         batches = {row["batch_id"] for row, _ in closed if states[row["id"]] in bad}
         for batch_id in sorted(batches - {None}):
             apply_failure_rule(connection, batch_id)
+        note(connection, story)
         return states
 
     @staticmethod
@@ -346,13 +358,12 @@ class Queue:
         if not claims:
             return {}
         attempts = {claim.run_id: claim.attempt for claim in claims}
-        rows = connection.execute(
-            select(t.runs).where(
-                t.runs.c.id.in_(list(attempts)),
-                t.runs.c.owner == claims[0].owner,
-                t.runs.c.state.in_(list(ACTIVE)),
-            )
-        ).mappings()
+        of_owner = select(t.runs).where(
+            t.runs.c.id.in_(list(attempts)),
+            t.runs.c.owner == claims[0].owner,
+            t.runs.c.state.in_(list(ACTIVE)),
+        )
+        rows = connection.execute(locking.held(of_owner)).mappings()
         return {row["id"]: row for row in rows if row["attempt"] == attempts[row["id"]]}
 
     @staticmethod

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.engine import Simulation
-from cardan.engine.recording import Recording, advance_to_end, recording_steps
+from cardan.engine.runs.recording import Recording, advance_to_end, recording_steps
 from cardan.service.simulations.checkpoints import CheckpointFolder, Mark
 
 log = logging.getLogger("cardan.worker")
@@ -46,13 +46,15 @@ class ResumableRun:
             folder.take_over()
             found = folder.read()
             if found is None:
+                folder.remove()
                 return False
             mark, snapshot, parts = found
-            self._simulation.restore(snapshot)
             folder.begin(mark.step)
+            self._simulation.restore(snapshot)
         except (OSError, ValueError) as error:
             # of another engine, or not to be read: the run begins anew
             log.warning("the checkpoint in %s is not used: %s", folder.path, error)
+            folder.remove()
             return False
         if self.recording is not None:
             self.recording.restore(parts)

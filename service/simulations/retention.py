@@ -9,9 +9,9 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from cardan.service import clock
+from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.simulations.catalog import Catalog
 from cardan.service.simulations.queue import Queue
 
@@ -35,22 +35,21 @@ class Retention:
         self,
         queue: Queue,
         catalog: Catalog,
-        results: Path,
+        sizes: RecordingSizes,
         keep: Keep,
         discard: Callable[[str], None],
         remove_others: Callable[[float], list[str]] = lambda _before: [],
     ) -> None:
-        """`discard` removes a recording by name.
+        """`discard` removes a recording by its name.
 
         `remove_others` deletes what else ended before a time [s]; names of the recordings it had.
         """
         self._remove_others = remove_others
         self._queue = queue
         self._catalog = catalog
-        self._results = results
+        self._sizes = sizes
         self._keep = keep
         self._discard = discard
-        self._sizes: dict[str, int] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="retention", daemon=True)
 
@@ -101,23 +100,13 @@ class Retention:
     def _remove_large(self, most: int) -> int:
         """Remove recordings that can be made again, those of the runs that ended first, first."""
         stored = self._catalog.recordings()
-        sizes = self._sizes
-        # a recording never changes
-        self._sizes = {name: sizes.get(name) or self._size(name) for _, name, _ in stored}
-        total = sum(self._sizes.values())
+        total = self._sizes.total(name for _, name, _ in stored)
         removed = 0
         for run_id, name, repeatable in stored:
             if total <= most:
                 break
             if repeatable and self._queue.forget_result(run_id, name):
+                total -= self._sizes.of(name)
                 self._discard(name)
-                total -= self._sizes.pop(name)
                 removed += 1
         return removed
-
-    def _size(self, name: str) -> int:
-        folder = self._results / name
-        try:
-            return sum(file.stat().st_size for file in folder.iterdir())
-        except OSError:
-            return 0

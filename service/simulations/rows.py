@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, Select, bindparam, func, insert, or_, select, update
 
 from cardan.service import clock
+from cardan.service.simulations import locking
 from cardan.service.simulations import tables as t
 from cardan.service.simulations.states import ACTIVE, RunEvent, RunState
 
 WORKER_LOST = "worker_lost"
 # what a worker needs of the batch of a run
-OF_BATCH = ("record", "on_failure", "measure")
+OF_BATCH = ("record", "on_failure", "measure", "max_parallel")
 
 Values = Mapping[str, Any]
 
@@ -87,23 +88,34 @@ def last_values(state: RunState, outcome: Outcome, row: RowMapping) -> dict[str,
     }
 
 
-def next_run() -> Any:
-    """The query for the run that may start next, with its scene."""
-    other = t.runs.alias("other")
+def count_workers(connection: Connection, batch_id: str) -> int:
+    """Number of workers that hold runs of a batch."""
+    return int(connection.execute(_workers_of(batch_id)).scalar_one())
+
+
+def _workers_of(batch_id: Any) -> Select[Any]:
     # a worker holds many runs, and computes one of them
-    working = (
-        select(func.count(other.c.owner.distinct()))
-        .where(other.c.batch_id == t.batches.c.id, other.c.state.in_(list(ACTIVE)))
-        .correlate(t.batches)
-        .scalar_subquery()
+    other = t.runs.alias("other")
+    return select(func.count(other.c.owner.distinct())).where(
+        other.c.batch_id == batch_id, other.c.state.in_(list(ACTIVE))
     )
+
+
+def next_run() -> Select[Any]:
+    """The query for the run that may start next, with its scene."""
+    working = _workers_of(t.batches.c.id).correlate(t.batches).scalar_subquery()
     may_start = or_(
         t.batches.c.id.is_(None),
         t.batches.c.max_parallel.is_(None),
         working < t.batches.c.max_parallel,
     )
     return (
-        select(t.runs, t.scenes.c.document, *(t.batches.c[name] for name in OF_BATCH))
+        select(
+            t.runs,
+            t.scenes.c.document,
+            t.batches.c.seq.label("batch_seq"),
+            *(t.batches.c[name] for name in OF_BATCH),
+        )
         .join(t.scenes, t.scenes.c.hash == t.runs.c.scene_hash)
         .outerjoin(t.batches, t.batches.c.id == t.runs.c.batch_id)
         .where(t.runs.c.state == RunState.QUEUED, t.batches.c.stop_reason.is_(None), may_start)
@@ -112,7 +124,7 @@ def next_run() -> Any:
     )
 
 
-def next_of_batch(batch_id: str, after: int, most: int) -> Any:
+def next_of_batch(batch_id: str, after: int, most: int) -> Select[Any]:
     """The query for further runs of a batch that may start together, with `seq > after`.
 
     A run whose worker was lost starts alone: it may be the cause.
@@ -132,8 +144,8 @@ def next_of_batch(batch_id: str, after: int, most: int) -> Any:
 
 
 def run_row(connection: Connection, *conditions: Any) -> RowMapping | None:
-    """The row of a run under conditions, or `None`."""
-    return connection.execute(select(t.runs).where(*conditions)).mappings().first()
+    """The row of a run under conditions, or `None`; it is held until the transaction ends."""
+    return connection.execute(locking.held(select(t.runs).where(*conditions))).mappings().first()
 
 
 def event_of(run_id: str, state: RunState, **data: Any) -> dict[str, Any]:
@@ -148,8 +160,9 @@ def event_of(run_id: str, state: RunState, **data: Any) -> dict[str, Any]:
 
 
 def note(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add state events to the stories of runs."""
+    """Add state events to the stories of runs; nothing is locked after it."""
     if rows:
+        locking.lock_events(connection)
         connection.execute(insert(t.events), rows)
 
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
     Connection,
     Engine,
@@ -34,6 +35,9 @@ VERSION = LATEST
 
 metadata = MetaData()
 
+WHOLE = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts rows in columns of the type INTEGER alone, which hold 64 bits there."""
+
 
 class UnknownVersionError(Exception):
     """The tables of the file are not those of this Cardan; the text says so."""
@@ -49,13 +53,13 @@ scenes = Table(
 batches = Table(
     "batches",
     metadata,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("name", String),
     Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
     Column("parameters", JSON, nullable=False),  # pointers that vary, in order
     Column("metrics", JSON, nullable=False),
-    Column("max_parallel", Integer),
+    Column("max_parallel", WHOLE),
     Column("on_failure", String, nullable=False),
     Column("record", String, nullable=False, server_default="full"),  # full, failed, metrics
     Column("study_id", String),  # the study whose evaluations the runs are
@@ -68,22 +72,22 @@ batches = Table(
 runs = Table(
     "runs",
     metadata,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("batch_id", ForeignKey("batches.id")),
-    Column("number", Integer, nullable=False),  # place within the batch, from 0
+    Column("number", WHOLE, nullable=False),  # place within the batch, from 0
     Column("name", String),
     Column("scene_hash", ForeignKey("scenes.hash"), nullable=False),
     Column("overrides", JSON, nullable=False),
     Column("timeout_s", Float),
     Column("state", String, nullable=False),
-    Column("priority", Integer, nullable=False),  # 0 simulation, 1 run of a batch
-    Column("attempt", Integer, nullable=False),
-    Column("losses", Integer, nullable=False),  # attempts that ended with their worker
+    Column("priority", WHOLE, nullable=False),  # 0 simulation, 1 run of a batch
+    Column("attempt", WHOLE, nullable=False),
+    Column("losses", WHOLE, nullable=False),  # attempts that ended with their worker
     Column("owner", String),
     Column("lease_until", Float),
-    Column("step", Integer, nullable=False),
-    Column("total_steps", Integer, nullable=False),
+    Column("step", WHOLE, nullable=False),
+    Column("total_steps", WHOLE, nullable=False),
     Column("real_time_factor", Float),
     Column("error", JSON(none_as_null=True)),
     Column("summary", JSON(none_as_null=True)),
@@ -102,7 +106,7 @@ attempts = Table(
     "attempts",
     metadata,
     Column("run_id", ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    Column("attempt", Integer, primary_key=True),
+    Column("attempt", WHOLE, primary_key=True),
     Column("owner", String, nullable=False),
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
@@ -112,7 +116,7 @@ attempts = Table(
 events = Table(
     "events",
     metadata,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", WHOLE, primary_key=True),
     Column("run_id", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("type", String, nullable=False),
     Column("data", JSON, nullable=False),
@@ -123,7 +127,7 @@ events = Table(
 studies = Table(
     "studies",
     metadata,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", WHOLE, primary_key=True),
     Column("id", String, nullable=False, unique=True),
     Column("batch_id", ForeignKey("batches.id"), nullable=False),
     Column("name", String),
@@ -137,6 +141,20 @@ studies = Table(
     Column("created_at", Float, nullable=False),
     Column("finished_at", Float),
     sqlite_autoincrement=True,
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("digest", String, nullable=False, unique=True),  # SHA-256 of the token
+    Column("kind", String, nullable=False),  # sessions, simulations, batches
+    Column("resource", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("created_by", String),
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Index("shares_by_resource", "kind", "resource"),
 )
 
 idempotency = Table(
@@ -157,7 +175,7 @@ def open_database(path: Path) -> Engine:
     Raises UnknownVersionError, and leaves the file as it is.
     """
     version = _version_of(path)
-    engine = create_engine(f"sqlite:///{path}", json_serializer=_dump_json)
+    engine = create_engine(f"sqlite:///{path}", json_serializer=dump_json)
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
@@ -214,5 +232,6 @@ def _version_of(path: Path) -> int:
     return version
 
 
-def _dump_json(value: Any) -> str:
+def dump_json(value: Any) -> str:
+    """The text of a JSON column."""
     return json.dumps(value, separators=(",", ":"))

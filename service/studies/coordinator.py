@@ -125,7 +125,7 @@ class Studies:
         if found.best is not None:
             best = {**found.best, "simulation": runs[found.best["run"]]["id"]}
         if found.reason is None:
-            if self._admission.extend(row["batch_id"], found.runs, best):
+            if self._admission.extend(row["batch_id"], len(runs), found.runs, best):
                 self._queue.wake.set()
         elif best is None:
             message = "No evaluation has a value of the objective."

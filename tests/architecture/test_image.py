@@ -27,8 +27,9 @@ def test_the_processor_is_named_with_its_features() -> None:
 
 
 def test_every_stage_takes_a_base_with_a_named_processor() -> None:
-    bases = [rest.partition(" AS ")[0] for rest in rests("FROM")]
-    outside = [base for base in bases if "TARGETARCH" not in base]
+    stages = [rest.partition(" AS ") for rest in rests("FROM")]
+    names = {name for _, _, name in stages}
+    outside = [base for base, _, _ in stages if "TARGETARCH" not in base and base not in names]
     assert outside == ["python:3.11-slim"] * 2
 
 
@@ -45,6 +46,17 @@ def test_packages_come_from_the_lock() -> None:
     assert all("--require-hashes" in rest or "--no-index" in rest for rest in installs)
 
 
+def test_the_image_builds_the_manual_where_the_service_looks_for_it() -> None:
+    built = next(rest for rest in rests("RUN") if "docs.manual" in rest)
+    copied = next(rest.split() for rest in rests("COPY") if "--from=manual" in rest)
+    assert built.endswith(copied[1])
+    # as `files("cardan") / "manual"` in service/page.py, with the Python of the base
+    version = re.search(r"^FROM python:(3\.\d+)-", DOCKERFILE, re.MULTILINE)
+    assert version is not None
+    packages = f"/opt/cardan/venv/lib/python{version[1]}/site-packages"
+    assert copied[2] == f"{packages}/cardan/manual"
+
+
 def test_compose_publishes_on_this_machine_only_and_wants_a_key() -> None:
     service = yaml.safe_load(text_of(Path("docker-compose.yml")))["services"]["cardan"]
     assert service["ports"]
@@ -56,7 +68,16 @@ def test_compose_publishes_on_this_machine_only_and_wants_a_key() -> None:
 
 def test_the_build_context_holds_what_is_installed_and_nothing_else() -> None:
     sent = {path.relative_to(ROOT).as_posix() for path in STEPS["allowed"](ROOT, ".")}
-    needed = {"pyproject.toml", "README.md", "LICENSE", "requirements.lock", "web/index.html"}
+    needed = {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "requirements-cluster.lock",
+        "requirements-manual.lock",
+        "docs/manual/mkdocs.yml",
+        "docs/manual/fonts/stix-two-math.woff2",
+        "web/index.html",
+    }
     assert needed <= sent
     assert {"schemas/scene.py", "engine/__init__.py", "service/app.py"} <= sent
     strangers = ("tests/", "node_modules", "__pycache__", ".git/", "benchmarks/")

@@ -55,7 +55,7 @@ def imported(*tops: str) -> set[str]:
 
 
 def test_what_is_imported_is_asked_for() -> None:
-    optional = EXTRAS["meshes"] | EXTRAS["import"]
+    optional = EXTRAS["meshes"] | EXTRAS["import"] | EXTRAS["cluster"]
     assert imported("schemas", "engine", "service") - RUNTIME - optional == set()
 
 
@@ -63,6 +63,8 @@ def test_what_is_asked_for_is_imported() -> None:
     assert EXTRAS["meshes"] - imported("engine") == set()
     # pycollada is what trimesh reads COLLADA with
     assert EXTRAS["import"] - imported("service") - {"pycollada"} == set()
+    # psycopg is what SQLAlchemy speaks to PostgreSQL with
+    assert EXTRAS["cluster"] - imported("service") - {"psycopg"} == set()
     # websockets is what uvicorn speaks WebSocket with
     assert RUNTIME - imported("schemas", "engine", "service") - {"websockets"} == set()
 
@@ -79,7 +81,10 @@ def test_tests_import_what_the_test_extra_brings() -> None:
             "requirements-test.lock",
             RUNTIME | EXTRAS["import"] | EXTRAS["test"] | EXTRAS["report"] | EXTRAS["manual"],
         ),
+        ("requirements-manual.lock", RUNTIME | EXTRAS["manual"]),
         ("requirements-robots.lock", RUNTIME | EXTRAS["import"] | EXTRAS["robots"]),
+        ("requirements-cluster.lock", RUNTIME | EXTRAS["import"] | EXTRAS["cluster"]),
+        ("requirements-cluster-test.lock", RUNTIME | EXTRAS["cluster"] | EXTRAS["test"] | {"moto"}),
     ],
 )
 def test_lock_holds_what_is_asked_for(lock: str, asked: set[str]) -> None:
@@ -94,7 +99,12 @@ def test_locks_agree() -> None:
         # a package that is for one platform here may be for all there
         return {name_of(line): line.split(" ;")[0] for line in found}
 
-    run, test, robots = (pins(f"requirements{part}.lock") for part in ("", "-test", "-robots"))
+    run, test, robots, cluster, manual = (
+        pins(f"requirements{part}.lock") for part in ("", "-test", "-robots", "-cluster", "-manual")
+    )
+    # the manual is built by the packages of the image
+    assert {name: pin for name, pin in manual.items() if cluster.get(name, pin) != pin} == {}
     assert run.items() <= test.items()
+    assert {name: pin for name, pin in run.items() if cluster.get(name, pin) != pin} == {}
     # what both ask for is one version: the robots are installed on top of the tests' packages
     assert {name: pin for name, pin in robots.items() if test.get(name, pin) != pin} == {}

@@ -31,7 +31,8 @@ def test_the_rules_catch() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.lock", "requirements-test.lock", "requirements-robots.lock"]
+    "name",
+    [f"requirements{part}.lock" for part in ("", "-test", "-robots", "-manual")],
 )
 def test_every_locked_package_has_hashes(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.contacts.ours import states_of
 from benchmarks.families.draw import FAMILIES, draw
 from benchmarks.families.flat import plain
-from benchmarks.families.ours import document, states_of
+from benchmarks.families.ours import document
 from benchmarks.families.peers import ALL, MUJOCO, ODE, PLAIN, lacks
 from benchmarks.families.quality import Quality
 from cardan.engine import Simulation

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cardan.engine import run
-from cardan.engine.ahead import StepProblem
-from cardan.engine.recording import Recording
+from cardan.engine.rows.ahead import StepProblem
+from cardan.engine.runs.recording import Recording
 from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, simulate
 from tests.engine.statics.test_statics import door

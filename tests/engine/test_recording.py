@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cardan.engine import Recording, Simulation, run
-from cardan.engine.recording import POSE, VELOCITY, recording_steps
-from cardan.engine.sampler import LEAST_FRAMES
+from cardan.engine.outputs.sampler import LEAST_FRAMES
+from cardan.engine.runs.recording import POSE, VELOCITY, recording_steps
 from cardan.schemas import load_scene
 from cardan.schemas.examples import example_document, example_names
 

@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 from cardan.engine import Simulation, rollout
-from cardan.engine.variants import Variants
+from cardan.engine.runs.variants import Variants
 from cardan.schemas import SceneInvalid, apply_overrides, load_scene
 from cardan.schemas.examples import example_document, example_names
 

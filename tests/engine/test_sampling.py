@@ -10,7 +10,7 @@ from scipy.stats import truncnorm
 
 from cardan import sample
 from cardan.engine import rollout
-from cardan.engine.sampling import unit_cube, values_of
+from cardan.engine.runs.sampling import unit_cube, values_of
 from cardan.schemas.examples import example_document
 from cardan.schemas.sampling import Integers, LogUniform, Normal, Uniform
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation, run
-from cardan.engine.recording import Recording
+from cardan.engine.runs.recording import Recording
 from cardan.schemas import SceneInvalid, load_scene
 from tests.engine.scenes import document, ground, simulate
 

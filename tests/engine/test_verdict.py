@@ -1,12 +1,15 @@
 """Runs that leave their limits say so, with the place and the time; others are trusted."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cardan.engine import Simulation
+from cardan.engine.accounting.variation import MOST_EARLY
 from cardan.engine.build.limits import body_lengths
+from cardan.engine.verdict.estimates import variations
 from cardan.schemas.examples import example_names, example_text
 from cardan.schemas.load import load_scene
 from cardan.schemas.summary import Verdict
@@ -90,6 +93,102 @@ def test_joints_that_come_apart_are_found_when_they_do():
     text = next(said for said in simulation.warnings() if "comes apart" in said)
     for word in (joint, f"{finding['value']:.3g} m", "0.001 m", "distance", "simulation.dt"):
         assert word in text, text
+
+
+def contradiction(formulation, factor):
+    """Two motors without a largest force that turn the same way, through `factor` (a + b) = 0."""
+    bodies: list[Document] = []
+    joints: list[Document] = []
+    for k, name in enumerate("ab"):
+        bodies.append({"name": name, "mass": 1, "inertia": [0.1] * 3, "position": [k, 0, 0]})
+        motor = {"type": "velocity", "target": 1.0}
+        joint = {"name": name, "type": "hinge", "parent": "world", "child": name, "motor": motor}
+        joints.append(joint | {"anchor": [k, 0, 0], "axis": [0, 0, 1]})
+    terms = [{"joint": name, "factor": factor} for name in "ab"]
+    joints.append({"name": "both", "type": "coupling", "terms": terms})
+    simulation = {"dt": 0.001, "duration": 0.2, "formulation": formulation}
+    return document(bodies, joints, simulation=simulation)
+
+
+@pytest.mark.parametrize("factor", [1.0, 20.0])
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_motors_that_contradict_each_other_are_said(formulation, factor):
+    simulation = ran(contradiction(formulation, factor))
+    found = {finding["quantity"]: finding for finding in simulation.findings()}
+    table = simulation.joint_table()
+    off = abs(factor * (table["q"][0] + table["q"][1]))
+    if off > 0.01 * factor:
+        relation = found["joint_angle"]
+        assert relation["value"] == pytest.approx(off, rel=1e-6)
+        assert (relation["joint"], relation["limit"]) == ("both", pytest.approx(0.01 * factor))
+    else:
+        lost = 0.2 - float(min(table["q"][:2]))
+        assert found["drive_error"]["value"] == pytest.approx(lost, rel=0.02)
+    assert all("max_force" in finding["change"] for finding in found.values())
+    assert simulation.summary()["verdict"]["status"] == "wrong"
+
+
+def arm(joint, *others, **simulation):
+    """A rod on a joint to the world at the origin, among other bodies."""
+    rod = {"name": "rod", "position": [0.5, 0, 0], "mass": 1.0}
+    rod["shapes"] = [{"type": "box", "size": [0.8, 0.1, 0.1]}]
+    named = {"name": "joint", "parent": "world", "child": "rod", "anchor": [0, 0, 0]}
+    simulation = {"dt": 0.001, "duration": 0.7} | simulation
+    return document([*others, rod], [named | joint], simulation=simulation)
+
+
+HINGE: Document = {"type": "hinge", "axis": [0, 1, 0]}
+WALL: Document = {"name": "wall", "type": "static", "position": [1.25, 0, 0]}
+WALL["shapes"] = [{"type": "box", "size": [0.2, 1, 1]}]
+STOPPED: Document = {"limits": {"lower": -0.3, "upper": 0.3}}
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize(
+    ("joint", "others"),
+    [
+        (HINGE | STOPPED | {"motor": {"type": "velocity", "target": 1.0}}, ()),
+        (HINGE | STOPPED | {"motor": {"type": "position", "target": 1.0}}, ()),
+        (
+            {"type": "slider", "axis": [1, 0, 0], "motor": {"type": "velocity", "target": 1.0}},
+            (WALL,),
+        ),
+    ],
+    ids=["rate against a stop", "servo against a stop", "against a wall"],
+)
+def test_a_motor_that_cannot_yield_against_what_cannot_either(joint, others, formulation):
+    simulation = ran(arm(joint, *others, formulation=formulation))
+    found = simulation.findings()
+    said = {finding["quantity"] for finding in found}
+    assert said & {"drive_error", "joint_angle", "penetration"}
+    assert {finding["joint"] for finding in found} <= {"joint", None}
+    assert simulation.summary()["verdict"]["status"] == "wrong"
+    joint = joint | {"motor": joint["motor"] | {"max_force": 20.0}}
+    yielding = ran(arm(joint, *others, formulation=formulation))
+    assert yielding.findings() == []
+    assert yielding.joint_table()["qd"][0] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_a_vice_that_closes_on_a_body_is_said(formulation):
+    """A body with a given motion squeezes another against a wall: nothing satisfies that."""
+    box = [{"type": "box", "size": [0.2, 0.2, 0.2]}]
+    jaw = {"name": "jaw", "type": "kinematic", "linear_velocity": [1, 0, 0], "shapes": box}
+    held = {"name": "held", "mass": 1.0, "position": [0.3, 0, 0], "shapes": box}
+    wall = WALL | {"position": [0.7, 0, 0]}
+    simulation = {"dt": 0.001, "duration": 0.5, "formulation": formulation}
+    scene = document([wall, held, jaw], gravity=[0, 0, 0], simulation=simulation)
+    found = {finding["quantity"]: finding for finding in ran(scene).findings()}
+    assert found["penetration"]["body"] == "held"
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+@pytest.mark.parametrize("kind", ["velocity", "position"])
+def test_a_motor_that_does_what_it_is_told_has_lost_nothing(kind, formulation):
+    target = {"times": [0.0, 0.2, 0.4, 0.7], "values": [0.0, 0.3, -0.3, 0.3]}
+    motor = {"type": kind, "target": target}
+    simulation = ran(arm(HINGE | {"motor": motor}, formulation=formulation))
+    assert simulation.findings() == []
 
 
 def gaps_of(poses, start, anchors):
@@ -240,6 +339,118 @@ def test_impacts_of_one_body_with_two_others_are_found(law):
     assert "propagating" in finding["change"]
     assert ran(balls_in_a_row(2, restitution_law=law)).findings() == []
     assert ran(balls_in_a_row(3, restitution_law="propagating")).findings() == []
+
+
+def parallel_cranks(formulation, dt=0.002, speed=10.0, places=(0.0, 0.5)):
+    """Cranks of 0.2 m with a rod, as of a locomotive, driven for one turn."""
+    bar = {"mass": 0.3, "inertia": [0.001] * 3, "angular_velocity": [0, speed, 0]}
+    bar["linear_velocity"] = [0.1 * speed, 0, 0]
+    rod = {"name": "rod", "position": [0.25, 0, 0.2], "mass": 1.0, "inertia": [0.01] * 3}
+    bodies = [{**rod, "linear_velocity": [0.2 * speed, 0, 0]}]
+    joints: list[dict[str, Any]] = []
+    for k, x in enumerate(places):
+        bodies.append({"name": f"c{k}", "position": [x, 0, 0.1], **bar})
+        pin = {"type": "hinge", "axis": [0, 1, 0], "child": f"c{k}"}
+        joints.append({**pin, "name": f"pin{k}", "parent": "world", "anchor": [x, 0, 0]})
+        big_end = {"type": "hinge", "axis": [0, 1, 0], "parent": f"c{k}", "child": "rod"}
+        joints.append({**big_end, "name": f"end{k}", "anchor": [x, 0, 0.2]})
+    joints[0]["motor"] = {"type": "velocity", "target": speed}
+    options = {"dt": dt, "duration": 6.2 / speed, "formulation": formulation}
+    return document(bodies, joints, simulation=options)
+
+
+def test_a_loop_that_jumps_at_its_dead_centre_is_named_with_the_time_of_it():
+    dt = 0.019
+    simulation = ran(parallel_cranks("reduced", dt))
+    finding = the_finding(simulation, "loop_jump")
+    assert finding["joint"] in ("pin0", "pin1", "end0", "end1")
+    # dead centres where the cranks lie along the rod: angles of pi/2 and 3 pi/2
+    beside = (10.0 * finding["first_time"] / np.pi) % 1.0 - 0.5
+    assert abs(beside) < 0.1
+    assert finding["first_step"] == round(finding["first_time"] / dt)
+    assert any("dead centre" in text for text in simulation.summary()["warnings"])
+    # what it tells to do is right: at most the weight's torque, and trusted
+    right = simulate(parallel_cranks("maximal"))
+    torque = 0.0
+    for _ in range(right.total_steps):
+        right.advance(1)
+        torque = max(torque, abs(float(right.joint_table()["motor_force"][0])))
+    assert right.findings() == []
+    assert torque == pytest.approx(9.81 * (2 * 0.3 * 0.1 + 1.0 * 0.2), rel=1e-3)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.004])
+def test_a_stack_that_settles_under_small_steps_is_trusted(gap):
+    cube = {"mass": 1.0, "shapes": [{"type": "box", "size": [0.2] * 3}]}
+    boxes = [{"name": f"b{k}", "position": [0, 0, 0.1 + (0.2 + gap) * k], **cube} for k in range(4)]
+    options = {"dt": 0.002, "duration": 1.0}
+    scene = document([ground(), *boxes], simulation=options, solver={"method": "small_steps"})
+    simulation = ran(scene)
+    assert simulation.findings() == []
+    heights = simulation.poses()[1:, 2]
+    assert heights == pytest.approx([0.1 + 0.2 * k for k in range(4)], abs=1e-3)
+
+
+def bouncing(dt, e, drop=0.2):
+    """A ball of 20 cm that falls on the ground, to the end of its third bounce or so."""
+    shape = {"type": "sphere", "radius": 0.1, "material": "m"}
+    ball = {"name": "ball", "position": [0, 0, drop + 0.1], "mass": 1.0, "shapes": [shape]}
+    plane = {"type": "plane", "normal": [0, 0, 1], "material": "m"}
+    floor = {"name": "floor", "type": "static", "shapes": [plane]}
+    return document(
+        [floor, ball], materials={"m": {"restitution": e}},
+        simulation={"dt": dt, "duration": 0.6, "contact": {"restitution_threshold": 0.01}},
+    )  # fmt: skip
+
+
+def test_how_early_an_impact_comes_is_known():
+    """A ball that bounces a gap g before it touches is (1 + e) g ahead of the true one."""
+    e, dt = 0.168, 0.0091
+    simulation = simulate(bouncing(dt, e))
+    v, before = 0.0, simulation.poses()[1, 2]
+    while v <= 0.0:
+        before, speed = simulation.poses()[1, 2], v
+        simulation.advance(1)
+        v = simulation.velocities()[1, 2]
+    gap = before + 0.5 * dt * speed - 0.1
+    found = variations(simulation.model, simulation.state)[1, MOST_EARLY]
+    assert found == pytest.approx((1.0 + e) * gap, rel=1e-9)
+    simulation.advance(simulation.total_steps - simulation.step_count)
+    assert the_finding(simulation, "step_error")["body"] == "ball"
+    assert ran(bouncing(0.1 * dt, e)).findings() == []
+
+
+def test_an_orbit_that_turns_its_ellipse_is_not_trusted():
+    """A comet that is off by 7.6 % of its way after six turns."""
+    simulation = comet(0.029)
+    simulation["bodies"][1]["linear_velocity"] = [0, 0.59, 0]
+    simulation["simulation"]["duration"] = 17.0
+    assert the_finding(ran(simulation), "step_error")["body"] == "comet"
+
+
+def test_a_servo_that_starts_with_its_largest_kick_is_not_trusted():
+    """Overdamped, 82 rad/s: off by 8.3 % at 5.7 ms, by a fifth of it at 1.1 ms."""
+    drive = {"type": "position", "target": 1.0, "stiffness": 0.2 * 82.0**2}
+    drive["damping"] = 2.0 * 1.4 * 82.0 * 0.2
+    hinge: Document = {"name": "hinge", "type": "hinge", "parent": "world", "child": "arm"}
+    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1], "motor": drive}
+    arm = {"name": "arm", "mass": 1.0, "inertia": [0.2] * 3}
+    for formulation in ("maximal", "reduced"):
+        options = {"duration": 0.3, "formulation": formulation}
+        scene = document([arm], [hinge], gravity=[0, 0, 0], simulation={**options, "dt": 0.0057})
+        the_finding(ran(scene), "step_error")
+        scene["simulation"]["dt"] = 0.0011
+        assert ran(scene).findings() == []
+
+
+def test_a_drive_whose_torque_is_noise_is_named():
+    """Three cranks at 60 rad/s in reduced coordinates: places are right, the torque is not."""
+    scene = parallel_cranks("reduced", 0.001, 60.0, (0.0, 0.5, 1.0))
+    finding = the_finding(ran(scene), "drive_noise")
+    assert finding["unit"] == "N m"
+    assert finding["value"] > finding["limit"] > 0.0
+    scene["simulation"]["formulation"] = "maximal"
+    assert ran(scene).findings() == []
 
 
 def test_rigid_bodies_deep_in_one_another_are_found():

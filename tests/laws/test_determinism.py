@@ -26,7 +26,7 @@ WILD = 2**40 + 7
 
 
 def arrays_of(part: Any) -> Iterator[NDArray[Any]]:
-    """All arrays of nested bundles that are no cache."""
+    """All arrays of nested structs that are no cache."""
     if isinstance(part, np.ndarray):
         yield part
     elif isinstance(part, tuple) and not isinstance(part, CACHES):
@@ -35,7 +35,7 @@ def arrays_of(part: Any) -> Iterator[NDArray[Any]]:
 
 
 def place(array: NDArray[Any]) -> tuple[int, int]:
-    """Where an array lies: bundles share some of theirs."""
+    """Where an array lies: structs share some of theirs."""
     return array.ctypes.data, array.nbytes
 
 

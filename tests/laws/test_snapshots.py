@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.snapshot import named_arrays
+from cardan.engine.outputs.snapshot import named_arrays
 from cardan.schemas import load_scene
 from tests.engine.scenes import document, ground, rod
 from tests.laws.test_determinism import poison
@@ -67,7 +67,10 @@ def everything() -> dict[str, Any]:
     options = {"dt": 0.002, "sleeping": {"enabled": True, "time": 0.05}}
     materials = {"rubber": {"compliance": 1e-4, "damping": 10.0}}
     scene = document([*bodies, *arms], joints, forces=forces, simulation=options)
-    return scene | {"materials": materials}
+    kick = {"op": "apply_impulse", "body": "rider", "impulse": [0, 0, 0.2]}
+    when = {"type": "coordinate", "joint": "pin-0", "value": 0.1, "crossing": "either"}
+    triggers = [{"name": "kick", "when": when, "do": [kick], "repeat": True}]
+    return scene | {"materials": materials, "triggers": triggers}
 
 
 def command(sim: Simulation) -> None:

@@ -10,7 +10,7 @@ FOLDER = Path("docs/notebooks")
 BOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def test_there_are_three() -> None:
+def test_every_notebook_is_found() -> None:
     assert [path.stem for path in BOOKS] == ["constraint_forces", "first_steps", "parameter_study"]
 
 

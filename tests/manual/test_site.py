@@ -3,8 +3,6 @@
 import ast
 import asyncio
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,22 +18,6 @@ from docs.manual.pictures import picture
 from tests.architecture.sources import ROOT, python_files, tree_of
 
 FOREIGN = re.compile(r"^(?:https?:)?//")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manual, built as `make manual` builds it: a link that leads nowhere ends it."""
-    folder = tmp_path_factory.mktemp("cardan") / "manual"
-    done = subprocess.run(
-        [sys.executable, "-m", "docs.manual", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 class Client:

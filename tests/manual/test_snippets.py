@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,18 +13,45 @@ import pytest
 from pydantic import BaseModel
 
 import cardan
-from cardan.schemas import drive, force, joint, material, options, record, scene, sensor, shape
+from cardan.schemas import (
+    action,
+    body,
+    drive,
+    force,
+    initial,
+    joint,
+    material,
+    options,
+    record,
+    scene,
+    sensor,
+    series,
+    shape,
+    study,
+    trigger,
+    visual,
+)
 from docs.manual.blocks import Block, all_blocks
+from docs.manual.fields import values_of
 from tests.service.real_server import Server
 
 BLOCKS = all_blocks()
 SCENES = [block for block in BLOCKS if block.language == "json" and block.is_scene]
 # what the manual shows to be found
 FOUND = {
-    "a buffer at the end of the rail": ["energy_drift"],
     "too fast for its step": ["travel_per_step", "step_error"],
 }
 LANGUAGES = {"json", "python", "sh"}
+# modules of the scene's parts
+PARTS = (
+    action, body, drive, force, initial, joint, material, options, record, scene, sensor, series,
+    shape, trigger, visual,
+)  # fmt: skip
+# options that docs/manual/options.md varies in Python
+CHOICES = {
+    "method", "stabilisation", "formulation", "integrator", "gyroscopic", "orientation_update",
+    "restitution_law", "friction_cone",
+}  # fmt: skip
 
 
 def test_every_block_is_of_a_kind_that_is_run() -> None:
@@ -55,10 +83,10 @@ def models(*modules: Any) -> set[type[BaseModel]]:
     }
 
 
-def types_of(union: Any) -> set[str]:
-    """The texts of the field `type` in a union."""
+def types_of(union: Any, field: str = "type") -> set[str]:
+    """The texts of the field `type`, or another, in a union."""
     branches = get_args(get_args(union)[0])
-    return {get_args(get_args(branch)[0].model_fields["type"].annotation)[0] for branch in branches}
+    return {get_args(get_args(branch)[0].model_fields[field].annotation)[0] for branch in branches}
 
 
 def parts(value: Any) -> list[dict[str, Any]]:
@@ -69,41 +97,79 @@ def parts(value: Any) -> list[dict[str, Any]]:
 
 
 def test_every_kind_of_part_is_shown() -> None:
-    kinds = ("shapes", "joints", "forces", "motors", "balls", "sensors")
+    kinds = (
+        "shapes", "visuals", "joints", "forces", "motors", "balls", "sensors", "conditions",
+        "actions",
+    )  # fmt: skip
     shown: dict[str, set[str]] = {kind: set() for kind in kinds}
     for block in SCENES:
         document = block.document
-        shown["shapes"] |= {s["type"] for b in document["bodies"] for s in b.get("shapes", [])}
+        for kind in ("shapes", "visuals"):
+            shown[kind] |= {s["type"] for b in document["bodies"] for s in b.get(kind, [])}
         for kind in ("forces", "sensors"):
             shown[kind] |= {one["type"] for one in document.get(kind, [])}
+        for one in document.get("triggers", []):
+            shown["conditions"].add(one["when"]["type"])
+            shown["actions"] |= {command["op"] for command in one["do"]}
         for one in document.get("joints", []):
             shown["joints"].add(one["type"])
             kind = "balls" if one["type"] == "ball" else "motors"
             shown[kind] |= {one[m]["type"] for m in ("motor", "motor2", "motor3") if m in one}
-    assert shown["shapes"] == types_of(shape.Shape)
-    assert shown["joints"] == types_of(joint.Joint)
-    assert shown["forces"] == types_of(force.Force)
-    assert shown["sensors"] == types_of(sensor.Sensor)
-    assert shown["motors"] == types_of(drive.Motor)
-    assert shown["balls"] == types_of(drive.BallMotor)
+    assert shown == {
+        "shapes": types_of(shape.Shape),
+        "visuals": types_of(visual.Visual),
+        "joints": types_of(joint.Joint),
+        "forces": types_of(force.Force),
+        "sensors": types_of(sensor.Sensor),
+        "conditions": types_of(trigger.When),
+        "actions": types_of(action.Action, "op"),
+        "motors": types_of(drive.Motor),
+        "balls": types_of(drive.BallMotor),
+    }
 
 
-def test_every_option_is_shown_in_a_scene() -> None:
+def test_every_field_of_a_scene_is_shown_in_one() -> None:
     used = {key for block in SCENES for part in parts(block.document) for key in part}
-    wanted = {
-        field
-        for model in models(options, material, record, scene)
-        for field in model.model_fields
-    } | set(joint.JointBase.model_fields) | set(drive.Limits.model_fields)  # fmt: skip
-    # a title is what `name` is for, and there is one version
+    wanted = {field for model in models(*PARTS) for field in model.model_fields}
+    # a title is what `name` is for, there is one version, and the default of `every` is said
     assert wanted - used - {"version", "description", "every"} == set()
 
 
-def test_every_part_of_a_scene_has_its_table() -> None:
+def test_every_value_of_an_option_is_shown() -> None:
+    """In a scene, or among the variants that a snippet in Python runs; defaults aside."""
+    shown: set[tuple[str, Any]] = set()
+    for block in SCENES:
+        for part in parts(block.document):
+            for key, value in part.items():
+                listed = value if isinstance(value, list) else [value]
+                shown |= {(key, one) for one in listed if isinstance(one, str)}
+    snippets = "".join(block.text for block in BLOCKS if block.language == "python")
+    missing = {
+        (model.__name__, field, value)
+        for model in models(*PARTS)
+        for field, info in model.model_fields.items()
+        for value in values_of(info.annotation)
+        if isinstance(value, str) and value != info.default and (field, value) not in shown
+        if not (field in CHOICES and f'"{value}"' in snippets)
+    }
+    assert missing == set()
+
+
+def test_every_part_has_its_table() -> None:
     text = "".join(path.read_text("utf-8") for path in Path("docs/manual").glob("*.md"))
-    all_models = models(drive, force, joint, material, options, record, scene, sensor, shape)
-    shown = {model.__name__ for model in all_models if f"<!-- fields: {model.__name__} -->" in text}
-    assert {model.__name__ for model in all_models} - shown == set()
+    answers = {"StudyBest", "StudyInfo"}
+    inherited = {"Signal", "SignalQuantity", "MetricQuantity"}
+    shapes = {model.__name__ for model in models(visual) if model.__name__[:6] == "Visual"}
+    names = {model.__name__ for model in models(*PARTS, study)} - answers - inherited
+    missing = {name for name in names if f"<!-- fields: {name} -->" not in text}
+    # visuals have the fields of the shapes they look like
+    assert missing == shapes - {"VisualBase"}
+
+
+def test_every_method_of_a_study_is_said() -> None:
+    text = Path("docs/manual/batches.md").read_text("utf-8")
+    named = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert set(get_args(study.StudyMethod)) <= named
 
 
 def pages_with(language: str) -> list[str]:

@@ -167,3 +167,65 @@ def cardan_joint() -> list[Row]:
         near("slowest, over the first shaft", float(ratio[later].min()), slant, 1e-4, ""),
         near("fastest, over the first shaft", float(ratio[later].max()), 1.0 / slant, 1e-4, ""),
     ]
+
+
+def tippe_top() -> list[Row]:
+    """Jellett's integral is exact for any friction at the contact of the ball; the top turns over.
+
+    L . (k e - z R), with the axis k of the top, the ball's centre e along it, and L = I w.
+    """
+    result = Run("tippe-top")
+    radius, off = 0.03, 0.0045
+    qw, qx, qy, qz = result.body("top", "qw", "qx", "qy", "qz").T
+    axis = np.stack(
+        [2 * (qx * qz + qw * qy), 2 * (qy * qz - qw * qx), 1 - 2 * (qx**2 + qy**2)], axis=1
+    )
+    lever = off * axis - np.array([0.0, 0.0, radius])
+    integral = np.einsum("ij,ij->i", result.body("top", "wx", "wy", "wz"), lever)
+    energy = result.tables["energy"]["total"]
+    return [
+        at_most(
+            "Jellett's integral off its start",
+            float(np.abs(integral / integral[0] - 1.0).max()),
+            1e-6,
+            "",
+        ),
+        at_most("upward part of the axis at the end", float(axis[-1, 2]), -0.98, ""),
+        at_most("energy gained from frame to frame", float(np.diff(energy).max()), 1e-9, "J"),
+    ]
+
+
+def dominoes() -> list[Row]:
+    """All lie down, one after another; on a circle the wave runs evenly."""
+    result = Run("dominoes")
+    limit = math.cos(0.3)
+    times, tilts = [], []
+    for number in range(1, 29):
+        qx, qy = result.body(f"domino-{number}", "qx", "qy").T
+        up = 1.0 - 2.0 * (qx**2 + qy**2)
+        at = int(np.argmax(up < limit))
+        share = (up[at - 1] - limit) / (up[at - 1] - up[at])
+        times.append(float(result.time[at - 1] + share * (result.time[at] - result.time[at - 1])))
+        tilts.append(math.degrees(math.acos(max(-1.0, min(1.0, float(up[-1]))))))
+    steps = np.diff(times)
+    even = steps[9:-3]
+    return [
+        at_least("least tilt at the end", min(tilts), 70.0, "degrees"),
+        at_least("shortest time between two that fall", float(steps.min()), 0.01, "s"),
+        at_most("spread of these times after the tenth, over their mean",
+                float(np.ptp(even) / even.mean()), 0.05, ""),
+    ]  # fmt: skip
+
+
+def kapitza_pendulum() -> list[Row]:
+    """Sways about the top at sqrt((a w)^2 / (2 l^2) - g / l), the mean of fast shaking."""
+    result = Run("kapitza-pendulum")
+    angle = 0.15 + result.joint("pivot", "q")
+    crossings = np.flatnonzero(np.diff(np.sign(angle)))
+    half = float(result.time[crossings[-1]] - result.time[crossings[0]]) / (len(crossings) - 1)
+    shake, length = 0.02 * 2.0 * math.pi * 25.0, 0.2
+    exact = math.pi / math.sqrt(shake**2 / (2.0 * length**2) - G / length)
+    return [
+        near("half a period about the top (mean motion)", half, exact, 0.03 * exact, "s"),
+        at_most("leans, at most", float(np.abs(angle).max()), 0.17, "rad"),
+    ]

@@ -16,7 +16,8 @@ from cardan.engine import Simulation
 from cardan.engine.build.rotations import turn
 from cardan.schemas import apply_overrides, load_scene
 from cardan.schemas.examples import example_document
-from tests.references import gallery_scenes
+from cardan.schemas.joint import Ball
+from tests.references import gallery_scenes, newer_scenes
 from tests.references.example_runs import Run
 from tests.references.rows import Case, Row, at_most, near
 
@@ -262,7 +263,9 @@ def ragdoll() -> list[Row]:
     """A figure falls, its joints hold within their stops, and it comes to rest."""
     simulation = Simulation(load_scene(example_document("ragdoll")))
     joints = simulation.model.joints
-    limited = [j for j, joint in enumerate(simulation.scene.joints) if joint.type == "ball"]
+    balls = [(j, one) for j, one in enumerate(simulation.scene.joints) if isinstance(one, Ball)]
+    cones = {j: one.limits.swing or math.inf for j, one in balls if one.limits is not None}
+    limited = list(cones)
     beyond = 0.0
     while simulation.step_count < simulation.total_steps:
         simulation.advance(10)
@@ -271,8 +274,7 @@ def ragdoll() -> list[Row]:
             s_a = turn(simulation.state.q_WB[a], joints.axis_A[j])
             s_b = turn(simulation.state.q_WB[b], joints.axis_B[j])
             swing = math.acos(float(np.clip(s_a @ s_b, -1.0, 1.0)))
-            limit = simulation.scene.joints[j].limits
-            beyond = max(beyond, swing - limit.swing)
+            beyond = max(beyond, swing - cones[j])
     summary = simulation.summary()
     lowest = float(simulation.poses()[2:, 2].min())
     return [
@@ -296,6 +298,10 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
     "terrain": terrain,
     "gear-train": gear_train,
     "ragdoll": ragdoll,
+    "throwing-arm": newer_scenes.throwing_arm,
+    "stick-slip": newer_scenes.stick_slip,
+    "robot-arm": newer_scenes.robot_arm,
+    "planetary-gear": newer_scenes.planetary_gear,
     "pendulum-wave": gallery_scenes.pendulum_wave,
     "rolling-race": gallery_scenes.rolling_race,
     "bowling-ball": gallery_scenes.bowling_ball,
@@ -303,6 +309,9 @@ MEASURES: dict[str, Callable[[], list[Row]]] = {
     "spinning-handle": gallery_scenes.spinning_handle,
     "cardan-joint": gallery_scenes.cardan_joint,
     "bicycle": gallery_scenes.bicycle,
+    "tippe-top": gallery_scenes.tippe_top,
+    "dominoes": gallery_scenes.dominoes,
+    "kapitza-pendulum": gallery_scenes.kapitza_pendulum,
 }
 
 

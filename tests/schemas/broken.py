@@ -57,7 +57,7 @@ GOOD: dict[str, Any] = {
     "bodies": [BALL, ROD, GROUND],
     "joints": [PIVOT],
     "forces": [{"type": "drag", "body": "rod", "linear": 0.1}],
-    "record": {"every": 10},
+    "record": {"every": 5},
 }
 
 
@@ -279,6 +279,23 @@ JOINTS = [
          "list of 3 numbers", "/joints/0/spring/stiffness"),
 ]  # fmt: skip
 
+SEEN = {"type": "mesh", "mesh": "skin"}
+VISUALS = [
+    case("visual-of-no-mesh", "/bodies/0/visuals", [SEEN], "unknown_mesh", "no mesh named 'skin'",
+         "/bodies/0/visuals/0/mesh"),
+    case("plane-to-see", "/bodies/0/visuals", [{"type": "plane", "normal": [0, 0, 1]}],
+         "unknown_type", "'plane'", "/bodies/0/visuals/0/type"),
+    case("visual-with-a-material", "/bodies/0/visuals",
+         [{"type": "sphere", "radius": 1, "material": "steel"}], "unknown_field", "material",
+         "/bodies/0/visuals/0/material"),
+    case("too-opaque", "/bodies/0/visuals", [{"type": "sphere", "radius": 1, "opacity": 2}],
+         "out_of_range", "2", "/bodies/0/visuals/0/opacity"),
+    case("face-of-no-vertex", "/meshes", {"skin": {"vertices": CORNER, "faces": [[0, 1, 4]]}},
+         "index_out_of_range", "vertices 0 to 3", "/meshes/skin/faces/0/2"),
+    case("mesh-without-faces", "/meshes", {"skin": {"vertices": CORNER}}, "missing", "faces",
+         "/meshes/skin/faces"),
+]  # fmt: skip
+
 MILLION_BODIES = '{"bodies": [' + ", ".join(['{"name": "ball", "mass": 1}'] * 1_000_000) + "]}"
 
 RUNS = [
@@ -291,8 +308,14 @@ RUNS = [
            "1000000 bodies"),
     case("too-many-shapes", "/bodies/0/shapes", [{"type": "sphere", "radius": 1}] * 60_000,
          "limit_exceeded", "60002 shapes", "/bodies"),
+    case("too-many-visuals", "/bodies/0/visuals", [{"type": "sphere", "radius": 1}] * 60_000,
+         "limit_exceeded", "60000 visuals", "/bodies"),
+    case("too-large-meshes", "/meshes", {f"m{k}": {"vertices": [0] * 90_000} for k in range(4)},
+         "limit_exceeded", "360000 vertices of all meshes"),
+    case("too-large-mesh", "/meshes", {"big": {"vertices": [0] * 200_000}}, "limit_exceeded",
+         "200000 mesh vertices", "/meshes/big/vertices"),
     case("too-many-hull-points", SHAPE, {"type": "convex", "points": [[0, 0, 0]] * 5000},
          "limit_exceeded", "5000 hull points", f"{SHAPE}/points"),
 ]  # fmt: skip
 
-BROKEN: list[Broken] = [*NUMBERS, *WORDS, *NAMES, *BODIES, *JOINTS, *RUNS]
+BROKEN: list[Broken] = [*NUMBERS, *WORDS, *NAMES, *BODIES, *JOINTS, *VISUALS, *RUNS]

@@ -1,8 +1,13 @@
+import importlib
 import json
+import pkgutil
+from collections import Counter
 from importlib.resources import files
 
 import pytest
 
+import cardan.schemas
+from cardan.schemas.base import Base
 from cardan.schemas.examples import example_document, example_names
 from cardan.schemas.json_schema import scene_json_schema, schema_text
 from tests.schemas.broken import BROKEN
@@ -59,6 +64,20 @@ def test_every_field_says_what_it_is():
         f"{name}.{field}"
         for name, model in scene_json_schema()["$defs"].items()
         for field, schema in model.get("properties", {}).items()
-        if "description" not in schema and field != "type"
+        if "description" not in schema and field not in ("type", "op")
     ]
     assert silent == []
+
+
+def test_no_two_parts_of_scenes_and_answers_have_one_name() -> None:
+    """In the OpenAPI document one would take the place of the other."""
+    rooms = pkgutil.walk_packages(cardan.schemas.__path__, "cardan.schemas.")
+    models = {
+        value
+        for room in rooms
+        for value in vars(importlib.import_module(room.name)).values()
+        if isinstance(value, type) and issubclass(value, Base)
+    }
+    # those of a scene's size are settings, and no answer as a whole
+    names = Counter(model.__name__ for model in models if model is not cardan.schemas.Limits)
+    assert [name for name, count in names.items() if count > 1] == []

@@ -36,18 +36,25 @@ def test_the_examples_are_the_ones_of_the_gallery():
         "bowling-ball",
         "box-tower",
         "cardan-joint",
+        "dominoes",
         "double-pendulum",
         "gear-train",
         "heavy-top",
         "incline",
+        "kapitza-pendulum",
         "newtons-cradle",
         "pendulum-wave",
         "pile",
+        "planetary-gear",
         "ragdoll",
+        "robot-arm",
         "rolling-race",
         "slider-crank",
         "spinning-handle",
+        "stick-slip",
         "terrain",
+        "throwing-arm",
+        "tippe-top",
         "wheeled-cart",
     ]
 
@@ -235,6 +242,14 @@ def test_warnings_name_what_is_probably_not_meant():
     }
 
 
+def test_a_mesh_that_nobody_sees_is_a_warning():
+    face = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}
+    document = changed("/meshes", {"skin": face, "spare": face})
+    document["bodies"][0]["visuals"] = [{"type": "mesh", "mesh": "skin"}]
+    found = {(w.pointer, w.code) for w in scene_warnings(load_scene(document))}
+    assert found - {("/materials/steel", "unused_material")} == {("/meshes/spare", "unused_mesh")}
+
+
 def test_warnings_name_what_a_joint_cannot_use():
     end = {"parent": "world", "child": "rod"}
     document = changed("/joints/-", {**end, "name": "weld", "type": "fixed", "friction": 1.0})
@@ -387,3 +402,9 @@ def test_parse_json_refuses_keys_that_stand_twice():
     with pytest.raises(SceneInvalid, match="more than once"):
         parse_json('{"a": 1, "a": 2}')
     assert parse_json("\ufeff[1, 2.5, null]") == [1, 2.5, None]
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_a_scene_written_with_its_defaults_can_be_read(name: str) -> None:
+    scene = load_scene(example_document(name))
+    assert load_scene(scene.model_dump_json()) == scene

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.service.bucket_server import BucketServer
+from tests.service.postgres_server import PostgresServer
 from tests.service.real_server import Server
 
 
@@ -25,3 +27,19 @@ def own_server(tmp_path):
     yield made
     if made.process is not None and made.process.poll() is None:
         made.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of the tests; they skip, and say why, where none can run."""
+    running = PostgresServer()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def bucket():
+    """An S3 server of the tests; they skip, and say why, where none can run."""
+    running = BucketServer()
+    yield running
+    running.stop()

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "3")
 # answers without an end
 ENDLESS = "/events$"
-IDS = re.compile(r"(?:sim|batch|study|ses|snap)_[^/:]+")
+IDS = re.compile(r"(?:sim|batch|study|ses|snap|share)_[^/:]+")
 # values of variations are of any kind
 ANY = ["Variation/values/oneOf/0/items"]
 

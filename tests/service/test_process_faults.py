@@ -182,11 +182,13 @@ def test_a_fork_server_outlives_the_thread_that_happened_to_start_it(services):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_dead_thread_of_the_queue_is_told(services):
     slot = services.dispatcher._slots[0]
+    worker = slot._worker
     # what no handler of exceptions may hold back
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(slot.thread.ident), ctypes.py_object(SystemExit)
     )
     slot.thread.join(60)
+    assert not worker.alive
     with pytest.raises(ProblemError, match="1 of 2 threads of the queue have ended") as told:
         asyncio.run(healthz(services))
     assert told.value.status == 503

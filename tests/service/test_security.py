@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
@@ -18,7 +18,14 @@ from tests.service.real_server import DROP, ROOT, Server, long_scene, wait_for
 pytestmark = pytest.mark.e2e
 
 OWNER, READER, POOR = "an-owner-of-everything", "a-reader-of-everything", "a-key-with-a-quota-x"
-SECRETS = {"alice": "alice-has-sixteen-or-more", "bob": "bob-has-sixteen-or-more-too"}
+SECRETS = {
+    "alice": "alice-has-sixteen-or-more",
+    "bob": "bob-has-sixteen-or-more-too",
+    "carol": "carol-has-sixteen-or-more",
+    "dora": "dora-has-sixteen-or-more",
+}
+# the drop, for hours, recorded now and then
+HOURS = {**DROP, "record": {"every": 1_000_000, "channels": ["pose"]}}
 PROTOCOLS = [Subprotocol("cardan.v1")]
 
 
@@ -43,6 +50,9 @@ def guarded(tmp_path_factory):
             "CARDAN_API_KEY_FILE": str(folder / "keys"),
             "CARDAN_REQUESTS_PER_MINUTE": "400",
             "CARDAN_RUNS_PER_HOUR": "40",
+            "CARDAN_SIMULATED_S_PER_HOUR": "100000",
+            "CARDAN_UNFINISHED_RUNS_PER_KEY": "20",
+            "CARDAN_STORED_BYTES_PER_KEY": "2000000",
             "CARDAN_SESSIONS_PER_KEY": "2",
             "CARDAN_MAX_TIMEOUT_S": "100",
             "CARDAN_REQUEST_S": "0.5",
@@ -251,9 +261,11 @@ def test_quotas_are_per_key_and_say_what_is_left(guarded, owner):
     with client_of(guarded, POOR) as poor:
         ask = {"scene": DROP, "variations": {"/bodies/1/mass": [1.0] * 41}}
         answer = poor.post("/v1/batches", json=ask)
-        refusal(answer, 429, "quota_exceeded")
+        # it will never have so many
+        refusal(answer, 403, "quota_exceeded")
         assert answer.headers["ratelimit-policy"] == '"runs";q=40;w=3600'
-        assert int(answer.headers["retry-after"]) > 3000
+        assert "retry-after" not in answer.headers
+        assert not answer.json()["retryable"]
         left = []
         while (answer := poor.get("/v1/version")).status_code == 200:
             (told,) = re.findall(r"r=(\d+)", answer.headers["ratelimit"])
@@ -261,7 +273,103 @@ def test_quotas_are_per_key_and_say_what_is_left(guarded, owner):
         refusal(answer, 429, "quota_exceeded")
         assert left == list(range(398, -1, -1))
         assert answer.json()["retryable"]
+        assert 0 < int(answer.headers["retry-after"]) <= 60
     assert owner.get("/v1/version").status_code == 200
+
+
+def quota_of(answer):
+    return tuple(answer.json()[name] for name in ("quota", "found", "allowed"))
+
+
+def batch_of(client, *durations, **more):
+    runs = [{"/simulation/duration": duration} for duration in durations]
+    return client.post("/v1/batches", json={"scene": HOURS, "runs": runs, "mode": "list", **more})
+
+
+def test_simulated_time_is_counted_and_what_is_refused_is_not(carol):
+    answer = batch_of(carol, 30_000, 30_000, 30_000, 30_000)
+    refusal(answer, 403, "quota_exceeded")
+    assert quota_of(answer) == ("simulated_s", 120_000, 100_000)
+    answer = carol.post("/v1/simulations", json=DROP, headers={"Prefer": "wait=30"})
+    policies, left = (answer.headers[f"ratelimit{end}"] for end in ("-policy", ""))
+    names = re.findall(r'"(\w+)";q', policies)
+    assert names == re.findall(r'"(\w+)";r', left)
+    assert names == ["requests", "stored_bytes", "runs", "simulated_s"]
+    # four runs of the refused batch were not counted, nor was their time
+    assert dict(re.findall(r'"(runs|simulated_s)";r=(\d+)', left)) == {
+        "runs": "39",
+        "simulated_s": "99999",
+    }
+    answer = batch_of(carol, *[20_000] * 5)
+    refusal(answer, 429, "quota_exceeded")
+    assert quota_of(answer) == ("simulated_s", 100_000.2, 100_000)
+    assert int(answer.headers["retry-after"]) > 3000
+
+
+# a second of simulated time is one step
+DRIFT = {
+    "version": 1,
+    "gravity": [0, 0, 0],
+    "simulation": {"dt": 1.0, "duration": 900_000},
+    "bodies": [{"name": "probe", "mass": 1, "shapes": [{"type": "sphere", "radius": 1}]}],
+}
+
+
+def test_simulated_time_of_sessions_is_counted_and_ends_them_paused(guarded, bob):
+    with client_of(guarded, SECRETS["dora"]) as dora:
+        made = dora.post("/v1/sessions", json={"scene": DRIFT, "speed": None})
+        here = made.json()["links"]["self"]
+        assert dora.post(f"{here}:step", json={"n": 10_000}).status_code == 200
+        # 100 000 s are allowed, and 10 000 s of them are used
+        answer = batch_of(dora, *[18_000] * 5, 1)
+        refusal(answer, 429, "quota_exceeded")
+        assert quota_of(answer) == ("simulated_s", 100_001, 100_000)
+        assert dora.post(f"{here}:resume").status_code == 200
+        info = wait_for(lambda: stopped(dora.get(here).json()), what="the pause")
+        assert info["time"] > 100_000
+        assert info["state"] == "paused"
+        for verb in (":resume", ":step"):
+            answer = dora.post(here + verb)
+            refusal(answer, 429, "quota_exceeded")
+            assert answer.json()["quota"] == "simulated_s"
+            assert int(answer.headers["retry-after"]) > 3000
+        # what does not simulate is not refused
+        assert dora.get(f"{here}/state").status_code == 200
+        assert dora.post(f"{here}:reset").status_code == 200
+        assert dora.delete(here).status_code == 204
+    other = bob.post("/v1/sessions", json={"scene": DRIFT}).json()["links"]["self"]
+    assert bob.post(f"{other}:step").status_code == 200
+    bob.delete(other)
+
+
+def stopped(info):
+    """A session that ran and does not any more."""
+    return info if info["state"] != "running" else None
+
+
+def test_a_key_has_so_many_unfinished_runs(carol):
+    answer = batch_of(carol, *[0.1] * 21)
+    refusal(answer, 429, "quota_exceeded")
+    assert quota_of(answer) == ("unfinished_runs", 21, 20)
+
+
+def test_a_key_stores_so_much_and_may_again_when_it_has_deleted(guarded, carol):
+    def post(path, **more):
+        return carol.post(f"/v1/{path}", json={"scene": DROP, **more})
+
+    wait = {"Prefer": "wait=30"}
+    made = carol.post("/v1/simulations", json=DROP, headers=wait).json()
+    (recording,) = (guarded.data / "results").glob(f"{made['id']}-*")
+    (recording / "more.bin").write_bytes(bytes(2_000_000))
+    for answer in (post("simulations"), post("sessions"), batch_of(carol, 0.1)):
+        refusal(answer, 403, "quota_exceeded")
+        quota, found, allowed = quota_of(answer)
+        assert (quota, allowed) == ("stored_bytes", 2_000_000)
+        assert found > allowed
+    # what stores nothing is not refused
+    assert batch_of(carol, 0.1, record="metrics").status_code == 202
+    assert carol.delete(made["links"]["self"]).status_code == 204
+    assert post("simulations").status_code == 202
 
 
 def test_the_log_leads_from_the_request_to_the_worker(guarded, owner):
@@ -328,6 +436,12 @@ def bob(guarded):
         yield client
 
 
+@pytest.fixture
+def carol(guarded):
+    with client_of(guarded, SECRETS["carol"]) as client:
+        yield client
+
+
 STUDY = {
     "scene": DROP,
     "variables": [{"pointers": ["/bodies/1/mass"], "lower": 1.0, "upper": 2.0}],
@@ -376,6 +490,194 @@ def test_a_key_sees_and_changes_only_what_it_made(guarded, owner, reader, alice,
     assert owner.delete(url).status_code == 204
 
 
+@pytest.fixture
+def watched(alice):
+    """A session of alice and a link to it."""
+    info = alice.post("/v1/sessions", json={"scene": DROP}).json()
+    share = alice.post(f"{info['links']['self']}/shares", json={"name": "the class"})
+    assert share.status_code == 201
+    yield info, share.json()
+    alice.delete(info["links"]["self"])
+
+
+def test_a_link_shows_one_session_and_nothing_else(guarded, alice, watched):
+    info, share = watched
+    here = info["links"]["self"]
+    run = alice.post("/v1/simulations", json=DROP, headers={"Prefer": "wait=30"}).json()
+    with client_of(guarded, share["token"]) as visitor:
+        for part in ("", "/scene", "/state", "/summary", "/frames", "/frames/0"):
+            assert visitor.get(here + part).status_code == 200, part
+        assert visitor.head(here).status_code == 200
+        for path in (
+            *(
+                f"{here}/{part}"
+                for part in ("commands", "snapshots", "bundle", "shares", "problem")
+            ),
+            *("/v1/sessions", "/v1/limits", "/v1/scenes/schema", "/metrics"),
+            *run["links"].values(),
+        ):
+            refusal(visitor.get(path), 401, "unauthorized")
+        for verb in (":pause", ":resume", ":step", ":fork", ":snapshot", "/commands", "/shares"):
+            refusal(visitor.post(here + verb, json={}), 401, "unauthorized")
+        refusal(visitor.post(f"{here}/stream-tickets"), 401, "unauthorized")
+        refusal(visitor.patch(here, json={"paused": False}), 401, "unauthorized")
+        refusal(visitor.delete(here), 401, "unauthorized")
+        refusal(visitor.delete(f"{here}/shares/{share['id']}"), 401, "unauthorized")
+    headers = {"Authorization": f"Bearer {share['token']}"}
+    with stream_of(guarded, info["links"]["stream"], additional_headers=headers) as stream:
+        assert said(stream, "hello")["role"] == "view"
+        assert said(stream, "take_control")["problem"]["code"] == "scope_missing"
+        assert said(stream, "step")["problem"]["code"] == "scope_missing"
+        assert said(stream, "live")["op"] == "result"
+
+
+def said(stream, op):
+    """What a stream says next, after a message to it."""
+    stream.send(json.dumps({"op": op, "id": "1"}))
+    return json.loads(stream.recv(timeout=20))
+
+
+def test_a_link_shows_one_run_and_nothing_else(guarded, alice):
+    wait = {"Prefer": "wait=30"}
+    run, other = (alice.post("/v1/simulations", json=DROP, headers=wait).json() for _ in range(2))
+    here = run["links"]["self"]
+    # a body may be left out
+    share = alice.post(f"{here}/shares").json()
+    with client_of(guarded, share["token"]) as visitor:
+        for part in ("", "/scene", "/summary", "/trajectory?format=json"):
+            assert visitor.get(here + part).status_code == 200, part
+        for path in (f"{here}/events", f"{here}/logs", f"{here}/shares", "/v1/simulations"):
+            refusal(visitor.get(path), 401, "unauthorized")
+        refusal(visitor.get(other["links"]["self"]), 401, "unauthorized")
+        refusal(visitor.delete(here), 401, "unauthorized")
+        refusal(visitor.post("/v1/simulations", json=DROP), 401, "unauthorized")
+        assert alice.delete(here).status_code == 204
+        assert visitor.get(here).status_code == 404
+
+
+def test_a_link_shows_one_batch_and_its_runs(guarded, alice, bob):
+    def made():
+        variations = {"/bodies/1/position/2": [0.15, 0.2]}
+        body = {"scene": DROP, "variations": variations, "record": "full"}
+        return alice.post("/v1/batches", json=body, headers={"Prefer": "wait=30"}).json()
+
+    batch, other = made(), made()
+    here, there = (one["links"]["self"] for one in (batch, other))
+    refusal(bob.post(f"{here}/shares"), 404, "not_found")
+    refusal(alice.post("/v1/batches/batch_unknown/shares"), 404, "not_found")
+    share, second = (alice.post(f"{one}/shares").json() for one in (here, there))
+    run, foreign = (alice.get(f"{one}/runs").json()["items"][0]["links"] for one in (here, there))
+
+    def opens(visitor):
+        for path in (here, f"{here}/runs", f"{here}/results?format=json"):
+            assert visitor.get(path).status_code == 200, path
+        for part in ("self", "scene", "summary", "trajectory"):
+            assert visitor.get(run[part]).status_code == 200, part
+
+    with client_of(guarded, share["token"]) as visitor:
+        opens(visitor)
+        for path in (there, foreign["self"], foreign["trajectory"], run["logs"], run["events"]):
+            refusal(visitor.get(path), 401, "unauthorized")
+        for path in (f"{here}/events", f"{here}/shares", "/v1/batches", "/v1/simulations"):
+            refusal(visitor.get(path), 401, "unauthorized")
+        for path in (f"{here}:cancel", f"{here}:retry-failed", f"{run['self']}:cancel"):
+            refusal(visitor.post(path), 401, "unauthorized")
+        refusal(visitor.delete(here), 401, "unauthorized")
+    # links of two batches live side by side in one browser, whose key is somebody else's
+    with guarded.client() as visitor:
+        assert visitor.get("/", params={"key": SECRETS["bob"]}).status_code == 303
+        answer = visitor.get(share["url"])
+        assert answer.headers["location"] == f"/#batch={batch['id']}"
+        refusal(visitor.get(foreign["self"]), 404, "not_found")
+        assert visitor.get(second["url"]).status_code == 303
+        assert visitor.get(foreign["self"]).status_code == 200
+        opens(visitor)
+        refusal(visitor.delete(here), 404, "not_found")
+    (listed,) = alice.get(f"{here}/shares").json()["items"]
+    assert listed["id"] == share["id"]
+    assert alice.delete(f"{here}/shares/{share['id']}").status_code == 204
+    refusal(alice.delete(f"{here}/shares/{share['id']}"), 404, "share_not_found")
+    with client_of(guarded, share["token"]) as visitor:
+        refusal(visitor.get(here), 401, "unauthorized")
+        refusal(visitor.get(run["self"]), 401, "unauthorized")
+
+
+def test_a_revoked_link_shows_nothing_and_ends_what_is_watched(guarded, alice, bob, watched):
+    info, share = watched
+    here = f"{info['links']['self']}/shares"
+    (listed,) = alice.get(here).json()["items"]
+    assert listed == {name: share[name] for name in ("id", "name", "created_at", "expires_at")}
+    refusal(bob.get(here), 404, "session_not_found")
+    refusal(bob.post(here), 404, "session_not_found")
+    headers = {"Authorization": f"Bearer {share['token']}"}
+    with stream_of(guarded, info["links"]["stream"], additional_headers=headers) as stream:
+        assert said(stream, "hello")["op"] == "welcome"
+        refusal(alice.delete(f"{here}/share_unknown"), 404, "share_not_found")
+        assert alice.delete(f"{here}/{share['id']}").status_code == 204
+        with pytest.raises(ConnectionClosed) as caught:
+            stream.recv(timeout=20)
+        assert caught.value.rcvd is not None
+        assert caught.value.rcvd.code == 4410
+        assert "revoked" in caught.value.rcvd.reason
+    with client_of(guarded, share["token"]) as visitor:
+        refusal(visitor.get(info["links"]["self"]), 401, "unauthorized")
+        refusal(visitor.get("/", params={"share": share["token"]}), 404, "share_not_found")
+    assert alice.get(here).json()["items"] == []
+
+
+def test_a_browser_opens_a_link_and_its_own_key_keeps_what_it_may(guarded, bob, watched):
+    info, share = watched
+    with guarded.client() as visitor:
+        answer = visitor.get(share["url"])
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"/#session={info['id']}"
+        attributes = answer.headers["set-cookie"]
+        for words in ("HttpOnly", "SameSite=strict", f"Path={info['links']['self']}"):
+            assert words in attributes
+        assert visitor.get(info["links"]["scene"]).status_code == 200
+        # the cookie goes to no other address
+        refusal(visitor.get("/v1/limits"), 401, "unauthorized")
+        assert "cookie" not in visitor.get("/v1/limits").request.headers
+        refusal(visitor.get("/", params={"share": share["token"] + "x"}), 404, "share_not_found")
+        # somebody with a key of another person: it may do here what the link allows
+        assert visitor.get("/", params={"key": SECRETS["bob"]}).status_code == 303
+        assert visitor.get(info["links"]["self"]).status_code == 200
+        refusal(visitor.post(f"{info['links']['self']}:resume"), 404, "session_not_found")
+        assert visitor.get("/v1/limits").status_code == 200
+        headers = {"Cookie": "; ".join(f"{one.name}={one.value}" for one in visitor.cookies.jar)}
+        with stream_of(guarded, info["links"]["stream"], additional_headers=headers) as stream:
+            assert said(stream, "hello")["role"] == "view"
+        # who made the session keeps control of it
+        visitor.get("/", params={"key": SECRETS["alice"]})
+        assert visitor.post(f"{info['links']['self']}:resume").status_code == 200
+
+
+def test_a_link_is_a_digest_on_the_disk_and_in_no_log(guarded, watched):
+    _, share = watched
+    files = [path.read_bytes() for path in guarded.data.glob("*.sqlite3*")]
+    assert any(hashlib.sha256(share["token"].encode()).hexdigest().encode() in one for one in files)
+    assert not any(share["token"].encode() in one for one in files)
+    with guarded.client() as visitor:
+        visitor.get(share["url"])
+    assert not any(share["token"] in line for line in list(guarded.errors))
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"expires_in_s": 10}, "/expires_in_s"),
+        ({"expires_in_s": 1e9}, "/expires_in_s"),
+        ({"expires_in_s": "1 h"}, "/expires_in_s"),
+        ({"name": 3}, "/name"),
+        ({"until": "tomorrow"}, "/until"),
+    ],
+)
+def test_a_link_that_cannot_be_made_says_what_is_wrong(alice, watched, body, pointer):
+    answer = alice.post(f"{watched[0]['links']['self']}/shares", json=body)
+    refusal(answer, 422, "invalid_request")
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
 def test_an_idempotency_key_of_another_key_is_another(alice, bob):
     headers = {"Idempotency-Key": "the-same"}
     first, second = (
@@ -392,7 +694,7 @@ def test_a_key_has_so_many_sessions(alice, bob):
     made = [alice.post("/v1/sessions", json={"scene": DROP}).json() for _ in range(2)]
     answer = alice.post("/v1/sessions", json={"scene": DROP})
     refusal(answer, 429, "quota_exceeded")
-    assert (answer.json()["quota"], answer.json()["limit"]) == ("sessions", 2)
+    assert quota_of(answer) == ("sessions", 3, 2)
     refusal(alice.post(f"{made[0]['links']['self']}:fork"), 429, "quota_exceeded")
     other = bob.post("/v1/sessions", json={"scene": DROP})
     assert other.status_code == 201

@@ -42,13 +42,13 @@ class Shown:
         self.page = page
         self.server = server
 
-    def open(self, example: str) -> None:
+    def open(self, example: str, paused: bool = False) -> None:
         """By a link to a session that lasts: a slow browser must not miss the end of the run."""
-        wanted = {"scene": example, "paused": False, "overrides": {"/simulation/duration": 600}}
+        wanted = {"scene": example, "paused": paused, "overrides": {"/simulation/duration": 600}}
         made = httpx.post(f"{self.server}/v1/sessions", json=wanted, timeout=60)
         made.raise_for_status()
         self.page.goto(f"{self.server}/#scene={example}&session={made.json()['id']}")
-        self.wait("cardan.shown().time > 0")
+        self.wait("cardan.shown().state === 'paused'" if paused else "cardan.shown().time > 0")
 
     def close(self) -> None:
         """Leave the page, and end all sessions of the server: what runs on slows the next test."""

@@ -21,7 +21,7 @@ MAX_LINES = 330
 def loaded_at_once() -> set[Path]:
     """The files of the first visit: those of index.html, and modules by static imports."""
     named = re.findall(r'(?:href|src)="(?!#|data:)([^"]+)"', page())
-    named += json.loads(import_map())["imports"].values()
+    mapped = json.loads(import_map())["imports"]
     found: set[Path] = {WEB / "index.html", WEB / "comparisons.json"}
     waiting = [(WEB / name).resolve() for name in named]
     while waiting:
@@ -30,8 +30,8 @@ def loaded_at_once() -> set[Path]:
             continue
         found.add(file)
         if file.suffix == ".js" and "vendor" not in file.parts:
-            imported = re.findall(r'^import .*?"(\./[^"]+)";', file.read_text(), re.MULTILINE)
-            waiting += [(file.parent / name).resolve() for name in imported]
+            imported = re.findall(r'^import .*?"([^"]+)";', file.read_text(), re.MULTILINE)
+            waiting += [(WEB / mapped.get(name, name)).resolve() for name in imported]
     return found
 
 
@@ -60,12 +60,21 @@ def test_comments_that_are_left_out_are_comments() -> None:
 def test_the_bundle_of_three_has_what_the_page_names() -> None:
     """`npm run vendor` renews it when a module names something new."""
     record = json.loads((WEB / "vendor" / "VENDOR.json").read_text())
-    (bundle,) = (file for file in record["files"] if "exports" in file)
+    (bundle,) = (file for file in record["files"] if file["path"] == "three/three.min.js")
     types = {"Material", "Camera", "ColorRepresentation"}
     for file in WEB.glob("*.js"):
         code = re.sub(r"(?s)/\*.*?\*/", "", file.read_text())
         named = set(re.findall(r"\bTHREE\.(\w+)", code)) - types
         assert named <= set(bundle["exports"]), file.name
+
+
+def test_the_bundle_of_the_editor_has_what_its_module_names() -> None:
+    record = json.loads((WEB / "vendor" / "VENDOR.json").read_text())
+    (bundle,) = (file for file in record["files"] if file["path"] == "codemirror.min.js")
+    code = (WEB / "scene_text.js").read_text()
+    named = re.findall(r'^import \{(.*)\} from "(?:@codemirror|@lezer)/', code, re.MULTILINE)
+    assert {name.strip() for names in named for name in names.split(",")} == set(bundle["exports"])
+    assert set(bundle["packages"]) <= {package["name"] for package in record["packages"]}
 
 
 def test_every_example_has_its_pictures() -> None:
@@ -96,7 +105,7 @@ def test_vendored_files_are_those_on_record() -> None:
         if file.is_file() and file.name != "VENDOR.json"
     }
     assert found == expected
-    licensed = {Path(path).parts[0] for path in expected if path.endswith("LICENSE")}
+    licensed = {Path(path).parent.as_posix() for path in expected if path.endswith("/LICENSE.txt")}
     assert licensed == {package["name"] for package in record["packages"]}
     assert all(package["license"] and package["version"] for package in record["packages"])
 

@@ -212,7 +212,7 @@ def test_text_that_is_not_json_is_marked_by_line_and_column(page: Any, shown: Sh
     fault = page.locator("#scene-faults li")
     playwright_api.expect(fault).to_contain_text("line 3, column 18")
     playwright_api.expect(fault).to_contain_text("the comma before ] is one too many")
-    assert page.evaluate("document.getElementById('scene-text').selectionStart") == 35
+    assert page.evaluate("cardan.editor()")["from"] == 35
 
 
 def test_a_long_outline_says_what_it_lists(page: Any, shown: Shown) -> None:
@@ -289,3 +289,45 @@ def test_a_finger_pulls_a_body(phone: Any, server: str) -> None:
     assert shown.rest("/state")["grab"] is None
     assert phone.evaluate("cardan.pose('near')")[:3] == [0, 0, 0]
     shown.close()
+
+
+def test_a_study_is_listed_and_its_best_scene_opens(page: Any, shown: Shown) -> None:
+    """A ball whose speed shall be least: it is found, told, and runs."""
+    ball = {
+        "name": "ball", "mass": 1, "linear_velocity": [1, 0, 0],
+        "shapes": [{"type": "sphere", "radius": 0.2}],
+    }  # fmt: skip
+    study = {
+        "scene": {**SHORT, "name": "slowest", "bodies": [ball]},
+        "variables": [{"pointers": ["/bodies/0/linear_velocity/0"], "lower": -1, "upper": 2}],
+        "objective": {"type": "signal", "body": "ball", "column": "vx", "reduce": "rms"},
+        "max_evaluations": 14,
+    }
+    made = httpx.post(
+        f"{shown.server}/v1/studies", json=study, headers={"Prefer": "wait=60"}, timeout=90
+    ).json()
+    assert made["status"] == "succeeded"
+    page.goto(f"{shown.server}/#run={made['best']['simulation']}")
+    shown.wait("cardan.pose('ball')")
+    page.get_by_role("button", name="Runs").click()
+    row = page.locator("#runs-dialog li", has_text="slowest").filter(has_text="Best:")
+    playwright_api.expect(row).to_contain_text("of at most 14 · nelder mead")
+    playwright_api.expect(row).to_contain_text("linear_velocity/0 = ")
+    row.get_by_role("button", name="Best scene").click()
+    playwright_api.expect(page.locator("#runs-dialog")).to_be_hidden()
+    shown.wait("cardan.sessionId()?.startsWith('ses')")
+    value = made["best"]["values"]["/bodies/0/linear_velocity/0"]
+    assert abs(value) < 0.2
+    assert shown.rest("/scene")["bodies"][0]["linear_velocity"] == [value, 0, 0]
+
+
+def test_help_leads_to_the_manual_where_there_is_one(page: Any, shown: Shown) -> None:
+    shown.open("double-pendulum")
+    manual = httpx.get(f"{shown.server}/v1/version", timeout=60).json()["manual"]
+    page.get_by_role("button", name="Keys and help").click()
+    links = page.locator("#help-links a")
+    playwright_api.expect(links.last).to_have_text("API")
+    for link in links.all():
+        address = str(link.get_attribute("href"))
+        assert httpx.get(f"{shown.server}{address}", timeout=60).status_code == 200, address
+    assert (links.count() > 1) == (manual is not None)

@@ -88,15 +88,12 @@ int main(int, char** argv) {
     if (link[i] < 0) m->setBaseCollider(o); else m->getLink(link[i]).m_collider = o;
   }
   for (auto& one : stops) world.addMultiBodyConstraint(new btMultiBodyJointLimitConstraint(m, one.link, one.low, one.high));
-  Record r;
   btAlignedObjectArray<btVector3> turns, moves; turns.resize(links + 1); moves.resize(links + 1);
-  for (int step = 0; step < s.steps; step += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) {
-      for (auto& d : drives) m->addJointTorque(d.link, -d.kp * m->getJointPos(d.link) - d.kd * m->getJointVel(d.link));
-      world.stepSimulation(s.dt, 0);
-    }
-    r.times.push_back((now_us() - began) / s.every);
+  auto step = [&] {
+    for (auto& d : drives) m->addJointTorque(d.link, -d.kp * m->getJointPos(d.link) - d.kd * m->getJointVel(d.link));
+    world.stepSimulation(s.dt, 0);
+  };
+  auto look = [&](Record& r) {
     int touching = 0;
     for (int i = 0; i < dispatcher.getNumManifolds(); i++) touching += dispatcher.getManifoldByIndexInternal(i)->getNumContacts();
     r.contacts.push_back(touching);
@@ -108,6 +105,6 @@ int main(int, char** argv) {
       double row[13] = {at.x(), at.y(), at.z(), o.w(), o.x(), o.y(), o.z(), v.x(), v.y(), v.z(), w.x(), w.y(), w.z()};
       r.put(row, 13);
     }
-  }
-  r.write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, articulated" : "Bullet, float32, articulated");
+  };
+  timed(s, step, look).write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, articulated" : "Bullet, float32, articulated");
 }

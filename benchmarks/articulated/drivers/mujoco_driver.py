@@ -125,4 +125,5 @@ def main() -> None:
     (out / "about.txt").write_text(f"MuJoCo {mujoco.__version__}, float64, {integrator}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

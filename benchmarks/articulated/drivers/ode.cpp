@@ -87,23 +87,20 @@ int main(int, char** argv) {
     } else if (j.axes.size() == 2) universal(j, parent, child);
     else ball(j, parent, child);
   }
-  Record r;
-  for (int k = 0; k < s.steps; k += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) {
-      touching = 0;
-      for (auto& d : drives)
-        dJointAddHingeTorque(d.hinge, -d.kp * dJointGetHingeAngle(d.hinge) - d.kd * dJointGetHingeAngleRate(d.hinge));
-      if (s.plane) dSpaceCollide(space, 0, &near);
-      if (quick) dWorldQuickStep(world, s.dt); else dWorldStep(world, s.dt);
-      dJointGroupEmpty(group);
-    }
-    r.times.push_back((now_us() - began) / s.every);
+  auto step = [&] {
+    touching = 0;
+    for (auto& d : drives)
+      dJointAddHingeTorque(d.hinge, -d.kp * dJointGetHingeAngle(d.hinge) - d.kd * dJointGetHingeAngleRate(d.hinge));
+    if (s.plane) dSpaceCollide(space, 0, &near);
+    if (quick) dWorldQuickStep(world, s.dt); else dWorldStep(world, s.dt);
+    dJointGroupEmpty(group);
+  };
+  auto look = [&](Record& r) {
     r.contacts.push_back(touching);
     for (auto x : bodies) {
       r.put(dBodyGetPosition(x), 3); r.put(dBodyGetQuaternion(x), 4);
       r.put(dBodyGetLinearVel(x), 3); r.put(dBodyGetAngularVel(x), 3);
     }
-  }
-  r.write(argv[2], quick ? "ODE, float64, QuickStep with 20 iterations" : "ODE, float64, dWorldStep (Dantzig)");
+  };
+  timed(s, step, look).write(argv[2], quick ? "ODE, float64, QuickStep with 20 iterations" : "ODE, float64, dWorldStep (Dantzig)");
 }

@@ -31,11 +31,8 @@ int main(int, char** argv) {
     x->setActivationState(DISABLE_DEACTIVATION);
     moving.push_back(x);
   }
-  Record r;
-  for (int k = 0; k < s.steps; k += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) world.stepSimulation(s.dt, 0);
-    r.times.push_back((now_us() - began) / s.every);
+  auto step = [&] { world.stepSimulation(s.dt, 0); };
+  auto look = [&](Record& r) {
     int touching = 0;
     for (int i = 0; i < dispatcher.getNumManifolds(); i++) touching += dispatcher.getManifoldByIndexInternal(i)->getNumContacts();
     r.contacts.push_back(touching);
@@ -45,6 +42,6 @@ int main(int, char** argv) {
       double row[13] = {p.x(), p.y(), p.z(), q.w(), q.x(), q.y(), q.z(), v.x(), v.y(), v.z(), w.x(), w.y(), w.z()};
       r.put(row, 13);
     }
-  }
-  r.write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, 10 iterations" : "Bullet, float32, 10 iterations");
+  };
+  timed(s, step, look).write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, 10 iterations" : "Bullet, float32, 10 iterations");
 }

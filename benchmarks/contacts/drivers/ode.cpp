@@ -37,21 +37,18 @@ int main(int, char** argv) {
     dBodySetLinearVel(x, b.vel[0], b.vel[1], b.vel[2]); dBodySetAngularVel(x, b.ang[0], b.ang[1], b.ang[2]);
     moving.push_back(x);
   }
-  Record r;
-  for (int k = 0; k < s.steps; k += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) {
-      touching = 0;
-      dSpaceCollide(space, 0, &near);
-      dWorldQuickStep(world, s.dt);
-      dJointGroupEmpty(group);
-    }
-    r.times.push_back((now_us() - began) / s.every);
+  auto step = [&] {
+    touching = 0;
+    dSpaceCollide(space, 0, &near);
+    dWorldQuickStep(world, s.dt);
+    dJointGroupEmpty(group);
+  };
+  auto look = [&](Record& r) {
     r.contacts.push_back(touching);
     for (auto x : moving) {
       r.put(dBodyGetPosition(x), 3); r.put(dBodyGetQuaternion(x), 4);
       r.put(dBodyGetLinearVel(x), 3); r.put(dBodyGetAngularVel(x), 3);
     }
-  }
-  r.write(argv[2], "ODE, float64, QuickStep with 20 iterations, hash space");
+  };
+  timed(s, step, look).write(argv[2], "ODE, float64, QuickStep with 20 iterations, hash space");
 }

@@ -1,16 +1,9 @@
-// The flat scene file of scenes.py, and what a driver leaves: microseconds per step and states.
+// The flat scene file of scenes.py.
 #pragma once
-#include <time.h>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include "record.h"
 
 struct Body { int fixed, kind; double size[3], pos[3], quat[4], vel[3], ang[3], mass, inertia[3]; };
 struct Scene { double dt; int steps, every; double gravity[3], mu; int plane; std::vector<Body> bodies; };
-
-static double number(FILE* f) { double x; if (fscanf(f, "%lf", &x) != 1) exit(3); return x; }
-static void numbers(FILE* f, double* x, int n) { for (int i = 0; i < n; i++) x[i] = number(f); }
 
 static Scene read_scene(const char* path) {
   FILE* f = fopen(path, "r");
@@ -27,19 +20,3 @@ static Scene read_scene(const char* path) {
   fclose(f);
   return s;
 }
-
-// The thread's time on the processor: other work on the machine does not count.
-static double now_us() {
-  timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
-}
-
-struct Record {
-  std::vector<double> times, states, contacts;
-  void put(const double* x, int n) { states.insert(states.end(), x, x + n); }
-  void write(const std::string& out, const char* about) const {
-    FILE* f = fopen((out + "/times.f64").c_str(), "wb"); fwrite(times.data(), 8, times.size(), f); fclose(f);
-    f = fopen((out + "/states.f64").c_str(), "wb"); fwrite(states.data(), 8, states.size(), f); fclose(f);
-    f = fopen((out + "/contacts.f64").c_str(), "wb"); fwrite(contacts.data(), 8, contacts.size(), f); fclose(f);
-    f = fopen((out + "/about.txt").c_str(), "w"); fprintf(f, "%s\n", about); fclose(f);
-  }
-};

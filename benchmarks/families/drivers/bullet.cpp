@@ -111,14 +111,11 @@ int main(int, char** argv) {
     joints.push_back(connect(j, j.parent < 0 ? &btTypedConstraint::getFixedBody() : all[j.parent], all[j.child], s.dt));
     world.addConstraint(joints.back(), true);
   }
-  Record r;
-  for (int k = 0; k < s.steps; k += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) {
-      for (size_t n = 0; n < joints.size(); n++) if (s.joints[n].motor == SPRING) drive(s.joints[n], (btHingeConstraint*)joints[n]);
-      world.stepSimulation(s.dt, 0);
-    }
-    r.times.push_back((now_us() - began) / s.every);
+  auto step = [&] {
+    for (size_t n = 0; n < joints.size(); n++) if (s.joints[n].motor == SPRING) drive(s.joints[n], (btHingeConstraint*)joints[n]);
+    world.stepSimulation(s.dt, 0);
+  };
+  auto look = [&](Record& r) {
     int touching = 0;
     for (int i = 0; i < dispatcher.getNumManifolds(); i++) touching += dispatcher.getManifoldByIndexInternal(i)->getNumContacts();
     r.contacts.push_back(touching);
@@ -128,6 +125,6 @@ int main(int, char** argv) {
       double row[13] = {p.x(), p.y(), p.z(), q.w(), q.x(), q.y(), q.z(), v.x(), v.y(), v.z(), w.x(), w.y(), w.z()};
       r.put(row, 13);
     }
-  }
-  r.write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, 10 iterations" : "Bullet, float32, 10 iterations");
+  };
+  timed(s, step, look).write(argv[2], sizeof(btScalar) == 8 ? "Bullet, float64, 10 iterations" : "Bullet, float32, 10 iterations");
 }

@@ -78,26 +78,23 @@ int main(int, char** argv) {
   }
   std::vector<dJointID> joints;
   for (auto& j : s.joints) joints.push_back(connect(j, j.parent < 0 ? nullptr : all[j.parent], all[j.child]));
-  Record r;
-  for (int k = 0; k < s.steps; k += s.every) {
-    double began = now_us();
-    for (int i = 0; i < s.every; i++) {
-      for (size_t n = 0; n < joints.size(); n++) {
-        const Joint& j = s.joints[n];
-        if (j.motor != SPRING) continue;
-        dJointAddHingeTorque(joints[n], j.p[0] * (j.p[2] - dJointGetHingeAngle(joints[n])) - j.p[1] * dJointGetHingeAngleRate(joints[n]));
-      }
-      touching = 0;
-      dSpaceCollide(space, 0, &near);
-      dWorldQuickStep(world, s.dt);
-      dJointGroupEmpty(group);
+  auto step = [&] {
+    for (size_t n = 0; n < joints.size(); n++) {
+      const Joint& j = s.joints[n];
+      if (j.motor != SPRING) continue;
+      dJointAddHingeTorque(joints[n], j.p[0] * (j.p[2] - dJointGetHingeAngle(joints[n])) - j.p[1] * dJointGetHingeAngleRate(joints[n]));
     }
-    r.times.push_back((now_us() - began) / s.every);
+    touching = 0;
+    dSpaceCollide(space, 0, &near);
+    dWorldQuickStep(world, s.dt);
+    dJointGroupEmpty(group);
+  };
+  auto look = [&](Record& r) {
     r.contacts.push_back(touching);
     for (auto x : moving) {
       r.put(dBodyGetPosition(x), 3); r.put(dBodyGetQuaternion(x), 4);
       r.put(dBodyGetLinearVel(x), 3); r.put(dBodyGetAngularVel(x), 3);
     }
-  }
-  r.write(argv[2], "ODE, float64, QuickStep with 20 iterations, hash space");
+  };
+  timed(s, step, look).write(argv[2], "ODE, float64, QuickStep with 20 iterations, hash space");
 }

@@ -1,10 +1,6 @@
-// The flat scene file of flat.py, and what a driver leaves: microseconds per step and states.
+// The flat scene file of flat.py.
 #pragma once
-#include <time.h>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
+#include "../../contacts/drivers/record.h"
 
 enum { SPHERE = 1, BOX, CAPSULE, CYLINDER, HULL, MESH };
 enum { BALL = 1, HINGE, SLIDER, UNIVERSAL, FIXED, CYLINDRICAL, PLANAR, DISTANCE };
@@ -14,9 +10,6 @@ struct Shape { int kind; double size[3], pos[3], quat[4]; std::vector<double> po
 struct Body { int fixed; double pos[3], quat[4], vel[3], ang[3], mass, inertia[3]; std::vector<Shape> shapes; };
 struct Joint { int kind, parent, child; double anchor[3], axis[3], axis2[3], anchor2[3]; int limited; double lo, hi; int motor; double p[3]; };
 struct Scene { double dt; int steps, every; double gravity[3], mu; int plane; std::vector<Body> bodies; std::vector<Joint> joints; };
-
-static double number(FILE* f) { double x; if (fscanf(f, "%lf", &x) != 1) exit(3); return x; }
-static void numbers(FILE* f, double* x, int n) { for (int i = 0; i < n; i++) x[i] = number(f); }
 
 static Scene read_scene(const char* path) {
   FILE* f = fopen(path, "r");
@@ -46,19 +39,3 @@ static Scene read_scene(const char* path) {
   fclose(f);
   return s;
 }
-
-// The thread's time on the processor: other work on the machine does not count.
-static double now_us() {
-  timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
-}
-
-struct Record {
-  std::vector<double> times, states, contacts;
-  void put(const double* x, int n) { states.insert(states.end(), x, x + n); }
-  void write(const std::string& out, const char* about) const {
-    FILE* f = fopen((out + "/times.f64").c_str(), "wb"); fwrite(times.data(), 8, times.size(), f); fclose(f);
-    f = fopen((out + "/states.f64").c_str(), "wb"); fwrite(states.data(), 8, states.size(), f); fclose(f);
-    f = fopen((out + "/contacts.f64").c_str(), "wb"); fwrite(contacts.data(), 8, contacts.size(), f); fclose(f);
-    f = fopen((out + "/about.txt").c_str(), "w"); fprintf(f, "%s\n", about); fclose(f);
-  }
-};

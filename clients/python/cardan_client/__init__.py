@@ -2,7 +2,7 @@
 
 from cardan_client.aio import AsyncClient
 from cardan_client.client import Client, Session
-from cardan_client.errors import Problem, RunFailed
+from cardan_client.errors import PackageMissing, Problem, RunFailed
 from cardan_client.frames import Frame
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
@@ -12,6 +12,7 @@ __all__ = [
     "AsyncSession",
     "Client",
     "Frame",
+    "PackageMissing",
     "Problem",
     "Result",
     "RunFailed",

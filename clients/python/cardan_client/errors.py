@@ -30,6 +30,17 @@ class RunFailed(Exception):  # noqa: N818 - a result, as the service words it
         super().__init__(f"{info['id']} {info['status']}: {self.error.get('message', '')}")
 
 
+class PackageMissing(ImportError):  # noqa: N818 - a remedy, not a fault of the caller
+    """A result was asked for in the form of a package that is not installed: `package`, `extra`."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        """Say what to install."""
+        self.package, self.extra = package, extra
+        super().__init__(
+            f"{package} is not installed: pip install 'cardan-client[{extra}]'", name=package
+        )
+
+
 def problem_of(answer: httpx.Response) -> Problem:
     """Return the problem of an answer that is not a success."""
     try:

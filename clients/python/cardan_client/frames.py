@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# kind, flags, blocks, epoch, sequence, step, time, dropped, unused
 HEADER = struct.Struct("<HHIIIQdII")
+# kind of the table, rows, bytes, unused; each block ends at a multiple of ALIGNMENT
 BLOCK = struct.Struct("<IIII")
 ALIGNMENT = 8
 

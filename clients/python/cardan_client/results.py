@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan_client import tables
+
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
 
@@ -33,6 +35,28 @@ class Trajectory:
     """Units of the columns, by table."""
     metadata: Mapping[str, Any]
     """Scene, versions, frame and order of quaternions."""
+
+    def to_pandas(self, table: str = "bodies") -> Any:
+        """Return a table as a `pandas.DataFrame`; `attrs` hold units and metadata.
+
+        Raises KeyError for a table that was not recorded, PackageMissing.
+        """
+        return tables.to_pandas(self, table)
+
+    def to_arrow(self, table: str = "bodies") -> Any:
+        """Return a table as a `pyarrow.Table`; fields hold their `unit`, as in Parquet files.
+
+        Raises KeyError for a table that was not recorded, PackageMissing.
+        """
+        return tables.to_arrow(self, table)
+
+    def to_xarray(self) -> Any:
+        """Return an `xarray.Dataset` over time and body; `attrs` hold units and metadata.
+
+        `position`, `orientation` [w, x, y, z], `velocity`, `angular_velocity` in W, and what was
+        recorded once per frame, such as `energy_total`. Raises PackageMissing.
+        """
+        return tables.to_xarray(self)
 
 
 @dataclass(frozen=True)
@@ -87,12 +111,12 @@ def read_trajectory(data: bytes) -> Trajectory:
     """Read a recording in NPZ. Raises ValueError for one without poses."""
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         metadata = json.loads(str(archive["metadata"]))
-        tables: dict[str, dict[str, NDArray[Any]]] = {}
+        read: dict[str, dict[str, NDArray[Any]]] = {}
         for key in archive.files:
             table, _, column = key.partition("/")
             if column:
-                tables.setdefault(table, {})[column] = archive[key]
-    bodies = tables.get("bodies", {})
+                read.setdefault(table, {})[column] = archive[key]
+    bodies = read.get("bodies", {})
     if "px" not in bodies:
         raise ValueError("the recording has no poses; record the channel `pose`")
     # rows are ordered by frame, and within a frame by body
@@ -106,7 +130,7 @@ def read_trajectory(data: bytes) -> Trajectory:
         bodies=names,
         poses=_stacked(bodies, POSE, shape),
         velocities=velocities,
-        tables=tables,
+        tables=read,
         units=metadata.get("units", {}),
         metadata=metadata,
     )

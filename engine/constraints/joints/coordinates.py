@@ -6,7 +6,7 @@ slider               displacement along s
 hinge2, universal    angle about s_i, angle about s_j
 cylindrical          displacement along s, angle about s
 planar               displacements along t1 and t2, angle about s
-distance             distance of the anchors
+distance             distance of the anchors; with wheels, straight and wound length
 ball                 rotation vector of B relative to A since the start, along t1, t2, t1 x t2
 gear                 rotation of A, rotation of B
 rack                 rotation of A, travel of B
@@ -14,8 +14,6 @@ fixed                none
 """
 
 from __future__ import annotations
-
-import math
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.couplings import (
@@ -28,9 +26,15 @@ from cardan.engine.constraints.joints.frames import JointFrame
 from cardan.engine.constraints.parts.along import write_along
 from cardan.engine.constraints.parts.distance import write_distance
 from cardan.engine.constraints.parts.twist import twist_angle, write_twist
+from cardan.engine.constraints.parts.wound import (
+    is_cable,
+    keep_winding,
+    wound_length,
+    write_wound,
+)
 from cardan.engine.constraints.row import set_jacobian
 from cardan.engine.spatial.quaternion import Quaternion, conjugate, load4, multiply, rotate
-from cardan.engine.spatial.rotation import logarithm, nearest_turn
+from cardan.engine.spatial.rotation import angle_about, logarithm, nearest_turn
 from cardan.engine.spatial.vec3 import Vec3, add_scaled, cross, dot, load3, negate, norm, scale, sub
 from cardan.engine.world.model import (
     BALL,
@@ -107,14 +111,6 @@ def along_ball_axis(joints: Joints, j: int, axis: int, vector_A: Vec3) -> float:
 
 
 @kernel
-def angle_about(axis: Vec3, start: Vec3, end: Vec3) -> float:
-    """The angle from `start` to `end` about a unit axis, in the plane normal to it [rad]."""
-    return math.atan2(
-        dot(axis, cross(start, end)), dot(start, end) - dot(axis, start) * dot(axis, end)
-    )
-
-
-@kernel
 def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFrame) -> float:
     """Value of a joint coordinate [m or rad]: motion of B relative to A along or about its axis.
 
@@ -128,6 +124,8 @@ def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFram
     if is_translation(kind, axis):
         return dot(axis_of(kind, axis, frame), frame.gap)
     if kind == DISTANCE:
+        if is_cable(joints, j):
+            return wound_length(joints, state, j, frame)
         return norm(frame.gap)
     if kind == RACK and axis == 1:
         return travel_of_child(joints, state, j)
@@ -149,13 +147,29 @@ def coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFram
 
 
 @kernel
+def keep_coordinate(joints: Joints, state: State, j: int, axis: int, frame: JointFrame) -> None:
+    """Write state.joint_q of a coordinate, and the winding of a cable on its wheels."""
+    if is_cable(joints, j):
+        keep_winding(joints, state, j, frame)
+    state.joint_q[j, axis] = coordinate(joints, state, j, axis, frame)
+
+
+@kernel
+def write_length(rows: Rows, row: int, joints: Joints, j: int, frame: JointFrame) -> float:
+    """The row of the coordinate of a distance joint; its second derivative is returned."""
+    if is_cable(joints, j):
+        return write_wound(rows, row, joints, j, frame)
+    return write_distance(rows, row, frame)
+
+
+@kernel
 def write_coordinate(
     rows: Rows, row: int, joints: Joints, j: int, axis: int, frame: JointFrame
 ) -> float:
     """The row of a coordinate: its rate is J v.
 
         way                    the part `along` with e = s, t1 or t2
-        distance               the part `apart`
+        distance               the part `apart`, or `wound`
         hinge, cylindrical     J = [-s, 0, s, 0]
         screw                  the part `twist`
         ball                   J = [-e, 0, e, 0]: relative angular velocity along e, which is the
@@ -172,7 +186,7 @@ def write_coordinate(
     if is_translation(kind, axis):
         return write_along(rows, row, frame, axis_of(kind, axis, frame))
     if kind == DISTANCE:
-        return write_distance(rows, row, frame)
+        return write_length(rows, row, joints, j, frame)
     if kind == SCREW:
         return write_twist(rows, row, frame)
     if kind in (GEAR, RACK):

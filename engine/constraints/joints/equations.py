@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.couplings import write_rotations
-from cardan.engine.constraints.joints.coordinates import coordinate
+from cardan.engine.constraints.joints.coordinates import coordinate, write_length
 from cardan.engine.constraints.joints.frames import JointFrame
 from cardan.engine.constraints.parts.along import write_along
-from cardan.engine.constraints.parts.distance import write_distance
 from cardan.engine.constraints.parts.function import add_row
 from cardan.engine.constraints.parts.perpendicular import write_perpendicular
 from cardan.engine.constraints.parts.twist import write_twist
 from cardan.engine.constraints.row import belong_to_joint, set_equation, start_row
 from cardan.engine.spatial.quaternion import conjugate, load4, multiply, rotate
-from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, scale
+from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, scale
 from cardan.engine.world.model import (
+    COUPLING,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
@@ -132,8 +132,9 @@ def add_distance(
     """Equation: the anchors keep their distance."""
     row = start_row(rows, ROW_EQUATION, frame.body_a, frame.body_b)
     belong_to_joint(rows, row, j, 0, state)
-    curvature = write_distance(rows, row, frame)
-    set_equation(rows, row, norm(frame.gap) - joints.angle0[j], curvature, k, bias_acceleration)
+    curvature = write_length(rows, row, joints, j, frame)
+    error = coordinate(joints, state, j, 0, frame) - joints.angle0[j]
+    set_equation(rows, row, error, curvature, k, bias_acceleration)
 
 
 @kernel
@@ -212,9 +213,13 @@ def write_equations(
 ) -> None:
     """All equations of joint j; bias_acceleration (n, 3) as in `set_equation`.
 
+    A coupling has none here: see constraints/joint_couplings.py.
+
     Check   tests/engine/constraints/test_rows.py: J v against finite differences of C, every joint
     """
     kind = joints.kind[j]
+    if kind == COUPLING:
+        return
     share = rows.share[0]
     k = (h, share * joints.erp[j], joints.cfm[j] / share)
     if kind == DISTANCE:

@@ -11,7 +11,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ DEPENDENT = 1e-10
 TELLING = 1e-2
 
 
-@bundle
+@struct
 class Factor(NamedTuple):
     """L of the rows order[0:size[0]] of a matrix."""
 

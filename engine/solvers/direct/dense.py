@@ -11,7 +11,11 @@ from cardan.engine.solvers.direct.dense_problem import (
     dense_residual,
     project_guess,
 )
-from cardan.engine.solvers.direct.elimination_order import count_equations, write_graph
+from cardan.engine.solvers.direct.elimination_order import (
+    count_equations,
+    count_in_graph,
+    write_graph,
+)
 from cardan.engine.solvers.direct.schur_complement import reduce_problem, restore_solution
 from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, restore_on_trees
 from cardan.engine.solvers.newton.proximal_newton import (
@@ -22,7 +26,8 @@ from cardan.engine.solvers.newton.proximal_newton import (
 from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
 from cardan.engine.solvers.pivoting.polyhedral import most_variables, solve_polyhedral
 from cardan.engine.solvers.pivoting.principal import Pivots, pivoting
-from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.solvers.stopping import StoppingRules
+from cardan.engine.solvers.sweeps.dense import iterate
 from cardan.engine.trees.operator import has_trees
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
@@ -62,7 +67,7 @@ def _pivots(dense: Dense) -> Pivots:
 def _proximal_newton(dense: Dense) -> ProximalNewtonScratch:
     """Scratch of solve_proximal_newton."""
     x = dense.vectors
-    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[10], x[11])
+    newton_scratch = NewtonScratch(dense.factor, x[8], x[9], x[17], x[10], x[18], x[11])
     return ProximalNewtonScratch(newton_scratch, x[12], x[13], x[14], x[15], x[16])
 
 
@@ -128,8 +133,9 @@ def solve_dense(
     Writes  problem.lam, dense
     Check   tests/engine/solvers/test_solve.py
     """
-    eliminate = method >= ELIMINATION and count_equations(problem) > 0
     on_trees = has_trees(problem)
+    equations = count_equations(problem, 0) if on_trees else count_in_graph(problem)
+    eliminate = method >= ELIMINATION and equations > 0
     if on_trees and problem.count[0] > dense.path.shape[0]:
         return NO_ROOM, 0, method
     if eliminate and not on_trees and not write_graph(problem, dense.graph):

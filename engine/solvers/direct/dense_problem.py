@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.projection import clamp, project_pair
 from cardan.engine.problem.residual import box_error, larger
 from cardan.engine.solvers.direct.cholesky import dot
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@bundle
+@struct
 class DenseProblem(NamedTuple):
     """w = A lam + b with boxes, dependent rows and contacts of three rows, as in Problem."""
 

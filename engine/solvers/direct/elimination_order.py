@@ -37,13 +37,25 @@ def is_equation(problem: Problem, i: int) -> bool:
 
 
 @kernel
-def count_equations(problem: Problem) -> int:
-    """Number of rows without bounds."""
+def is_in_graph(problem: Problem, i: int) -> bool:
+    """Whether box row i is an equation between two bodies, not a term of a coupling."""
+    return i >= problem.count[2] and is_equation(problem, i)
+
+
+@kernel
+def count_equations(problem: Problem, first: int) -> int:
+    """Number of rows without bounds from box row `first` on."""
     n = 0
-    for i in range(problem.count[1]):
+    for i in range(first, problem.count[1]):
         if is_equation(problem, i):
             n += 1
     return n
+
+
+@kernel
+def count_in_graph(problem: Problem) -> int:
+    """Number of equations between two bodies."""
+    return count_equations(problem, problem.count[2])
 
 
 @kernel
@@ -70,7 +82,7 @@ def write_groups(problem: Problem, graph: Graph) -> bool:
     last_a, last_b = -1, -1
     g = -1
     for i in range(problem.count[1]):
-        if not is_equation(problem, i):
+        if not is_in_graph(problem, i):
             continue
         a, b = problem.body_a[i], problem.body_b[i]
         if a != last_a or b != last_b or graph.size[g] == NODE_ROWS:

@@ -19,11 +19,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up, add_up_matrix, goes_on, repeat
 from cardan.engine.problem.operator import first_dependent, write_matrix
 from cardan.engine.solvers.direct.block_ldlt import solve_many, solve_one, write_factor
 from cardan.engine.solvers.direct.cholesky import DEPENDENT
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
-from cardan.engine.solvers.direct.elimination_order import is_equation
+from cardan.engine.solvers.direct.elimination_order import (
+    count_in_graph,
+    is_equation,
+    is_in_graph,
+    write_graph,
+)
 from cardan.engine.world.equations import NODE_ROWS, SIDES
 
 if TYPE_CHECKING:
@@ -34,12 +40,15 @@ if TYPE_CHECKING:
 
 
 @kernel
-def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
-    """Write the rows that are not equations (or all) to `order`; return their number."""
+def write_rest(problem: Problem, eliminate: bool, first: int, order: NDArray) -> int:
+    """Write the rows that are not equations (or all) to `order`; return their number.
+
+    Rows before `first` are not taken for equations.
+    """
     n_rows, n_box = problem.count[0], problem.count[1]
     m = 0
     for i in range(n_rows):
-        if not (eliminate and i < n_box and is_equation(problem, i)):
+        if not (eliminate and first <= i < n_box and is_equation(problem, i)):
             order[m] = i
             m += 1
     return m
@@ -47,7 +56,10 @@ def write_rest(problem: Problem, eliminate: bool, order: NDArray) -> int:
 
 @kernel
 def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
-    """Copy b and the bounds of the rows order[0:m] from the problem."""
+    """Copy b and the bounds of the rows order[0:m] from the problem.
+
+    Further terms of couplings are left without an impulse: it is that of the first.
+    """
     order, vectors, normal = dense.indices[0], dense.vectors, dense.indices[8]
     n_equations = problem.count[0] - m
     for r in range(m):
@@ -58,6 +70,8 @@ def write_bounds(problem: Problem, dense: Dense, m: int) -> None:
         vectors[3, r] = problem.mu[i]
         vectors[4, r] = problem.diagonal[i]
         vectors[5, r] = problem.lam[i]
+        if goes_on(problem, i):
+            vectors[1, r], vectors[2, r], vectors[5, r] = 0.0, 0.0, 0.0
         # the normal of a dependent row is a contact row, and contacts stay behind the boxes
         normal[r] = problem.normal_row[i] - n_equations
 
@@ -194,6 +208,15 @@ def silence(dense: Dense, m: int) -> None:
 
 
 @kernel
+def add_up_rest(problem: Problem, dense: Dense, m: int) -> None:
+    """Add up the rows of couplings, which are the first of R, in S and b_S."""
+    b, scale = dense.vectors[0], dense.vectors[4]
+    add_up_matrix(problem, dense.indices[0], m, dense.S)
+    add_up(problem, b)
+    add_up(problem, scale)
+
+
+@kernel
 def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
     """Form the dense problem on the rows that are not equations.
 
@@ -206,11 +229,12 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             indices 0 order, 1 and 2 scratch, 8 normal
     """
     order = dense.indices[0]
-    m = write_rest(problem, eliminate, order)
+    m = write_rest(problem, eliminate, problem.count[2], order)
     write_bounds(problem, dense, m)
     graph, factor = dense.graph, dense.equations
     if not eliminate:
         write_matrix(problem, order, m, dense.S, dense.indices[1:3])
+        add_up_matrix(problem, order, m, dense.S)
     else:
         write_factor(problem, graph, factor)
         if m > 0:
@@ -219,6 +243,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             for r in range(m):
                 dense.vectors[0, r] += _row_of_x(problem, graph, order[r], factor.x)
             _write_complement(problem, dense, m)
+            add_up_rest(problem, dense, m)
             silence(dense, m)
     return DenseProblem(
         dense.S,
@@ -246,27 +271,50 @@ def _push(J: NDArray, i: int, lam: float, x: NDArray, k: int) -> None:
 
 
 @kernel
-def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
-    """Write problem.lam from lam_R and solve for lam_E; redundant equations get 0."""
-    order, graph, factor = dense.indices[0], dense.graph, dense.equations
-    for r in range(dp.n):
-        problem.lam[order[r]] = dp.lam[r]
-    if not eliminate:
-        return
+def answer_equations(problem: Problem, dense: Dense) -> None:
+    """Solve for lam_E with the impulses of all other rows given; redundant equations get 0.
+
+    Reads   dense.graph, dense.equations   of this problem (write_graph, write_factor)
+    Writes  problem.lam of the equations; dense.equations.x
+    Check   tests/engine/solvers/direct/test_schur_complement.py
+    """
+    graph, factor = dense.graph, dense.equations
     write_sides(graph, problem.b, factor.x)
-    for r in range(dp.n):
-        if dp.lam[r] != 0.0:
-            i = order[r]
-            a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
-            if a >= 0:
-                _push(problem.J_a, i, dp.lam[r], factor.x, graph.body_node[a])
-            if b >= 0:
-                _push(problem.J_b, i, dp.lam[r], factor.x, graph.body_node[b])
+    for i in range(problem.count[0]):
+        lam = problem.lam[i]
+        if lam == 0.0 or (i < problem.count[1] and is_in_graph(problem, i)):
+            continue
+        a, b = graph.place[problem.body_a[i]], graph.place[problem.body_b[i]]
+        if a >= 0:
+            _push(problem.J_a, i, lam, factor.x, graph.body_node[a])
+        if b >= 0:
+            _push(problem.J_b, i, lam, factor.x, graph.body_node[b])
     solve_one(graph, factor)
     for i in range(problem.count[1]):
-        if is_equation(problem, i):
+        if is_in_graph(problem, i):
             problem.lam[i] = 0.0
     for g in range(graph.count[1]):
         k = graph.group_node[g]
         for r in range(graph.size[g]):
             problem.lam[graph.member[g, r]] = -factor.x[k, r]
+
+
+@kernel
+def restore_solution(problem: Problem, dense: Dense, dp: DenseProblem, eliminate: bool) -> None:
+    """Write problem.lam from lam_R and solve for lam_E; redundant equations get 0."""
+    for r in range(dp.n):
+        problem.lam[dense.indices[0, r]] = dp.lam[r]
+    repeat(problem, problem.lam)
+    if eliminate:
+        answer_equations(problem, dense)
+
+
+@kernel
+def solve_equations(problem: Problem, dense: Dense) -> None:
+    """As answer_equations, with a factor of its own; nothing where loops exceed the memory.
+
+    Writes  problem.lam of the equations; dense.graph, dense.equations
+    """
+    if count_in_graph(problem) > 0 and write_graph(problem, dense.graph):
+        write_factor(problem, dense.graph, dense.equations)
+        answer_equations(problem, dense)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up_matrix, goes_on, repeat
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
@@ -38,7 +39,7 @@ STEP = 1e-2
 def write_order(problem: Problem, eliminate: bool, dense: Dense) -> int:
     """Write the rows of R, then E, to dense.indices[0]; return the number of rows of R."""
     order = dense.indices[0]
-    m = write_rest(problem, eliminate, order)
+    m = write_rest(problem, eliminate, 0, order)
     n = m
     if eliminate:
         for i in range(problem.count[1]):
@@ -54,11 +55,15 @@ def write_sizes(problem: Problem, order: NDArray, m: int, n: int, size: NDArray)
 
     Writes  size (n,)
     """
-    remains = 0.0
+    remains, head = 0.0, m
     for e in range(m, n):
         size[e], rest = reach_of(problem, order[e])
         if size[e] > 0.0:
             remains = max(remains, rest / size[e])
+        if goes_on(problem, order[e]):
+            size[head] += size[e]
+        else:
+            head = e
     return max(DEPENDENT, min(OPEN * remains, MOST_OPEN))
 
 
@@ -144,6 +149,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     m = write_order(problem, eliminate, dense)
     write_bounds(problem, dense, m)
     write_tree_matrix(problem, order, n, dense)
+    add_up_matrix(problem, order, n, dense.S)
     if m < n:
         eliminate_equations(problem, dense, m)
         silence(dense, m)
@@ -177,3 +183,4 @@ def restore_on_trees(problem: Problem, dense: Dense, dp: DenseProblem) -> None:
         for r in range(m):
             total += S[e, r] * dp.lam[r]
         problem.lam[order[e]] = -total
+    repeat(problem, problem.lam)

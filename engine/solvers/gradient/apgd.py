@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up, goes_on
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.problem.projection import clamp, project_cone, project_disk
 from cardan.engine.problem.residual import largest_errors
 from cardan.engine.solvers.direct.cholesky import copy
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
 from cardan.engine.solvers.sweeps.system import make_admissible, multiply, note, with_velocities
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,13 +40,19 @@ if TYPE_CHECKING:
 LARGEST, GROWTH, DECAY = 1e12, 2.0, 0.9
 # the shift is updated when the relaxed error is below this share of the Coulomb error
 INNER_SHARE = 0.1
+# share of the metric that further rows of a coupling have
+REPEATED = 1e-9
 # rows of System.x: last iterate, its A lam; extrapolated point y, its A y; best; metric; s
 LAST, A_LAST, POINT, A_POINT, BEST, METRIC, SHIFT = 0, 1, 2, 3, 4, 5, 6
 
 
 @kernel
 def write_metric(problem: Problem, metric: NDArray) -> None:
-    """Write the metric: D of box rows, the largest D of each contact and dependent block."""
+    """Write the metric: D of box rows, the largest D of each contact and dependent block.
+
+    The first row of a coupling has the sum of its D, and the further ones, which repeat it, nearly
+    none (0 were divided by).
+    """
     D = problem.diagonal
     n_rows = problem.count[0]
     for i in range(n_rows):
@@ -53,6 +61,13 @@ def write_metric(problem: Problem, metric: NDArray) -> None:
         largest = max(D[i], D[i + 1], D[i + 2])
         for j in range(i, i + 3):
             metric[j] = largest if largest > 0.0 else 1.0
+    add_up(problem, metric)
+    total = 0.0
+    for i in range(problem.count[2]):
+        if goes_on(problem, i):
+            metric[i] = REPEATED * total
+        else:
+            total = metric[i]
 
 
 @kernel
@@ -188,8 +203,8 @@ def _move_on(system: System, beta: float) -> None:
 
 
 @kernel
-def apgd(system: System, max_iterations: int, tolerance: float, coulomb: int) -> tuple[int, int]:
-    """Iterate until the error is at most `tolerance`; return STOPPED_..., iterations.
+def apgd(system: System, rules: StoppingRules, coulomb: int) -> tuple[int, int]:
+    """Iterate until the error is small enough; return STOPPED_..., iterations.
 
     The error is that of Coulomb's law with coulomb = 1, else that of the relaxation.
 
@@ -203,7 +218,7 @@ def apgd(system: System, max_iterations: int, tolerance: float, coulomb: int) ->
     n = problem.count[0]
     _start(system, coulomb)
     theta, L, least = 1.0, 1.0, np.inf
-    for k in range(max_iterations):
+    for k in range(rules.max_iterations):
         _step(system, L)
         multiply(system, problem.lam, problem.w)
         while not _fits(system, L):
@@ -216,8 +231,9 @@ def apgd(system: System, max_iterations: int, tolerance: float, coulomb: int) ->
         if error <= least:
             least = error
             copy(problem.lam, n, x[BEST])
-        if error <= tolerance:
-            return STOPPED_TOLERANCE, k + 1
+        status = rule_that_applies(rules, error, np.inf)
+        if status != GOES_ON:
+            return status, k + 1
         if coulomb == 1 and relaxed <= INNER_SHARE * error:
             _write_shift(system)
             _stand(system)
@@ -232,4 +248,4 @@ def apgd(system: System, max_iterations: int, tolerance: float, coulomb: int) ->
             theta = new
         L *= DECAY
     copy(x[BEST], n, problem.lam)
-    return STOPPED_MAX_ITERATIONS, max_iterations
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

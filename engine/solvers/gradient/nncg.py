@@ -15,6 +15,7 @@ import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.direct.cholesky import copy
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
 from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     measure,
@@ -24,7 +25,7 @@ from cardan.engine.solvers.sweeps.system import (
     sweep,
     wants_history,
 )
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from cardan.engine.solvers.sweeps.system import System
@@ -51,8 +52,8 @@ def _extrapolate(system: System, beta: float) -> None:
 
 
 @kernel
-def nncg(system: System, max_iterations: int, tolerance: float) -> tuple[int, int]:
-    """Iterate until the residual is at most `tolerance`; return STOPPED_..., sweeps.
+def nncg(system: System, rules: StoppingRules) -> tuple[int, int]:
+    """Iterate until the residual is small enough; return STOPPED_..., sweeps.
 
     The result is the iterate with the smallest change by a sweep, taken directly after that sweep,
     so that it is admissible.
@@ -70,17 +71,18 @@ def nncg(system: System, max_iterations: int, tolerance: float) -> tuple[int, in
     for i in range(n):
         x[2][i] = 0.0
     least, before = np.inf, 0.0
-    for k in range(max_iterations):
+    for k in range(rules.max_iterations):
         copy(problem.lam, n, x[0])
         change = sweep(system, 1.0)
         if change <= least:
             least = change
             copy(problem.lam, n, x[3])
-        if change <= tolerance or wants_history(system, k):
+        if change <= rules.residual or wants_history(system, k):
             error = measure(system)
             note(system, k, error)
-            if error <= tolerance:
-                return STOPPED_TOLERANCE, k + 1
+            status = rule_that_applies(rules, error, change)
+            if status != GOES_ON:
+                return status, k + 1
         squared = _gradient(system)
         beta = squared / before if before > 0.0 else 0.0
         before = squared
@@ -90,4 +92,4 @@ def nncg(system: System, max_iterations: int, tolerance: float) -> tuple[int, in
         refresh(system)
     copy(x[3], n, problem.lam)
     refresh(system)
-    return STOPPED_MAX_ITERATIONS, max_iterations
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

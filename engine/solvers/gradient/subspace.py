@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.solvers.direct.cholesky import copy, dot
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
 from cardan.engine.solvers.sweeps.system import (
     MEASURED,
     make_admissible,
@@ -25,7 +26,7 @@ from cardan.engine.solvers.sweeps.system import (
     sweep,
 )
 from cardan.engine.world.problem import FRICTION_BOX
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,8 +114,8 @@ def minimise(system: System) -> None:
 
 
 @kernel
-def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, int]:
-    """Alternate sweeps and minimisations until the residual is at most `tolerance`.
+def pgs_sm(system: System, rules: StoppingRules) -> tuple[int, int]:
+    """Alternate sweeps and minimisations until the residual is small enough.
 
     Returns STOPPED_... and the number of sweeps.
 
@@ -130,14 +131,14 @@ def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, 
     make_admissible(system)
     start_sweeps(system)
     done, pause = 0, SWEEPS
-    while done < max_iterations:
+    while done < rules.max_iterations:
         first = done
         change = inf
-        while done < min(first + pause, max_iterations) and change > tolerance:
+        while done < min(first + pause, rules.max_iterations) and change > rules.residual:
             change = sweep(system, 1.0)
             done += 1
         error = measure(system)
-        if error > tolerance:
+        if error > rules.residual:
             copy(problem.lam, n, x[1])
             mark_free(problem, x[0])
             minimise(system)
@@ -151,6 +152,7 @@ def pgs_sm(system: System, max_iterations: int, tolerance: float) -> tuple[int, 
                 refresh(system)
         for k in range(first, done):
             note(system, k, error)
-        if error <= tolerance:
-            return STOPPED_TOLERANCE, done
-    return STOPPED_MAX_ITERATIONS, max_iterations
+        status = rule_that_applies(rules, error, change)
+        if status != GOES_ON:
+            return status, done
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

@@ -15,6 +15,12 @@ one, the problem is first regularised around zero and solved from there. Of all 
 by what moves nothing, that is the one of least sum D lam^2: symmetric loads have symmetric
 impulses. Sweeps put a load where the order of rows leads: two equal pads hold a box by unlike
 pressures, and it turns when it slips. Sweeps are what is left where Newton steps fail.
+
+More contacts may hold a body than its motion determines, and their velocities without impulses then
+differ by what one step leaves of second order: four wheels that roll on one axle each. Rigid
+friction answers that with impulses along what moves nothing, up to a limit of friction, for a
+micrometre per second. A guess with so small an error (SMALL) is not solved from zero again, and
+turns end when one does not halve it.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ import numpy as np
 
 from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.solvers.direct.cholesky import copy
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
@@ -33,7 +39,8 @@ from cardan.engine.solvers.direct.dense_problem import (
     write_velocities,
 )
 from cardan.engine.solvers.newton.semismooth import NewtonScratch, newton
-from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.solvers.stopping import StoppingRules
+from cardan.engine.solvers.sweeps.dense import iterate
 from cardan.engine.world.report import (
     STOPPED_MAX_ITERATIONS,
     STOPPED_NO_SOLUTION,
@@ -50,6 +57,8 @@ NEWTON_STEPS_PER_TURN = 12
 # one cycle costs up to 12 factorisations; stop when so many cycles did not halve the error; with 5
 # a large published pile (286 contacts) ends at 5e-7 instead of 1e-13
 PATIENCE = 8
+# and when so many did not halve a small one, a share of the mean approach without impulses
+SMALL, SMALL_PATIENCE = 1e-4, 1
 # a guess has the right active set if its error is below this share of the error without impulses
 NEARLY = 0.1
 # Newton steps on such a guess before sweeps start, while each leaves less than a share of the error
@@ -59,13 +68,15 @@ ALPHA_ON_GUESS = 1e-7
 # alpha around zero, first and last: the first is solved from anywhere, the last leaves about 1e-6
 # of the velocities to the steps on a guess
 FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO = 1e-2, 1e-6
+# rows up to which a problem is solved from zero: some ten factorisations in place of one
+FROM_ZERO_ROWS = 48
 # target error as a share of the tolerance, so that the next time steps can keep these impulses
 TIGHT = 1e-6
 # alpha: first, least, largest
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-4, 1e-10, 1.0
 
 
-@bundle
+@struct
 class ProximalNewtonScratch(NamedTuple):
     """Scratch of solve_proximal_newton."""
 
@@ -123,6 +134,17 @@ def idle_error(dp: DenseProblem) -> float:
 
 
 @kernel
+def small_error(dp: DenseProblem) -> float:
+    """Error that is worth one turn but no solution from zero: a share of the mean approach."""
+    total, count = 0.0, 0
+    for i in range(dp.n_box, dp.n, 3):
+        if dp.b[i] < 0.0:
+            total -= dp.b[i]
+            count += 1
+    return SMALL * total / count if count > 0 else SMALL * idle_error(dp)
+
+
+@kernel
 def polish_guess(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float) -> int:
     """Apply Newton steps to a guess with a small residual; return their number.
 
@@ -175,7 +197,7 @@ def _alternate(
     if error < best:
         best = error
         copy(dp.lam, dp.n, scratch.best)
-    goal = 0.5 * error
+    goal, small = 0.5 * error, small_error(dp)
     waited = 0
     alpha = FIRST_ALPHA
     status = STOPPED_MAX_ITERATIONS
@@ -200,7 +222,7 @@ def _alternate(
         if error <= goal:
             goal = 0.5 * error
             waited = 0
-        elif waited >= PATIENCE:
+        elif waited >= (SMALL_PATIENCE if best < small else PATIENCE):
             status = STOPPED_STALLED
             break
     copy(scratch.best, dp.n, dp.lam)
@@ -209,24 +231,27 @@ def _alternate(
 
 
 @kernel
-def solve_from_zero(dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float) -> int:
+def solve_from_zero(
+    dp: DenseProblem, scratch: ProximalNewtonScratch, tolerance: float, enough: float
+) -> int:
     """Solve from lam = 0, around which the problem is regularised less and less; return the steps.
 
-    Writes  dp.lam   a solution within the tolerance, or the guess that it was; dp.w
+    Reads   enough: the largest residual [m/s or rad/s] of an answer
+    Writes  dp.lam   the answer, or the guess that it was; dp.w
     """
     copy(dp.lam, dp.n, scratch.guess)
     for i in range(dp.n):
         dp.lam[i], scratch.center[i] = 0.0, 0.0
     total, solved = 0, STOPPED_TOLERANCE
-    for alpha in (FIRST_ALPHA_FROM_ZERO, LAST_ALPHA_FROM_ZERO):
+    for alpha, within in ((FIRST_ALPHA_FROM_ZERO, enough), (LAST_ALPHA_FROM_ZERO, 0.1 * tolerance)):
         if solved == STOPPED_TOLERANCE:
-            rules = (NEWTON_STEPS_PER_TURN, 0.1 * tolerance)
+            rules = (NEWTON_STEPS_PER_TURN, within)
             solved, count = _regularised_newton(dp, scratch, scratch.center, alpha, rules)
             total += count
     write_velocities(dp)
     if solved == STOPPED_TOLERANCE:
         total += polish_guess(dp, scratch, tolerance)
-    if not dense_residual(dp) <= tolerance:
+    if not dense_residual(dp) <= enough:
         copy(scratch.guess, dp.n, dp.lam)
         write_velocities(dp)
     return total
@@ -244,12 +269,15 @@ def solve_proximal_newton(
     Source  Rockafellar 1976 for proximal points; Acary, Bremond and Huber 2018 for friction
     Check   tests/engine/solvers/newton/test_proximal_newton.py
     """
+    small = small_error(dp)
     write_velocities(dp)
     polished = polish_guess(dp, scratch, tolerance)
-    if dense_residual(dp) <= tolerance:
-        return STOPPED_TOLERANCE, polished
-    total = polished + solve_from_zero(dp, scratch, tolerance)
-    if dense_residual(dp) <= tolerance:
+    total, error = polished, dense_residual(dp)
+    if error > max(tolerance, small) and dp.n <= FROM_ZERO_ROWS:
+        total += solve_from_zero(dp, scratch, tolerance, max(tolerance, small))
+        error = dense_residual(dp)
+    if error <= tolerance:
         return STOPPED_TOLERANCE, total
-    status, count = _alternate(dp, scratch, polished > 0, max_iterations, tolerance)
+    keep = polished > 0 or error < small
+    status, count = _alternate(dp, scratch, keep, max_iterations, tolerance)
     return status, total + count

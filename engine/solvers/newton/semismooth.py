@@ -11,7 +11,8 @@ The law is one equation F(lam) = 0 per row, with rho = 1 / A_ii and s = lam - rh
 F is piecewise smooth; a Newton step uses the piece that is active at lam. Redundant contacts make
 the matrix singular: A_ii is raised by a share alpha in the matrix alone (Levenberg, Marquardt),
 more after a step that failed, less after one that succeeded. The step is halved until the merit
-sum (A_ii F_i)^2 decreases; the result is the iterate of least residual.
+sum (A_ii F_i)^2 decreases, with w linear along it, so that a trial costs O(n); the result is the
+iterate of least residual.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ import numpy as np
 
 from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
-from cardan.engine.problem.projection import polygon_sector
-from cardan.engine.solvers.direct.cholesky import copy, solve_general
+from cardan.engine.compiler.structs import struct
+from cardan.engine.problem.projection import polygon_sector, project_pair
+from cardan.engine.solvers.direct.cholesky import copy, dot, solve_general
 from cardan.engine.solvers.direct.dense_problem import (
     DenseProblem,
     dense_residual,
     project_guess,
     write_velocities,
 )
-from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
@@ -44,14 +45,16 @@ FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 1e-6, 1e-12, 1.0
 HALVINGS = 6
 
 
-@bundle
+@struct
 class NewtonScratch(NamedTuple):
     """Scratch of the Newton iteration."""
 
     M: NDArray  # (>= n, >= n)   derivative of F
     F: NDArray  # (>= n,) N s    natural map
     step: NDArray  # (>= n,)     M^-1 F
+    change: NDArray  # (>= n,)   A step, the change of w
     start: NDArray  # (>= n,)    lam before the step
+    w: NDArray  # (>= n,)        w before the step
     best: NDArray  # (>= n,)     best lam
 
 
@@ -81,60 +84,97 @@ def _write_bound_row(dp: DenseProblem, M: NDArray, i: int) -> None:
 
 
 @kernel
-def _box_row(dp: DenseProblem, scratch: NewtonScratch, i: int, alpha: float) -> None:
-    """F and its derivative for a box row."""
-    rho = _rho(dp, i)
-    s = dp.lam[i] - rho * dp.w[i]
-    if s <= dp.lo[i]:
-        scratch.F[i] = dp.lam[i] - dp.lo[i]
-        _write_bound_row(dp, scratch.M, i)
-    elif s >= dp.hi[i]:
-        scratch.F[i] = dp.lam[i] - dp.hi[i]
-        _write_bound_row(dp, scratch.M, i)
-    else:
-        scratch.F[i] = rho * dp.w[i]
-        _write_smooth_row(dp, scratch.M, i, rho, alpha)
+def _unlimited(dp: DenseProblem, n: int) -> float:
+    """s_n of the normal row n, 0 where it pulls: the friction limit is mu s_n."""
+    return max(dp.lam[n] - _rho(dp, n) * dp.w[n], 0.0)
 
 
 @kernel
-def _limit_row(dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, share: float) -> None:
+def _within(dp: DenseProblem, i: int, lo: float, hi: float) -> float:
+    """F of row i within [lo, hi]."""
+    rho = _rho(dp, i)
+    s = dp.lam[i] - rho * dp.w[i]
+    if s <= lo:
+        return dp.lam[i] - lo
+    return dp.lam[i] - hi if s >= hi else rho * dp.w[i]
+
+
+@kernel
+def _write_pair(dp: DenseProblem, F: NDArray, i: int, s_n: float) -> None:
+    """F of the rows i, i + 1 within mu s_n together."""
+    k = i + 1
+    if dp.friction_kind == FRICTION_BOX:
+        F[i] = _within(dp, i, -dp.mu[i] * s_n, dp.mu[i] * s_n)
+        F[k] = _within(dp, k, -dp.mu[k] * s_n, dp.mu[k] * s_n)
+        return
+    D = max(dp.A[i, i], dp.A[k, k])
+    rho = 1.0 / D if D > 0.0 else 0.0
+    s1, s2 = dp.lam[i] - rho * dp.w[i], dp.lam[k] - rho * dp.w[k]
+    p1, p2 = project_pair(s1, s2, dp.mu[i] * s_n, dp.friction_kind, dp.directions)
+    inside = p1 == s1 and p2 == s2
+    F[i] = rho * dp.w[i] if inside else dp.lam[i] - p1
+    F[k] = rho * dp.w[k] if inside else dp.lam[k] - p2
+
+
+@kernel
+def write_natural_map(dp: DenseProblem, F: NDArray) -> float:
+    """F at dp.lam and dp.w; returns the merit sum (A_ii F_i)^2."""
+    for i in range(dp.first_dependent):
+        F[i] = _within(dp, i, dp.lo[i], dp.hi[i])
+    for i in range(dp.first_dependent, dp.n_box, 3):
+        s_n = _unlimited(dp, dp.normal[i])
+        F[i] = _within(dp, i, -dp.mu[i] * s_n, dp.mu[i] * s_n)
+        _write_pair(dp, F, i + 1, s_n)
+    for i in range(dp.n_box, dp.n, 3):
+        F[i] = _within(dp, i, 0.0, np.inf)
+        _write_pair(dp, F, i + 1, _unlimited(dp, i))
+    merit = 0.0
+    for i in range(dp.n):
+        merit += (dp.A[i, i] * F[i]) ** 2
+    return merit
+
+
+@kernel
+def _box_row(dp: DenseProblem, M: NDArray, i: int, alpha: float) -> None:
+    """Derivative of F for a box row."""
+    rho = _rho(dp, i)
+    s = dp.lam[i] - rho * dp.w[i]
+    if dp.lo[i] < s < dp.hi[i]:
+        _write_smooth_row(dp, M, i, rho, alpha)
+    else:
+        _write_bound_row(dp, M, i)
+
+
+@kernel
+def _limit_row(dp: DenseProblem, M: NDArray, i: int, n: int, share: float) -> None:
     """M[i] -= share * derivative of s_n, where the friction limit follows the normal row n."""
     rho = _rho(dp, n)
     for j in range(dp.n):
-        scratch.M[i, j] += share * rho * dp.A[n, j]
-    scratch.M[i, n] -= share
+        M[i, j] += share * rho * dp.A[n, j]
+    M[i, n] -= share
 
 
 @kernel
-def _bounded_row(
-    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
-) -> None:
-    """F and its derivative for a row within mu s_n, n the row of that normal impulse."""
+def _bounded_row(dp: DenseProblem, M: NDArray, i: int, n: int, s_n: float, alpha: float) -> None:
+    """Derivative of F for a row within mu s_n, n the row of that normal impulse."""
     rho = _rho(dp, i)
-    limit = dp.mu[i] * s_n
     s = dp.lam[i] - rho * dp.w[i]
-    if abs(s) < limit:
-        scratch.F[i] = rho * dp.w[i]
-        _write_smooth_row(dp, scratch.M, i, rho, alpha)
-    else:
-        sign = 1.0 if s > 0.0 else -1.0
-        scratch.F[i] = dp.lam[i] - sign * limit
-        _write_bound_row(dp, scratch.M, i)
-        if s_n > 0.0:
-            _limit_row(dp, scratch, i, n, sign * dp.mu[i])
+    if abs(s) < dp.mu[i] * s_n:
+        _write_smooth_row(dp, M, i, rho, alpha)
+        return
+    _write_bound_row(dp, M, i)
+    if s_n > 0.0:
+        _limit_row(dp, M, i, n, dp.mu[i] if s > 0.0 else -dp.mu[i])
 
 
 @kernel
-def _polygon_rows(
-    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
-) -> None:
-    """F and its derivative for the rows i, i + 1 within a polygon of radius r = mu s_n.
+def _polygon_rows(dp: DenseProblem, M: NDArray, i: int, n: int, s_n: float, alpha: float) -> None:
+    """Derivative of F for the rows i, i + 1 within a polygon of radius r = mu s_n.
 
     on an edge with normal e:  dF = dlam_t - e cos(pi/directions) dr - (I - e e^T) ds_t
     at a vertex d:             dF = dlam_t - d dr
     """
-    M, A, F = scratch.M, dp.A, scratch.F
-    k = i + 1
+    A, k = dp.A, i + 1
     D = max(A[i, i], A[k, k])
     rho = 1.0 / D if D > 0.0 else 0.0
     s1 = dp.lam[i] - rho * dp.w[i]
@@ -143,8 +183,6 @@ def _polygon_rows(
     depth, half = cos(pi / dp.directions), sin(pi / dp.directions)
     radius = dp.mu[i] * s_n
     if s1 * e1 + s2 * e2 < depth * radius:
-        F[i] = rho * dp.w[i]
-        F[k] = rho * dp.w[k]
         _write_smooth_row(dp, M, i, rho, alpha)
         _write_smooth_row(dp, M, k, rho, alpha)
         return
@@ -154,8 +192,6 @@ def _polygon_rows(
     if radius > 0.0 and abs(across) < half * radius:
         # the part of s along the edge is free
         p11, p12, p22 = e2 * e2, -e1 * e2, e1 * e1
-        F[i] = dp.lam[i] - depth * radius * e1 + across * e2
-        F[k] = dp.lam[k] - depth * radius * e2 - across * e1
         for j in range(dp.n):
             M[i, j] += rho * (p11 * A[i, j] + p12 * A[k, j])
             M[k, j] += rho * (p12 * A[i, j] + p22 * A[k, j])
@@ -168,23 +204,18 @@ def _polygon_rows(
     else:
         sign = 1.0 if across > 0.0 else -1.0
         d1, d2 = depth * e1 - sign * half * e2, depth * e2 + sign * half * e1
-        F[i] = dp.lam[i] - radius * d1
-        F[k] = dp.lam[k] - radius * d2
     if s_n > 0.0:
-        _limit_row(dp, scratch, i, n, dp.mu[i] * d1)
-        _limit_row(dp, scratch, k, n, dp.mu[i] * d2)
+        _limit_row(dp, M, i, n, dp.mu[i] * d1)
+        _limit_row(dp, M, k, n, dp.mu[i] * d2)
 
 
 @kernel
-def _disk_rows(
-    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
-) -> None:
-    """F and its derivative for the rows i, i + 1 within a disk of radius r = mu s_n.
+def _disk_rows(dp: DenseProblem, M: NDArray, i: int, n: int, s_n: float, alpha: float) -> None:
+    """Derivative of F for the rows i, i + 1 within a disk of radius r = mu s_n.
 
     sliding, e = s_t / |s_t|:  dF = dlam_t - e dr - (r / |s_t|) (I - e e^T) ds_t
     """
-    M, A = scratch.M, dp.A
-    k = i + 1
+    A, k = dp.A, i + 1
     D = max(A[i, i], A[k, k])
     rho = 1.0 / D if D > 0.0 else 0.0
     s1 = dp.lam[i] - rho * dp.w[i]
@@ -192,21 +223,15 @@ def _disk_rows(
     radius = dp.mu[i] * s_n
     length = sqrt(s1 * s1 + s2 * s2)
     if length < radius:
-        scratch.F[i] = rho * dp.w[i]
-        scratch.F[k] = rho * dp.w[k]
         _write_smooth_row(dp, M, i, rho, alpha)
         _write_smooth_row(dp, M, k, rho, alpha)
         return
     _write_bound_row(dp, M, i)
     _write_bound_row(dp, M, k)
     if not radius > 0.0:
-        scratch.F[i] = dp.lam[i]
-        scratch.F[k] = dp.lam[k]
         return
     e1 = s1 / length
     e2 = s2 / length
-    scratch.F[i] = dp.lam[i] - radius * e1
-    scratch.F[k] = dp.lam[k] - radius * e2
     # ds_t = dlam_t - rho A_t dlam
     turn = radius / length
     p11, p12, p22 = turn * (1.0 - e1 * e1), -turn * e1 * e2, turn * (1.0 - e2 * e2)
@@ -217,62 +242,57 @@ def _disk_rows(
     M[i, k] -= p12
     M[k, i] -= p12
     M[k, k] -= p22
-    _limit_row(dp, scratch, i, n, dp.mu[i] * e1)
-    _limit_row(dp, scratch, k, n, dp.mu[i] * e2)
+    _limit_row(dp, M, i, n, dp.mu[i] * e1)
+    _limit_row(dp, M, k, n, dp.mu[i] * e2)
 
 
 @kernel
-def _pair_rows(
-    dp: DenseProblem, scratch: NewtonScratch, i: int, n: int, s_n: float, alpha: float
-) -> None:
-    """F and its derivative for the rows i, i + 1 within mu s_n together."""
+def _pair_rows(dp: DenseProblem, M: NDArray, i: int, n: int, s_n: float, alpha: float) -> None:
+    """Derivative of F for the rows i, i + 1 within mu s_n together."""
     if dp.friction_kind == FRICTION_CONE:
-        _disk_rows(dp, scratch, i, n, s_n, alpha)
+        _disk_rows(dp, M, i, n, s_n, alpha)
     elif dp.friction_kind == FRICTION_POLYGON:
-        _polygon_rows(dp, scratch, i, n, s_n, alpha)
+        _polygon_rows(dp, M, i, n, s_n, alpha)
     else:
-        _bounded_row(dp, scratch, i, n, s_n, alpha)
-        _bounded_row(dp, scratch, i + 1, n, s_n, alpha)
+        _bounded_row(dp, M, i, n, s_n, alpha)
+        _bounded_row(dp, M, i + 1, n, s_n, alpha)
 
 
 @kernel
-def write_newton_system(dp: DenseProblem, scratch: NewtonScratch, alpha: float) -> float:
-    """F and M at dp.lam; returns the merit sum (A_ii F_i)^2.
+def write_derivative(dp: DenseProblem, M: NDArray, alpha: float) -> None:
+    """Derivative of F at dp.lam and dp.w.
 
-    Writes  dp.w, scratch.F, scratch.M
-    Check   tests/engine/solvers/newton/test_semismooth.py: M against finite differences of F
+    Check   tests/engine/solvers/newton/test_semismooth.py: against finite differences of F
     """
-    write_velocities(dp)
     for i in range(dp.first_dependent):
-        _box_row(dp, scratch, i, alpha)
+        _box_row(dp, M, i, alpha)
     for i in range(dp.first_dependent, dp.n_box, 3):
         n = dp.normal[i]
-        s_n = max(dp.lam[n] - _rho(dp, n) * dp.w[n], 0.0)
-        _bounded_row(dp, scratch, i, n, s_n, alpha)
-        _pair_rows(dp, scratch, i + 1, n, s_n, alpha)
+        s_n = _unlimited(dp, n)
+        _bounded_row(dp, M, i, n, s_n, alpha)
+        _pair_rows(dp, M, i + 1, n, s_n, alpha)
     for i in range(dp.n_box, dp.n, 3):
         dp.lo[i] = 0.0
         dp.hi[i] = np.inf
-        _box_row(dp, scratch, i, alpha)
-        s_n = max(dp.lam[i] - _rho(dp, i) * dp.w[i], 0.0)
-        _pair_rows(dp, scratch, i + 1, i, s_n, alpha)
-    merit = 0.0
-    for i in range(dp.n):
-        merit += (dp.A[i, i] * scratch.F[i]) ** 2
-    return merit
+        _box_row(dp, M, i, alpha)
+        _pair_rows(dp, M, i + 1, i, _unlimited(dp, i), alpha)
 
 
 @kernel
-def _search(dp: DenseProblem, scratch: NewtonScratch, merit: float, alpha: float) -> float:
+def _search(dp: DenseProblem, scratch: NewtonScratch, merit: float) -> float:
     """Halve the step until the merit decreases; return the merit, inf if it never does.
 
-    Writes  dp.lam, dp.w and the system there
+    Writes  dp.lam, dp.w; scratch.F there; scratch.change, w
     """
+    for i in range(dp.n):
+        scratch.w[i] = dp.w[i]
+        scratch.change[i] = dot(dp.A[i], scratch.step, dp.n)
     share = 1.0
     for _ in range(HALVINGS):
         for i in range(dp.n):
             dp.lam[i] = scratch.start[i] - share * scratch.step[i]
-        trial = write_newton_system(dp, scratch, alpha)
+            dp.w[i] = scratch.w[i] - share * scratch.change[i]
+        trial = write_natural_map(dp, scratch.F)
         if trial < merit:
             return trial
         share *= 0.5
@@ -295,7 +315,8 @@ def newton(
     """
     n = dp.n
     alpha = FIRST_SHARE
-    merit = write_newton_system(dp, scratch, alpha)
+    write_velocities(dp)
+    merit = write_natural_map(dp, scratch.F)
     least = dense_residual(dp)
     if not least < LARGEST:
         return STOPPED_NO_SOLUTION, 0
@@ -306,15 +327,17 @@ def newton(
         count += 1
         copy(dp.lam, n, scratch.start)
         copy(scratch.F, n, scratch.step)
+        write_derivative(dp, scratch.M, alpha)
         reached = np.inf
         if solve_general(scratch.M, n, scratch.step):
-            reached = _search(dp, scratch, merit, alpha)
+            reached = _search(dp, scratch, merit)
         if not reached < merit:
             alpha *= 100.0
             if alpha > LARGEST_SHARE:
                 break
             copy(scratch.start, n, dp.lam)
-            merit = write_newton_system(dp, scratch, alpha)
+            write_velocities(dp)
+            write_natural_map(dp, scratch.F)
             continue
         merit = reached
         alpha = max(0.1 * alpha, LEAST_SHARE)

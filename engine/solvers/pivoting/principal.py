@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.projection import clamp
 from cardan.engine.solvers.direct.cholesky import DEPENDENT as DEPENDENT_SHARE
 from cardan.engine.solvers.direct.cholesky import (
@@ -57,7 +57,7 @@ MAX_FRICTION_ROUNDS = 100
 FRICTION_TOLERANCE = 1e-12
 
 
-@bundle
+@struct
 class Pivots(NamedTuple):
     """Scratch of pivoting."""
 

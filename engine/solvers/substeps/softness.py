@@ -17,7 +17,7 @@ from math import pi
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 if TYPE_CHECKING:
     from cardan.engine.world.options import StepOptions
@@ -28,7 +28,7 @@ STIFF, STIFFEST = 0.125, 0.25
 EQUATION_DAMPING = 5.0
 
 
-@bundle
+@struct
 class Softness(NamedTuple):
     """Softness parameters of a step."""
 

@@ -28,20 +28,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.engine.bodies.finite import LARGEST
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.islands import find_islands
 from cardan.engine.problem.operator import add_impulse, first_dependent, relative_velocity
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.solve import SMALL_STEPS
+from cardan.engine.solvers.stopping import confirmed
 from cardan.engine.solvers.substeps.softness import softness_of
 from cardan.engine.solvers.sweeps.pgs import (
     project_impulses,
+    sweep_bodies,
     sweep_boxes,
     sweep_cone,
-    sweep_cones,
-    sweep_dependent,
-    sweep_squares,
     write_steps,
 )
 from cardan.engine.solvers.sweeps.simd.packing import load_lanes
@@ -53,14 +51,10 @@ from cardan.engine.solvers.sweeps.simd.soft import (
 )
 from cardan.engine.solvers.sweeps.simd.solver import list_contacts
 from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
+from cardan.engine.solvers.sweeps.steps import step_of
 from cardan.engine.world.options import SolverMethod
-from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from cardan.engine.world.report import (
-    STOPPED_EXACT,
-    STOPPED_MAX_ITERATIONS,
-    STOPPED_NO_SOLUTION,
-    STOPPED_TOLERANCE,
-)
+from cardan.engine.world.problem import FRICTION_CONE
+from cardan.engine.world.report import STOPPED_EXACT, STOPPED_MAX_ITERATIONS
 from cardan.engine.world.rows import ROW_EQUATION, ROW_LIMIT, ROW_NORMAL, ROW_TANGENT
 from cardan.engine.world.substeps import LAW_EQUATION, LAW_ONE_SIDED, LAW_STEP, LAW_SURFACE
 
@@ -144,18 +138,16 @@ def fits_lanes(steps: Substeps) -> bool:
 def write_box_steps(part: Problem) -> None:
     """Write 1/D of all box rows; soft rows are rewritten in every substep."""
     for i in range(part.count[1]):
-        D = part.diagonal[i]
-        part.w[i] = 1.0 / D if D > 0.0 else 0.0
+        part.w[i] = step_of(part.diagonal[i])
 
 
 @kernel
 def set_row(steps: Substeps, i: int, aim: float, cfm: float, number: float) -> None:
     """Set w = J v + aim + cfm lam, with the velocities at the kick of substep `number`."""
     part = steps.part
-    D = part.diagonal[i] + cfm
     part.b[i] = steps.speed[i] + number * steps.gain[i] + aim
     part.cfm[i] = cfm
-    part.w[i] = 1.0 / D if D > 0.0 else 0.0
+    part.w[i] = step_of(part.diagonal[i] + cfm)
 
 
 @kernel
@@ -264,17 +256,14 @@ def push_guess(steps: Substeps, lanes: Lanes, in_lanes: bool) -> None:
 def sweep_rows(steps: Substeps, lanes: Lanes, in_lanes: bool) -> float:
     """Sweep all rows once; return the largest D |change| [m/s or rad/s]."""
     part, v = steps.part, steps.v
-    change = sweep_boxes(part, v, 1.0)
-    if in_lanes:
-        change = max(change, sweep_lanes(lanes, v, 1.0))
-        for r in range(lanes.count[1]):
-            change = max(change, sweep_cone(part, v, lanes.rest[r], 1.0))
-        return change
-    if part.friction_kind[0] == FRICTION_BOX:
-        change = max(change, sweep_squares(part, v, 1.0))
-    else:
-        change = max(change, sweep_cones(part, v, 1.0))
-    return max(change, sweep_dependent(part, v, 1.0))
+    if not in_lanes:
+        return sweep_bodies(part, v, 1.0)
+    # no row is dependent: see fits_lanes
+    change = sweep_boxes(part, v, part.count[1], 1.0)
+    change = max(change, sweep_lanes(lanes, v, 1.0))
+    for r in range(lanes.count[1]):
+        change = max(change, sweep_cone(part, v, lanes.rest[r], 1.0))
+    return change
 
 
 @kernel
@@ -354,14 +343,6 @@ def take_substeps(world: World) -> int:
 
 
 @kernel
-def verdict(error: float, tolerance: float) -> int:
-    """Status from the residual of the problem of the step."""
-    if not error < LARGEST:
-        return STOPPED_NO_SOLUTION
-    return STOPPED_TOLERANCE if error <= tolerance else STOPPED_MAX_ITERATIONS
-
-
-@kernel
 def solve_small_steps(world: World) -> None:
     """Compute the impulses of the step by substeps, and the shift of its poses.
 
@@ -390,4 +371,6 @@ def solve_small_steps(world: World) -> None:
     report.methods[0] |= 1 << SMALL_STEPS
     report.iterations[0] = done
     report.residual[0], report.coulomb_error[0] = residual(problem, work.motion.scratch)
-    report.solver_status[0] = verdict(report.residual[0], options.solver.tolerance)
+    report.solver_status[0] = confirmed(
+        STOPPED_MAX_ITERATIONS, report.residual[0], options.solver.tolerance, 0.0
+    )

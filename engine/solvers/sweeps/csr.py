@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 from cardan.engine.problem.projection import clamp, project_pair
-from cardan.engine.solvers.sweeps.dense import block_diagonal
+from cardan.engine.solvers.sweeps.steps import block_diagonal, step_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardan.engine.world.problem import Problem
 
 
-@bundle
+@struct
 class Matrix(NamedTuple):
     """A in compressed sparse rows; if empty (start has one entry), bodies define A."""
 
@@ -56,13 +56,22 @@ def write_matrix_steps(problem: Problem, matrix: Matrix) -> None:
     """Write steps to problem.w: 1 / A_ii, for tangents 1 over an upper bound of their block."""
     D, step = problem.diagonal, problem.w
     for i in range(problem.count[0]):
-        step[i] = 1.0 / D[i] if D[i] > 0.0 else 0.0
+        step[i] = step_of(D[i])
     for i in range(problem.count[1], problem.count[0], 3):
         # mean of both couplings, for unsymmetric A
         c = 0.5 * (entry(matrix, i + 1, i + 2) + entry(matrix, i + 2, i + 1))
-        largest = block_diagonal(D[i + 1], D[i + 2], c)
-        step[i + 1] = 1.0 / largest if largest > 0.0 else 0.0
+        step[i + 1] = step_of(block_diagonal(D[i + 1], D[i + 2], c))
         step[i + 2] = step[i + 1]
+
+
+@kernel
+def change_box(problem: Problem, matrix: Matrix, i: int, step: float) -> float:
+    """Update box row i with a step; return D |change|."""
+    lam = problem.lam
+    old = lam[i]
+    w = problem.b[i] + row_product(matrix, lam, i)
+    lam[i] = clamp(old - step * w, problem.lo[i], problem.hi[i])
+    return abs(lam[i] - old) * problem.diagonal[i]
 
 
 @kernel
@@ -76,10 +85,7 @@ def sweep_matrix(problem: Problem, matrix: Matrix, omega: float) -> float:
     n_rows, n_box = problem.count[0], problem.count[1]
     largest = 0.0
     for i in range(n_box):
-        old = lam[i]
-        w = b[i] + row_product(matrix, lam, i)
-        lam[i] = clamp(old - omega * step[i] * w, problem.lo[i], problem.hi[i])
-        largest = max(largest, abs(lam[i] - old) * D[i])
+        largest = max(largest, change_box(problem, matrix, i, omega * step[i]))
     for i in range(n_box, n_rows, 3):
         old, old1, old2 = lam[i], lam[i + 1], lam[i + 2]
         w = b[i] + row_product(matrix, lam, i)

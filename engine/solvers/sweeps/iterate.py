@@ -1,13 +1,21 @@
-"""Projected Gauss-Seidel and SOR on a System, with the residual as stopping criterion.
+"""The loop of Gauss-Seidel and SOR on a System: sweep until a stopping rule applies.
 
-pgs.py does not measure the residual, which is too costly for steps with thousands of contacts.
+The residual is measured only where a rule asks for it: steps with thousands of contacts end by the
+change of a sweep alone.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.cone_gauss_seidel import (
+    measure_relaxed,
+    start_relaxed,
+    sweep_relaxed,
+)
 from cardan.engine.solvers.sweeps.system import (
     make_admissible,
     measure,
@@ -16,7 +24,7 @@ from cardan.engine.solvers.sweeps.system import (
     sweep,
     wants_history,
 )
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from cardan.engine.solvers.sweeps.system import System
@@ -24,23 +32,29 @@ if TYPE_CHECKING:
 
 @kernel
 def iterate_sweeps(
-    system: System, max_iterations: int, tolerance: float, relaxation: float
+    system: System, rules: StoppingRules, relaxation: float, coulomb: int
 ) -> tuple[int, int]:
-    """Sweep until the residual is at most `tolerance`; return STOPPED_..., sweeps.
+    """Sweep until a rule applies; return STOPPED_..., sweeps.
 
-    The residual is measured when a sweep changed no more than `tolerance`, or a history is kept.
+    The residual is measured when a sweep changed no more than its rule, or a history is kept.
 
-    Writes  problem.lam, system.history
+    Reads   problem.lam   guess;   coulomb   1: Coulomb's law, 0: its convex relaxation on a matrix
+    Writes  problem.lam, system.history; problem.w, lo and hi of tangents, system.v are scratch
     Source  Saad 2003, 4.1, with projection
     Check   tests/engine/solvers/sweeps/test_system.py
     """
     make_admissible(system)
-    start_sweeps(system)
-    for k in range(max_iterations):
-        change = sweep(system, relaxation)
-        if change <= tolerance or wants_history(system, k):
-            error = measure(system)
+    if coulomb == 1:
+        start_sweeps(system)
+    else:
+        start_relaxed(system)
+    for k in range(rules.max_iterations):
+        change = sweep(system, relaxation) if coulomb == 1 else sweep_relaxed(system, relaxation)
+        error = inf
+        if change <= rules.residual or wants_history(system, k):
+            error = measure(system) if coulomb == 1 else measure_relaxed(system)
             note(system, k, error)
-            if error <= tolerance:
-                return STOPPED_TOLERANCE, k + 1
-    return STOPPED_MAX_ITERATIONS, max_iterations
+        status = rule_that_applies(rules, error, change)
+        if status != GOES_ON:
+            return status, k + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

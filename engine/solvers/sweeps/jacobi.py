@@ -9,12 +9,16 @@ diagonal of the row after each body's mass is split among the rows on it (Tonge 
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.operator import first_dependent
 from cardan.engine.problem.projection import clamp, project_pair
 from cardan.engine.problem.residual import largest_errors
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.steps import step_of
 from cardan.engine.solvers.sweeps.system import (
     MEASURED,
     has_matrix,
@@ -24,7 +28,7 @@ from cardan.engine.solvers.sweeps.system import (
     with_velocities,
 )
 from cardan.engine.world.problem import FRICTION_BOX
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +54,7 @@ def _split_diagonals(system: System, bound: NDArray) -> None:
             a += problem.J_a[i, k] * problem.MJ_a[i, k]
             b += problem.J_b[i, k] * problem.MJ_b[i, k]
         bound[i] = v[problem.body_a[i], 0] * a + v[problem.body_b[i], 0] * b + problem.cfm[i]
+    add_up(problem, bound)
 
 
 @kernel
@@ -83,7 +88,7 @@ def _write_steps(system: System, safe: int, step: NDArray) -> None:
             step[i + 1] = max(step[i + 1], step[i + 2])
             step[i + 2] = step[i + 1]
     for i in range(n_rows):
-        step[i] = 1.0 / step[i] if step[i] > 0.0 else 0.0
+        step[i] = step_of(step[i])
 
 
 @kernel
@@ -114,10 +119,8 @@ def answer_velocities(problem: Problem, w: NDArray, omega: float, step: NDArray)
 
 
 @kernel
-def jacobi(
-    system: System, max_iterations: int, tolerance: float, relaxation: float, safe: int
-) -> tuple[int, int]:
-    """Iterate until the residual is at most `tolerance`; return STOPPED_..., iterations.
+def jacobi(system: System, rules: StoppingRules, relaxation: float, safe: int) -> tuple[int, int]:
+    """Iterate until the residual is small enough; return STOPPED_..., iterations.
 
     Reads   problem.lam   guess;   safe   1: steps that converge for symmetric A >= 0
     Writes  problem.lam, system.history
@@ -127,15 +130,16 @@ def jacobi(
     problem, step, w = system.problem, system.x[0], system.x[MEASURED]
     make_admissible(system)
     _write_steps(system, safe, step)
-    for k in range(max_iterations + 1):
+    for k in range(rules.max_iterations + 1):
         multiply(system, problem.lam, w)
         for i in range(problem.count[0]):
             w[i] += problem.b[i]
         error = largest_errors(with_velocities(problem, w))[0]
         if k > 0:
             note(system, k - 1, error)
-        if error <= tolerance:
-            return STOPPED_TOLERANCE, k
-        if k < max_iterations:
+        status = rule_that_applies(rules, error, inf)
+        if status != GOES_ON:
+            return status, k
+        if k < rules.max_iterations:
             answer_velocities(problem, w, relaxation, step)
-    return STOPPED_MAX_ITERATIONS, max_iterations
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

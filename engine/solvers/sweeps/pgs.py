@@ -1,4 +1,4 @@
-"""Matrix-free projected Gauss-Seidel; rows are coupled through the velocities of the bodies.
+"""Sweeps of projected Gauss-Seidel without a matrix: velocities of the bodies couple the rows.
 
     w_i  = J_i v + cfm_i lam_i + b_i
     lam_i <- P(lam_i - (omega / D_i) w_i),    v += M^-1 J_i^T (change of lam_i)
@@ -24,11 +24,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.problem.operator import body_velocities, first_dependent
+from cardan.engine.problem.coupled import goes_on
+from cardan.engine.problem.operator import (
+    add_impulse,
+    first_dependent,
+    relative_velocity,
+)
 from cardan.engine.problem.projection import clamp, project_disk, project_pair, project_polygon
-from cardan.engine.solvers.sweeps.dense import block_diagonal
+from cardan.engine.solvers.sweeps.steps import block_diagonal, step_of
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_POLYGON
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,12 +41,6 @@ if TYPE_CHECKING:
 
 # six numbers of a body or a row: angular x y z, linear x y z
 Six = tuple[float, float, float, float, float, float]
-
-
-@kernel
-def _inverse(D: float) -> float:
-    """1 / D, or 0 for D = 0."""
-    return 1.0 / D if D > 0.0 else 0.0
 
 
 @kernel
@@ -63,13 +61,23 @@ def write_block(problem: Problem, i: int) -> None:
     problem.lo[i + 2] = _coupling(problem, i + 2, i)
     c = _coupling(problem, i + 2, i + 1)
     problem.hi[i + 1] = c
-    step[i] = _inverse(D[i])
+    step[i] = step_of(D[i])
     if problem.friction_kind[0] != FRICTION_BOX:
-        step[i + 1] = _inverse(block_diagonal(D[i + 1], D[i + 2], c))
+        step[i + 1] = step_of(block_diagonal(D[i + 1], D[i + 2], c))
         step[i + 2] = step[i + 1]
     else:
-        step[i + 1] = _inverse(D[i + 1])
-        step[i + 2] = _inverse(D[i + 2])
+        step[i + 1] = step_of(D[i + 1])
+        step[i + 2] = step_of(D[i + 2])
+
+
+@kernel
+def write_box_steps(problem: Problem, n: int) -> None:
+    """Write the steps 1 / D_i of the first n box rows, and project their guess on its set."""
+    for i in range(n):
+        problem.w[i] = step_of(problem.diagonal[i])
+        problem.lam[i] = clamp(problem.lam[i], problem.lo[i], problem.hi[i])
+        if i < problem.count[2]:
+            problem.w[i] = 0.0  # swept by sweep_couplings
 
 
 @kernel
@@ -79,8 +87,7 @@ def write_steps(problem: Problem) -> None:
     The step is 1 / D_i; for both tangents of a disk 1 over the larger eigenvalue of their block.
     """
     first = first_dependent(problem)
-    for i in range(first):
-        problem.w[i] = _inverse(problem.diagonal[i])
+    write_box_steps(problem, first)
     for i in range(first, problem.count[0], 3):
         write_block(problem, i)
 
@@ -152,11 +159,11 @@ def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 
 @fast_kernel
-def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
-    """Sweep all box rows except dependent ones; return the largest D |change| [m/s or rad/s]."""
+def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
+    """Sweep the first n box rows, none dependent; return the largest D |change| [m/s or rad/s]."""
     lam = problem.lam
     largest = 0.0
-    for i in range(first_dependent(problem)):
+    for i in range(n):
         a = problem.body_a[i]
         b = problem.body_b[i]
         old = lam[i]
@@ -169,6 +176,48 @@ def sweep_boxes(problem: Problem, v: NDArray, omega: float) -> float:
         _store(v, a, _pushed(_load(v, a), problem.MJ_a, i, x - old))
         _store(v, b, _pushed(_load(v, b), problem.MJ_b, i, x - old))
         largest = max(largest, abs(x - old) * problem.diagonal[i])
+    return largest
+
+
+@kernel
+def end_of_coupling(problem: Problem, first: int) -> int:
+    """The row after the last one of the coupling that begins at row `first`."""
+    end = first + 1
+    while goes_on(problem, end):
+        end += 1
+    return end
+
+
+@kernel
+def impulse_of_coupling(
+    problem: Problem, v: NDArray, first: int, end: int, omega: float
+) -> tuple[float, float]:
+    """Impulse that rows first <= i < end, one coupling, share next, and their diagonal D.
+
+    n rows have at most the diagonal n sum of D_i when they are added up.
+    """
+    w = problem.b[first] + problem.cfm[first] * problem.lam[first]
+    D = 0.0
+    for i in range(first, end):
+        w += relative_velocity(problem, v, i)
+        D += (end - first) * problem.diagonal[i]
+    x = problem.lam[first] - omega * w * step_of(D)
+    return clamp(x, problem.lo[first], problem.hi[first]), D
+
+
+@kernel
+def sweep_couplings(problem: Problem, v: NDArray, omega: float) -> float:
+    """Sweep all couplings; return the largest D |change| [m/s or rad/s]."""
+    largest, first = 0.0, 0
+    while first < problem.count[2]:
+        end = end_of_coupling(problem, first)
+        x, D = impulse_of_coupling(problem, v, first, end, omega)
+        change = x - problem.lam[first]
+        for i in range(first, end):
+            add_impulse(problem, i, change, v)
+            problem.lam[i] = x
+        largest = max(largest, abs(change) * D)
+        first = end
     return largest
 
 
@@ -310,28 +359,18 @@ def sweep_dependent(problem: Problem, v: NDArray, omega: float) -> float:
 
 
 @kernel
-def pgs(
-    problem: Problem, v: NDArray, max_iterations: int, tolerance: float, relaxation: float
-) -> tuple[int, int]:
-    """Sweep until the largest D |change| is at most `tolerance`; return STOPPED_..., sweeps.
+def sweep_bodies(problem: Problem, v: NDArray, omega: float) -> float:
+    """Sweep all rows once: boxes, contacts, dependent blocks; return the largest D |change|.
 
-    Reads   problem.lam   guess
-    Writes  problem.lam
-            problem.w; problem.lo, problem.hi of tangent rows   scratch: steps and couplings
-            v (n_bodies + 1, 6)   scratch: M^-1 J^T lam
+    Reads   problem.w, lo, hi of tangents   from write_steps
+    Writes  problem.lam; v, which must be M^-1 J^T lam before
     Source  Catto 2005, "Iterative Dynamics with Temporal Coherence"; disk: Jean and Moreau 1992
     Check   tests/engine/solvers/sweeps/test_pgs.py
     """
-    project_impulses(problem)
-    write_steps(problem)
-    body_velocities(problem, v)
-    for k in range(max_iterations):
-        change = sweep_boxes(problem, v, relaxation)
-        if problem.friction_kind[0] == FRICTION_BOX:
-            change = max(change, sweep_squares(problem, v, relaxation))
-        else:
-            change = max(change, sweep_cones(problem, v, relaxation))
-        change = max(change, sweep_dependent(problem, v, relaxation))
-        if change <= tolerance:
-            return STOPPED_TOLERANCE, k + 1
-    return STOPPED_MAX_ITERATIONS, max_iterations
+    change = sweep_couplings(problem, v, omega)
+    change = max(change, sweep_boxes(problem, v, first_dependent(problem), omega))
+    if problem.friction_kind[0] == FRICTION_BOX:
+        change = max(change, sweep_squares(problem, v, omega))
+    else:
+        change = max(change, sweep_cones(problem, v, omega))
+    return max(change, sweep_dependent(problem, v, omega))

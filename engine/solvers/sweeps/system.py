@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
-from cardan.engine.problem.operator import body_velocities, impulse_velocities, relative_velocity
+from cardan.engine.compiler.structs import struct
+from cardan.engine.problem.coupled import add_up, repeat
+from cardan.engine.problem.operator import (
+    body_velocities,
+    impulse_velocities,
+    relative_velocity,
+)
 from cardan.engine.problem.residual import largest_errors
 from cardan.engine.solvers.sweeps.csr import Matrix, row_product, sweep_matrix, write_matrix_steps
-from cardan.engine.solvers.sweeps.pgs import (
-    project_impulses,
-    sweep_boxes,
-    sweep_cones,
-    sweep_dependent,
-    sweep_squares,
-    write_steps,
-)
-from cardan.engine.world.problem import FRICTION_BOX, Problem
+from cardan.engine.solvers.sweeps.pgs import project_impulses, sweep_bodies, write_steps
+from cardan.engine.world.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from cardan.engine.world.problem import Dense
 
 # scratch vectors of a System; build/allocate.py allocates as many
 N_VECTORS = 8
@@ -34,7 +34,7 @@ N_VECTORS = 8
 MEASURED = N_VECTORS - 1
 
 
-@bundle
+@struct
 class System(NamedTuple):
     """A problem, its A, and scratch."""
 
@@ -46,6 +46,14 @@ class System(NamedTuple):
 
 
 @kernel
+def on_bodies(problem: Problem, dense: Dense, v: NDArray) -> System:
+    """The System of a scene's problem: A of bodies; v and dense.iterates are scratch."""
+    none = dense.indices[0, :0]
+    matrix = Matrix(dense.indices[0, :1], none, dense.vectors[0, :0])
+    return System(problem, matrix, v, dense.iterates, dense.vectors[0, :0])
+
+
+@kernel
 def has_matrix(system: System) -> bool:
     """Whether A is given by its non-zeros."""
     return bool(system.matrix.start.shape[0] > 1)
@@ -53,9 +61,9 @@ def has_matrix(system: System) -> bool:
 
 @kernel
 def multiply(system: System, x: NDArray, y: NDArray) -> None:
-    """y = A x.
+    """y = A x; of a coupling x of its first row counts, and y is there.
 
-    Writes  y (>= n_rows,); system.v is scratch
+    Writes  y (>= n_rows,); x of further rows of couplings; system.v is scratch
     Check   tests/engine/solvers/sweeps/test_system.py
     """
     problem = system.problem
@@ -64,9 +72,11 @@ def multiply(system: System, x: NDArray, y: NDArray) -> None:
         for i in range(n):
             y[i] = row_product(system.matrix, x, i)
         return
+    repeat(problem, x)
     impulse_velocities(problem, x, system.v)
     for i in range(n):
         y[i] = relative_velocity(problem, system.v, i) + problem.cfm[i] * x[i]
+    add_up(problem, y)
 
 
 @kernel
@@ -92,15 +102,9 @@ def refresh(system: System) -> None:
 @kernel
 def sweep(system: System, omega: float) -> float:
     """One Gauss-Seidel sweep of all rows; return the largest D |change| [m/s or rad/s]."""
-    problem, v = system.problem, system.v
     if has_matrix(system):
-        return sweep_matrix(problem, system.matrix, omega)
-    change = sweep_boxes(problem, v, omega)
-    if problem.friction_kind[0] == FRICTION_BOX:
-        change = max(change, sweep_squares(problem, v, omega))
-    else:
-        change = max(change, sweep_cones(problem, v, omega))
-    return max(change, sweep_dependent(problem, v, omega))
+        return sweep_matrix(system.problem, system.matrix, omega)
+    return sweep_bodies(system.problem, system.v, omega)
 
 
 @kernel

@@ -6,15 +6,25 @@ every change of an impulse costs one traversal of its trees.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.problem.operator import body_velocities, first_dependent, row_velocity
+from cardan.engine.problem.operator import (
+    body_velocities,
+    first_dependent,
+    row_velocity,
+)
 from cardan.engine.problem.projection import clamp, project_pair
-from cardan.engine.solvers.sweeps.pgs import project_impulses
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.pgs import (
+    end_of_coupling,
+    impulse_of_coupling,
+    project_impulses,
+)
 from cardan.engine.trees.operator import answer, push_node, touch, tree_of
 from cardan.engine.trees.spatial_arrays import add_to6, load6
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,10 +85,21 @@ def sweep_pair(problem: Problem, v: NDArray, i: int, lam_n: float) -> float:
 
 
 @kernel
-def tree_sweeps(
-    problem: Problem, v: NDArray, max_iterations: int, tolerance: float
-) -> tuple[int, int]:
-    """Sweep until the largest D |change| is at most `tolerance`; return STOPPED_..., sweeps.
+def sweep_tree_couplings(problem: Problem, v: NDArray) -> float:
+    """As sweep_couplings; return the largest D |change| [m/s or rad/s]."""
+    largest, first = 0.0, 0
+    while first < problem.count[2]:
+        end = end_of_coupling(problem, first)
+        x = impulse_of_coupling(problem, v, first, end, 1.0)[0]
+        for i in range(first, end):
+            largest = max(largest, change_impulse(problem, v, i, x))
+        first = end
+    return largest
+
+
+@kernel
+def tree_sweeps(problem: Problem, v: NDArray, rules: StoppingRules) -> tuple[int, int]:
+    """Sweep until the largest D |change| stalls; return STOPPED_..., sweeps.
 
     Reads   problem.lam   guess
     Writes  problem.lam; v (n_bodies + 1, 6) scratch
@@ -87,9 +108,9 @@ def tree_sweeps(
     project_impulses(problem)
     body_velocities(problem, v)
     n_rows, n_box, first = problem.count[0], problem.count[1], first_dependent(problem)
-    for sweep in range(max_iterations):
-        largest = 0.0
-        for i in range(first):
+    for sweep in range(rules.max_iterations):
+        largest = sweep_tree_couplings(problem, v)
+        for i in range(problem.count[2], first):
             x = clamp(
                 unconstrained_impulse(problem, v, i, problem.diagonal[i]),
                 problem.lo[i],
@@ -106,6 +127,7 @@ def tree_sweeps(
             x = clamp(unconstrained_impulse(problem, v, i, problem.diagonal[i]), -limit, limit)
             largest = max(largest, change_impulse(problem, v, i, x))
             largest = max(largest, sweep_pair(problem, v, i + 1, lam_n))
-        if largest <= tolerance:
-            return STOPPED_TOLERANCE, sweep + 1
-    return STOPPED_MAX_ITERATIONS, max_iterations
+        status = rule_that_applies(rules, inf, largest)
+        if status != GOES_ON:
+            return status, sweep + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations

@@ -155,8 +155,8 @@ def test_contacts_depend_on_model_and_poses_only():
         assert np.array_equal(first[name], second[name]), name
 
 
-def arrays_of(bundle):
-    for item in bundle:
+def arrays_of(struct):
+    for item in struct:
         if isinstance(item, np.ndarray):
             yield item
         else:

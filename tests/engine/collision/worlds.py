@@ -17,6 +17,7 @@ from cardan.engine.build.options import build_options
 from cardan.engine.build.prescribed import no_motion
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.targets import TargetTable
+from cardan.engine.build.triggers import build_triggers
 from cardan.engine.collision.find_contacts import broad_phase, narrow_phase, shortage
 from cardan.engine.collision.manifold.persistence import store_contacts
 from cardan.engine.trees.arrays import no_tree
@@ -43,7 +44,8 @@ from cardan.schemas import load_scene
 from cardan.schemas.checks.surface import Surface, surface_of
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
-OPTIONS = build_options(load_scene({"bodies": [{"name": "nothing", "type": "static"}]}), np.inf)
+NOTHING = load_scene({"bodies": [{"name": "nothing", "type": "static"}]})
+OPTIONS = build_options(NOTHING, np.inf)
 
 
 @dataclass
@@ -214,13 +216,14 @@ class World:
         self.model = Model(
             bodies,
             shapes,
-            Materials(friction, restitution, none, none, none, none, at_rest),
+            Materials(friction, friction, restitution, none, none, none, none, at_rest),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
             meshes,
             no_tree(n + 1, 0),
             no_motion(),
+            build_triggers(NOTHING, {}),
         )
         cap = self.max_contacts
         excluded = np.array(sorted(self.excluded), np.int64)

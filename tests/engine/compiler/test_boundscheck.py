@@ -21,7 +21,7 @@ KERNELS = """
 import json, sys
 import numpy as np
 from cardan.engine.compiler.inline import inlined_kernel
-from cardan.engine.compiler.cache import KEPT
+from cardan.engine.compiler.cache import USER_CACHE
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 
 @kernel
@@ -60,7 +60,7 @@ calls = {
     "read before": (put_and_get, 0, -1), "empty slice": (first_behind, 3), "sum": (total, 4),
     "sum inside": (total, 3), "column": (column, 3),
 }
-found = {"folder": str(KEPT.base)}
+found = {"folder": str(USER_CACHE.base)}
 for name, (function, *arguments) in calls.items():
     try:
         function(a, *arguments)

@@ -37,7 +37,7 @@ def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path, mode: int) -
     base.mkdir()
     base.chmod(mode)
     kept = Folder(base)
-    with pytest.warns(RuntimeWarning, match=r"kernels are not kept: others can write to .*kernels"):
+    with pytest.warns(RuntimeWarning, match=r"not cached: others can write to .*kernels"):
         assert not kept.is_writable()
     kept.write("code", b"content")
     assert list(base.iterdir()) == []
@@ -119,7 +119,7 @@ def test_a_kernel_whose_load_fails_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     kept = Folder(tmp_path)
-    monkeypatch.setattr(ir_cache, "KEPT", kept)
+    monkeypatch.setattr(ir_cache, "USER_CACHE", kept)
     monkeypatch.setattr(ir_cache, "folders", lambda: [kept])
     entry: Any = halved
     store = entry._cache

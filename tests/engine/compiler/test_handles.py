@@ -1,4 +1,4 @@
-"""Kernels see of a held bundle what Python wrote into its arrays."""
+"""Kernels see through a handle what Python wrote into its arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.compiler.handles import hold, opened
+from cardan.engine.compiler.handles import handle_of, struct_of
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.compiler.structs import bundle
+from cardan.engine.compiler.structs import struct
 
 
-@bundle
+@struct
 class Inner(NamedTuple):
     """One of two."""
 
@@ -20,9 +20,9 @@ class Inner(NamedTuple):
     grid: NDArray
 
 
-@bundle
+@struct
 class Outer(NamedTuple):
-    """A bundle with everything that occurs in one."""
+    """A struct with everything that occurs in one."""
 
     count: NDArray  # type: ignore[assignment]  # hides tuple.count, as in the engine
     inner: Inner
@@ -44,9 +44,9 @@ def add_up(outer: Outer) -> float:
 
 
 @kernel
-def add_up_held(held: Outer) -> float:
-    """The same of a bundle that is held."""
-    return add_up(opened(held))
+def add_up_through(handle: Outer) -> float:
+    """The same through a handle."""
+    return add_up(struct_of(handle))
 
 
 def example() -> Outer:
@@ -55,35 +55,35 @@ def example() -> Outer:
 
 
 def type_of(outer: Outer) -> Any:
-    """What the compiler takes a held bundle for."""
-    held: Any = hold(outer)
-    return held._numba_type_
+    """What the compiler takes the handle of a struct for."""
+    handle: Any = handle_of(outer)
+    return handle._numba_type_
 
 
 def test_kernels_find_every_member() -> None:
-    assert add_up_held(hold(example())) == add_up(example()) == 27.0
+    assert add_up_through(handle_of(example())) == add_up(example()) == 27.0
 
 
 def test_both_sides_write_to_the_same_arrays() -> None:
     outer = example()
-    held = hold(outer)
-    add_up_held(held)
+    handle = handle_of(outer)
+    add_up_through(handle)
     assert outer.count[0] == 1
     outer.inner.x[0] = 100.0
-    assert add_up_held(held) == 128.0
+    assert add_up_through(handle) == 128.0
 
 
-def test_arrays_live_as_long_as_the_bundle_is_held() -> None:
-    held = [hold(example()) for _ in range(50)]
-    assert {add_up_held(one) for one in held} == {27.0}
+def test_arrays_live_as_long_as_the_handle() -> None:
+    handles = [handle_of(example()) for _ in range(50)]
+    assert {add_up_through(one) for one in handles} == {27.0}
 
 
 def test_handles_of_other_types_of_arrays_are_other_types() -> None:
     outer = example()
     turned = outer._replace(inner=outer.inner._replace(grid=np.arange(6.0).reshape(3, 2).T))
     # the same numbers, stored by columns
-    assert add_up_held(hold(turned)) == add_up_held(hold(example())) == 27.0
+    assert add_up_through(handle_of(turned)) == add_up_through(handle_of(example())) == 27.0
     counted = example()._replace(inner=outer.inner._replace(x=np.arange(4)))
-    assert add_up_held(hold(counted)) == 27.0
+    assert add_up_through(handle_of(counted)) == 27.0
     assert type_of(outer) is type_of(example())
     assert type_of(outer) != type_of(counted)

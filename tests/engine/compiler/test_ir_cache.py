@@ -99,7 +99,7 @@ def test_sources_that_changed_since_the_import_name_nothing(
     assert not source_hash.are_as_imported([tmp_path / "later.py", other])
 
 
-# ---------------------------------------------------------------------- kept parts
+# ---------------------------------------------------------------------- cached IR
 
 SOLVE = """
 import gc, hashlib, json, re
@@ -118,7 +118,7 @@ lowered = {f.__name__ for f in functions if f.__module__.startswith("cardan.engi
 print(json.dumps({
     "z": [value.hex() for value in found.x.tolist()],
     "entries": sorted(code),
-    "parts": sorted(lowered - set(code)),
+    "lowered": sorted(lowered - set(code)),
     "code": hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest(),
 }))
 """
@@ -127,7 +127,7 @@ print(json.dumps({
 def solve(cache: Path) -> dict:
     """What a fresh interpreter compiles to solve a problem, without machine code from before."""
     for folder in cache.glob("*"):
-        if folder.name != "parts":
+        if folder.name != "ir":
             shutil.rmtree(folder)
     found = subprocess.run(
         [sys.executable, "-c", SOLVE],
@@ -152,9 +152,9 @@ from cardan.engine.compiler.linker import Kernel
 # names are made of options
 kernels = [k for k in gc.get_objects() if type(k) is Kernel]
 print(sorted(f"{k.py_func.__module__}.{k.__name__} {k.targetoptions}" for k in kernels))
-part = dot_paths.part
-part.compile((float64[::1], float64[::1], int64))
-print([o.fndesc.mangled_name for o in part.overloads.values()])
+inner = dot_paths.inner
+inner.compile((float64[::1], float64[::1], int64))
+print([o.fndesc.mangled_name for o in inner.overloads.values()])
 """
 
 
@@ -191,30 +191,30 @@ def test_a_call_of_a_kernel_that_is_not_there_is_refused() -> None:
 
 
 @compiled
-def test_kept_parts_are_not_lowered_again_and_become_the_same_code(tmp_path: Path) -> None:
+def test_cached_ir_is_not_lowered_again_and_becomes_the_same_code(tmp_path: Path) -> None:
     first = solve(tmp_path)
-    assert first["parts"]
+    assert first["lowered"]
     again = solve(tmp_path)
-    assert again["parts"] == []
+    assert again["lowered"] == []
     assert again["entries"] == first["entries"]
     assert again["z"] == first["z"]
     assert again["code"] == first["code"]
 
 
 @compiled
-def test_a_damaged_part_is_lowered_again(tmp_path: Path) -> None:
+def test_damaged_ir_is_lowered_again(tmp_path: Path) -> None:
     first = solve(tmp_path)
-    kept = sorted(path for path in (tmp_path / "parts").rglob("*") if path.is_file())
-    assert len(kept) >= len(first["parts"])
+    kept = sorted(path for path in (tmp_path / "ir").rglob("*") if path.is_file())
+    assert len(kept) >= len(first["lowered"])
     for path in kept:
         path.write_bytes(path.read_bytes()[:-1])
     again = solve(tmp_path)
-    assert again["parts"] == first["parts"]
+    assert again["lowered"] == first["lowered"]
     assert again["z"] == first["z"]
 
 
 @compiled
-def test_where_nothing_can_be_kept_parts_are_lowered(tmp_path: Path) -> None:
-    (tmp_path / "parts").write_text("in the way")
-    assert solve(tmp_path)["parts"]
-    assert (tmp_path / "parts").read_text() == "in the way"
+def test_where_nothing_can_be_stored_kernels_are_lowered(tmp_path: Path) -> None:
+    (tmp_path / "ir").write_text("in the way")
+    assert solve(tmp_path)["lowered"]
+    assert (tmp_path / "ir").read_text() == "in the way"

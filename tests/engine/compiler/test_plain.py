@@ -17,17 +17,17 @@ from typing import NamedTuple
 import json
 import numba
 import numpy as np
-from cardan.engine.compiler.structs import bundle
-from cardan.engine.compiler.handles import hold, opened
+from cardan.engine.compiler.structs import struct
+from cardan.engine.compiler.handles import handle_of, struct_of
 from cardan.engine.compiler.inline import inlined_kernel
 from cardan.engine.compiler.kernel import clock_ns, fast_kernel, kernel
 
-@bundle
+@struct
 class Inner(NamedTuple):
     x: np.ndarray
     n: int
 
-@bundle
+@struct
 class Outer(NamedTuple):
     inner: Inner
     scale: float
@@ -48,15 +48,15 @@ def made(x, scale):
     return Outer(Inner(x, len(x)), scale)
 
 @kernel
-def run(held):
-    outer = opened(held)
+def run(handle):
+    outer = struct_of(handle)
     outer.inner.x[0] = 5.0
     began = clock_ns()
     again = made(outer.inner.x, outer.scale)
     return scaled(total(again.inner), again.scale), clock_ns() >= began
 
 x = np.arange(4.0)
-found, passed = run(hold(Outer(Inner(x, 4), 0.5)))
+found, passed = run(handle_of(Outer(Inner(x, 4), 0.5)))
 print(json.dumps({"kind": type(run).__module__, "found": found, "passed": passed, "x": x.tolist(),
                   "hits": sum(run.stats.cache_hits.values()), "folder": numba.config.CACHE_DIR}))
 """

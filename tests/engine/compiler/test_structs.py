@@ -1,4 +1,4 @@
-"""Bundles: the same to a kernel as the named tuple is to Python."""
+"""Structs: the same to a kernel as the named tuple is to Python."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.mode import INTERPRETED
-from cardan.engine.compiler.structs import BundleType, bundle
+from cardan.engine.compiler.structs import StructType, struct
 from cardan.engine.compiler.warmup import tiny_scene
 from cardan.engine.simulation import Simulation
 from cardan.engine.world.workspace import Workspace
 from cardan.schemas import load_scene
 
 
-@bundle
+@struct
 class Inner(NamedTuple):
     """Two arrays."""
 
@@ -24,9 +24,9 @@ class Inner(NamedTuple):
     y: NDArray
 
 
-@bundle
+@struct
 class Outer(NamedTuple):
-    """A bundle among an array and numbers of several widths."""
+    """A struct among an array and numbers of several widths."""
 
     k: NDArray
     flag: bool
@@ -65,7 +65,7 @@ def make_and_read(outer: Outer) -> float:
 
 @kernel
 def count_only(outer: Outer) -> int:
-    """Takes one bundle and never looks inside another."""
+    """Takes one struct and never looks inside another."""
     return outer.count
 
 
@@ -80,36 +80,36 @@ def test_members_are_read_through_any_level() -> None:
     assert read(sample()._replace(flag=False))[3] is False
 
 
-def test_arrays_in_a_bundle_are_the_callers_own() -> None:
+def test_arrays_in_a_struct_are_the_callers_own() -> None:
     outer = sample()
     write(outer)
     assert outer.inner.x[0] == 3.0
 
 
-def test_a_bundle_made_in_a_kernel_holds_what_it_was_given() -> None:
+def test_a_struct_made_in_a_kernel_holds_what_it_was_given() -> None:
     # k[i] / 2 + 7 (4 - i)
     assert make_and_read(sample()) == sum(i / 2 + 7 * (4 - i) for i in range(4))
 
 
 @pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-def test_a_bundle_made_in_a_kernel_has_the_type_of_one_from_outside() -> None:
+def test_a_struct_made_in_a_kernel_has_the_type_of_one_from_outside() -> None:
     outer = sample()
-    part = exchanged.part  # type: ignore[attr-defined]
-    part.compile((numba.typeof(outer.inner), numba.typeof(outer.k)))
-    assert part.nopython_signatures[0].return_type == numba.typeof(outer)
+    inner = exchanged.inner  # type: ignore[attr-defined]
+    inner.compile((numba.typeof(outer.inner), numba.typeof(outer.k)))
+    assert inner.nopython_signatures[0].return_type == numba.typeof(outer)
 
 
 def test_two_classes_with_the_same_members_are_two_types() -> None:
     one, other = (
-        BundleType(Inner, (numba.float64, numba.int64)),
-        BundleType(Inner, (numba.float64, numba.float64)),
+        StructType(Inner, (numba.float64, numba.int64)),
+        StructType(Inner, (numba.float64, numba.float64)),
     )
     assert one != other
-    assert one == BundleType(Inner, (numba.float64, numba.int64))
+    assert one == StructType(Inner, (numba.float64, numba.int64))
 
 
 @pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-def test_what_is_no_bundle_of_the_kernel_is_refused() -> None:
+def test_what_is_no_struct_of_the_kernel_is_refused() -> None:
     with pytest.raises(numba.TypingError):
         count_only(np.zeros(3))  # type: ignore[arg-type]  # what is refused
 
@@ -119,7 +119,7 @@ def test_the_workspace_travels_as_one_pointer() -> None:
     work = Simulation(load_scene(tiny_scene())).work
     assert isinstance(work, Workspace)
     found = numba.typeof(work)
-    assert isinstance(found, BundleType)
+    assert isinstance(found, StructType)
     assert all(
-        isinstance(member, BundleType | numba.types.Array) for member in found.members.values()
+        isinstance(member, StructType | numba.types.Array) for member in found.members.values()
     )

@@ -12,7 +12,7 @@ from tests.engine.solvers.problems import chain, dense_scratch, pile, velocity_s
 
 def plain(asked):
     """A problem of bodies as a plain one."""
-    n, n_box = asked.count
+    n, n_box, _ = asked.count
     dense = dense_scratch(n)
     dense_matrix(asked, dense)
     lo, hi = asked.lo[:n_box], asked.hi[:n_box]

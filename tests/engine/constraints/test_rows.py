@@ -19,6 +19,8 @@ from tests.engine.scenes import brick, document, ground, simulate
 pytestmark = pytest.mark.law
 
 AXIS, AXIS2 = [0.2, -0.4, 0.8], [0.9, 0.3, 0.1]
+# normal to the line of the distance joints, but for 3 degrees
+ACROSS = [0.08, 0.45, 0.8]
 KINDS: dict[str, dict[str, Any]] = {
     "ball": {},
     "hinge": {"axis": AXIS},
@@ -30,6 +32,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "cylindrical": {"axis": AXIS},
     "planar": {"axis": AXIS},
     "distance": {"anchor2": [0.9, -0.3, 0.4]},
+    "distance from a wheel": {
+        "anchor2": [0.9, -0.3, 0.4],
+        "wheel": {"radius": 0.12, "axis": ACROSS},
+    },
+    "distance onto a wheel": {
+        "anchor2": [0.9, -0.3, 0.4],
+        "wheel2": {"radius": 0.12, "axis": ACROSS},
+    },
     "screw": {"axis": AXIS, "pitch": 0.7},
     "gear": {"axis": AXIS, "axis2": AXIS2, "ratio": -1.7},
     "rack": {"axis": AXIS, "axis2": AXIS2, "ratio": 0.3},
@@ -115,16 +125,17 @@ def test_equation_rows_are_derivatives_of_their_errors(kind: str, disturbed: flo
 
 COORDINATES = ["hinge", "slider", "cylindrical", "universal", "hinge2", "planar"]
 COORDINATES += ["distance", "screw", "gear", "rack"]
+CABLES = ["distance from a wheel", "distance onto a wheel"]
 
 
-@pytest.mark.parametrize("kind", COORDINATES)
+@pytest.mark.parametrize("kind", COORDINATES + CABLES)
 def test_coordinate_rows_are_rates_on_the_constraint(kind: str) -> None:
     for seed in range(5):
         simulation = jointed(kind, 0.0, seed)
         # velocities the joint allows: what its equations forbid is projected out
         state, rows = simulation.state, simulation.work.rows
         equations(simulation)
-        n = 0 if kind == "distance" else int(rows.count[0])
+        n = 0 if "distance" in kind else int(rows.count[0])
         J = np.concatenate([rows.J_a[:n], rows.J_b[:n]], axis=1)
         v = np.concatenate([state.w_WB_W[0], state.v_WB_W[0], state.w_WB_W[1], state.v_WB_W[1]])
         v = v - np.linalg.pinv(J) @ (J @ v)
@@ -138,7 +149,7 @@ def test_coordinate_rows_are_rates_on_the_constraint(kind: str) -> None:
             assert curvature == pytest.approx(expected, abs=1e-7, rel=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["distance", "screw", "gear", "rack"])
+@pytest.mark.parametrize("kind", ["distance", *CABLES, "screw", "gear", "rack"])
 def test_some_coordinate_rows_are_exact_for_any_error(kind: str) -> None:
     for seed in range(5):
         simulation = jointed(kind, 0.2, seed)

@@ -123,7 +123,7 @@ def test_box_rows(lo, hi, lam, b, expected):
     bodies = [Body(0.5, np.zeros((3, 3)), np.zeros(3)), WORLD]
     problem = empty_problem(3, 0)
     put_contact(problem, 0, bodies, (1, 0), (np.zeros(3), np.array([0.0, 0, 1]), b), 0.0)
-    problem.count[:] = 1, 1
+    problem.count[:] = 1, 1, 0
     problem.lo[0], problem.hi[0], problem.lam[0] = lo, hi, lam
     assert measure(problem)[0] == pytest.approx(expected)
 

@@ -13,6 +13,9 @@ from cardan.engine.build.simd import simd_arrays
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.solvers.direct.elimination_order import write_graph
 from cardan.engine.solvers.direct.schur_complement import reduce_problem
+from cardan.engine.solvers.gradient.solve import Iteration, iterate
+from cardan.engine.solvers.sweeps.csr import Matrix
+from cardan.engine.solvers.sweeps.system import N_VECTORS, System
 from cardan.engine.trees.arrays import no_mobility
 from cardan.engine.world.options import SolverMethod, SolverOptions
 from cardan.engine.world.problem import FRICTION_CONE, Problem
@@ -37,7 +40,7 @@ def empty_problem(n_rows, n_box, friction_kind=FRICTION_CONE, capacity=None):
     cap = capacity or n_rows
     nan = np.nan
     return Problem(
-        count=np.array([n_rows, n_box]),
+        count=np.array([n_rows, n_box, 0]),
         body_a=np.full(cap, -7),
         body_b=np.full(cap, -7),
         J_a=np.full((cap, 6), nan),
@@ -232,7 +235,7 @@ def chain(n, contacts=0, mu=0.5, friction_kind=FRICTION_CONE, redundant=False, s
 
 def dense_scratch(cap, lemke=0):
     """Scratch full of NaN and nonsense: for `cap` rows beside up to as many equations."""
-    lanes = simd_arrays(cap + 2, cap)
+    lanes = simd_arrays(cap + 2, cap, 2 * cap)
     graph, tree = graph_arrays(cap + 2, cap), no_mobility().tree
     dense = dense_arrays(cap, lemke, graph, lanes, iterated=cap, tree=tree)
     for field in (*dense[:-3], *dense.lanes, *dense.graph, *dense.equations):
@@ -242,7 +245,7 @@ def dense_scratch(cap, lemke=0):
 
 def equations_of(problem):
     """Which rows are equations."""
-    n, n_box = problem.count
+    n, n_box, _ = problem.count
     free = np.isinf(problem.lo[:n]) & np.isinf(problem.hi[:n])
     return np.flatnonzero(free & (np.arange(n) < n_box))
 
@@ -265,6 +268,21 @@ def reduced(problem):
 def velocity_scratch(problem):
     """Scratch for the velocities of all bodies."""
     return np.full((len(problem.inverse_mass), 6), np.nan)
+
+
+def on_bodies(problem, v=None, history=0):
+    """The system of a problem of bodies."""
+    none = np.zeros(0, np.int64)
+    matrix = Matrix(np.zeros(1, np.int64), none, np.zeros(0))
+    x = np.full((N_VECTORS, problem.count[0]), np.nan)
+    v = velocity_scratch(problem) if v is None else v
+    return System(problem, matrix, v, x, np.full(history, np.nan))
+
+
+def pgs(problem, v, rules, relaxation):
+    """Sweeps without lanes; STOPPED_..., sweeps."""
+    iteration = Iteration(int(SolverMethod.SOR), relaxation, 1, 1)
+    return iterate(on_bodies(problem, v), rules, iteration)
 
 
 def new_report():

@@ -11,9 +11,9 @@ import scipy.sparse
 from cardan.engine.problem.projection import project_cone
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.newton.proximal_newton import solve_proximal_newton
-from cardan.engine.solvers.pivoting.box_lcp import solve_box_lcp
 from cardan.engine.world.problem import FRICTION_CONE
 from cardan.engine.world.report import STOPPED_EXACT
+from tests.engine.solvers.box_lcp import solve_box_lcp
 from tests.engine.solvers.newton.scratch import make_proximal_newton
 from tests.published import FRICTION, data, needs_friction
 

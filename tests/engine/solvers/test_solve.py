@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.solvers.solve import solve
+from cardan.engine.solvers.solve import EXACT, solve
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE, FRICTION_POLYGON
 from cardan.engine.world.report import (
@@ -18,7 +18,9 @@ from tests.engine.solvers.problems import (
     GRAVITY,
     H,
     chain,
+    copy_problem,
     dense_scratch,
+    equations_of,
     new_report,
     pile,
     solver_options,
@@ -74,6 +76,13 @@ def test_every_solver_on_every_problem(name, method, kind):
         # the sweep's own estimate of its residual is a lower bound: ten times is left to it
         assert report.residual[0] <= 1e-9 * scale
     assert report.residual[0] >= 0.0
+    # what is said is what was measured, whichever rule the method itself ended by
+    if report.residual[0] <= 1e-11:
+        assert report.solver_status[0] in (STOPPED_TOLERANCE, STOPPED_EXACT)
+    elif report.solver_status[0] == STOPPED_EXACT:
+        assert report.residual[0] <= EXACT * scale
+    else:
+        assert report.solver_status[0] != STOPPED_TOLERANCE
 
 
 @pytest.mark.parametrize("method", list(SolverMethod))
@@ -129,10 +138,34 @@ def test_scratch_that_just_fits_is_enough():
 
 def test_auto_says_what_it_picked():
     assert run(tower(1)).method[0] == SolverMethod.ELIMINATION
-    assert run(tower(10)).method[0] == SolverMethod.ELIMINATION
+    assert run(tower(6)).method[0] == SolverMethod.ELIMINATION
+    assert run(tower(10)).method[0] == SolverMethod.PGS
     assert run(tower(20)).method[0] == SolverMethod.PGS
     assert run(chain(5, 8)).method[0] == SolverMethod.ELIMINATION
     assert run(chain(5, 8), cap=10).method[0] == SolverMethod.PGS
+
+
+def test_contacts_at_rest_are_solved_exactly_and_kept():
+    """Swept while much changes; exact where they are few and nearly at rest."""
+    rough = tower(10)
+    assert run(rough).method[0] == SolverMethod.PGS
+    still = copy_problem(rough)
+    run(still, method=SolverMethod.PROXIMAL)
+    still.lam[:] *= 1.0 + 1e-6
+    report = run(still)
+    assert report.method[0] == SolverMethod.ELIMINATION
+    assert report.iterations[0] > 0
+    assert report.residual[0] < 1e-9
+
+
+def test_joints_in_a_heap_are_swept_and_their_equations_hold_exactly():
+    problem = chain(12, 40)
+    plain, E = copy_problem(problem), equations_of(problem)
+    report, swept = run(problem), run(plain, method=SolverMethod.PGS)
+    assert report.method[0] == swept.method[0] == SolverMethod.PGS
+    assert np.abs(problem.w[E]).max() < 1e-12
+    assert np.abs(plain.w[E]).max() > 1e-6
+    assert report.residual[0] < swept.residual[0]
 
 
 def test_nothing_to_solve_clears_the_report():

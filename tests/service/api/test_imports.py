@@ -36,6 +36,13 @@ def test_zip_becomes_a_scene_that_runs(client):
     assert run.json()["status"] == "succeeded"
 
 
+def test_an_empty_body_is_refused_as_a_form_without_a_file_is(client):
+    answer = client.post(
+        "/v1/scenes:import", content=b"", headers={"Content-Type": "application/octet-stream"}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+
+
 def test_files_of_a_form_are_the_folder(client):
     files = [
         ("files", ("swing.xml", SWING.encode(), "application/xml")),
@@ -57,7 +64,7 @@ def test_refusals_are_problems_with_a_reason(client):
     missing = post(SWING)
     assert (missing.status_code, missing.json()["code"]) == (422, "import_refused")
     assert missing.json()["errors"][0]["code"] == "file_missing"
-    assert post(b"").status_code == 400
+    assert post(b"").status_code == 422
     assert post(b"{}", "application/json").status_code == 415
     assert post(b"{}").json()["errors"][0]["code"] == "not_xml"
     assert post(SWING, query="?root=loose").status_code == 422

@@ -16,7 +16,7 @@ ROOMS = ("simulations", "sessions", "compute", "processes", "recordings", "strea
 def sources():
     folder = Path(service.__file__).parent
     files = [path for room in ROOMS for path in (folder / room).rglob("*.py")]
-    return {path: path.read_text() for path in [*files, folder / "intake.py"]}
+    return {path: path.read_text() for path in [*files, folder / "intake.py", folder / "shares.py"]}
 
 
 def test_every_code_has_a_status_and_every_status_a_code():
@@ -28,6 +28,8 @@ def test_every_code_is_raised_by_a_room():
     text = "".join(sources().values())
     # names of a body and of a joint are checked by one function
     found = {code for code in ErrorCode if f"ErrorCode.{code.name}" in text}
+    if "QuotaError(" in text:
+        found.add(ErrorCode.QUOTA_EXCEEDED)
     assert found | {ErrorCode.UNKNOWN_BODY, ErrorCode.UNKNOWN_JOINT} == set(ErrorCode)
 
 

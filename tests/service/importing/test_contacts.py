@@ -72,7 +72,7 @@ def test_pairs_touch_where_mujoco_lets_them(robot):
     answer = import_path(path)
     model, _ = compiled_by_mujoco(path)
     shapes = shapes_of(answer, model)
-    jointed = {frozenset((j["parent"], j["child"])) for j in answer.scene["joints"]}
+    jointed = {frozenset((j["parent"], j["child"])) for j in answer.scene["joints"] if "child" in j}
     moving = {b["name"] for b in answer.scene["bodies"] if b.get("type", "dynamic") == "dynamic"}
     compared = touching = 0
     for g, h in itertools.combinations(shapes, 2):

@@ -101,7 +101,6 @@ def test_a_single_coupled_joint_is_locked(tmp_path):
 @pytest.mark.parametrize(
     ("more", "code"),
     [
-        ('<equality><joint joint1="one" joint2="in" polycoef="0 1 0 0 0"/></equality>', "coupling"),
         (
             '<equality><joint joint1="one" joint2="two" polycoef="0 1 2 0 0"/></equality>',
             "coupling",
@@ -169,3 +168,75 @@ def test_compensated_weight_does_not_fall(tmp_path):
     simulation.advance(500)
     at = simulation.body_names.index("c")
     assert simulation.poses()[at, :3] == pytest.approx([0, 3, 1], abs=1e-9)
+
+
+TENDON = """<tendon><fixed name="belt"{more}>
+  <joint joint="one" coef="2"/><joint joint="two" coef="3"/></fixed></tendon>
+  <equality><tendon name="keeps" tendon1="belt"/></equality>"""
+
+
+def test_a_fixed_tendon_that_keeps_its_length_is_a_gear(tmp_path):
+    answer, _ = model_of(tmp_path, TENDON.format(more=""))
+    # 2 q1 + 3 q2 = constant
+    coupling = '<joint name="keeps" joint1="one" joint2="two" polycoef="0 -1.5 0 0 0"/>'
+    same, _ = model_of(tmp_path, f"<equality>{coupling}</equality>")
+    assert answer.scene == same.scene
+    assert answer.scene["joints"][-1]["type"] == "gear"
+    assert codes(answer) == codes(same)
+
+
+def test_what_else_a_tendon_does_is_named(tmp_path):
+    pulls, _ = model_of(tmp_path, TENDON.format(more=' stiffness="5"'))
+    assert pulls.scene["joints"][-1]["type"] == "gear"
+    (note,) = [one for one in pulls.report.notes if one.code == "tendon"]
+    assert note.where == ["tendon 'belt'"]
+
+
+INSIDE = (
+    '<body name="c" pos="0.2 0 0"><joint name="three" axis="0 1 0"/>'
+    '<inertial pos="0.1 0 0" mass="1" diaginertia="0.02 0.02 0.02"/></body>'
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "terms"),
+    [
+        (
+            '<equality><joint joint1="three" joint2="one" polycoef="0 0.5 0 0 0"/></equality>',
+            {"three": 1.0, "one": -0.5},
+        ),
+        (
+            TENDON.format(more="").replace(
+                "</fixed>", '<joint joint="three" coef="-1.5"/></fixed>'
+            ),
+            {"one": 2.0, "two": 3.0, "three": -1.5},
+        ),
+    ],
+)
+def test_joints_on_moving_bodies_are_coupled(tmp_path, more, terms):
+    answer, text = model_of(tmp_path, more, inside=INSIDE)
+    made = answer.scene["joints"][-1]
+    assert made["type"] == "coupling"
+    assert {term["joint"]: term["factor"] for term in made["terms"]} == terms
+    assert not [note for note in answer.report.notes if "coupl" in note.code]
+    found, wanted = positions_after(answer, text)
+    assert np.abs(wanted[:, 3:] - [1, 0, 0, 0]).max() > 0.1, "nothing turned"
+    # MuJoCo's coupling is soft
+    assert np.abs(found - wanted).max() < 1e-2
+
+
+def test_a_coupling_that_is_open_at_the_start_is_said(tmp_path):
+    more = '<equality><joint joint1="three" joint2="one" polycoef="0.2 1 0 0 0"/></equality>'
+    answer, _ = model_of(tmp_path, more, inside=INSIDE)
+    (note,) = [one for one in answer.report.notes if one.code == "open_coupling"]
+    assert note.where[0].endswith("-0.2")
+    load_scene(answer.scene)
+
+
+def test_coupled_joints_of_one_body_stay_apart(tmp_path):
+    more = '<equality><joint joint1="three" joint2="one" polycoef="0 1 0 0 0"/></equality>'
+    second = '<joint name="four" axis="0 0 1"/><inertial'
+    answer, _ = model_of(tmp_path, more, inside=INSIDE.replace("<inertial", second))
+    joints = {joint["name"]: joint["type"] for joint in answer.scene["joints"]}
+    assert joints["three"] == joints["four"] == "hinge"
+    load_scene(answer.scene)

@@ -24,8 +24,10 @@ class Pair:
 
     def __init__(self, name: str) -> None:
         path = robot_path(f"urdf/{name}")
-        self.answer = import_path(path, ImportOptions())
-        self.tree = Dynamics(load_scene(self.answer.scene))
+        self.answer = import_path(path, ImportOptions(visuals=False))
+        # Pinocchio's model leaves a mimic joint free, and a tree has no couplings
+        joints = [one for one in self.answer.scene["joints"] if one["type"] != "coupling"]
+        self.tree = Dynamics(load_scene({**self.answer.scene, "joints": joints}))
         self.joints = [coordinate.joint for coordinate in self.tree.coordinates]
         assert {coordinate.motion for coordinate in self.tree.coordinates} <= {"hinge", "slider"}
         self.other = pin.buildModelFromUrdf(str(path))

@@ -1,13 +1,16 @@
 """URDF as it is found: drives asked for, prefixes, inertials without inertia, thin meshes."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cardan.schemas import load_scene
 from cardan.schemas.imported import ImportAnswer, ImportOptions
 from cardan.service.importing import import_path
+from cardan.service.importing.refusal import ImportRefusedError
 
 INERTIA = '<inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
 ARM = """<?xml version="1.0"?>
@@ -98,3 +101,103 @@ def test_a_mesh_without_volume_is_loaded_with_a_note(tmp_path: Path) -> None:
     answer = imported(tmp_path, ARM.format(inertia=INERTIA, shape=shape))
     note = next(one for one in answer.report.notes if one.code == "mesh_without_volume")
     assert note.where == ["mesh '0_thin'"]
+
+
+SRDF = """<robot name="arm">
+  <group_state name="reach" group="arm">
+    <joint name="shoulder" value="0.5"/><joint name="elbow" value="2.0"/>
+    <joint name="wrist" value="0.1"/>
+  </group_state>
+  <group_state name="far" group="arm"><joint name="shoulder" value="9"/></group_state>
+</robot>"""
+
+
+def turned_about_y(angle: float, point: tuple[float, float, float]) -> list[float]:
+    c, s = math.cos(angle), math.sin(angle)
+    return [c * point[0] + s * point[2], point[1], -s * point[0] + c * point[2]]
+
+
+@pytest.mark.parametrize("place", [".", "srdf", "../srdf"])
+def test_a_state_of_the_srdf_beside_it_is_the_start(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / "urdf"
+    (folder / place).resolve().mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    (folder / place / "of-another-name.srdf").write_text(SRDF)
+    (folder / place / "another.srdf").write_text('<robot name="leg"/>')
+    text = ARM.format(inertia=INERTIA, shape="")
+    answer = imported(folder, text, keyframe="reach")
+    assert answer.report.keyframe == "reach"
+    bodies = {body["name"]: body["position"] for body in answer.scene["bodies"]}
+    elbow = turned_about_y(0.5, (0.6, 0.0, 0.0))
+    assert bodies["lower"] == pytest.approx(elbow, abs=1e-12)
+    # the finger mimics the elbow, a hundredth of it
+    finger = turned_about_y(2.5, (0.4 + 0.02, 0.0, 0.0))
+    assert bodies["finger"] == pytest.approx(np.add(elbow, finger), abs=1e-12)
+    # joints count from the start: what is left to the stop
+    assert joints_of(answer)["shoulder"]["limits"]["upper"] == pytest.approx(1.5)
+    assert [note.where for note in answer.report.notes if note.code == "state_joint"] == [
+        ["joint 'wrist'"]
+    ]
+
+
+def test_states_are_found_and_beyond_a_stop_they_end_there(tmp_path: Path) -> None:
+    text = ARM.format(inertia=INERTIA, shape="")
+    (tmp_path / "arm.srdf").write_text(SRDF)
+    plain = imported(tmp_path, text)
+    assert plain.report.keyframe is None
+    (note,) = [one for one in plain.report.notes if one.code == "keyframe"]
+    assert note.where == ["states: reach, far"]
+    far = imported(tmp_path, text, keyframe="far")
+    assert joints_of(far)["shoulder"]["limits"]["upper"] == pytest.approx(0.0)
+    assert "start_at_limit" in codes(far)
+    (tmp_path / "arm.srdf").write_text(SRDF.replace("reach", "home"))
+    assert imported(tmp_path, text).report.keyframe == "home"
+    with pytest.raises(ImportRefusedError, match="no state 'sit'; there are: home, far"):
+        imported(tmp_path, text, keyframe="sit")
+    (tmp_path / "arm.srdf").write_text(SRDF.replace('"0.5"', '"half"'))
+    with pytest.raises(ImportRefusedError, match="'shoulder' the value 'half'"):
+        imported(tmp_path, text)
+    (tmp_path / "arm.srdf").unlink()
+    with pytest.raises(ImportRefusedError, match="no SRDF beside the model with a state 'sit'"):
+        imported(tmp_path, text, keyframe="sit")
+
+
+def test_a_free_root_stands_where_the_state_says(tmp_path: Path) -> None:
+    pose = '<joint name="root_joint" value="1 2 0.5 0 0 0.6 0.8"/>'
+    (tmp_path / "arm.srdf").write_text(SRDF.replace('<joint name="wrist" value="0.1"/>', pose))
+    text = ARM.format(inertia=INERTIA, shape="").replace(
+        '<link name="base"/>',
+        f'<link name="base"><inertial><mass value="3"/>{INERTIA}</inertial></link>',
+    )
+    answer = imported(tmp_path, text, keyframe="reach", root="free")
+    base = next(body for body in answer.scene["bodies"] if body["name"] == "base")
+    assert base["position"] == pytest.approx([1, 2, 0.5])
+    assert base["orientation"] == pytest.approx([0.8, 0, 0, 0.6])
+
+
+def text_stl(points: list[list[float]], faces: list[list[int]]) -> str:
+    lines = ["solid made by hand"]
+    for face in faces:
+        lines += ["facet normal 0 0 0", "outer loop"]
+        lines += ["vertex {} {} {}".format(*points[k]) for k in face]
+        lines += ["endloop", "endfacet"]
+    return "\n".join([*lines, "endsolid"])
+
+
+def test_an_stl_in_text_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh", reason="trimesh is not installed (extra `import`)")
+    points = [[0.0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]]
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    (tmp_path / "wedge.stl").write_text(text_stl(points, faces))
+    shape = '<collision><geometry><mesh filename="wedge.stl"/></geometry></collision>'
+    answer = imported(tmp_path, ARM.format(inertia=INERTIA, shape=shape))
+    upper = next(body for body in answer.scene["bodies"] if body["name"] == "upper")
+    (found,) = upper["shapes"]
+    assert found["type"] == "convex"
+    assert not {"mesh_format", "mesh_missing"} & codes(answer)
+    assert len(found["points"]) == 4
+    found_edges = sorted(math.dist(a, b) for a in found["points"] for b in found["points"])
+    # binary STL, which it is rewritten as, has single precision
+    assert found_edges == pytest.approx(
+        sorted(math.dist(a, b) for a in points for b in points), abs=1e-7
+    )

@@ -24,4 +24,9 @@ def recording():
         scene_hash="abc", name="two", seed=7, dt=0.01, versions={"engine": "1"}
     )
     made = from_columns({"bodies": bodies, "energy": energy, "contacts": contacts}, metadata)
-    return Tables(made.tables, made.metadata, {"bodies": [1]}, {"status": "succeeded"})
+    return Tables(
+        made.tables,
+        made.metadata,
+        {"bodies": [{"name": name} for name in BODIES]},
+        {"status": "succeeded"},
+    )

@@ -17,7 +17,7 @@ from cardan.service.recordings.engine_tables import recording_of
 from cardan.service.recordings.formats import FORMATS, encode
 from cardan.service.recordings.motion import NoMotionError
 from cardan.service.recordings.slices import Slice, cut
-from cardan.service.recordings.triangles import triangles
+from cardan.service.recordings.triangles import rotation, triangles
 
 TURNED = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]
 SOLIDS: list[dict[str, Any]] = [
@@ -135,6 +135,53 @@ def test_the_shapes_of_the_animation_are_those_of_the_scene(run):
         assert mesh.volume == pytest.approx(volumes[name.split()[0]], rel=0.06)
         if name.startswith("box"):
             assert mesh.bounds.mean(0) == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
+
+
+def test_a_visual_stands_for_the_shapes_and_its_mesh_is_there_once():
+    tetrahedron = {
+        "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+    }
+    look = {"type": "mesh", "mesh": "t", "color": "#ff0000"}
+    place = {"position": [2, 0, 0], "orientation": TURNED}
+    bodies: list[dict[str, Any]] = [
+        {"visuals": [look, {**look, **place}]},
+        {"visuals": [{**look, "color": "#00ff00", "opacity": 0.5}]},
+        {"visuals": [{"type": "sphere", "radius": 0.1}]},
+        {},
+    ]
+    scene = {
+        "version": 1,
+        "simulation": {"dt": 0.01, "duration": 0.02},
+        "meshes": {"t": tetrahedron},
+        "bodies": [
+            {"name": f"b{k}", "mass": 1, "shapes": [{"type": "box", "size": [1, 1, 1]}], **body}
+            for k, body in enumerate(bodies)
+        ],
+        "record": {"channels": ["pose"]},
+    }
+    checked = cardan.load_scene(scene)
+    recording, summary = cardan.run(checked)
+    tables = recording_of(checked, summary["scene_hash"], recording.tables(), summary)
+    data = encode(tables, FORMATS["gltf"])
+    document = pygltflib.GLTF2.load_from_bytes(data)
+    assert [mesh.name for mesh in document.meshes] == ["t", "t", "b2", "b3"]
+    red, green = document.meshes[:2]
+    assert red.primitives[0].indices == green.primitives[0].indices
+    assert [material.alphaMode for material in document.materials[:2]] == ["OPAQUE", "BLEND"]
+    loaded: Any = trimesh.load(io.BytesIO(data), file_type="glb")
+    found = {node: loaded.graph[node] for node in loaded.graph.nodes_geometry}
+    assert len(found) == 5
+    volumes = sorted(loaded.geometry[geometry].volume for _, geometry in found.values())
+    assert volumes == pytest.approx([4 / 3 * np.pi * 1e-3, 1 / 6, 1 / 6, 1 / 6, 1.0], rel=0.06)
+    centres = [
+        pose[:3, :3] @ loaded.geometry[geometry].center_mass + pose[:3, 3]
+        for pose, geometry in found.values()
+    ]
+    turned = rotation(TURNED) @ np.full(3, 0.25) + [2, 0, 0]
+    # glTF has y up
+    upright = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+    assert min(np.linalg.norm(c - upright @ turned) for c in centres) < 1e-6
 
 
 def test_planes_meshes_and_heightfields_face_outwards():

@@ -23,7 +23,7 @@ from cardan.schemas.frame import Frame, decode_frame
 from cardan.service.api import problems, queries, session_history, sessions, stream
 from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.services import Services
-from cardan.service.sessions import SessionOptions, Sessions
+from cardan.service.sessions.registry import SessionOptions, Sessions
 from cardan.service.settings import Settings
 
 PATIENCE = 30.0

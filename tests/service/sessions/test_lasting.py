@@ -252,7 +252,12 @@ def test_a_fork_goes_on_from_exactly_that_state(service: Service, expected: str)
     # by time, and of now
     other = service.http.post(f"/sessions/{session}:fork", json={"time": 0.0304, "name": "b"})
     assert (other.json()["step"], other.json()["name"]) == (30, "b")
-    now = service.http.post(f"/sessions/{session}:fork").json()
+    # without a body, a key names the request as well
+    bare = {"Idempotency-Key": "fork of now"}
+    now, same = (
+        service.http.post(f"/sessions/{session}:fork", headers=bare).json() for _ in range(2)
+    )
+    assert same["id"] == now["id"]
     mine, its = (
         service.http.get(f"/sessions/{one}/state").json()["state_hash"]
         for one in (session, now["id"])

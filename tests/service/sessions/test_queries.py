@@ -7,7 +7,7 @@ import pytest
 from cardan.schemas.frame import BlockTag
 from cardan.schemas.step_problem import StepProblemAnswer
 
-from .conftest import BOX, FLOOR, Service
+from .conftest import BOX, FLOOR, SCENE, Service
 
 pytestmark = pytest.mark.e2e
 
@@ -117,6 +117,32 @@ def test_contact_events_come_between_the_frames_and_each_once(service: Service):
         assert steps == sorted(steps)
         assert len(set(steps)) == len(steps)
         assert rows[0]["approach_speed"] == pytest.approx(1.4, abs=0.05)
+    finally:
+        service.http.delete(f"/sessions/{session}")
+
+
+def test_a_trigger_acts_on_a_live_session_and_says_so(service: Service):
+    spin = {"op": "set_motor", "joint": "pivot", "target": 2.0, "max_force": 1e5}
+    start = {"name": "start", "when": {"type": "time", "at": 0.05}, "do": [spin]}
+    session = service.create({**SCENE, "triggers": [start]})
+    try:
+        with service.watch(session) as viewer:
+            viewer.subscribe(poses={"hz": 20}, events={"hz": 20})
+            viewer.do("step", n=250)
+            viewer.view(lambda frame: frame.header.step == 250)
+            rows = [row for frame in viewer.frames for row in frame.blocks.get(BlockTag.EVENTS, ())]
+        # kind 3 is a trigger; its number stands in place of the joint's
+        assert [(int(row["joint"]), int(row["step"])) for row in rows if row["kind"] == 3] == [
+            (0, 50)
+        ]
+        state = service.http.get(f"/sessions/{session}/state").json()
+        w, x, y, z = state["poses"][state["body_names"].index("rod")][3:]
+        # a target that jumps is the speed from the middle of the next step on
+        assert 2.0 * np.arctan2(y, w) == pytest.approx(2.0 * (0.25 - 0.0505), abs=1e-6)
+        assert (x, z) == pytest.approx((0.0, 0.0), abs=1e-9)
+        (fired,) = service.http.get(f"/sessions/{session}/summary").json()["triggers"]
+        assert (fired["trigger"], fired["times"]) == ("start", 1)
+        assert fired["last"] == pytest.approx(0.05)
     finally:
         service.http.delete(f"/sessions/{session}")
 

@@ -217,10 +217,11 @@ def test_a_spawned_worker_serves_where_there_is_no_fork_server(tmp_path: Path):
 
 def test_a_preload_that_fails_is_noticed():
     program = """
-from cardan.service.processes import launcher as launching
+from cardan.service.processes import starting
+from cardan.service.processes.launcher import WorkerLauncher
 from cardan.service.processes.limits import WorkerLimits
-launching.PRELOAD = "cardan.service.processes.nothing"
-launcher = launching.WorkerLauncher("forkserver")
+starting.PRELOAD = "cardan.service.processes.nothing"
+launcher = WorkerLauncher("forkserver")
 launcher.prepare()
 try:
     launcher.warm("cardan.service.sessions.worker", WorkerLimits(2**32))

@@ -1,10 +1,14 @@
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
+from sqlalchemy import Engine
 
 from cardan.service.intake import SceneText
 from cardan.service.simulations.admission import Admission, NewBatch, NewRun
 from cardan.service.simulations.catalog import Catalog
+from cardan.service.simulations.postgres import open_postgres
 from cardan.service.simulations.queue import Queue
 from cardan.service.simulations.tables import open_database
 
@@ -13,8 +17,9 @@ SCENE = SceneText("hash", '{"bodies": []}')
 
 @dataclass
 class Desk:
-    """A queue on a real database file, with what belongs to it."""
+    """A queue on a real database, with what belongs to it; `open` opens the database again."""
 
+    open: Callable[[], Engine]
     queue: Queue
     admission: Admission
     catalog: Catalog
@@ -36,11 +41,29 @@ class Desk:
         return [row["state"] for row in self.catalog.runs_of(batch_id)]
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path):
+    """Opens the same new database each time it is called."""
+    engines: list[Engine] = []
+    if request.param == "sqlite":
+        open_again = partial(open_database, tmp_path / "queue.sqlite3")
+    else:
+        address = request.getfixturevalue("postgres").database()
+        open_again = partial(open_postgres, address)
+
+    def opened():
+        engines.append(open_again())
+        return engines[-1]
+
+    yield opened
+    for engine in engines:
+        engine.dispose()
+
+
 @pytest.fixture
-def desk(tmp_path):
-    engine = open_database(tmp_path / "queue.sqlite3")
+def desk(database):
+    engine = database()
     changed: list[str] = []
     queue = Queue(engine, lease_s=30.0, most_losses=2, changed=changed.append)
     admission = Admission(engine, most_queued=50, key_lifetime_s=60.0)
-    yield Desk(queue, admission, Catalog(engine), changed)
-    engine.dispose()
+    return Desk(database, queue, admission, Catalog(engine), changed)

@@ -1,6 +1,8 @@
 """A run that is interrupted goes on from its checkpoint, to the bits of a run that was not."""
 
 import copy
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,9 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.recording import recorded
+from cardan.engine.runs.recording import recorded
 from cardan.schemas import load_scene
-from cardan.service.simulations.checkpoints import CheckpointFolder, Checkpoints
+from cardan.service.simulations.checkpoints import BEGAN, STATE, CheckpointFolder, Checkpoints, Mark
 from cardan.service.simulations.resumable import ResumableRun
 from tests.service.real_server import DROP
 
@@ -132,8 +134,11 @@ def test_a_damaged_checkpoint_is_not_used(tmp_path: Path, file: str):
     for at in range(len(data) // 2, len(data) // 2 + 300):
         data[at] ^= 0x55
     path.write_bytes(data)
-    again = ResumableRun(Simulation(scene), CheckpointFolder(tmp_path / "r-2"), 0.0, keep=True)
+    second = CheckpointFolder(tmp_path / "r-2")
+    again = ResumableRun(Simulation(scene), second, 0.0, keep=True)
     assert again.resumed_step == 0
+    # it is no progress of an attempt that began anew
+    assert not second.progressed
 
 
 def test_a_checkpoint_of_another_scene_is_not_used(tmp_path: Path):
@@ -144,6 +149,42 @@ def test_a_checkpoint_of_another_scene_is_not_used(tmp_path: Path):
     again = ResumableRun(other, CheckpointFolder(tmp_path / "r-2"), 0.0, keep=True)
     assert again.resumed_step == 0
     assert other.step_count == 0
+    assert not CheckpointFolder(tmp_path / "r-2").progressed
+
+
+def test_a_run_that_cannot_note_its_begin_begins_anew(tmp_path: Path):
+    scene = scene_of(100)
+    run = ResumableRun(Simulation(scene), CheckpointFolder(tmp_path / "r-1"), 0.0, keep=True)
+    with pytest.raises(KilledError):
+        compute(run, 2)
+    # a folder cannot be replaced by a file
+    (tmp_path / "r-1" / BEGAN).mkdir()
+    simulation = Simulation(scene)
+    again = ResumableRun(simulation, CheckpointFolder(tmp_path / "r-2"), 0.0, keep=True)
+    assert (again.resumed_step, simulation.step_count) == (0, 0)
+
+
+def test_whoever_asks_for_progress_never_meets_half_a_file(tmp_path: Path):
+    folder = CheckpointFolder(tmp_path / "r-1")
+    folder.write(Mark(500, 0, 0, 0, 0), b"state", None)
+    begun = threading.Event()
+
+    def begin() -> None:
+        for step in range(2000):
+            folder.begin(step)
+            begun.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        writers = [threads.submit(begin) for _ in range(2)]
+        assert begun.wait(30)
+        answers = set()
+        while not all(one.done() for one in writers):
+            answers.add(folder.progressed)
+        for one in writers:
+            one.result()
+    assert answers
+    assert not folder.progressed
+    assert sorted(path.name for path in folder.path.iterdir()) == [BEGAN, STATE]
 
 
 def test_checkpoints_of_ended_runs_are_swept(tmp_path: Path):

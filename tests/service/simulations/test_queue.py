@@ -68,11 +68,11 @@ def test_the_fenced_cannot_write(desk):
     assert desk.queue.finish(new, BAD) is None, "an end is committed once"
 
 
-def test_leases_that_ended_are_taken_back_and_others_are_not(tmp_path, desk):
+def test_leases_that_ended_are_taken_back_and_others_are_not(desk):
     run = desk.simulation()
     desk.queue.claim("me")
     assert desk.queue.recover(everything=False) == []
-    short = Queue(open_database(tmp_path / "queue.sqlite3"), lease_s=-1.0)
+    short = Queue(desk.open(), lease_s=-1.0)
     other = desk.simulation()
     claim = short.claim("gone")
     assert claim is not None
@@ -106,15 +106,14 @@ def test_a_lost_worker_that_made_a_checkpoint_does_not_count(desk):
     assert desk.catalog.run(run)["error"]["code"] == "worker_lost"
 
 
-def test_a_killed_service_counts_no_loss_of_runs_with_a_checkpoint(desk, tmp_path):
-    engine = open_database(tmp_path / "queue.sqlite3")
+def test_a_killed_service_counts_no_loss_of_runs_with_a_checkpoint(desk):
+    engine = desk.open()
     kept, begun = desk.simulation(), desk.simulation()
     queue = Queue(engine, most_losses=0, progressed=lambda run, n: (run, n) == (kept, 1))
     claims = [queue.claim("me") for _ in range(2)]
     assert {claim.run_id for claim in claims if claim is not None} == {kept, begun}
     assert set(queue.recover(everything=True)) == {kept, begun}
     assert (desk.state(kept), desk.state(begun)) == ("queued", "failed")
-    engine.dispose()
 
 
 def test_a_release_counts_as_no_loss(desk):
@@ -150,12 +149,12 @@ def test_a_waiting_run_is_cancelled_at_once(desk):
     assert desk.queue.claim("me") is None
 
 
-def test_two_owners_never_claim_the_same_run(desk, tmp_path):
+def test_two_owners_never_claim_the_same_run(desk):
     runs = {desk.simulation() for _ in range(40)}
     claimed, lock = [], threading.Lock()
 
     def work(number):
-        queue = Queue(open_database(tmp_path / "queue.sqlite3"))
+        queue = Queue(desk.open())
         while (claim := queue.claim(f"owner {number}")) is not None:
             with lock:
                 claimed.append(claim.run_id)
@@ -266,10 +265,10 @@ def test_only_ended_runs_are_removed(desk):
     assert desk.catalog.events(run) == []
 
 
-def test_what_is_committed_survives_another_opening(desk, tmp_path):
+def test_what_is_committed_survives_another_opening(desk):
     run = desk.simulation()
     desk.queue.finish(desk.queue.claim("me"), WON)
-    again = Queue(open_database(tmp_path / "queue.sqlite3"))
+    again = Queue(desk.open())
     assert again.referenced_results() == {"folder"}
     assert again.claim("me") is None
     assert run

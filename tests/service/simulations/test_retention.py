@@ -6,6 +6,8 @@ import pytest
 
 from cardan.service import clock
 from cardan.service.recordings.folder import sweep
+from cardan.service.recordings.results import FolderResults
+from cardan.service.recordings.sizes import RecordingSizes
 from cardan.service.simulations.retention import Keep, Retention
 from cardan.service.simulations.rows import Outcome
 from cardan.service.simulations.states import RunEvent
@@ -38,7 +40,8 @@ def retention(desk, tmp_path, keep):
         kept = {path.name for path in results.iterdir()} - {name}
         sweep(results, frozenset(kept))
 
-    return Retention(desk.queue, desk.catalog, results, keep, discard)
+    sizes = RecordingSizes(FolderResults(results).size)
+    return Retention(desk.queue, desk.catalog, sizes, keep, discard)
 
 
 def names(folder: Path) -> set[str]:

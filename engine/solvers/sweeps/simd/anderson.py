@@ -4,7 +4,7 @@ A sweep maps impulses x_k to g_k; its residual is f_k = g_k - x_k. The next swee
 linear extrapolation of the last two that minimises the residual:
 
     x_(k+1) = g_k + beta (g_k - g_(k-1)),   beta = <f_k, f_(k-1) - f_k> / |f_k - f_(k-1)|^2
-    <f, g> = sum of D f g over the normals;   0 <= beta <= MOST_BETA
+    <f, g> = sum of D f g over the normals and the box rows;   0 <= beta <= MOST_BETA
 
 Velocities are linear in impulses and are extrapolated with the same beta. The next sweep projects
 impulses outside their set; the result of the last sweep is not extrapolated. Where a sweep changes
@@ -15,12 +15,15 @@ A load path through n bodies needs about n sweeps, without acceleration about n^
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.solvers.sweeps.pgs import sweep_cone
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.pgs import sweep_boxes, sweep_cone
 from cardan.engine.solvers.sweeps.simd.layout import LAM, LAYER, SCALES, W
 from cardan.engine.solvers.sweeps.simd.sweep import sweep_lanes
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,12 +34,17 @@ if TYPE_CHECKING:
 # their change by the last sweep. After all layers the same of each contact swept singly.
 SWEPT, BEGUN, CHANGE, N_INVARIANTS = 0, 3 * W, 4 * W, 5 * W
 SWEPT_ALONE, BEGUN_ALONE, CHANGE_ALONE, N_KEPT_ALONE = 0, 3, 4, 5
+# the same of a box row, in lanes.kept_boxes
+SWEPT_BOX, BEGUN_BOX, CHANGE_BOX, N_KEPT_BOX = 0, 1, 2, 3
 MOST_BETA = 5.0
 # no extrapolation after a sweep with more than twice the squared change of the previous one
 WORSE = 4.0
 # level of a body not reached yet; fewest and most sweeps for the longest load path
 FAR = 2**40
 LEAST_SWEEPS, MOST_SWEEPS, GROUNDLESS_SWEEPS, SLENDER = 5, 100, 15, 9
+# fewest sweeps of joints and of busy steps, and the change that ends those as a share of `busy`:
+# impulses of moving bodies change in the next step anyway, those of resting ones start it
+JOINT_SWEEPS, BUSY_SWEEPS, CALM = 20, 25, 0.02
 
 
 @fast_kernel
@@ -87,10 +95,12 @@ def carry_layer(c: NDArray, kept: NDArray, beta: float, width: int) -> None:
 
 @kernel
 def begin(problem: Problem, lanes: Lanes) -> None:
-    """Store the impulses of all contacts before the first sweep.
+    """Store the impulses of all rows before the first sweep.
 
-    Writes  lanes.kept
+    Writes  lanes.kept, kept_boxes
     """
+    for i in range(lanes.count[2]):
+        lanes.kept_boxes[i, BEGUN_BOX] = problem.lam[i]
     m = 0
     for g in range(lanes.count[0]):
         at, width = lanes.layer[g], lanes.width[g]
@@ -105,8 +115,12 @@ def begin(problem: Problem, lanes: Lanes) -> None:
 
 @kernel
 def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
-    """|f|^2 and <f, f of the last sweep> of all contacts; the second is 0 after the first sweep."""
+    """|f|^2 and <f, f of the last sweep> of all rows; the second is void after the first sweep."""
     squared, both = 0.0, 0.0
+    for i in range(lanes.count[2]):
+        change = problem.lam[i] - lanes.kept_boxes[i, BEGUN_BOX]
+        squared += problem.diagonal[i] * change * change
+        both += problem.diagonal[i] * change * lanes.kept_boxes[i, CHANGE_BOX]
     m = 0
     for g in range(lanes.count[0]):
         at, width = lanes.layer[g], lanes.width[g]
@@ -127,11 +141,27 @@ def compare(problem: Problem, lanes: Lanes) -> tuple[float, float]:
 
 
 @kernel
+def carry_boxes(problem: Problem, lanes: Lanes, beta: float, is_first: bool) -> None:
+    """Extrapolate the impulses of the box rows.
+
+    Writes  problem.lam, lanes.kept_boxes
+    """
+    for i in range(lanes.count[2]):
+        kept, x = lanes.kept_boxes[i], problem.lam[i]
+        kept[CHANGE_BOX] = x - kept[BEGUN_BOX]
+        if not is_first:
+            problem.lam[i] += beta * (x - kept[SWEPT_BOX])
+        kept[SWEPT_BOX] = x
+        kept[BEGUN_BOX] = problem.lam[i]
+
+
+@kernel
 def carry_impulses(problem: Problem, lanes: Lanes, beta: float, is_first: bool) -> None:
     """Extrapolate all impulses.
 
-    Writes  lanes.data, kept; problem.lam of lanes.rest
+    Writes  lanes.data, kept, kept_boxes; problem.lam of lanes.rest and box rows
     """
+    carry_boxes(problem, lanes, beta, is_first)
     m = 0
     for g in range(lanes.count[0]):
         at, width = lanes.layer[g], lanes.width[g]
@@ -176,7 +206,7 @@ def carry_on(problem: Problem, lanes: Lanes, v: NDArray, n_moving: int, before: 
 
     before: |f|^2 of the previous sweep, negative after the first. Returns |f|^2 of this sweep.
 
-    Writes  lanes.data, kept, speeds; problem.lam of lanes.rest; v
+    Writes  lanes.data, kept, kept_boxes, speeds; problem.lam of lanes.rest and box rows; v
     """
     squared, both = compare(problem, lanes)
     is_first = before < 0.0
@@ -192,17 +222,19 @@ def carry_on(problem: Problem, lanes: Lanes, v: NDArray, n_moving: int, before: 
 
 @kernel
 def list_moving(problem: Problem, lanes: Lanes, n: int) -> int:
-    """List the movable bodies of the n listed contacts; return their number.
+    """List the movable bodies of the n listed contacts and the box rows; return their number.
 
     Writes  lanes.moving; lanes.taken: FAR for these, 0 for fixed bodies
     """
-    for c in range(n):
-        lanes.taken[problem.body_a[lanes.listed[c]]] = -1
-        lanes.taken[problem.body_b[lanes.listed[c]]] = -1
+    n_boxes = lanes.count[2]
+    for k in range(n_boxes + n):
+        i = k if k < n_boxes else lanes.listed[k - n_boxes]
+        lanes.taken[problem.body_a[i]] = -1
+        lanes.taken[problem.body_b[i]] = -1
     moving = 0
-    for c in range(n):
+    for k in range(n_boxes + n):
         for side in range(2):
-            i = lanes.listed[c]
+            i = k if k < n_boxes else lanes.listed[k - n_boxes]
             body = problem.body_a[i] if side == 0 else problem.body_b[i]
             if lanes.taken[body] >= 0:
                 continue
@@ -221,12 +253,14 @@ def longest_way(problem: Problem, lanes: Lanes, n: int, n_moving: int) -> int:
     Reads   lanes.listed, moving, and taken, written by list_moving
     Writes  lanes.taken
     """
-    level = lanes.taken
+    level, n_boxes = lanes.taken, lanes.count[2]
+    n_links = n_boxes + n
     is_backwards, changed = False, True
     while changed:
         changed = False
-        for k in range(n):
-            i = lanes.listed[n - 1 - k if is_backwards else k]
+        for p in range(n_links):
+            k = n_links - 1 - p if is_backwards else p
+            i = k if k < n_boxes else lanes.listed[k - n_boxes]
             a, b = problem.body_a[i], problem.body_b[i]
             if level[a] + 1 < level[b]:
                 level[b] = level[a] + 1
@@ -243,16 +277,13 @@ def longest_way(problem: Problem, lanes: Lanes, n: int, n_moving: int) -> int:
 
 
 @kernel
-def sweeps_for(way: int, n: int, is_busy: bool) -> int:
+def sweeps_for(way: int, n: int) -> int:
     """Number of sweeps for load paths of `way` bodies and n contacts.
 
-    Slender stacks converge slowest and get more sweeps. Busy scenes get fewer: impulses of moving
-    bodies change in the next step anyway, while resting bodies keep theirs as a warm start.
+    Slender stacks converge slowest and get more sweeps.
     """
     if way == 0:
         return GROUNDLESS_SWEEPS
-    if is_busy:
-        return min(LEAST_SWEEPS + way // 4, MOST_SWEEPS)
     return min(LEAST_SWEEPS + 3 * way // 4 + SLENDER * way * way // n, MOST_SWEEPS)
 
 
@@ -262,34 +293,39 @@ def sweep_accelerated(
     lanes: Lanes,
     n: int,
     v: NDArray,
-    most: int,
-    tolerance: float,
+    rules: StoppingRules,
     busy: float,
-) -> tuple[float, int]:
-    """Sweep the n listed contacts in lanes; return the last largest D |change| and the sweeps.
+) -> tuple[int, int]:
+    """Sweep the box rows and the n listed contacts; return STOPPED_..., sweeps.
 
-    most: largest number of sweeps; 0: chosen from the load paths, and fewer where the first sweep
-    changes more than `busy` [m/s].
+    With max_iterations = 0 their number is chosen from the load paths; where the first sweep
+    changes more than `busy` [m/s] there are more, which end at a larger change.
 
     Reads   v   M^-1 J^T lam
-    Writes  lanes.data, problem.lam of lanes.rest, v; lanes scratch
+    Writes  lanes.data, problem.lam of lanes.rest and box rows, v; lanes scratch
     Source  Anderson 1965; decision 0126
     Check   tests/engine/solvers/sweeps/test_anderson.py
     """
     begin(problem, lanes)
-    n_moving, done = 0, 0
+    n_moving, done, most = 0, 0, rules.max_iterations
     before = -1.0
     while True:
-        change = sweep_lanes(lanes, v, 1.0)
+        change = sweep_boxes(problem, v, lanes.count[2], 1.0)
+        change = max(change, sweep_lanes(lanes, v, 1.0))
         for r in range(lanes.count[1]):
             change = max(change, sweep_cone(problem, v, lanes.rest[r], 1.0))
         done += 1
-        if change <= tolerance:
-            return change, done
+        status = rule_that_applies(rules, inf, change)
+        if status != GOES_ON:
+            return status, done
         if done == 1:
             n_moving = list_moving(problem, lanes, n)
             if most == 0:
-                most = sweeps_for(longest_way(problem, lanes, n, n_moving), n, change > busy)
+                most = sweeps_for(longest_way(problem, lanes, n, n_moving), n)
+                most = max(most, JOINT_SWEEPS) if lanes.count[2] > 0 else most
+                if change > busy:
+                    most = max(most, BUSY_SWEEPS)
+                    rules = StoppingRules(0, -1.0, max(rules.step, CALM * busy))
         if done >= most:
-            return change, done
+            return STOPPED_MAX_ITERATIONS, done
         before = carry_on(problem, lanes, v, n_moving, before)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.solvers.sweeps.dense import block_diagonal
 from cardan.engine.solvers.sweeps.pgs import project_contact, write_block
 from cardan.engine.solvers.sweeps.simd.colouring import colour_pairs, find_pairs, place_groups
 from cardan.engine.solvers.sweeps.simd.layout import (
@@ -41,6 +40,7 @@ from cardan.engine.solvers.sweeps.simd.layout import (
     STEPS,
     W,
 )
+from cardan.engine.solvers.sweeps.steps import block_diagonal
 from cardan.engine.spatial.mat3 import load33, times_vector
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, negate, norm, scale
 
@@ -280,6 +280,7 @@ def load_lanes(problem: Problem, lanes: Lanes, n: int) -> None:
     """
     lanes.count[0] = 0
     lanes.count[1] = 0
+    lanes.count[2] = 0
     pairs = find_pairs(problem, lanes, n)
     colour_pairs(problem, lanes, pairs)
     place_groups(problem, lanes)

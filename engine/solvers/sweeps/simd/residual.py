@@ -81,6 +81,9 @@ def measure_layer(c: NDArray, s: NDArray, u: NDArray, width: int) -> None:
         natural = normal if normal > tangents else tangents
         # NaN counts as larger than every number
         natural = natural if natural == natural else cone
+        # a pair with fewer points than others of its group: a layer without a contact
+        natural = natural if D != 0.0 else 0.0
+        cone = cone if D != 0.0 else 0.0
         f = l + WORST
         u[f] = u[f] if natural <= u[f] else natural
         u[f + W] = u[f + W] if cone <= u[f + W] else cone

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.problem.operator import add_impulse, row_velocity
+from cardan.engine.problem.operator import add_impulse, first_dependent, row_velocity
 from cardan.engine.problem.residual import contact_errors, larger
-from cardan.engine.solvers.sweeps.pgs import sweep_cone
+from cardan.engine.solvers.stopping import GOES_ON, StoppingRules, rule_that_applies
+from cardan.engine.solvers.sweeps.pgs import sweep_cone, write_box_steps
 from cardan.engine.solvers.sweeps.simd.layout import W
 from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
 from cardan.engine.solvers.sweeps.simd.residual import measure_lanes
 from cardan.engine.solvers.sweeps.simd.sweep import push_lanes, sweep_lanes
 from cardan.engine.world.problem import BIAS_APPLIED
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cardan.engine.world.problem import Lanes, Problem
-
-# largest number of sweeps; tolerance on D |change| [m/s]; relaxation
-Rules = tuple[int, float, float]
 
 # number of contacts sampled for the velocity change by forces
 SAMPLES = 16
@@ -66,7 +64,7 @@ def clear_velocity(v: NDArray, a: int, b: int) -> None:
 
 @kernel
 def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
-    """v = M^-1 J^T lam of the contacts in lanes and in `rest`.
+    """v = M^-1 J^T lam of the contacts in lanes and in `rest`, and of the box rows.
 
     Writes  v (n_bodies + 1, 6) rad/s, m/s; 0 at the world, which empty lanes refer to
     """
@@ -75,7 +73,11 @@ def start_velocities(problem: Problem, lanes: Lanes, v: NDArray) -> None:
     for r in range(lanes.count[1]):
         i = lanes.rest[r]
         clear_velocity(v, problem.body_a[i], problem.body_b[i])
+    for i in range(lanes.count[2]):
+        clear_velocity(v, problem.body_a[i], problem.body_b[i])
     push_lanes(lanes, v)
+    for i in range(lanes.count[2]):
+        add_impulse(problem, i, problem.lam[i], v)
     for r in range(lanes.count[1]):
         for i in range(lanes.rest[r], lanes.rest[r] + 3):
             add_impulse(problem, i, problem.lam[i], v)
@@ -88,6 +90,20 @@ def start_listed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
     Writes  lanes, problem.lam into its set; v
     """
     load_lanes(problem, lanes, n)
+    start_velocities(problem, lanes, v)
+
+
+@kernel
+def start_mixed(problem: Problem, lanes: Lanes, n: int, v: NDArray) -> None:
+    """Load the n listed contacts into lanes, to be swept with all box rows; as start_listed.
+
+    No box row may be dependent.
+
+    Writes  lanes, problem.lam into its set; problem.w of the box rows: steps; v
+    """
+    load_lanes(problem, lanes, n)
+    lanes.count[2] = first_dependent(problem)
+    write_box_steps(problem, lanes.count[2])
     start_velocities(problem, lanes, v)
 
 
@@ -107,24 +123,27 @@ def gained(problem: Problem, lanes: Lanes, n: int) -> float:
 
 @kernel
 def sweep_listed(
-    problem: Problem, lanes: Lanes, n: int, v: NDArray, rules: Rules
+    problem: Problem,
+    lanes: Lanes,
+    n: int,
+    v: NDArray,
+    rules: StoppingRules,
+    relaxation: float,
 ) -> tuple[int, int]:
     """Sweep n listed contacts that share no body with other rows; STOPPED_..., sweeps.
 
     Writes  lanes.data, problem.lam of lanes.rest; v and what pgs writes: scratch
     Check   tests/engine/solvers/sweeps/test_simd.py
     """
-    max_iterations, tolerance, relaxation = rules
     start_listed(problem, lanes, n, v)
-    status, done = STOPPED_MAX_ITERATIONS, max_iterations
-    for k in range(max_iterations):
+    for k in range(rules.max_iterations):
         change = sweep_lanes(lanes, v, relaxation)
         for r in range(lanes.count[1]):
             change = max(change, sweep_cone(problem, v, lanes.rest[r], relaxation))
-        if change <= tolerance:
-            status, done = STOPPED_TOLERANCE, k + 1
-            break
-    return status, done
+        status = rule_that_applies(rules, inf, change)
+        if status != GOES_ON:
+            return status, k + 1
+    return STOPPED_MAX_ITERATIONS, rules.max_iterations
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cardan.engine.complementarity.pivots import make_pivots
 from cardan.engine.solvers.direct.cholesky import (
     DEPENDENT,
     add_row,
@@ -12,7 +13,6 @@ from cardan.engine.solvers.direct.cholesky import (
     solve_factor,
     solve_general,
 )
-from cardan.engine.solvers.pivoting.box_lcp import make_pivots
 
 
 def positive_matrix(rng, n, rank=None):

@@ -13,6 +13,7 @@ from cardan.engine.problem.operator import body_velocities, row_velocity
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import solve_dense
 from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.trees import tree_sweeps
 from cardan.engine.trees.body_sync import prepare
 from cardan.engine.trees.kinematics import write_velocities
@@ -119,6 +120,6 @@ def test_sweeps_find_the_same_velocities() -> None:
     residual(problem, work.motion.scratch)
     exact = problem.w[:n].copy()
     problem.lam[:n], problem.lo[:], problem.hi[:] = 0.0, lo, hi
-    tree_sweeps(problem, work.motion.scratch, 4000, 1e-12)
+    tree_sweeps(problem, work.motion.scratch, StoppingRules(4000, -1.0, 1e-12))
     assert residual(problem, work.motion.scratch)[0] < 1e-6
     assert np.abs(problem.w[:n] - exact).max() < 1e-4

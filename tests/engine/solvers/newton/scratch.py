@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.solvers.newton.proximal_newton import ProximalNewtonScratch
-from cardan.engine.solvers.pivoting.box_lcp import make_newton
+from tests.engine.solvers.box_lcp import make_newton
 
 
 def make_proximal_newton(n: int) -> ProximalNewtonScratch:

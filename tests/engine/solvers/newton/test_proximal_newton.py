@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,13 +13,21 @@ from cardan.engine.solvers.direct.dense_problem import (
     project_guess,
     write_velocities,
 )
-from cardan.engine.solvers.newton.proximal_newton import SWEEPS_PER_TURN, solve_proximal_newton
+from cardan.engine.solvers.newton.proximal_newton import (
+    NEWTON_STEPS_PER_TURN,
+    STEPS_ON_GUESS,
+    SWEEPS_PER_TURN,
+    solve_proximal_newton,
+)
 from cardan.engine.solvers.newton.semismooth import newton
-from cardan.engine.solvers.sweeps.dense import StoppingRules, iterate
+from cardan.engine.solvers.stopping import StoppingRules
+from cardan.engine.solvers.sweeps.dense import iterate
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_NO_SOLUTION, STOPPED_STALLED, STOPPED_TOLERANCE
 from tests.engine.solvers.newton.scratch import make_proximal_newton
 from tests.engine.solvers.problems import DIRECTIONS, chain, pile, reduced, tower
+
+DATA = Path(__file__).parents[3] / "data"
 
 PROBLEMS = {
     "tower": lambda kind: tower(10, friction_kind=kind),
@@ -105,6 +115,35 @@ def test_contradiction_ends_and_is_no_worse_than_its_sweeps():
     assert status != STOPPED_TOLERANCE
     assert error(dp) <= 2.0 + 1e-12
     np.testing.assert_allclose(dp.w[2:], 0.0, atol=1e-9)
+
+
+def four_wheels():
+    """A car at rest on four wheels, 16 rows for 10 freedoms, in a step of the family cars_on_steps.
+
+    A, b and the guess of the last step, without the equations of its axles.
+    """
+    data = np.load(DATA / "wheels_at_rest.npz")
+    n = len(data["b"])
+    return DenseProblem(
+        data["A"], data["b"], np.resize(data["lo"], n), np.resize(data["hi"], n), data["mu"],
+        data["scale"], data["lam"], np.zeros(n), n, 4, FRICTION_CONE, DIRECTIONS, 4,
+        np.zeros(n, np.int64),
+    )  # fmt: skip
+
+
+def test_rows_that_disagree_by_a_micrometre_per_second_cost_little():
+    """No impulses of 16 rows give a body of 10 freedoms the velocities that they ask for."""
+    dp = four_wheels()
+    gravity = -dp.b[4]
+    before = error(dp)
+    assert 1e-8 < before < 1e-4 * gravity
+    status, count = solve_proximal_newton(dp, make_proximal_newton(dp.n), 500, 1e-8)
+    assert status == STOPPED_STALLED
+    assert count <= STEPS_ON_GUESS + 2 * (SWEEPS_PER_TURN + NEWTON_STEPS_PER_TURN)
+    assert 1e-7 < error(dp) <= before
+    other = four_wheels()
+    iterate(other, 1.0, StoppingRules(5000, -1.0, -1.0))
+    assert error(other) > 1e-7
 
 
 @pytest.mark.parametrize("kind", [FRICTION_BOX, FRICTION_CONE])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardan.engine.solvers.pivoting.box_lcp import solve_lcp
+from cardan.engine.complementarity.paths import solve_lcp
 from cardan.engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION
 from tests.published import data
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from cardan.engine.solvers.pivoting.box_lcp import solve_box_lcp
 from cardan.engine.world.report import STOPPED_EXACT, STOPPED_NO_SOLUTION
+from tests.engine.solvers.box_lcp import solve_box_lcp
 
 
 def enumerate_solution(A, b, lo, hi):

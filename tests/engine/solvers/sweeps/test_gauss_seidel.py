@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.solvers.pivoting.box_lcp import solve_box_lcp
-from cardan.engine.solvers.sweeps.dense import StoppingRules
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_STALLED, STOPPED_TOLERANCE
+from tests.engine.solvers.box_lcp import solve_box_lcp
 
 N = 20
 POISSON = 2.0 * np.eye(N) - np.eye(N, k=1) - np.eye(N, k=-1)

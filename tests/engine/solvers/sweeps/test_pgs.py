@@ -7,14 +7,15 @@ import pytest
 
 from cardan.engine.problem.residual import residual
 from cardan.engine.solvers.direct.dense import solve_dense
-from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.problem import FRICTION_BOX, FRICTION_CONE
-from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
+from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_STALLED
 from tests.engine.solvers.problems import (
     chain,
     copy_problem,
     dense_scratch,
+    pgs,
     pile,
     tower,
     velocity_scratch,
@@ -42,7 +43,7 @@ def soften(problem):
 
 
 def is_admissible(problem):
-    n, n_box = problem.count
+    n, n_box, _ = problem.count
     lam, mu = problem.lam, problem.mu
     boxes = (lam[:n_box] >= problem.lo[:n_box]) & (lam[:n_box] <= problem.hi[:n_box])
     normal, limit = lam[n_box:n:3], (mu[n_box:n].reshape(-1, 3)[:, 1] * lam[n_box:n:3])
@@ -59,7 +60,7 @@ def test_same_sweeps_as_with_the_matrix(name, kind, sweeps):
     problem = soften(guess(PROBLEMS[name](kind)))
     dense = copy_problem(problem)
     n = problem.count[0]
-    pgs(problem, velocity_scratch(problem), sweeps, -1.0, 1.0)
+    pgs(problem, velocity_scratch(problem), StoppingRules(sweeps, -1.0, -1.0), 1.0)
     solve_dense(dense, dense_scratch(n), int(SolverMethod.GAUSS_SEIDEL), sweeps, -1.0)
     np.testing.assert_allclose(problem.lam[:n], dense.lam[:n], atol=1e-13)
     assert is_admissible(problem)
@@ -70,7 +71,8 @@ def test_same_sweeps_as_with_the_matrix(name, kind, sweeps):
 def test_admissible_after_any_number_of_sweeps(kind, relaxation):
     for sweeps in range(4):
         problem = guess(PROBLEMS["pile"](kind), sweeps)
-        pgs(problem, velocity_scratch(problem), sweeps, -1.0, relaxation)
+        rules = StoppingRules(sweeps, -1.0, -1.0)
+        pgs(problem, velocity_scratch(problem), rules, relaxation)
         assert is_admissible(problem)
 
 
@@ -79,27 +81,29 @@ def test_relaxation_changes_the_way_not_the_end(relaxation):
     problem = chain(3, 2)
     other = copy_problem(problem)
     v = velocity_scratch(problem)
-    assert pgs(problem, v, 20_000, 1e-15, 1.0)[0] == STOPPED_TOLERANCE
-    assert pgs(other, v, 20_000, 1e-15, relaxation)[0] == STOPPED_TOLERANCE
+    rules = StoppingRules(20_000, -1.0, 1e-15)
+    assert pgs(problem, v, rules, 1.0)[0] == STOPPED_STALLED
+    assert pgs(other, v, rules, relaxation)[0] == STOPPED_STALLED
     residual(problem, v)
     residual(other, v)
     np.testing.assert_allclose(problem.w, other.w, atol=1e-11)
 
 
-def test_stops_by_tolerance_or_count():
+def test_stops_by_the_change_of_a_sweep_or_by_count():
     problem = tower(1, push=1.0)
     v = velocity_scratch(problem)
-    status, sweeps = pgs(problem, v, 1000, 1e-7, 1.0)
-    assert status == STOPPED_TOLERANCE
+    status, sweeps = pgs(problem, v, StoppingRules(1000, -1.0, 1e-7), 1.0)
+    assert status == STOPPED_STALLED
     assert residual(problem, v)[0] < 1e-5
     again = tower(1, push=1.0)
-    assert pgs(again, v, sweeps - 1, 1e-7, 1.0) == (STOPPED_MAX_ITERATIONS, sweeps - 1)
+    fewer = StoppingRules(sweeps - 1, -1.0, 1e-7)
+    assert pgs(again, v, fewer, 1.0) == (STOPPED_MAX_ITERATIONS, sweeps - 1)
 
 
 def test_body_velocities_are_kept_up_to_date():
     problem = guess(pile(15, 30))
     v = velocity_scratch(problem)
-    pgs(problem, v, 30, -1.0, 1.0)
+    pgs(problem, v, StoppingRules(30, -1.0, -1.0), 1.0)
     kept = v.copy()
     residual(problem, v)
     np.testing.assert_allclose(kept, v, atol=1e-13)
@@ -109,6 +113,6 @@ def test_rows_that_nothing_moves_keep_still():
     problem = tower(2)
     for field in (problem.MJ_a, problem.MJ_b, problem.diagonal):
         field[:12] = 0.0
-    pgs(problem, velocity_scratch(problem), 20, -1.0, 1.0)
+    pgs(problem, velocity_scratch(problem), StoppingRules(20, -1.0, -1.0), 1.0)
     assert not problem.lam[:12].any()
     assert np.isfinite(problem.lam[:24]).all()

@@ -7,7 +7,7 @@ import pytest
 
 from cardan.engine.build.simd import simd_arrays
 from cardan.engine.problem.residual import residual
-from cardan.engine.solvers.sweeps.pgs import pgs
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.simd.layout import LAYER, POINTS, ROUND_SHARED, W
 from cardan.engine.solvers.sweeps.simd.packing import load_lanes, store_lanes
 from cardan.engine.solvers.sweeps.simd.solver import (
@@ -15,8 +15,8 @@ from cardan.engine.solvers.sweeps.simd.solver import (
     measure_listed,
     sweep_listed,
 )
-from cardan.engine.world.report import STOPPED_TOLERANCE
-from tests.engine.solvers.problems import copy_problem, pile, tower, velocity_scratch
+from cardan.engine.world.report import STOPPED_STALLED
+from tests.engine.solvers.problems import copy_problem, pgs, pile, tower, velocity_scratch
 
 # cubes turn as easily about every axis, bricks do not
 BRICKS = ((1, 1, 1), (1, 0.7, 0.4), (0.5, 0.8, 1))
@@ -28,17 +28,17 @@ PILES = {
 }
 
 
-def sweep_all(problem, lanes, v, rules):
+def sweep_all(problem, lanes, v, rules, relaxation=1.0):
     """All contacts in the order of their colours, impulses back in the problem."""
     assert problem.count[1] == 0, "boxes are swept beside them"
-    found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules)
+    found = sweep_listed(problem, lanes, list_contacts(problem, lanes), v, rules, relaxation)
     store_lanes(problem, lanes)
     return found
 
 
 def garbage_lanes(problem):
     """Room for all contacts, full of nonsense."""
-    lanes = simd_arrays(len(problem.inverse_mass), int(np.diff(problem.count[::-1])[0]) // 3)
+    lanes = simd_arrays(len(problem.inverse_mass), int(np.diff(problem.count[1::-1])[0]) // 3, 0)
     for field in lanes:
         field[...] = -(2**40) if field.dtype.kind == "i" else np.nan
     return lanes
@@ -88,11 +88,12 @@ def test_a_sweep_in_the_order_of_the_lanes(name, sweeps):
     problem = PILES[name]()
     problem.lam[: problem.count[0]] = np.random.default_rng(0).normal(size=problem.count[0])
     coloured, lanes = copy_problem(problem), garbage_lanes(problem)
-    sweep_all(coloured, lanes, velocity_scratch(problem), (sweeps, -1.0, 1.2))
+    rules = StoppingRules(sweeps, -1.0, -1.0)
+    sweep_all(coloured, lanes, velocity_scratch(problem), rules, 1.2)
     order = placed(lanes)
     order = order[order >= 0]
     plain = in_order(problem, order)
-    pgs(plain, velocity_scratch(problem), sweeps, -1.0, 1.2)
+    pgs(plain, velocity_scratch(problem), rules, 1.2)
     found = in_order(coloured, order)
     n = problem.count[0]
     np.testing.assert_allclose(found.lam[:n], plain.lam[:n], rtol=1e-11, atol=1e-12)
@@ -127,13 +128,30 @@ def test_errors_of_lanes_are_those_of_the_problem(name):
     n = problem.count[0]
     lanes, v = garbage_lanes(problem), velocity_scratch(problem)
     listed = list_contacts(problem, lanes)
-    sweep_listed(problem, lanes, listed, v, (3, -1.0, 1.0))
+    sweep_listed(problem, lanes, listed, v, StoppingRules(3, -1.0, -1.0), 1.0)
     found = measure_listed(problem, lanes, v)
     w, speeds = problem.w[:n].copy(), v.copy()
     assert found == pytest.approx(residual(problem, v), rel=1e-11)
     np.testing.assert_allclose(w, problem.w[:n], rtol=1e-11, atol=1e-11)
     moved = problem.inverse_mass > 0.0
     np.testing.assert_allclose(speeds[moved], v[moved], rtol=1e-11, atol=1e-12)
+
+
+def test_a_layer_without_a_contact_has_no_error():
+    """Pairs of one, two and more points side by side: some lanes have fewer than their group."""
+    heap = pile(15, 60, seed=0)
+    n = int(heap.count[0])
+    together = np.argsort(100 * heap.body_b[:n:3] + heap.body_a[:n:3], kind="stable")
+    rows = (3 * together[:, None] + np.arange(3)).ravel()
+    problem = copy_problem(heap)
+    for name in ("J_a", "J_b", "MJ_a", "MJ_b", "body_a", "body_b", "b", "mu", "diagonal"):
+        getattr(problem, name)[:n] = getattr(heap, name)[rows]
+    problem.b[:] *= 100.0
+    lanes, v = garbage_lanes(problem), velocity_scratch(problem)
+    listed = list_contacts(problem, lanes)
+    sweep_listed(problem, lanes, listed, v, StoppingRules(20_000, -1.0, 1e-11), 1.0)
+    assert np.abs(v[problem.inverse_mass > 0.0]).max() > 1.0
+    assert max(measure_listed(problem, lanes, v)) < 1e-8
 
 
 @pytest.mark.parametrize("column", range(6))
@@ -144,7 +162,7 @@ def test_rows_that_are_no_point_contacts_are_swept_one_by_one(column):
     lanes = garbage_lanes(problem)
     n = list_contacts(problem, lanes)
     load_lanes(problem, lanes, n)
-    assert list(lanes.count) == [0, n]
+    assert list(lanes.count) == [0, n, 0]
     assert list(lanes.rest[:n]) == list(lanes.listed[:n])
 
 
@@ -152,8 +170,8 @@ def test_contacts_without_a_colour_are_swept_one_by_one():
     """A hundred contacts of two bodies, no two alike: more than there are colours."""
     problem = pile(2, 100)
     lanes = garbage_lanes(problem)
-    rules = (20_000, 1e-12, 1.0)
+    rules = StoppingRules(20_000, -1.0, 1e-12)
     status, _ = sweep_all(problem, lanes, velocity_scratch(problem), rules)
-    assert status == STOPPED_TOLERANCE
+    assert status == STOPPED_STALLED
     assert lanes.count[1] > 0
     assert residual(problem, velocity_scratch(problem))[0] < 1e-9

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from cardan.engine.problem.residual import residual
-from cardan.engine.solvers.gradient.apgd import apgd, relaxed_error
-from cardan.engine.solvers.gradient.nncg import nncg
-from cardan.engine.solvers.gradient.subspace import mark_free, minimise, pgs_sm
+from cardan.engine.solvers.gradient.apgd import relaxed_error
+from cardan.engine.solvers.gradient.solve import APGD, JACOBI, NNCG, PGS_SM, Iteration, iterate
+from cardan.engine.solvers.gradient.subspace import mark_free, minimise
+from cardan.engine.solvers.stopping import StoppingRules
 from cardan.engine.solvers.sweeps.csr import Matrix
-from cardan.engine.solvers.sweeps.iterate import iterate_sweeps
-from cardan.engine.solvers.sweeps.jacobi import jacobi, write_upper_bounds
+from cardan.engine.solvers.sweeps.jacobi import write_upper_bounds
 from cardan.engine.solvers.sweeps.system import N_VECTORS, System, measure, multiply
+from cardan.engine.world.options import SolverMethod
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS, STOPPED_TOLERANCE
 from tests.engine.problem.matrix import dense_matrix
-from tests.engine.solvers.problems import chain, dense_scratch, pile, tower, velocity_scratch
+from tests.engine.solvers.problems import (
+    chain,
+    dense_scratch,
+    on_bodies,
+    pile,
+    tower,
+    velocity_scratch,
+)
 
 PROBLEMS = {
     "tower": lambda: tower(2, push=0.05),
@@ -23,13 +33,17 @@ PROBLEMS = {
     "chain": lambda: chain(3, 2),
 }
 METHODS = {
-    "sweeps": lambda system, n, tolerance: iterate_sweeps(system, n, tolerance, 1.0),
-    "sor": lambda system, n, tolerance: iterate_sweeps(system, n, tolerance, 1.3),
-    "jacobi": lambda system, n, tolerance: jacobi(system, n, tolerance, 1.0, 1),
-    "nncg": nncg,
-    "pgs_sm": pgs_sm,
-    "apgd": lambda system, n, tolerance: apgd(system, n, tolerance, 1),
+    "sweeps": Iteration(int(SolverMethod.PGS), 1.0, 1, 1),
+    "sor": Iteration(int(SolverMethod.SOR), 1.3, 1, 1),
+    "jacobi": Iteration(JACOBI, 1.0, 1, 1),
+    "nncg": Iteration(NNCG, 1.0, 1, 1),
+    "pgs_sm": Iteration(PGS_SM, 1.0, 1, 1),
+    "apgd": Iteration(APGD, 1.0, 1, 1),
 }
+
+
+def run(method, system, rules):
+    return iterate(system, rules, METHODS[method])
 
 
 def dense_form(problem):
@@ -38,15 +52,6 @@ def dense_form(problem):
     dense = dense_scratch(n)
     dense_matrix(problem, dense)
     return dense.S[:n, :n].copy()
-
-
-def on_bodies(problem, history=0):
-    """The system of a problem of bodies."""
-    n = problem.count[0]
-    none = np.zeros(0, np.int64)
-    matrix = Matrix(np.zeros(1, np.int64), none, np.zeros(0))
-    x = np.full((N_VECTORS, n), np.nan)
-    return System(problem, matrix, velocity_scratch(problem), x, np.full(history, np.nan))
 
 
 def on_matrix(problem, history=0):
@@ -60,7 +65,7 @@ def on_matrix(problem, history=0):
     return System(problem, matrix, np.zeros((0, 6)), x, np.full(history, np.nan))
 
 
-FORMS = {"bodies": on_bodies, "matrix": on_matrix}
+FORMS: dict[str, Any] = {"bodies": on_bodies, "matrix": on_matrix}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -92,7 +97,7 @@ def test_upper_bounds_are_above_the_matrix(name, form):
 def test_every_iteration_ends_at_the_law(name, form, method):
     problem = PROBLEMS[name]()
     goal = 1e-7 * np.abs(problem.b[: problem.count[0]]).max()
-    status, count = METHODS[method](FORMS[form](problem), 40_000, goal)
+    status, count = run(method, FORMS[form](problem), StoppingRules(40_000, goal, -1.0))
     assert status == STOPPED_TOLERANCE
     assert 0 < count < 40_000
     error, _ = residual(problem, velocity_scratch(problem))
@@ -104,9 +109,9 @@ def test_an_answer_is_known_at_once(method):
     """Warm start: from the answer no method walks away."""
     problem = tower(2, push=0.05)
     goal = 1e-7 * np.abs(problem.b[: problem.count[0]]).max()
-    METHODS["nncg"](on_bodies(problem), 20_000, 0.1 * goal)
+    run("nncg", on_bodies(problem), StoppingRules(20_000, 0.1 * goal, -1.0))
     answer = problem.lam[: problem.count[0]].copy()
-    status, count = METHODS[method](on_bodies(problem), 20, goal)
+    status, count = run(method, on_bodies(problem), StoppingRules(20, goal, -1.0))
     assert (status, count <= 5) == (STOPPED_TOLERANCE, True)
     np.testing.assert_allclose(problem.lam[: len(answer)], answer, atol=1e-6 * np.abs(answer).max())
 
@@ -115,7 +120,7 @@ def test_an_answer_is_known_at_once(method):
 def test_history_tells_every_iteration(method):
     problem = pile(12, 20)
     system = on_bodies(problem, history=40)
-    status, count = METHODS[method](system, 40, 0.0)
+    status, count = run(method, system, StoppingRules(40, 0.0, -1.0))
     assert (status, count) == (STOPPED_MAX_ITERATIONS, 40)
     assert np.isfinite(system.history).all()
     assert system.history[-1] < 0.5 * system.history[0]
@@ -124,7 +129,7 @@ def test_history_tells_every_iteration(method):
 def test_measure_is_the_residual_and_leaves_sweeps_alone():
     problem = pile(12, 20)
     system = on_bodies(problem)
-    iterate_sweeps(system, 3, -1.0, 1.0)
+    run("sweeps", system, StoppingRules(3, -1.0, -1.0))
     kept, v = problem.w.copy(), system.v.copy()
     measured = measure(system)
     np.testing.assert_array_equal(problem.w, kept)
@@ -135,7 +140,7 @@ def test_measure_is_the_residual_and_leaves_sweeps_alone():
 def test_minimisation_solves_the_free_rows():
     problem = tower(2)
     system = on_bodies(problem)
-    iterate_sweeps(system, 10, -1.0, 1.0)
+    run("sweeps", system, StoppingRules(10, -1.0, -1.0))
     n = problem.count[0]
     before = problem.lam.copy()
     mark_free(problem, system.x[0])
@@ -154,7 +159,8 @@ def test_relaxation_lifts_what_slides():
     problem = tower(1, mu=mu, push=1.0)
     n = problem.count[0]
     system = on_bodies(problem)
-    status, _ = apgd(system, 20_000, 1e-10, 0)
+    rules = StoppingRules(20_000, 1e-10, -1.0)
+    status, _ = iterate(system, rules, Iteration(APGD, 1.0, 1, 0))
     assert status == STOPPED_TOLERANCE
     multiply(system, problem.lam, problem.w)
     assert relaxed_error(system) <= 1e-9

@@ -1,0 +1,100 @@
+"""Drives that do not do what they are told, and stops that are passed.
+
+A motor without a largest force is an equation. Where another motor, a stop or a contact contradicts
+it, no impulses satisfy the rows, and whatever the solver leaves is no motion of the scene. What a
+motor has lost is followed as the error that its own correction sees,
+
+    lost  <-  (1 - erp) lost + q - q before - h (rates asked for)      erp 0 for velocity motors
+
+between the middles of steps, with poses as they are corrected.
+
+    extremes[LIMITS + j + n + VARIED n + OF_A_DRIVE j :]   each axis, as below
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from cardan.engine.accounting.crossings import (
+    APART,
+    DRIVE,
+    LIMITS,
+    TWIST,
+    TWIST_LIMIT,
+    note,
+)
+from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.joints.coordinates import is_length
+from cardan.engine.constraints.soft_stops import is_soft_stop
+from cardan.engine.world.model import BALL, MOTOR_POSITION, Model
+from cardan.engine.world.rows import ROW_LIMIT, ROW_MOTOR
+from cardan.engine.world.state import State
+from cardan.engine.world.world import World
+
+# of each axis: what its motor has lost [m or rad]; coordinate (inf: none yet) and rate asked for
+# one step ago
+LOST, LAST_Q, LAST_RATE = 0, 1, 2
+FOLLOWED = 3
+
+
+@kernel
+def first_followed(model: Model) -> int:
+    """Where the numbers of axis 0 of joint 0 are in extremes."""
+    return first_drive(model) + OF_A_DRIVE * model.joints.kind.shape[0]
+
+
+def forget_drives(model: Model, state: State) -> None:
+    """Follow all drives anew from the next step on, as after coordinates were set."""
+    n_joints = len(model.joints.kind)
+    followed = state.extremes[len(state.extremes) - 3 * FOLLOWED * n_joints :]
+    followed = followed.reshape(-1, FOLLOWED)
+    followed[:, LOST], followed[:, LAST_Q] = 0.0, inf
+
+
+@kernel
+def record_drive(world: World, i: int, limit: float) -> None:
+    """Follow what the motor of row i has lost, and record it beyond the limit.
+
+    Writes  state.extremes
+    """
+    model, state, rows = world.model, world.state, world.work.rows
+    j, axis, joints, h = rows.joint[i], rows.axis[i], model.joints, world.clock.h[0]
+    at, followed = first_followed(model) + FOLLOWED * (3 * j + axis), state.extremes
+    q, rate = state.joint_q[j, axis], -rows.bias[i]
+    if followed[at + LAST_Q] < inf:
+        is_servo = joints.motor_kind[j, axis] == MOTOR_POSITION
+        lost = (1.0 - joints.erp[j] if is_servo else 1.0) * followed[at + LOST]
+        lost += q - followed[at + LAST_Q] - 0.5 * h * (rate + followed[at + LAST_RATE])
+        followed[at + LOST] = lost
+        # a rate that has just changed is one of this step or of the next
+        limit += h * abs(rate) + h * abs(followed[at + LAST_RATE])
+        if abs(lost) > limit:
+            note(state, DRIVE, abs(lost), limit, j)
+    followed[at + LAST_Q], followed[at + LAST_RATE] = q, rate
+
+
+@kernel
+def record_commanded(world: World) -> None:
+    """Record motors without a largest force that lag behind, and rigid stops that are passed.
+
+    Must be called after the kick, before its rows are overwritten. Steps that exact impacts part
+    and the three drives of a ball joint are not followed.
+
+    Reads   rows, coordinates in the middle of the step
+    Writes  state.extremes
+    Check   tests/engine/test_verdict.py
+    """
+    joints, state, rows = world.model.joints, world.state, world.work.rows
+    for i in range(rows.count[1]):
+        j, kind = rows.joint[i], rows.kind[i]
+        if j < 0 or (kind != ROW_LIMIT and kind != ROW_MOTOR):
+            continue
+        of_length = is_length(joints.kind[j], rows.axis[i])
+        limit = state.extremes[LIMITS + j] if of_length else TWIST_LIMIT
+        if kind == ROW_MOTOR:
+            is_rigid = rows.hi[i] == inf and rows.cfm[i] == 0.0
+            if is_rigid and rows.share[0] == 1.0 and joints.kind[j] != BALL:
+                record_drive(world, i, limit)
+        elif -rows.error[i] > limit and not is_soft_stop(joints, rows, i):
+            note(state, APART if of_length else TWIST, -rows.error[i], limit, j)

@@ -1,0 +1,137 @@
+"""Couplings to arrays: linear relations of joint coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.engine.accounting.joint_errors import write_joint_errors
+from cardan.engine.build.faults import Faults
+from cardan.engine.world.model import COUPLING, DISTANCE, Joints, Model
+from cardan.engine.world.state import State
+from cardan.schemas import Scene
+
+ROUNDING = 1e-9
+
+
+def with_couplings(joints: Joints, scene_joints: Any) -> Joints:
+    """The joints with terms, offset, spring and damper of all couplings among them.
+
+    A coupling has the bodies of its first term: they say whether it sleeps, and where it is shown.
+    """
+    numbers = {joint.name: j for j, joint in enumerate(scene_joints)}
+    start, of, axis, factor = [0], [], [], []
+    for j, joint in enumerate(scene_joints):
+        for term in getattr(joint, "terms", ()):
+            of.append(numbers[term.joint])
+            free_segment(joints, of[-1])
+            axis.append(term.coordinate)
+            factor.append(term.factor)
+        if len(of) > start[-1]:
+            first = of[start[-1]]
+            joints.body_a[j], joints.body_b[j] = joints.body_a[first], joints.body_b[first]
+            sum_now = sum_at_zero(joints, of[start[-1] :], factor[start[-1] :])
+            joints.angle0[j] = sum_now if joint.offset is None else joint.offset
+            joints.spring_k[j, 0] = joint.stiffness or 0.0
+            joints.spring_damping[j] = joint.damping
+            joints.spring_on[j] = is_elastic(joint)
+            joints.limit_on[j, 0] = joint.slack
+            joints.q_AB0[j, 0] = 1.0
+        start.append(len(of))
+    return joints._replace(
+        term_start=np.array(start, np.int64),
+        term_joint=np.array(of, np.int64),
+        term_axis=np.array(axis, np.int64),
+        term_factor=np.array(factor, np.float64),
+    )
+
+
+def sum_at_zero(joints: Joints, of: list[int], factors: list[float]) -> float:
+    """The sum of the terms at the poses of the scene: of the lengths of distance joints."""
+    lengths = [joints.angle0[k] if joints.kind[k] == DISTANCE else 0.0 for k in of]
+    return float(np.dot(factors, lengths))
+
+
+def free_segment(joints: Joints, k: int) -> None:
+    """A distance joint in a coupling is a segment of a cable: its length varies."""
+    if joints.kind[k] == DISTANCE:
+        joints.limit_on[k, 0] = 1
+
+
+def is_elastic(joint: Any) -> bool:
+    """Whether a coupling is a spring or a damper: a belt, not a pair of gears."""
+    return bool(joint.stiffness is not None or joint.damping > 0.0)
+
+
+def write_coupling_masses(joints: Joints) -> None:
+    """joints.inverse_mass of couplings: t times the sum of c^2 J M^-1 J^T of their t terms.
+
+    It bounds (sum of c J) M^-1 (sum of c J)^T. The larger of both columns of a joint bounds any
+    coordinate of it.
+    """
+    for j in np.flatnonzero(joints.kind == COUPLING):
+        terms = np.arange(joints.term_start[j], joints.term_start[j + 1])
+        most = joints.inverse_mass[joints.term_joint[terms]].max(axis=1)
+        joints.inverse_mass[j] = len(terms) * float(joints.term_factor[terms] ** 2 @ most)
+
+
+def check_coupling_options(scene: Scene, faults: Faults) -> None:
+    """Add a fault for the solver that has no rows of more than two bodies."""
+    if not any(joint.type == "coupling" for joint in scene.joints):
+        return
+    simulation = scene.simulation
+    method = simulation.solver.method
+    if method == "small_steps":
+        what = f"the solver '{method}' with a joint of the type 'coupling'"
+        faults.missing("/simulation/solver/method", what, "auto, pgs, proximal")
+
+
+def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) -> None:
+    """Add faults for couplings that do not hold at the start, or that others imply."""
+    joints = model.joints
+    couplings = np.flatnonzero((joints.kind == COUPLING) & (joints.spring_on == 0))
+    rigid = joints.limit_on[:, 0] == 0
+    if not len(couplings):
+        return
+    errors = np.zeros((len(joints.kind), 2))
+    write_joint_errors(joints, state, errors)
+    columns: dict[tuple[int, int], int] = {}
+    rows: list[dict[int, float]] = []
+    for j in couplings:
+        name, open_by = scene.joints[j].name, float(errors[j].max())
+        if open_by > scene.simulation.anchor_tolerance:
+            faults.add(
+                f"/joints/{j}/offset",
+                "coupling_open",
+                f"At the start the sum of coupling '{name}' is {open_by:.6g} away from its "
+                f"`offset` {joints.angle0[j]:.6g}.",
+                "Coordinates are 0 at the poses of the scene and `initial` where it is given (that "
+                "of a distance joint is its length): change or leave out `offset`.",
+            )
+        if not rigid[j]:
+            continue
+        found: dict[int, float] = {}
+        for t in range(joints.term_start[j], joints.term_start[j + 1]):
+            key = (int(joints.term_joint[t]), int(joints.term_axis[t]))
+            found[columns.setdefault(key, len(columns))] = float(joints.term_factor[t])
+        rows.append(found)
+        if _rank(rows, len(columns)) < len(rows):
+            rows.pop()
+            faults.add(
+                f"/joints/{j}/terms",
+                "coupling_implied",
+                f"Coupling '{name}' says what the couplings before it already say: its force is "
+                "not determined.",
+                "Leave it out.",
+            )
+
+
+def _rank(rows: list[dict[int, float]], n: int) -> int:
+    """Number of independent rows, each scaled to its largest factor."""
+    matrix = np.zeros((len(rows), n))
+    for r, row in enumerate(rows):
+        largest = max(abs(factor) for factor in row.values())
+        for column, factor in row.items():
+            matrix[r, column] = factor / largest
+    return int(np.linalg.matrix_rank(matrix, tol=ROUNDING))

@@ -1,0 +1,98 @@
+"""Which joints form loops together: their reactions may not be unique."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cardan.engine.build.limits import body_lengths
+from cardan.engine.world.least import LeastReactions
+from cardan.engine.world.model import DYNAMIC, Joints, Model
+
+# larger sets of joints keep the reactions of the solver: the cost grows with the cube
+MOST_JOINTS = 24
+# unit reactions of a joint: no body has more than six, one place is scratch of a screw
+UNITS = 7
+
+
+def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(j,) the first joint of the set of each joint that may be part of a loop, -1 of all others.
+
+    Joints on the way to a body that nothing else holds are in none, nor are soft ones. What does
+    not move is one with the world, and couples no sets.
+    """
+    found = np.full(len(joints.kind), -1, np.int64)
+    for members in coupled_joints(joints, kind, joints.cfm == 0.0):
+        if len(members) <= MOST_JOINTS:
+            found[members] = members[0]
+    return found
+
+
+def closes_loops(joints: Joints, kind: NDArray[np.int64]) -> bool:
+    """Whether joints and bodies form a loop; bodies that are not dynamic are one with the world."""
+    if len(joints.kind) < 2:
+        return False
+    n = len(kind)
+    node = np.where(kind == DYNAMIC, np.arange(n), n - 1)
+    a, b = node[joints.body_a], node[joints.body_b]
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    parts, _ = connected_components(graph, directed=False)
+    return len(a) > n - parts
+
+
+def coupled_joints(
+    joints: Joints, kind: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> list[NDArray[np.int64]]:
+    """Of the chosen joints those that may be part of loops, set by set."""
+    if not closes_loops(joints, kind):
+        return []
+    n, moving = len(kind), kind == DYNAMIC
+    a, b = joints.body_a, joints.body_b
+    kept = chosen & (moving[a] | moving[b])
+    while True:
+        degree = np.bincount(a[kept], minlength=n) + np.bincount(b[kept], minlength=n)
+        loose = (moving[a] & (degree[a] == 1)) | (moving[b] & (degree[b] == 1))
+        if not (kept & loose).any():
+            break
+        kept &= ~loose
+    both = kept & moving[a] & moving[b]
+    links = coo_array((np.ones(int(both.sum())), (a[both], b[both])), shape=(n, n))
+    _, part = connected_components(links, directed=False)
+    of_joint = np.where(moving[a], part[a], part[b])
+    sets = [np.flatnonzero(kept & (of_joint == one)) for one in np.unique(of_joint[kept])]
+    return [members for members in sets if len(members) > 1]
+
+
+def write_loops(model: Model, p_WB: NDArray[np.float64]) -> None:
+    """Write the sets of loop joints, and the length of their reactions."""
+    model.joints.loop[:] = loop_sets(model.joints, model.bodies.kind)
+    if (model.joints.loop >= 0).any():
+        model.joints.reaction_length[:] = reaction_length(model, p_WB)
+
+
+def reaction_length(model: Model, p_WB: NDArray[np.float64]) -> float:
+    """m: the torque in N m that counts as one newton, the median length of bodies that move."""
+    lengths = body_lengths(model, p_WB)[model.bodies.kind == DYNAMIC]
+    lengths = lengths[lengths > 0.0]
+    return float(np.median(lengths)) if len(lengths) else 1.0
+
+
+def least_arrays(model: Model) -> LeastReactions:
+    """Scratch for the largest set, also where a scene of the same structure has rigid joints."""
+    loop = model.joints.loop
+    sets = coupled_joints(model.joints, model.bodies.kind, np.ones(len(loop), bool))
+    joints = min(max(map(len, sets), default=0), MOST_JOINTS)
+    rows = UNITS * joints
+    n = len(loop) if joints else 0
+    return LeastReactions(
+        found=np.zeros((n, 6)),
+        shift=np.zeros((len(loop), 6)),
+        place=np.zeros(len(model.bodies.kind), np.int64),
+        joint=np.zeros(rows, np.int64),
+        unit=np.zeros((rows, 6)),
+        effect=np.zeros((rows, 6 * 2 * joints)),
+        share=np.zeros(rows),
+        column=np.zeros(rows),
+    )

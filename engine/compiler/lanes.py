@@ -1,0 +1,289 @@
+"""Numbers of W worlds side by side: one number of each world in a lane of a SIMD register.
+
+A kernel that computes with floats also computes with `lanes`: compiled for arrays of lanes, every
+operation acts on W worlds at once, in the same order, so that each world has the bits it has alone.
+Branches on numbers differ from world to world. A kernel that has some is given another form for
+lanes, `lane_form_of`, where both ways are computed and `select` chooses.
+
+In Python, arrays of lanes are record arrays (LANES): `array["lane"]` is (..., W) float64. Modes in
+which kernels are ordinary functions of Numba or of Python have no lanes (HAS_LANES).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.engine.compiler.kernel import F, kernel
+from cardan.engine.compiler.mode import STRUCTS_ARE_TUPLES
+
+W = 4  # worlds in a lane group: 32 bytes, a register of AVX2
+LANES = np.dtype([("lane", np.float64, (W,))])
+HAS_LANES = not STRUCTS_ARE_TUPLES
+
+if TYPE_CHECKING:
+
+    def lane_form_of(original: Callable[..., Any]) -> Callable[[F], F]:
+        """Decorator: kernels call this one in place of `original` where any argument has lanes."""
+        ...
+
+    def select(mask: Any, a: Any, b: Any) -> Any:
+        """a in the lanes where mask is true, b in the others."""
+        ...
+
+    def any_of(mask: Any) -> bool:
+        """Whether mask is true in any lane."""
+        ...
+
+    def lane_of(x: Any, lane: int) -> float:
+        """The number in one lane."""
+        ...
+
+    def with_lane(x: Any, lane: int, value: float) -> Any:
+        """x with another number in one lane."""
+        ...
+
+    def in_all_lanes(value: float) -> Any:
+        """The same number in every lane."""
+        ...
+
+    def lanes_handle(whole: Any) -> Any:
+        """Handle of a struct whose record arrays are arrays of lanes to kernels."""
+        ...
+
+elif not HAS_LANES:
+
+    def lane_form_of(original):
+        """Nothing is compiled for lanes here."""
+        return kernel
+
+    select = any_of = lane_of = with_lane = in_all_lanes = lanes_handle = None
+
+else:
+    import operator
+
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.core.datamodel.models import PrimitiveModel
+    from numba.core.imputils import lower_builtin, lower_cast
+    from numba.core.typeconv import Conversion
+    from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+    from numba.extending import intrinsic, register_model
+
+    from cardan.engine.compiler.handles import Handle, HandleType, handle_type
+    from cardan.engine.compiler.linker import Kernel
+    from cardan.engine.compiler.structs import StructType
+
+    class LanesType(types.Type):
+        """One float64 of each of W worlds."""
+
+        is_lanes = True
+
+        def __init__(self):
+            """W is the same everywhere."""
+            super().__init__(f"Lanes{W}")
+
+        def can_convert_from(self, typing_context, other):
+            """A number is the same in every lane."""
+            return Conversion.safe if isinstance(other, types.Number) else None
+
+        def unify(self, typing_context, other):
+            """A variable that is once a number and once lanes is lanes."""
+            return self if isinstance(other, types.Number) else None
+
+    class MaskType(types.Type):
+        """One truth value of each of W worlds."""
+
+        is_lanes = True
+
+        def __init__(self):
+            """W is the same everywhere."""
+            super().__init__(f"Mask{W}")
+
+    LANES_TYPE, MASK_TYPE = LanesType(), MaskType()
+    VECTOR = ir.VectorType(ir.DoubleType(), W)
+    BITS = ir.VectorType(ir.IntType(1), W)
+    INDEX = ir.IntType(32)
+
+    @register_model(LanesType)
+    class LanesModel(PrimitiveModel):
+        """A vector of LLVM."""
+
+        def __init__(self, manager, fe_type):
+            """Value, argument and data are the same."""
+            super().__init__(manager, fe_type, VECTOR)
+
+    @register_model(MaskType)
+    class MaskModel(PrimitiveModel):
+        """A vector of bits."""
+
+        def __init__(self, manager, fe_type):
+            """Value, argument and data are the same."""
+            super().__init__(manager, fe_type, BITS)
+
+    @lower_cast(types.Number, LanesType)
+    def _cast(context, builder, found, wanted, value):
+        return _broadcast(builder, context.cast(builder, value, found, types.float64))
+
+    def _broadcast(builder, value):
+        one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, INDEX(0))
+        order = ir.Constant(ir.VectorType(INDEX, W), [0] * W)
+        return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), order)
+
+    def _has_lanes_among(args):
+        return len(args) > 0 and any(isinstance(a, LanesType) for a in args)
+
+    def _define(function, inplace, result, build):
+        """Type and lower an operator of two numbers, of which at least one is lanes."""
+
+        class Typed(AbstractTemplate):
+            def generic(self, args, kws):
+                numbers = all(isinstance(a, LanesType | types.Number) for a in args)
+                if len(args) == 2 and numbers and _has_lanes_among(args):
+                    return signature(result, LANES_TYPE, LANES_TYPE)
+                return None
+
+        for one in (function, inplace) if inplace is not None else (function,):
+            infer_global(one)(type(f"Lanes_{one.__name__}", (Typed,), {"key": one}))
+
+            @lower_builtin(one, LanesType, LanesType)
+            def _lower(context, builder, signature, args):
+                return build(builder, *args)
+
+    for _name in ("add", "sub", "mul", "truediv"):
+        _build = {"truediv": "fdiv"}.get(_name, f"f{_name}")
+
+        def _arithmetic(builder, a, b, op=_build):
+            return getattr(builder, op)(a, b)
+
+        _define(getattr(operator, _name), getattr(operator, f"i{_name}"), LANES_TYPE, _arithmetic)
+
+    for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "==")):
+
+        def _compare(builder, a, b, sign=_sign):
+            return builder.fcmp_ordered(sign, a, b)
+
+        _define(getattr(operator, _name), None, MASK_TYPE, _compare)
+
+    for _name in ("and_", "or_"):
+
+        class _MaskOperator(AbstractTemplate):
+            key = getattr(operator, _name)
+
+            def generic(self, args, kws):
+                if len(args) == 2 and all(isinstance(a, MaskType) for a in args):
+                    return signature(MASK_TYPE, MASK_TYPE, MASK_TYPE)
+                return None
+
+        infer_global(_MaskOperator.key)(_MaskOperator)
+
+        @lower_builtin(_MaskOperator.key, MaskType, MaskType)
+        def _lower_mask(context, builder, signature, args, op=_name):
+            return getattr(builder, op)(*args)
+
+    def _define_unary(function, argument, build):
+        """Type and lower a function of lanes, or of a mask."""
+
+        class Typed(AbstractTemplate):
+            key = function
+
+            def generic(self, args, kws):
+                if len(args) == 1 and args[0] == argument:
+                    return signature(argument, argument)
+                return None
+
+        infer_global(function)(Typed)
+
+        @lower_builtin(function, type(argument))
+        def _lower(context, builder, signature, args):
+            return build(builder, *args)
+
+    def _vector_call(name):
+        def build(builder, x):
+            function_type = ir.FunctionType(VECTOR, [VECTOR])
+            intrinsic_name = f"llvm.{name}.v{W}f64"
+            function = cgutils.get_or_insert_function(builder.module, function_type, intrinsic_name)
+            return builder.call(function, [x])
+
+        return build
+
+    import math
+
+    _define_unary(abs, LANES_TYPE, _vector_call("fabs"))
+    _define_unary(math.sqrt, LANES_TYPE, _vector_call("sqrt"))
+    _define_unary(math.floor, LANES_TYPE, _vector_call("floor"))
+    _define_unary(operator.neg, LANES_TYPE, lambda builder, x: builder.fneg(x))
+    _define_unary(operator.invert, MASK_TYPE, lambda builder, x: builder.not_(x))
+
+    @intrinsic
+    def select(context, mask, a, b):
+        """a in the lanes where mask is true, b in the others."""
+
+        def codegen(context, builder, signature, args):
+            return builder.select(*args)
+
+        return LANES_TYPE(MASK_TYPE, LANES_TYPE, LANES_TYPE), codegen
+
+    @intrinsic
+    def any_of(context, mask):
+        """Whether mask is true in any lane."""
+
+        def codegen(context, builder, signature, args):
+            whole = builder.bitcast(args[0], ir.IntType(W))
+            return builder.icmp_unsigned("!=", whole, ir.IntType(W)(0))
+
+        return types.boolean(MASK_TYPE), codegen
+
+    @intrinsic
+    def lane_of(context, x, lane):
+        """The number in one lane."""
+
+        def codegen(context, builder, signature, args):
+            return builder.extract_element(args[0], builder.trunc(args[1], INDEX))
+
+        return types.float64(LANES_TYPE, types.int64), codegen
+
+    @intrinsic
+    def with_lane(context, x, lane, value):
+        """x with another number in one lane."""
+
+        def codegen(context, builder, signature, args):
+            return builder.insert_element(args[0], args[2], builder.trunc(args[1], INDEX))
+
+        return LANES_TYPE(LANES_TYPE, types.int64, types.float64), codegen
+
+    @intrinsic
+    def in_all_lanes(context, value):
+        """The same number in every lane."""
+
+        def codegen(context, builder, signature, args):
+            return _broadcast(builder, args[0])
+
+        return LANES_TYPE(types.float64), codegen
+
+    def in_lanes(numba_type):
+        """The type of a struct whose record arrays are arrays of lanes."""
+        if isinstance(numba_type, StructType):
+            members = tuple(in_lanes(member) for member in numba_type.members.values())
+            return StructType(numba_type.instance_class, members)
+        if isinstance(numba_type, types.Array) and isinstance(numba_type.dtype, types.Record):
+            return types.Array(LANES_TYPE, numba_type.ndim, numba_type.layout)
+        return numba_type
+
+    def lanes_handle(whole):
+        """Handle of a struct whose record arrays are arrays of lanes to kernels."""
+        handle = Handle(whole)
+        handle._numba_type_ = HandleType(in_lanes(handle_type(whole).struct_type))
+        return handle
+
+    def lane_form_of(original: Kernel):
+        """Decorator: kernels call this one in place of `original` where any argument has lanes."""
+
+        def register(function):
+            form = kernel(function)
+            original.lane_form = form
+            return form
+
+        return register

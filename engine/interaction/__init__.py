@@ -1,0 +1,1 @@
+"""Interaction with a simulation between two steps: commands, queries, and states that are set."""

@@ -1,0 +1,189 @@
+"""Steps of worlds side by side: drift, kick, drift of trees without contacts.
+
+The verbs are those of step/step.py, compiled for lanes; what remains of the kick and of the
+records of a step is written here for trees alone. Every world has the bits it has alone.
+"""
+
+from __future__ import annotations
+
+import cardan.engine.lanes.forms  # noqa: F401  what kernels call for lanes
+from cardan.engine.accounting.extremes import record_motion
+from cardan.engine.accounting.variation import (
+    FIRST_L,
+    FIRST_V,
+    KICK_B,
+    KICK_L,
+    KICK_V,
+    LARGEST_L,
+    LARGEST_V,
+    LAST_B,
+    LAST_L,
+    LAST_V,
+    LAST_W,
+    LEAST_P,
+    MOST_P,
+    PATH_L,
+    PATH_V,
+    START_P,
+    STEADY_AXIS,
+    SUM_L,
+    SUM_V,
+    TURN_LIMIT,
+    TURNED,
+    VARIED,
+    VARIED_L,
+    VARIED_V,
+    exchange,
+)
+from cardan.engine.accounting.work import add_impulse
+from cardan.engine.bodies.finite import LARGEST
+from cardan.engine.bodies.forces import load_gravity
+from cardan.engine.compiler.handles import struct_of
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.compiler.lanes import any_of, in_all_lanes, select
+from cardan.engine.lanes.kick import apply_kick
+from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.quaternion import load4, rotate_back
+from cardan.engine.spatial.vec3 import ZERO3, Vec3, cross, dot, load3, norm, scale, sub
+from cardan.engine.trees.body_sync import write_joint_coordinates
+from cardan.engine.trees.drift import drift_after_kick, drift_before_kick, finish_drift
+from cardan.engine.trees.impulses import add_moment
+from cardan.engine.trees.spatial_arrays import load6, load_sym
+from cardan.engine.world.lanes import LaneWorld
+from cardan.engine.world.model import DYNAMIC
+
+
+@kernel
+def book_kick(world: LaneWorld, h: float) -> None:
+    """Impulses of gravity on all bodies, and of the ground on trees that stand on it.
+
+    Writes  state.momentum_in
+    """
+    state, bodies, tree, work = world.state, world.model.bodies, world.model.tree, world.work
+    g, sums = load_gravity(state), state.momentum_in
+    for i in range(bodies.kind.shape[0]):
+        if bodies.kind[i] == DYNAMIC:
+            add_impulse(sums, load3(state.p_WB, i), scale(h, scale(bodies.mass[i], g)), ZERO3)
+    for i in range(tree.kind.shape[0]):
+        body = tree.body[i]
+        if body < 0 or tree.floating[tree.tree[i]] == 1:
+            continue
+        w_old, v_old = load6(world.kick.velocity_old, body)
+        change = sub(load3(state.w_WB_W, body), w_old)
+        linear = scale(tree.mass[i], sub(load3(state.v_WB_W, body), v_old))
+        linear = sub(linear, scale(h, scale(tree.mass[i], g)))
+        angular = sym_times(load_sym(work.I_W, i), change)
+        add_moment(sums, linear, angular, load3(state.p_WB, body))
+
+
+@kernel
+def leave_if_turned(world: LaneWorld, at: int, w: Vec3) -> None:
+    """Worlds in which a body turns too far about an axis that moves are left."""
+    state = world.state
+    limit, last = state.extremes[at + TURN_LIMIT], exchange(state, at + LAST_W, w)
+    square = dot(w, w)
+    fast = ~(square <= limit * limit)
+    if any_of(fast):
+        moved = cross(last, w)
+        steady = dot(moved, moved) <= STEADY_AXIS**2 * square * dot(last, last)
+        state.left[0] = select(fast & ~steady, 1.0, state.left[0])
+
+
+@kernel
+def record_path(world: LaneWorld, i: int, at: int, v: Vec3, L: Vec3) -> None:
+    """Extent, speeds and paths of body i; its numbers are in extremes from `at` on."""
+    state, records = world.state, world.state.extremes
+    squares = (dot(v, v), dot(L, L))
+    largest_v, largest_L = records[at + LARGEST_V], records[at + LARGEST_L]
+    records[at + LARGEST_V] = select(squares[0] > largest_v, squares[0], largest_v)
+    records[at + LARGEST_L] = select(squares[1] > largest_L, squares[1], largest_L)
+    for k in range(3):
+        if state.step[0] == 1:
+            records[at + START_P + k] = state.p_WB[i, k]
+        moved = state.p_WB[i, k] - records[at + START_P + k]
+        least, most = records[at + LEAST_P + k], records[at + MOST_P + k]
+        records[at + LEAST_P + k] = select(moved < least, moved, least)
+        records[at + MOST_P + k] = select(moved > most, moved, most)
+    records[at + PATH_V] += norm(v)
+    records[at + PATH_L] += norm(L)
+    records[at + TURNED] += norm(load3(state.w_WB_W, i))
+
+
+@kernel
+def record_variation(world: LaneWorld) -> None:
+    """As accounting/variation.py: how the last kick differs from the one before.
+
+    Reads   state.step: steps done, this one included
+    Writes  state.extremes, left
+    """
+    state, step = world.state, world.state.step[0]
+    records = state.extremes
+    for i in range(world.model.bodies.kind.shape[0]):
+        if world.model.bodies.kind[i] != DYNAMIC:
+            continue
+        at = world.first[0] + VARIED * i
+        v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+        v_B = rotate_back(load4(state.q_WB, i), v)
+        kick = sub(v, exchange(state, at + LAST_V, v))
+        kick_B = sub(v_B, exchange(state, at + LAST_B, v_B))
+        spun = sub(w, exchange(state, at + LAST_L, w))
+        varied = norm(sub(kick, exchange(state, at + KICK_V, kick)))
+        varied_B = norm(sub(kick_B, exchange(state, at + KICK_B, kick_B)))
+        varied = select(varied_B < varied, varied_B, varied)
+        varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
+        leave_if_turned(world, at, w)
+        record_path(world, i, at, v, w)
+        if step == 1:
+            w_old, v_old = load6(world.kick.velocity_old, i)
+            records[at + FIRST_V] = norm(sub(v, v_old))
+            records[at + FIRST_L] = norm(sub(w, w_old))
+        if step > 1:
+            records[at + SUM_V] += norm(kick)
+            records[at + SUM_L] += norm(spun)
+        if step > 2:
+            records[at + VARIED_V] += varied
+            records[at + VARIED_L] += varied_L
+
+
+@kernel
+def leave_if_bad(world: LaneWorld) -> None:
+    """Worlds with a value that is not finite are left."""
+    state = world.state
+    for i in range(state.p_WB.shape[0]):
+        total = in_all_lanes(0.0)
+        for k in range(3):
+            total += abs(state.p_WB[i, k]) + abs(state.v_WB_W[i, k]) + abs(state.w_WB_W[i, k])
+            total += abs(state.q_WB[i, k])
+        state.left[0] = select(total < LARGEST, state.left[0], 1.0)
+
+
+@kernel
+def step(world: LaneWorld, h: float) -> None:
+    """Advance W worlds by one step.
+
+    Writes  state; work is garbage between steps
+    Check   tests/engine/lanes/test_lanes.py
+    """
+    tree, work, state = world.model.tree, world.work, world.state
+    half = 0.5 * h
+    drift_before_kick(tree, work, state, half)
+    write_joint_coordinates(tree, state)
+    apply_kick(world, h)
+    book_kick(world, h)
+    height = drift_after_kick(tree, work, state, half)
+    finish_drift(tree, work, state, half, height)
+    state.step[0] += 1
+    record_motion(world.model, state)
+    record_variation(world)
+    leave_if_bad(world)
+
+
+@kernel
+def run(handle: LaneWorld, h: float, n_steps: int) -> int:
+    """n_steps steps of W worlds; fewer when all of them need what lanes cannot do."""
+    world = struct_of(handle)
+    for done in range(n_steps):
+        if not any_of(world.state.left[0] < 0.5):
+            return done
+        step(world, h)
+    return n_steps

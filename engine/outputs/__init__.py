@@ -1,0 +1,1 @@
+"""Outputs of a simulation: samples of frames, sensors, tables, summaries and snapshots."""

@@ -1,0 +1,1 @@
+"""Runs of scenes: previewed, recorded, varied, verified, and chosen for an accuracy."""

@@ -1,0 +1,317 @@
+"""A tolerance instead of a step: which formulation, integrator and step reach it.
+
+Smooth motion is solved by dop853, whose local error is made smaller until two runs agree. All
+else is stepped with dt / n, n = 1, 2, 4, ...: with an error C h^p the finer of two runs errs by
+
+    |x(h) - x(h/2)| / (2^p - 1),   p as in verification.py
+
+for smooth motion, from three runs. The error of an impact, a stop or a drive that starts is of
+first order, with a factor that depends on where in a step it comes: two runs may agree by chance,
+and three may seem to be of second order. The factor is taken from the worst pair of at least four:
+
+    max over all pairs of |x(h_j) - x(h_j/2)| / (h_j/2), times the last h
+
+Trials end when this is within the tolerance, or when the next one would be beyond a limit of work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.build.faults import SceneError
+from cardan.engine.build.limits import body_lengths
+from cardan.engine.build.options import with_options
+from cardan.engine.runs.overview import allowed_steps
+from cardan.engine.runs.verification import (
+    LARGEST_ORDER,
+    MOMENTS,
+    ROUNDING,
+    Stopped,
+    Track,
+    apart,
+    largest,
+    observed_order,
+    scene_size,
+    track,
+)
+from cardan.engine.simulation import Simulation
+from cardan.engine.verdict import sentence, verdict_for
+from cardan.schemas import Scene, scene_hash
+
+Array = NDArray[np.float64]
+
+# local errors of dop853 and radau that are tried, one after the other
+LOCAL_ERRORS = (1e-8, 1e-10, 1e-12)
+# observed orders from here on are those of smooth motion [-]
+SMOOTH = 1.5
+# differences of runs above this share of the scene's size say nothing about the order
+CONVERGING = 0.1
+ADAPTIVE = ("dop853", "radau")
+
+
+class Choice(NamedTuple):
+    """How a scene with a tolerance is run."""
+
+    scene: Scene
+    """The scene with formulation, integrator and step, and without the tolerance."""
+    found: dict[str, Any]
+    """Keys of schemas.summary.Accuracy."""
+
+
+class Trial(NamedTuple):
+    """A run that was tried, and what is known of its error."""
+
+    scene: Scene
+    error: float
+    """Estimated error of positions [m]; inf before there are two runs."""
+    order: float | None
+    """Observed order [-]."""
+    worst: int
+    """The body that errs most."""
+
+
+class Trials:
+    """Runs of one scene, compared at the same moments, and the work they were."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        progress: Callable[[float], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        """Tell progress (share of the work that is allowed) and stop when should_stop says so."""
+        assert scene.simulation.accuracy is not None
+        self.asked = scene.simulation.accuracy
+        self.scene = with_options(scene)
+        self.total = max(1, round(scene.simulation.duration / scene.simulation.dt))
+        self.steps, self.runs = 0, 0
+        self.reasons: list[str] = []
+        # why smooth integrators do not take the scene
+        self.jumps = refusal(with_options(scene, formulation="reduced", integrator="rk4"))
+        self.smooth = self.jumps is None
+        self._progress, self._should_stop = progress, should_stop
+        spread = np.linspace(0, self.total, MOMENTS + 1)
+        self._moments = np.unique(spread.round().astype(int)).tolist()
+        probe = Simulation(self.scene)
+        lengths: Array = body_lengths(probe.model, probe.state.p_WB)
+        self._length = lengths[: len(probe.body_names)]
+        # size of the scene: of all ways, at least the longest body [m]
+        self.size = float(self._length.max(initial=0.0))
+
+    def affordable(self, refinement: int) -> bool:
+        """Whether a run with dt / refinement is within the limit of work."""
+        return self.steps + refinement * self.total <= self.asked.max_steps
+
+    def run(self, scene: Scene, refinement: int) -> Track:
+        """Run a scene with dt / refinement. Raises Stopped."""
+
+        def tell(_refinement: int) -> None:
+            if self._should_stop is not None and self._should_stop():
+                raise Stopped
+            if self._progress is not None:
+                self._progress(min(self.steps / self.asked.max_steps, 1.0))
+
+        found = track(scene, refinement, self._moments, tell, self._should_stop)
+        self.steps += refinement * self.total
+        self.runs += 1
+        self.size = max(self.size, scene_size(found, self._length))
+        return found
+
+    def distance(self, a: Track, b: Track) -> Array:
+        """(k, n) m: how far the bodies of two runs are apart."""
+        return apart(a, b, self._length)
+
+    def difference(self, runs: list[Track]) -> tuple[Array, float | None]:
+        """(k, n) m: error of the last of several runs, each with half the step; observed order."""
+        pairs = [self.distance(a, b) for a, b in pairwise(runs)]
+        least, most = ROUNDING * self.size, CONVERGING * self.size
+        order = observed_order(largest(pairs[-2]), largest(pairs[-1]), least, most)
+        if self.smooth and order is not None and order >= SMOOTH:
+            return pairs[-1] / (2.0 ** min(order, LARGEST_ORDER) - 1.0), order
+        error = pairs[-1]
+        for j, pair in enumerate(reversed(pairs[:-1]), 1):
+            error = np.fmax(error, 0.5**j * pair)
+        return np.where(np.isfinite(pairs[-1]), error, math.inf), order
+
+
+def choose(
+    scene: Scene,
+    progress: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Choice | None:
+    """Find how a scene reaches `simulation.accuracy`, by trial runs.
+
+    Formulation and integrator are kept where the scene names them. Returns None if should_stop()
+    said so. Raises SceneError.
+    """
+    trials = Trials(scene, progress, should_stop)
+    try:
+        best = smooth_trial(trials)
+        if best is None or not best.error <= trials.asked.position:
+            stepped = stepped_trial(trials)
+            best = stepped if best is None or stepped.error < best.error else best
+    except Stopped:
+        return None
+    return Choice(recorded_as(scene, best.scene), account(trials, best))
+
+
+def refusal(scene: Scene) -> str | None:
+    """Why the engine does not take a scene, in its own words; None: it does."""
+    try:
+        Simulation(scene)
+    except SceneError as error:
+        return error.errors[0].message
+    return None
+
+
+def named_options(scene: Scene) -> frozenset[str]:
+    """Options of the simulation that the scene itself chooses; `auto` leaves the choice open."""
+    named = frozenset(scene.simulation.model_fields_set)
+    return named - {"formulation"} if scene.simulation.formulation == "auto" else named
+
+
+def smooth_trial(trials: Trials) -> Trial | None:
+    """The best of runs with an adaptive integrator; None: the scene does not allow one."""
+    named = named_options(trials.scene)
+    integrator = trials.scene.simulation.integrator if "integrator" in named else "dop853"
+    kept = "formulation" in named and trials.scene.simulation.formulation == "maximal"
+    if integrator not in ADAPTIVE or kept:
+        trials.reasons.append("Stepped: the scene names its formulation or integrator.")
+        return None
+    if trials.jumps is not None:
+        trials.reasons.append(f"Stepped: {trials.jumps}")
+        return None
+    scene = with_options(trials.scene, formulation="reduced", integrator=integrator)
+    best: Trial | None = None
+    before: Track | None = None
+    for local in LOCAL_ERRORS:
+        if not trials.affordable(1):
+            break
+        finer = with_options(scene, integrator_tolerance=local)
+        now = trials.run(finer, 1)
+        if before is not None:
+            # the coarser of two runs errs by their difference, the finer one by less
+            best = judged(trials, finer, trials.distance(before, now), None)
+            if best.error <= trials.asked.position:
+                break
+        before = now
+    if best is not None and math.isfinite(best.error):
+        trials.reasons.append(
+            f"{integrator} in reduced coordinates: the motion is smooth, nothing touches."
+        )
+        return best
+    trials.reasons.append(f"Stepped: {integrator} did not come to the end of the run.")
+    return None
+
+
+def judged(trials: Trials, scene: Scene, error: Array, order: float | None) -> Trial:
+    """A trial with errors (k, n) [m] of its bodies; what is no number is infinite."""
+    flat = np.where(np.isfinite(error), error, math.inf)
+    worst = int(np.argmax(flat.max(axis=0, initial=0.0)))
+    return Trial(scene, float(flat.max(initial=0.0)), order, worst)
+
+
+def first_refinement(trials: Trials, scene: Scene) -> int:
+    """The least power of two by which dt is within what stiffness, speeds and turns allow."""
+    allowed = [one for one in allowed_steps(Simulation(scene)).values() if one is not None]
+    ratio = scene.simulation.dt / min(allowed, default=math.inf)
+    refinement = 1
+    while refinement < ratio and trials.affordable(4 * refinement):
+        refinement *= 2
+    return refinement
+
+
+def stepped_scene(trials: Trials) -> Scene:
+    """The scene in joint coordinates where all joints are part of a tree, else as it is."""
+    stepped = with_options(trials.scene, integrator="semi_implicit_euler")
+    named = named_options(trials.scene)
+    if "integrator" in named and trials.scene.simulation.integrator not in ADAPTIVE:
+        stepped = trials.scene
+    if "formulation" in named or not trials.scene.joints:
+        return stepped
+    reduced = with_options(stepped, formulation="reduced")
+    if refusal(reduced) is not None or not Simulation(reduced).model.tree.inner.all():
+        return stepped
+    trials.reasons.append("Reduced coordinates: the joints form trees, which need no equations.")
+    return reduced
+
+
+def refinements(trials: Trials, scene: Scene) -> Iterator[int]:
+    """1, 2, 4, ... times the first refinement, as far as the limit of work allows."""
+    refinement = first_refinement(trials, scene)
+    while trials.affordable(refinement):
+        yield refinement
+        refinement *= 2
+
+
+def stepped_trial(trials: Trials) -> Trial:
+    """The best of runs with half the step each."""
+    scene = stepped_scene(trials)
+    best = Trial(scene, math.inf, None, 0)
+    runs: list[Track] = []
+    for refinement in refinements(trials, scene):
+        runs.append(trials.run(scene, refinement))
+        finer = with_options(scene, dt=scene.simulation.dt / refinement)
+        if len(runs) < (3 if trials.smooth else 4):
+            best = best._replace(scene=finer)
+            continue
+        difference, order = trials.difference(runs)
+        now = judged(trials, finer, difference, order)
+        best = now if now.error < best.error else best
+        if best.error <= trials.asked.position:
+            trials.reasons.append(
+                f"dt {finer.simulation.dt:.3g} s: {len(runs)} runs, each with half the step of the "
+                f"one before, leave an error of {best.error:.2g} m."
+            )
+            return best
+    trials.reasons.append(
+        f"The limit of work, {trials.asked.max_steps} steps of all trials, was met."
+    )
+    return best
+
+
+def recorded_as(scene: Scene, chosen: Scene) -> Scene:
+    """A chosen scene that records at the times the given one does."""
+    refinement = round(scene.simulation.dt / chosen.simulation.dt)
+    if chosen.record.rate is not None or refinement == 1:
+        return chosen
+    record = chosen.record.model_copy(update={"every": chosen.record.every * refinement})
+    return chosen.model_copy(update={"record": record})
+
+
+def account(trials: Trials, best: Trial) -> dict[str, Any]:
+    """The keys of schemas.summary.Accuracy."""
+    options = best.scene.simulation
+    names = [body.name for body in trials.scene.bodies]
+    adaptive = options.integrator in ADAPTIVE
+    return {
+        "asked": trials.asked.position,
+        "position_error": best.error if math.isfinite(best.error) else None,
+        "reached": best.error <= trials.asked.position,
+        "formulation": Simulation(best.scene).formulation,
+        "integrator": options.integrator,
+        "integrator_tolerance": options.integrator_tolerance if adaptive else None,
+        "dt": options.dt,
+        "order": best.order,
+        "runs": trials.runs,
+        "trial_steps": trials.steps,
+        "size": trials.size,
+        "worst": names[best.worst] if names else None,
+        "reasons": trials.reasons,
+    }
+
+
+def add_accuracy(summary: dict[str, Any], scene: Scene, found: dict[str, Any]) -> None:
+    """Put what was chosen into the summary of the chosen run: it is that of the given scene."""
+    withdrawn = [sentence(one) for one in summary["verdict"]["findings"]]
+    summary["scene_hash"] = scene_hash(scene)
+    summary["accuracy"] = found
+    summary["verdict"] = verdict_for(summary["verdict"], found)
+    said = [sentence(one) for one in summary["verdict"]["findings"]]
+    summary["warnings"] = [*said, *(t for t in summary["warnings"] if t not in withdrawn)]

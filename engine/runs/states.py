@@ -1,0 +1,380 @@
+"""Many worlds of one model from states and controls that are arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.extremes import start_extremes
+from cardan.engine.build.coordinates import Coordinate
+from cardan.engine.build.rewrite import pairs_of
+from cardan.engine.compiler.handles import handle_of
+from cardan.engine.compiler.lanes import W, lanes_handle
+from cardan.engine.interaction.states import QUATERNION_TOLERANCE
+from cardan.engine.lanes.arrays import lane_world, own_rates, read_lane
+from cardan.engine.lanes.fits import fits
+from cardan.engine.lanes.many import run_worlds
+from cardan.engine.outputs.reports import account_of
+from cardan.engine.runs.variants import column, scene_of, unit_of, value_of
+from cardan.engine.simulation import Simulation
+from cardan.engine.world.lanes import WorldRuns
+from cardan.engine.world.model import MOTOR_NONE
+from cardan.schemas import Limits, Scene
+
+Array = NDArray[np.float64]
+
+# worlds of one call of a kernel: an interrupt waits for them
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class StateRollout:
+    """What became of n worlds, in their order."""
+
+    times: Array
+    """(f,) s: of the frames."""
+    q: Array
+    """(n, f, nq) m, rad or -: coordinates, in the order of `coordinates`; NaN after a failure."""
+    qd: Array
+    """(n, f, nv) m/s or rad/s."""
+    metrics: dict[str, NDArray[Any]]
+    """(n,) by name, as in `Rollout`."""
+    units: dict[str, str]
+    """Unit of each metric."""
+    status: NDArray[np.str_]
+    """(n,): succeeded or failed."""
+    in_lanes: int
+    """Worlds that were computed side by side; the rest ran alone."""
+    coordinates: tuple[Coordinate, ...]
+    """Which motion is where in q and qd."""
+    motors: tuple[tuple[str, int], ...]
+    """Joint and axis of each column of the controls."""
+
+
+def rollout_states(
+    scene: Scene | Mapping[str, Any] | str | bytes,
+    q: ArrayLike | None = None,
+    qd: ArrayLike | None = None,
+    controls: ArrayLike | None = None,
+    metrics: Sequence[str] = ("energy.final", "energy.max_relative_drift"),
+    *,
+    n_steps: int | None = None,
+    every: int | None = None,
+    limits: Limits | None = None,
+) -> StateRollout:
+    """Run n worlds of one scene from states of their own, with controls of their own.
+
+    The scene is validated and built once. Worlds that lanes can compute (engine/lanes/) are
+    computed W at a time, the others one by one. A world is `Simulation.reset(q, qd)` with the
+    energy and momenta of that state as its first; in lanes it agrees with that within rounding, and
+    its bits depend on no other world.
+
+    q: (nq,) or (n, nq) coordinates at the start, in the order of `Simulation.coordinates`;
+        without them those of the scene
+    qd: (nv,) or (n, nv) velocities
+    controls: (t, m) or (n, t, m) targets of all motors of the scene, in its order of joints and
+        axes; row k holds for the k-th of t equal parts of the steps. Without them motors follow
+        the scene.
+    metrics: keys of the summary. Numbers of energy, momentum, contacts and solver cost nothing;
+        any other key makes a summary of every world, about a millisecond each
+    n_steps: steps; without it those of the scene's duration
+    every: steps between frames; without it only the start and the end are kept
+
+    Raises SceneInvalid, SceneError; ValueError for arrays that do not fit, for values that are not
+    finite, and for a metric that is no key of the summary.
+    """
+    worlds = _Worlds(with_steps(scene_of(scene, limits), n_steps), q, qd, controls, metrics, every)
+    worlds.run()
+    return worlds.found()
+
+
+def with_steps(scene: Scene, n_steps: int | None) -> Scene:
+    """The scene with a duration of so many steps. Raises ValueError."""
+    if n_steps is None:
+        return scene
+    if n_steps < 1:
+        raise ValueError(f"n_steps must be at least 1, not {n_steps}")
+    simulation = scene.simulation.model_copy(update={"duration": n_steps * scene.simulation.dt})
+    return scene.model_copy(update={"simulation": simulation})
+
+
+class _Worlds:
+    """The worlds of one call: their starts, and what is found of them."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        q: ArrayLike | None,
+        qd: ArrayLike | None,
+        controls: ArrayLike | None,
+        metrics: Sequence[str],
+        every: int | None,
+    ):
+        """Build the scene, and check the arrays. Raises SceneError, ValueError."""
+        self._simulation = Simulation(scene)
+        self._simulation.reset()
+        # whether states are in the coordinates that steps have
+        self._is_tree = all(
+            np.array_equal(a, b)
+            for a, b in pairs_of(self._simulation.model.tree, self._simulation.placement.tree)
+        )
+        self._metrics = tuple(metrics)
+        model, start = self._simulation.model, self._simulation.joint_state()
+        self._motors = np.argwhere(model.joints.motor_kind != MOTOR_NONE)
+        self.n_steps = self._simulation.total_steps
+        self._frames = frames_of(self.n_steps, every)
+        given = self._arrays(q, qd, controls)
+        self.n = count_of(given)
+        self._q = spread(given["q"], start.q, self.n, 1)
+        self._qd = spread(given["qd"], start.qd, self.n, 1)
+        no_controls = np.zeros((0, len(self._motors)))
+        self._controls = spread(given["controls"], no_controls, self.n, 2)
+        frames = len(self._frames)
+        self._kept_q = np.full((self.n, frames, len(start.q)), np.nan)
+        self._kept_qd = np.full((self.n, frames, len(start.qd)), np.nan)
+        self._status = np.full(self.n, "succeeded")
+        self._values: dict[str, list[Any]] = {name: [None] * self.n for name in metrics}
+        self._in_lanes = 0
+
+    def _arrays(
+        self, q: ArrayLike | None, qd: ArrayLike | None, controls: ArrayLike | None
+    ) -> dict[str, Array | None]:
+        """What is given, checked. Raises ValueError."""
+        nq, nv = len(self._simulation.joint_state().q), len(self._simulation.joint_state().qd)
+        given = {
+            "q": checked(q, "q", (nq,)),
+            "qd": checked(qd, "qd", (nv,)),
+            "controls": checked(controls, "controls", (-1, len(self._motors))),
+        }
+        table = given["controls"]
+        if table is not None and (table.shape[-2] == 0 or self.n_steps % table.shape[-2]):
+            raise ValueError(
+                f"{self.n_steps} steps cannot be shared equally by {table.shape[-2]} rows of "
+                "controls"
+            )
+        if given["q"] is not None:
+            given["q"] = with_unit_quaternions(given["q"], self._simulation.coordinates)
+        return given
+
+    # ------------------------------------------------------------------ running
+
+    def run(self) -> None:
+        """Run all worlds, side by side where that is possible."""
+        one = self._simulation
+        alone = np.arange(self.n)
+        if self._is_tree and fits(one.scene, one.model, one.options):
+            alone = np.flatnonzero(self._run_in_lanes())
+        self._in_lanes = self.n - len(alone)
+        for row in alone:
+            self._run_alone(int(row))
+
+    def _run_in_lanes(self) -> NDArray[np.int64]:
+        """Returns which worlds were left (n,)."""
+        one, h = self._simulation, float(self._simulation.options.time_step)
+        world = lane_world(one.model, one.state)
+        handle, drives = lanes_handle(world), world.model.drives
+        rates = {(j, axis): k for k, _, j, axis in own_rates(one.model.tree)}
+        velocity = np.array([rates[int(j), int(axis)] for j, axis in self._motors], np.int64)
+        if self._controls.shape[1]:
+            drives.commanded[velocity] = 1
+        else:
+            velocity = velocity[:0]
+        left = np.zeros(self.n, np.int64)
+        known = self._known()
+        size = CHUNK if known is not None else W
+        for first in range(0, self.n, size):
+            part = slice(first, min(first + size, self.n))
+            runs = self._rows(part, velocity, left)
+            run_worlds(handle, handle_of(runs), h, self.n_steps)
+            if known is not None:
+                self._read_numbers(part, runs)
+                continue
+            for lane in range(part.stop - first):
+                if not left[first + lane]:
+                    read_lane(world, lane, one.state, h)
+                    self._read_summary(first + lane)
+        one.reset()
+        return left
+
+    def _rows(self, part: slice, velocity: NDArray[np.int64], left: NDArray[np.int64]) -> WorldRuns:
+        """Worlds of one call of the kernel."""
+        n = part.stop - part.start
+        return WorldRuns(
+            q=self._q[part],
+            qd=self._qd[part],
+            controls=self._controls[part],
+            velocity=velocity,
+            extremes=self._simulation.state.extremes.copy(),
+            frames=self._frames,
+            kept_q=self._kept_q[part],
+            kept_qd=self._kept_qd[part],
+            records=np.zeros((n, LIMITS)),
+            ledger=np.zeros((n, 8)),
+            energy=np.zeros((n, 2)),
+            left=left[part],
+        )
+
+    def _run_alone(self, row: int) -> None:
+        """Run one world. Raises ValueError where its state is none of the scene."""
+        one = self._simulation
+        try:
+            one.reset(self._q[row], self._qd[row])
+        except ValueError as error:
+            raise ValueError(f"world {row}: {error}") from error
+        start_extremes(one.model, one.state)
+        self._kept_q[row, 0], self._kept_qd[row, 0] = self._q[row], self._qd[row]
+        self._kept_q[row, 1:] = self._kept_qd[row, 1:] = np.nan
+        rows = self._controls.shape[1]
+        held = self.n_steps // max(rows, 1)
+        frame = 1
+        for step in self._stops(held):
+            if rows and one.step_count % held == 0:
+                self._command(self._controls[row, one.step_count // held])
+            one.advance(step - one.step_count)
+            if one.failure is not None:
+                self._status[row] = "failed"
+                break
+            if self._frames[frame] == step:
+                self._kept_q[row, frame], self._kept_qd[row, frame] = self._state()
+                frame += 1
+        self._read_summary(row)
+
+    def _state(self) -> tuple[Array, Array]:
+        """Coordinates and velocities now."""
+        one = self._simulation
+        return (one.state.tree_q, one.state.tree_qd) if self._is_tree else one.joint_state()
+
+    def _stops(self, held: int) -> Iterator[int]:
+        """Steps after which a run alone is looked at or commanded."""
+        last = self.n_steps if self._controls.shape[1] else 0
+        yield from np.union1d(self._frames[1:], np.arange(held, last, held)).tolist()
+
+    def _command(self, targets: Array) -> None:
+        one = self._simulation
+        for (j, axis), target in zip(self._motors, targets, strict=True):
+            one.set_motor(one.joint_names[j], float(target), int(axis))
+
+    # ------------------------------------------------------------------ metrics
+
+    def _known(self) -> dict[str, Any] | None:
+        """Metrics by name if arrays have them all, of the state as it is; else None."""
+        one = self._simulation
+        energy = (np.zeros(()), np.zeros(()))
+        found = account_of(one.state.extremes, one.state.ledger, energy, 1.0, 1)
+        try:
+            return {name: _number(value_of(found, name)) for name in self._metrics}
+        except ValueError:
+            return None
+
+    def _read_numbers(self, part: slice, runs: WorldRuns) -> None:
+        """Metrics of worlds of one call of the kernel."""
+        mass = float(self._simulation.model.bodies.mass.sum())
+        energy = runs.energy[:, 0], runs.energy[:, 1]
+        found = account_of(runs.records, runs.ledger, energy, mass, self.n_steps)
+        for name in self._metrics:
+            self._values[name][part] = value_of(found, name).tolist()
+
+    def _read_summary(self, row: int) -> None:
+        """Metrics of the world that the simulation is."""
+        if self._metrics:
+            summary = self._simulation.summary()
+            for name in self._metrics:
+                self._values[name][row] = value_of(summary, name)
+
+    def found(self) -> StateRollout:
+        """The results."""
+        one = self._simulation
+        return StateRollout(
+            times=self._frames.astype(np.float64) * float(one.options.time_step),
+            q=self._kept_q,
+            qd=self._kept_qd,
+            metrics={name: column(values) for name, values in self._values.items()},
+            units={name: unit_of(name) for name in self._metrics},
+            status=self._status,
+            in_lanes=self._in_lanes,
+            coordinates=one.coordinates,
+            motors=tuple((one.joint_names[j], int(axis)) for j, axis in self._motors),
+        )
+
+
+def frames_of(n_steps: int, every: int | None) -> NDArray[np.int64]:
+    """Steps after which frames are kept: 0, every so many, and the last. Raises ValueError."""
+    if every is not None and every < 1:
+        raise ValueError(f"`every` must be at least 1, not {every}")
+    return np.union1d(np.arange(0, n_steps, every or n_steps), [n_steps]).astype(np.int64)
+
+
+def checked(given: ArrayLike | None, what: str, shape: tuple[int, ...]) -> Array | None:
+    """An array of finite numbers whose last axes have this shape, -1 for any length, or with one
+    axis of worlds before them. Raises ValueError.
+    """
+    if given is None:
+        return None
+    array = np.ascontiguousarray(given, dtype=np.float64)
+    axes = len(shape)
+    fits_in = array.ndim in (axes, axes + 1) and all(
+        wanted in (-1, found) for wanted, found in zip(shape, array.shape[-axes:], strict=True)
+    )
+    if not fits_in:
+        wanted = ", ".join("t" if length == -1 else str(length) for length in shape)
+        raise ValueError(
+            f"{what} must have the shape ({wanted}) or (n, {wanted}), not {array.shape}"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(f"{what}{bad[0].tolist()} is not finite: {array[tuple(bad[0])]}")
+    return array
+
+
+def count_of(given: Mapping[str, Array | None]) -> int:
+    """Number of worlds: of all arrays that have an axis for them. Raises ValueError."""
+    axes = {"q": 1, "qd": 1, "controls": 2}
+    counts = {
+        name: len(array)
+        for name, array in given.items()
+        if array is not None and array.ndim > axes[name]
+    }
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"{name}: {n}" for name, n in counts.items())
+        raise ValueError(f"arrays must be of the same number of worlds; found {told}")
+    n = next(iter(counts.values()), 1)
+    if n == 0:
+        raise ValueError("a rollout needs at least one world")
+    return n
+
+
+def spread(given: Array | None, instead: Array, n: int, axes: int) -> Array:
+    """One row for each of n worlds."""
+    array = instead if given is None else given
+    rows = array if array.ndim > axes else np.broadcast_to(array, (n, *array.shape))
+    return np.ascontiguousarray(rows)
+
+
+def with_unit_quaternions(q: Array, coordinates: Sequence[Coordinate]) -> Array:
+    """Coordinates whose quaternions have length 1. Raises ValueError where they are far from it."""
+    found = q.copy()
+    for motion in coordinates:
+        if motion.motion not in ("ball", "free"):
+            continue
+        part = slice(motion.q[1] - 4, motion.q[1])
+        length = np.linalg.norm(found[..., part], axis=-1)
+        if (np.abs(length - 1.0) > QUATERNION_TOLERANCE).any():
+            raise ValueError(
+                f"the quaternions q[..., {part.start}:{part.stop}] of '{motion.body}' must have "
+                f"length 1 within {QUATERNION_TOLERANCE}; found {length.min():.6g} to "
+                f"{length.max():.6g}"
+            )
+        found[..., part] /= length[..., None]
+    return found
+
+
+def _number(value: Any) -> Any:
+    """The value. Raises ValueError for a part of the account."""
+    if isinstance(value, Mapping):
+        raise ValueError("a part of the summary is no number")
+    return value

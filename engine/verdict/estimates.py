@@ -1,0 +1,185 @@
+"""What the size of the step costs each body: estimates from how its kicks varied.
+
+They come from engine/accounting/variation.py; factors were chosen by the scenes of
+docs/verification/trust.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan.engine.accounting.crossings import LIMITS
+from cardan.engine.accounting.variation import (
+    FIRST_L,
+    FIRST_V,
+    IMPACT_WITH,
+    IMPACTS,
+    KEEPS_L,
+    LARGEST_L,
+    LEAST_P,
+    MOST_EARLY,
+    MOST_P,
+    PATH_L,
+    STOP_PHASE,
+    SUM_L,
+    SUM_V,
+    TURNED,
+    VARIED,
+    VARIED_L,
+    VARIED_V,
+)
+from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.mobility import free_motions
+from cardan.engine.world.model import DYNAMIC, FORCE_POINT_GRAVITY, Model
+from cardan.engine.world.options import (
+    ImpactTime,
+    RestitutionLaw,
+    SolverMethod,
+    StepOptions,
+)
+from cardan.engine.world.state import EXTREME_CONTACTS, State
+
+Array = NDArray[np.float64]
+
+# error of a step over h times the change of its kick: that of an oscillation, (w h)^2/24 of the
+# phase, with the mean of |sin|
+ERROR_OF_CHANGE = np.pi / 48.0
+# error over h times the kicks of bodies on drives that are springs: these are of first order
+ERROR_OF_DRIVES = 0.3
+# the same where the period depends on the energy: an error of the speed on an orbit is three times
+# as large one of the phase, and its ellipse turns
+ERROR_OF_ORBITS = 4.0
+# displacement by early impacts over the way to and fro: it is known, and no more than itself
+ERROR_OF_IMPACTS = 0.6
+# error of a rebound over the square of its phase per step
+ERROR_OF_STOPS = 0.15
+# what compliant contacts add to it: their dampers see the velocity before the kick
+ERROR_OF_SOFTNESS = 2.0
+# errors that matter are at least this share of the body, or this angle [rad]
+SMALL_SHARE, SMALL_TURN = 1e-5, 1e-3
+# errors of chaotic motion grow by this power of e per rad that a body turns to and fro, if it
+# swings farther than the first of these angles, fully from the second one on [rad]
+GROWTH_PER_TURN = 0.15
+REGULAR_SWING, WILD_SWING = 0.6, 1.4
+# the same under `small_steps`, whose contacts are soft rows: what is laid down settles into them
+SETTLED_SHARE = 1e-2
+
+
+def variations(model: Model, state: State) -> Array:
+    """(n, VARIED): how the kicks of each body varied, accounting/variation.py."""
+    n = len(model.bodies.kind)
+    first = LIMITS + len(model.joints.kind) + n
+    return state.extremes[first : first + VARIED * n].reshape(n, VARIED)
+
+
+def ratio(above: Array, below: Array) -> Array:
+    """above / below; 0 where there is nothing below."""
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)
+
+
+def scales(largest_square: Array, path: Array, kicked: Array, h: float) -> Array:
+    """(n,): amplitude of an oscillation, height of a fall: h sum |v| |v|max / sum |dv|."""
+    return ratio(h * path * np.sqrt(largest_square), kicked)
+
+
+def swings(kicked: Array, largest_square: Array) -> Array:
+    """(n,): how often a velocity turned round."""
+    return ratio(kicked, 2.0 * np.sqrt(largest_square))
+
+
+def least_moments(model: Model, kept: Array) -> Array:
+    """(n,): what an error of L is divided by to be an angle: kg m^2, 1 where w itself is kept."""
+    found = np.ones(len(kept))
+    chosen = kept[:, KEEPS_L] == 1.0
+    found[chosen] = np.linalg.eigvalsh(model.bodies.inertia_B[chosen])[:, 0]
+    return found
+
+
+def driven_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of joints with a drive that is a spring."""
+    joints, found = model.joints, np.zeros(len(model.bodies.kind), bool)
+    driven = (joints.motor_stiffness != 0.0).any(axis=(1, 2))
+    found[joints.body_a[driven]] = found[joints.body_b[driven]] = True
+    return found
+
+
+def soft_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies with a shape of a material that is compliant to some other, or with a spring
+    or a stop that yields of a joint: these are rows, too, and miss twice the phase of a force."""
+    shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
+    soft: NDArray[np.bool_] = np.any(model.materials.compliance > 0.0, axis=1)
+    found[shapes.body[soft[shapes.material]]] = True
+    joints = model.joints
+    sprung = (joints.spring_on == 1) | (joints.limit_stiffness != 0.0).any(axis=(1, 2))
+    found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
+    return found
+
+
+def growth(model: Model, kept: Array, h: float) -> Array:
+    """(n,): by what errors of bodies grow where joints leave several motions free.
+
+    A rotor turns but is not turned round, a pendulum of small swings is turned round but turns
+    little: neither is chaotic.
+    """
+    turned, count = h * kept[:, TURNED], swings(kept[:, SUM_L], kept[:, LARGEST_L])
+    swing = ratio(turned, 2.0 * count)
+    wild = ((swing - REGULAR_SWING) / (WILD_SWING - REGULAR_SWING)).clip(0.0, 1.0)
+    exponent = GROWTH_PER_TURN * wild * np.minimum(turned, 4.0 * count)
+    return np.exp(np.where(free_motions(model) > 1, exponent, 0.0).clip(0.0, 50.0))
+
+
+def reaches(kept: Array) -> Array:
+    """(n,) m: half the diagonal of the box about the way of each centre of mass."""
+    box = kept[:, MOST_P : MOST_P + 3] - kept[:, LEAST_P : LEAST_P + 3]
+    return 0.5 * np.linalg.norm(box, axis=1)
+
+
+def ways_of_impacts(model: Model, kept: Array, options: StepOptions) -> Array:
+    """(n,) m: what early impacts displace bodies along; of those that strike one another the
+    longest way of any, as a ball in the middle of a row hardly moves."""
+    ways, moving = reaches(kept), model.bodies.kind == DYNAMIC
+    among = (kept[:, IMPACTS] > 0.0) & moving[kept[:, IMPACT_WITH].astype(int)]
+    if options.restitution_law == RestitutionLaw.PROPAGATING:
+        among = kept[:, MOST_EARLY] > 0.0
+    return np.where(among & moving, ways[among & moving].max(initial=0.0), ways)
+
+
+def step_errors(model: Model, state: State, options: StepOptions) -> Array:
+    """(n,): estimated error of each body's motion by the size of the step, over its scale.
+
+    With exact impacts nothing is estimated of bodies that can touch others.
+    """
+    kept, h = variations(model, state), float(options.time_step)
+    moving, driven = model.bodies.kind == DYNAMIC, driven_bodies(model)
+    if options.impact_time == ImpactTime.EXACT:
+        moving &= ~can_touch(model.shapes, len(moving))
+    grown, length = growth(model, kept, h), body_lengths(model, state.p_WB)
+    factor = ERROR_OF_CHANGE * np.where(soft_bodies(model), ERROR_OF_SOFTNESS, 1.0)
+    factor *= ERROR_OF_ORBITS if has_orbits(model) else 1.0
+    turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
+    small = SETTLED_SHARE if settles(state, options) else SMALL_SHARE
+    worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
+    early = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY]
+    early = np.where(early > small * length, ratio(early, ways_of_impacts(model, kept, options)), 0)
+    for kicked, first, varied, known, scale, unit, least in (
+        (SUM_V, FIRST_V, VARIED_V, early, reaches(kept), 1.0, small * length),
+        (SUM_L, FIRST_L, VARIED_L, 0.0, turning, least_moments(model, kept), SMALL_TURN),
+    ):
+        first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
+        first_order = np.where(driven, first_order, 0.0)
+        error = h * grown * np.maximum(factor * kept[:, varied], first_order)
+        share = np.where(error / unit > least, ratio(error, scale), 0.0)
+        worst = np.maximum(worst, share + known)
+    return np.where(moving, worst, 0.0)
+
+
+def has_orbits(model: Model) -> bool:
+    """Whether bodies attract each other."""
+    return bool((model.forces.kind == FORCE_POINT_GRAVITY).any())
+
+
+def settles(state: State, options: StepOptions) -> bool:
+    """Whether bodies settled into contacts that are soft rows of substeps."""
+    substeps = options.solver.method == SolverMethod.SMALL_STEPS
+    return bool(substeps and state.extremes[EXTREME_CONTACTS] > 0.0)

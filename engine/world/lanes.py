@@ -1,0 +1,122 @@
+"""Data of worlds side by side: arrays of lanes, one world a lane (compiler/lanes.py).
+
+Names, shapes and units are those of Model, State and Workspace; where those have a float, these
+have one of each world. Whole numbers are the structure of the model and the same in all worlds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from cardan.engine.compiler.structs import struct
+from cardan.engine.world.model import Targets
+from cardan.engine.world.tree import Tree, TreeWork
+
+
+@struct
+class LaneBodies(NamedTuple):
+    """Of Bodies what trees without contacts need; n bodies end with the world."""
+
+    kind: NDArray  # (n,) int64
+    mass: NDArray  # (n,) kg
+    inertia_B: NDArray  # (n, 3, 3) kg m^2
+
+
+@struct
+class LaneDrives(NamedTuple):
+    """Of Joints what acts on each generalised velocity: motor, damper, spring, stops."""
+
+    driven: NDArray  # (v,) int64          1: it has a motor, damper or spring
+    count: NDArray  # (1,) int64           how many have
+    coordinate: NDArray  # (v,) int64      where its coordinate is in State.tree_q; -1: it has none of its own
+    motor_kind: NDArray  # (v,) int64      MOTOR_NONE, MOTOR_POSITION with stiffness or MOTOR_FORCE
+    table: NDArray  # (v,) int64           which target of Targets
+    motor_stiffness: NDArray  # (v, 3) N/m ... or N m/rad ...
+    motor_damping: NDArray  # (v,) N s/m or N m s/rad
+    motor_max_force: NDArray  # (v,) N or N m
+    damping: NDArray  # (v,) N s/m or N m s/rad
+    damping_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the damper
+    spring_k: NDArray  # (v, 3) N/m ... or N m/rad ...; 0: no spring
+    spring_damping: NDArray  # (v,) N s/m or N m s/rad
+    spring_rest: NDArray  # (v,) m or rad
+    spring_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the spring
+    limited: NDArray  # (v,) int64         1: it has stops
+    lower: NDArray  # (v,) m or rad
+    upper: NDArray  # (v,) m or rad
+    targets: Targets  # times are the same in all worlds
+    commanded: NDArray  # (v,) int64       1: its motor follows `command`, not its target
+    command: NDArray  # (v,) m, rad, N or N m
+
+
+@struct
+class LaneModel(NamedTuple):
+    """Of Model what trees without contacts need."""
+
+    bodies: LaneBodies
+    tree: Tree
+    drives: LaneDrives
+
+
+@struct
+class LaneState(NamedTuple):
+    """Of State what trees without contacts change."""
+
+    step: NDArray  # (1,) int64           steps done
+    gravity_W: NDArray  # (3,) m/s^2
+    p_WB: NDArray  # (n, 3) m
+    q_WB: NDArray  # (n, 4) -
+    v_WB_W: NDArray  # (n, 3) m/s
+    w_WB_W: NDArray  # (n, 3) rad/s
+    joint_q: NDArray  # (j, 3) m or rad
+    ledger: NDArray  # (8,) J
+    momentum_in: NDArray  # (6,) N s, N m s
+    extremes: NDArray  # (m,) J, N s, m, m/s  as State.extremes
+    tree_q: NDArray  # (c,) m, rad or -
+    tree_qd: NDArray  # (v,) m/s or rad/s
+    tree_bias_acceleration: NDArray  # (4, v) m/s^2, rad/s^2
+    left: NDArray  # (1,) -               1: this world needs what lanes cannot do; else 0
+
+
+@struct
+class LaneKick(NamedTuple):
+    """Scratch of a kick with drives: impulse = -(gain qd + push), qd after it."""
+
+    tree: Tree  # with gain added to the rotors
+    work: TreeWork  # with a factor of its own
+    gain: NDArray  # (v,) kg or kg m^2     of all drives of a generalised velocity
+    push: NDArray  # (v,) N s or N m s
+    motor_gain: NDArray  # (v,) kg or kg m^2  of its motor alone
+    motor_push: NDArray  # (v,) N s or N m s
+    before: NDArray  # (v,) m/s or rad/s   generalised velocities before the kick
+    velocity_old: NDArray  # (n, 6) rad/s, m/s  velocities of bodies before the kick
+
+
+@struct
+class LaneWorld(NamedTuple):
+    """Everything that a step of W worlds reads and writes."""
+
+    model: Any  # LaneModel, which kernels take in place of Model
+    state: Any  # LaneState, which kernels take in place of State
+    work: TreeWork
+    kick: LaneKick
+    first: NDArray  # (1,) int64          where the numbers of body 0 are in extremes
+
+
+@struct
+class WorldRuns(NamedTuple):
+    """Runs of n worlds of one model: plain floats, a row a world. f frames, u motors."""
+
+    q: NDArray  # (n, c) m, rad or -         coordinates at the start
+    qd: NDArray  # (n, v) m/s or rad/s
+    controls: NDArray  # (n, t, u) m, rad, N or N m  targets of motors, each for the same time
+    velocity: NDArray  # (u,) int64          generalised velocity of each motor
+    extremes: NDArray  # (m,) J, N s, m, m/s State.extremes at the start, the same in all worlds
+    frames: NDArray  # (f,) int64            steps after which a frame is kept, ascending; first 0
+    kept_q: NDArray  # (n, f, c) m, rad or -  frames
+    kept_qd: NDArray  # (n, f, v) m/s or rad/s
+    records: NDArray  # (n, m) J, N s, m, m/s  State.extremes at the end, up to LIMITS
+    ledger: NDArray  # (n, 8) J              at the end
+    energy: NDArray  # (n, 2) J              kinetic and potential at the end
+    left: NDArray  # (n,) int64              1: the world needs what lanes cannot do

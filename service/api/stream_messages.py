@@ -1,0 +1,94 @@
+"""Messages of a client to the stream of a session, read and checked."""
+
+import asyncio
+from typing import Any
+
+import orjson
+from fastapi import WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from cardan.service import clock
+from cardan.service.api.problems import ProblemError
+from cardan.service.streams.codec import CHANNELS
+from cardan.service.streams.viewer import MAX_HZ
+
+MAX_TEXT_BYTES = 64 * 1024
+HELLO_SECONDS = 10.0
+NO_HELLO, UNSUPPORTED_DATA, POLICY_VIOLATION, TOO_BIG = 4408, 1003, 1008, 1009
+
+
+class ClosedError(Exception):
+    """The connection must be closed with a code and a reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+async def read_hello(socket: WebSocket) -> dict[str, Any]:
+    """Return the first message. Raises ClosedError, WebSocketDisconnect."""
+    try:
+        async with asyncio.timeout(HELLO_SECONDS):
+            hello = await receive_json(socket)
+    except TimeoutError as error:
+        raise ClosedError(NO_HELLO, f"no hello within {HELLO_SECONDS:g} s") from error
+    if hello.get("op") != "hello":
+        raise ClosedError(POLICY_VIOLATION, "the first message must be hello")
+    return hello
+
+
+def client_id_of(hello: dict[str, Any]) -> str:
+    """Return the name that a client gives itself, or a new one. Raises ClosedError."""
+    client_id = hello.get("client_id")
+    if client_id is None:
+        return clock.new_id("client")
+    if not isinstance(client_id, str) or not 0 < len(client_id) <= 200:
+        raise ClosedError(POLICY_VIOLATION, "client_id must be a text of 1 to 200 characters")
+    return client_id
+
+
+def rates_of(channels: Any) -> dict[str, float]:
+    """Return channels with their rates [Hz]; the default is 60. Raises ProblemError (422)."""
+    if not isinstance(channels, dict):
+        raise ProblemError(422, "message_invalid", "subscribe needs an object `channels`.")
+    rates: dict[str, float] = {}
+    for name, options in channels.items():
+        if name not in CHANNELS:
+            known = ", ".join(sorted(CHANNELS))
+            detail = f"There is no channel {name!r}; there are {known}."
+            raise ProblemError(422, "unknown_channel", detail)
+        hz = (
+            MAX_HZ
+            if options is None
+            else options.get("hz", MAX_HZ)
+            if isinstance(options, dict)
+            else None
+        )
+        if isinstance(hz, bool) or not isinstance(hz, int | float) or not 0.01 <= hz <= 1000:
+            detail = f"`hz` of the channel {name} must be a number from 0.01 to 1000."
+            raise ProblemError(422, "message_invalid", detail)
+        rates[name] = float(hz)
+    return rates
+
+
+async def receive_json(socket: WebSocket) -> dict[str, Any]:
+    """Return the next text message, an object. Raises ClosedError, WebSocketDisconnect."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005), message.get("reason"))
+    text = message.get("text")
+    if text is None:
+        raise ClosedError(UNSUPPORTED_DATA, "messages to the server are JSON text")
+    if len(text) > MAX_TEXT_BYTES:
+        raise ClosedError(
+            TOO_BIG, f"a message of {len(text)} characters; {MAX_TEXT_BYTES} are allowed"
+        )
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ClosedError(POLICY_VIOLATION, f"not JSON: {error}"[:120]) from error
+    if not isinstance(found, dict):
+        raise ClosedError(POLICY_VIOLATION, "a message is a JSON object")
+    return found

@@ -1,0 +1,120 @@
+"""Runs of an order that are computed side by side end as those that are computed alone."""
+
+import json
+import socket
+
+import pytest
+
+from cardan.engine.compiler.lanes import HAS_LANES, W
+from cardan.schemas import Limits
+from cardan.schemas.examples import example_document
+from cardan.service.processes.channel import Channel
+from cardan.service.simulations import messages as m
+from cardan.service.simulations.execution import Execution
+from cardan.service.simulations.together import Together
+
+pytestmark = pytest.mark.skipif(not HAS_LANES, reason="this way to compile has no lanes")
+
+ENERGY = {"type": "metric", "metric": "energy.final"}
+
+
+def pendulum(steps=1200, **joint):
+    scene = example_document("double-pendulum")
+    scene["simulation"] |= {"duration": steps * 1e-3, "formulation": "auto"}
+    scene["joints"][1] |= joint
+    return json.dumps(scene)
+
+
+def items(runs, record="metrics"):
+    return [m.RunItem({"/bodies/1/mass": 0.5 + 0.1 * k}, "", record) for k in range(runs)]
+
+
+class Desk:
+    """An execution in this process, and the other end of its channel."""
+
+    def __init__(self):
+        near, far = socket.socketpair()
+        self.service = Channel(near)
+        self.execution = Execution(Channel(far), Limits())
+
+    def work(self, order):
+        """What the runs of an order ended with."""
+        self.execution.work(order)
+        found = []
+        while not isinstance(message := self.service.receive(1.0), m.Finished):
+            assert message is not None
+            if isinstance(message, m.Done):
+                found.append(message)
+        return found
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """How many runs each group had in lanes."""
+    counts = []
+    run = Together.run
+
+    def counted(self, *args):
+        found = run(self, *args)
+        counts.append(sum(one is not None for one in found))
+        return found
+
+    monkeypatch.setattr(Together, "run", counted)
+    return counts
+
+
+def told(done):
+    """A summary without what depends on the clock."""
+    return {name: value for name, value in done.summary.items() if name != "timing"}
+
+
+def test_outcomes_are_those_of_runs_alone_in_every_bit(computed):
+    desk, document, measure = Desk(), pendulum(), {"objective": ENERGY, "constraints": []}
+    together = desk.work(m.RunOrder(document, items(W + 2), measure=measure))
+    assert computed == [W, 2]
+    alone = [desk.work(m.RunOrder(document, [item], measure=measure))[0] for item in items(W + 2)]
+    assert [done.number for done in together] == list(range(W + 2))
+    assert computed == [W, 2]
+    for done, own in zip(together, alone, strict=True):
+        assert (done.event, done.step) == (own.event, own.step) == ("succeeded", 1200)
+        assert told(done) == told(own)
+    assert len({done.summary["state_hash"] for done in together}) == W + 2
+
+
+def test_a_run_that_is_no_scene_fails_alone_and_others_go_on(computed):
+    runs = items(W + 1)
+    runs[1] = m.RunItem({"/bodies/1/mass": -1.0}, "", "metrics")
+    found = Desk().work(m.RunOrder(pendulum(20), runs))
+    assert [done.event for done in found] == ["succeeded", "failed"] + ["succeeded"] * (W - 1)
+    assert found[1].error["code"] == "scene_invalid"
+    assert max(computed) == W - 1
+    ended = Desk().work(m.RunOrder(pendulum(20), runs, until_failure=True))
+    assert [done.event for done in ended] == ["succeeded", "failed"]
+
+
+def test_a_run_that_is_cancelled_ends_its_group_and_itself_alone():
+    """The request is there before the group begins."""
+    desk = Desk()
+    desk.service.send(m.StopRun("cancelled", 2))
+    found = desk.work(m.RunOrder(pendulum(), items(W)))
+    assert [done.event for done in found] == ["succeeded"] * 2 + ["cancelled", "succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("document", "runs", "measure"),
+    [
+        # the bits of driven joints depend on how they are computed
+        (pendulum(20, damping=0.1), items(2), None),
+        (pendulum(20), items(2), {"objective": ENERGY | {"type": "signal"}, "constraints": []}),
+    ],
+    ids=["driven", "measured"],
+)
+def test_what_lanes_do_not_give_is_computed_alone(computed, document, runs, measure):
+    order = m.RunOrder(document, runs, measure=measure)
+    if measure is not None:
+        measure["objective"] |= {
+            "body": None, "joint": None, "column": "kinetic", "reduce": "max", "target": 0.0
+        }  # fmt: skip
+    found = Desk().work(order)
+    assert [done.event for done in found] == ["succeeded"] * 2
+    assert sum(computed) == 0

@@ -1,0 +1,202 @@
+"""Writing a scene: what the editor proposes, leaves out, adds and compares; undo in a browser."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cardan.schemas import load_scene
+from cardan.schemas.examples import example_document, example_names
+from cardan.schemas.json_schema import scene_json_schema
+from tests.web.modules import run_module
+from tests.web.shown import FLOATING, SMALL, Shown
+
+SCHEMA = scene_json_schema()
+CURSOR = "|"
+
+
+def expanded(name: str) -> dict[str, Any]:
+    return load_scene(example_document(name)).model_dump(mode="json")
+
+
+def test_a_scene_without_its_defaults_is_the_same_scene(node: str) -> None:
+    """Of every example; and its text is JSON of the same."""
+    scenes = [expanded(name) for name in example_names()]
+    body = """return input.scenes.map((scene) => {
+      const short = withoutDefaults(scene, input.schema);
+      return [short, JSON.parse(formatted(short)), formatted(short)]; });"""
+    given = {"scenes": scenes, "schema": SCHEMA}
+    answers = run_module(node, "scene_format.js", "withoutDefaults, formatted", body, given)
+    for scene, (short, again, text) in zip(scenes, answers, strict=True):
+        assert short == again
+        assert load_scene(short).model_dump(mode="json") == scene
+        # triangles have no defaults
+        brief, full = ({**one, "meshes": {}} for one in (short, scene))
+        assert len(json.dumps(brief)) < 0.6 * len(json.dumps(full))
+        assert len(text.splitlines()) < len(json.dumps(scene, indent=1).splitlines()) / 2
+
+
+def suggested(node: str, text: str) -> set[str]:
+    at = text.index(CURSOR)
+    given = {"text": text.replace(CURSOR, ""), "at": at, "schema": SCHEMA}
+    body = "return suggest(input.text, input.at, input.schema)"
+    found = run_module(node, "completion.js", "suggest", body, given)
+    return set() if found is None else {option["label"] for option in found["options"]}
+
+
+def test_what_can_stand_at_a_place_is_proposed(node: str) -> None:
+    body = '{"version": 1, "bodies": [{"name": "a", "shapes": [{%s}]}], "joints": [{%s}]}'
+    names = suggested(node, body % ("", '"type": "hinge", "na|'))
+    assert {'"name"', '"axis"', '"motor"', '"limits"'} <= names
+    assert '"type"' not in names  # it is there
+    assert '"pitch"' not in names  # of another joint
+    assert suggested(node, body % ("", '"type": "|"')) == {
+        json.dumps(kind) for kind in ("ball", "hinge", "slider", "hinge2", "universal", "fixed",
+                                      "cylindrical", "planar", "distance", "screw", "gear", "rack",
+                                      "coupling")
+    }  # fmt: skip
+    assert suggested(node, body % ("", '"type": "hinge", "parent": |')) >= {'"world"', '"a"'}
+    assert '"radius"' in suggested(node, body % ('"type": "sphere", "|', ""))
+    assert '"size"' not in suggested(node, body % ('"type": "sphere", "|', ""))
+    # a text that is not finished
+    assert '"simulation"' in suggested(node, '{"version": 1, "sim|')
+    assert suggested(node, '{"simulation": {"formulation": |') == {
+        '"maximal"',
+        '"reduced"',
+        '"auto"',
+    }
+    assert suggested(node, '{"simulation": {"collisions": |') == {"true", "false"}
+    assert suggested(node, "|") == set()
+
+
+def test_a_member_is_explained(node: str) -> None:
+    given = {"text": '{"simulation": {"dt": 0.001}}', "schema": SCHEMA}
+    body = "return explain(input.text, 19, input.schema)"
+    found = run_module(node, "completion.js", "explain", body, given)
+    told = SCHEMA["$defs"]["SimulationOptions"]["properties"]["dt"]["description"]
+    assert found == {"from": 16, "to": 20, "text": told}
+
+
+def test_pieces_make_scenes_that_run_and_leave_the_text_alone(node: str) -> None:
+    """All of them one after another, on an empty text and on one that a person has laid out."""
+    body = """return Object.keys(PIECES).reduce((text, name) => {
+      const { from, to, insert } = withPiece(text, name);
+      return text.slice(0, from) + insert + text.slice(to); }, input);"""
+    for text in ("", '{ "version": 1,\n\n  "bodies": [ ]  }', json.dumps(FLOATING, indent=4)):
+        made = run_module(node, "scene_pieces.js", "PIECES, withPiece", body, text)
+        scene = load_scene(json.loads(made))
+        assert len(scene.bodies) == 5 + (2 if "floating" in text else 0)
+        assert len(scene.joints) == 4
+        assert made.startswith(text.rstrip("}] \n"))
+
+
+def test_changes_are_told_by_name(node: str) -> None:
+    before = {"gravity": [0, 0, -9.81], "bodies": [{"name": "a", "mass": 1}, {"name": "b"}]}
+    after = {
+        "gravity": [0, 0, -1.62],
+        "bodies": [{"name": "b"}, {"name": "a", "mass": 2}, {"name": "c"}],
+    }
+    body = """return changesBetween(...input)
+      .map(({ path, before, after }) => [path, before ?? null, after ?? null]);"""
+    found = run_module(node, "scene_format.js", "changesBetween", body, [before, after])
+    assert found == [
+        ["gravity", [0, 0, -9.81], [0, 0, -1.62]],
+        ["bodies/a/mass", 1, 2],
+        ["bodies/c", None, {"name": "c"}],
+    ]
+    assert run_module(node, "scene_format.js", "changesBetween", body, [before, before]) == []
+
+
+def test_gravity_and_motors_are_patched_and_nothing_else(node: str) -> None:
+    joint = {
+        "name": "a/b",
+        "type": "hinge",
+        "motor": {"type": "velocity", "target": 1, "max_force": 5},
+    }
+    before = {"gravity": [0, 0, -9.81], "bodies": [{"name": "a", "mass": 1}], "joints": [joint]}
+
+    def patch(change: str) -> Any:
+        body = f"const after = structuredClone(input); {change}; return patchOf(input, after)"
+        return run_module(node, "patch.js", "patchOf", body, before)
+
+    assert patch("") is None
+    assert patch("after.gravity = [0, 0, 0]") == [{"op": "gravity", "fields": {"value": [0, 0, 0]}}]
+    # without the field it is that of the earth
+    assert patch("delete after.gravity") is None
+    faster = {"joint": "a/b", "axis": 0, "target": 2, "max_force": 7}
+    assert patch("Object.assign(after.joints[0].motor, {target: 2, max_force: 7})") == [
+        {"op": "set_motor", "fields": faster}
+    ]
+    for change in (
+        "after.gravity = [0, 0, 0]; after.bodies[0].mass = 2",
+        "after.joints[0].motor.type = 'force'",
+        "after.joints[0].motor.target = {times: [0, 1], values: [0, 1]}",
+        "delete after.joints[0].motor.max_force",
+        "delete after.joints[0].motor",
+        "after.joints = []; after.gravity = [0, 0, 0]",
+        "after.name = 'other'",
+    ):
+        assert patch(change) is None, change
+
+
+@pytest.mark.e2e
+def test_a_scene_is_changed_and_changes_are_undone(page: Any, shown: Shown) -> None:
+    """The shown scene without defaults, a change with its diff, a piece; undone and done again."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+    def text() -> str:
+        return str(page.evaluate("cardan.editor()")["text"])
+
+    page.set_viewport_size(SMALL)
+    shown.open("heavy-top")
+    page.get_by_role("button", name="Open scene").click()
+    dialog = page.get_by_role("dialog", name="Open a scene")
+    api.expect(dialog.get_by_role("button", name="Undo")).to_be_disabled()
+    dialog.get_by_role("button", name="Insert the shown scene").click()
+    inserted = text()
+    assert '"integrator_tolerance"' not in inserted  # a default
+    assert json.loads(inserted)["name"] == "heavy-top"
+    changes = page.locator("#scene-changes")
+    api.expect(changes).to_contain_text("As it runs now")
+    # what can change while it runs needs no new start
+    patched = dialog.get_by_role("button", name="Apply to the run")
+    api.expect(patched).to_be_hidden()
+    session = page.evaluate("cardan.sessionId()")
+    page.locator("#scene-text").fill(json.dumps({**json.loads(inserted), "gravity": [0, 0, -1]}))
+    patched.click()
+    api.expect(dialog).to_be_hidden()
+    assert page.evaluate("cardan.sessionId()") == session
+    told = shown.rest("/commands")["items"][-1]
+    assert (told["op"], told["value"]) == ("gravity", [0, 0, -1])
+    page.get_by_role("button", name="Open scene").click()
+    dialog.get_by_role("button", name="Undo").click()
+    assert text() == inserted
+    api.expect(patched).to_be_hidden()
+    dialog.get_by_label("Add to the scene").select_option("Box")
+    added = text()
+    assert [body["name"] for body in json.loads(added)["bodies"]][-1] == "box"
+    api.expect(changes).to_contain_text("1 change to what runs")
+    api.expect(changes).to_contain_text("bodies/box")
+    dialog.get_by_role("button", name="Undo").click()
+    assert text() == inserted
+    dialog.get_by_role("button", name="Redo").click()
+    assert text() == added
+    page.locator("#scene-text").press("Control+z")
+    assert text() == inserted
+    page.locator("#scene-text").press("Control+y")
+    # completion by keyboard: a member of the scene, at its end
+    page.locator("#scene-text").press("Control+End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type(', "sens')
+    proposed = page.locator(".cm-tooltip-autocomplete")
+    api.expect(proposed).to_contain_text('"sensors"')
+    page.keyboard.press("Enter")
+    page.keyboard.type("[]")
+    assert json.loads(text())["sensors"] == []
+    # a fault is underlined while it is written
+    page.keyboard.type("]")
+    api.expect(page.locator(".cm-lintRange-error")).to_have_count(1)
+    page.keyboard.press("Backspace")
+    dialog.get_by_role("button", name="Check and run").click()
+    api.expect(dialog).to_be_hidden()
+    shown.wait("cardan.pose('box') && cardan.shown().time > 0")
