@@ -14,7 +14,7 @@ from cardan.engine.runs.variants import rollout
 from cardan.engine.simulation import Simulation
 from cardan.schemas import load_scene
 
-# what one process may compile while another compiles the other: the step is more than half of the work
+# what one process may compile while another compiles the other; the step is more than half
 Share = Literal["steps", "rest"]
 
 
