@@ -20,6 +20,23 @@ def times_vector(A: Mat3, v: Vec3) -> Vec3:
 
 
 @kernel
+def transposed(E: Mat3) -> Mat3:
+    """E^T."""
+    return (
+        (E[0][0], E[1][0], E[2][0]),
+        (E[0][1], E[1][1], E[2][1]),
+        (E[0][2], E[1][2], E[2][2]),
+    )
+
+
+@kernel
+def times_matrix(A: Mat3, B: Mat3) -> Mat3:
+    """A B."""
+    T = transposed(B)
+    return (times_vector(T, A[0]), times_vector(T, A[1]), times_vector(T, A[2]))
+
+
+@kernel
 def load33(array: NDArray, i: int) -> Mat3:
     """Element i of an (n, 3, 3) array as rows."""
     return (
