@@ -47,6 +47,17 @@ def load33(array: NDArray, i: int) -> Mat3:
 
 
 @kernel
+def turned_back(array: NDArray, i: int, column: int, x: Vec3) -> Vec3:
+    """R^T x for the matrix R that begins, row by row, in a column of row i."""
+    a, k = array, column
+    return (
+        a[i, k] * x[0] + a[i, k + 3] * x[1] + a[i, k + 6] * x[2],
+        a[i, k + 1] * x[0] + a[i, k + 4] * x[1] + a[i, k + 7] * x[2],
+        a[i, k + 2] * x[0] + a[i, k + 5] * x[1] + a[i, k + 8] * x[2],
+    )
+
+
+@kernel
 def store33(array: NDArray, i: int, A: Mat3) -> None:
     """Write rows into element i of an (n, 3, 3) array."""
     for k in range(3):
