@@ -104,7 +104,7 @@ def place(*bodies: str) -> Look:
 
 
 def axis(body: str, k: int = 2) -> Look:
-    """Axis k of a body in W, and where its origin is [-], [m]."""
+    """Axis k of a body, in W [-]."""
 
     def look(s: Simulation) -> list[float]:
         w, x, y, z = s.poses()[s.body_names.index(body), 3:]
@@ -163,7 +163,7 @@ def reference(case: Case, refinement: int) -> tuple[Array, Array]:
 
 
 def scale_of(case: Case, true: Array) -> float:
-    """What errors of a case are a share of."""
+    """What errors of a case are a share of, in the unit of what is judged."""
     if case.scale is not None:
         return case.scale
     return float(np.linalg.norm(np.ptp(true, axis=0)))

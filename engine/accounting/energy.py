@@ -7,8 +7,7 @@ from cardan.engine.bodies.gyroscopic import is_round
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken, joint_frame
 from cardan.engine.constraints.motors import spring_coordinate
-from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub

@@ -79,18 +79,9 @@ def sample_bodies(world: World, samples: Samples, frame: int) -> None:
 @kernel
 def sample_joints(world: World, samples: Samples, frame: int) -> None:
     """Write joint coordinates and forces of the last step."""
-    joints, state, work = world.model.joints, world.state, world.work
-    write_coordinates(joints, state, work.rows, samples.joint_motion[frame])
-    write_joint_forces(
-        joints,
-        state,
-        work.rows,
-        work.problem,
-        work.least.shift,
-        world.options.time_step,
-        samples.joint_reaction[frame],
-        samples.joint_drive[frame],
-    )
+    joints, rows = world.model.joints, world.work.rows
+    write_coordinates(joints, world.state, rows, samples.joint_motion[frame])
+    write_joint_forces(world, samples.joint_reaction[frame], samples.joint_drive[frame])
 
 
 @kernel

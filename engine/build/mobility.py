@@ -7,37 +7,30 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import (
-    BALL,
     COUPLING,
-    CYLINDRICAL,
     DISTANCE,
     DYNAMIC,
-    FIXED,
     GEAR,
-    HINGE,
-    HINGE2,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
-    PLANAR,
     RACK,
-    SCREW,
-    SLIDER,
-    UNIVERSAL,
     Joints,
     Model,
 )
 
-# equations of each kind of joint; the stiffness of a spring or a rope is none
-EQUATIONS = {
-    BALL: 3, HINGE: 5, SLIDER: 5, FIXED: 6, HINGE2: 4, UNIVERSAL: 4, CYLINDRICAL: 4, PLANAR: 3,
-    DISTANCE: 1, SCREW: 5, GEAR: 1, RACK: 1, COUPLING: 1,
-}  # fmt: skip
+# joints of one equation; all others leave only their coordinates free
+OF_ONE_EQUATION = (DISTANCE, GEAR, RACK, COUPLING)
 
 
 def equations(joints: Joints) -> NDArray[np.int64]:
-    """(j,): equations of each joint; drives of speed and of position are further ones."""
-    kinds = np.array([EQUATIONS[int(kind)] for kind in joints.kind], np.int64)
+    """(j,): equations of each joint; drives of speed and of position are further ones.
+
+    The stiffness of a spring or a rope is none.
+    """
+    free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
+    kinds = np.where(np.isin(joints.kind, OF_ONE_EQUATION), 1, 6 - free)
     soft = (joints.spring_on == 1) | (joints.limit_on[:, 0] == 1)
     kinds[(joints.kind == COUPLING) & soft] = 0
     driven = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
 from cardan.engine.accounting.extremes import inner_errors
-from cardan.engine.accounting.joint_reports import write_coordinates, write_joint_forces
+from cardan.engine.accounting.joint_reports import write_coordinates, write_last_joint_forces
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import Joints, Model
@@ -54,7 +54,7 @@ from cardan.engine.world.state import (
     State,
 )
 from cardan.engine.world.triggers import FIRED_COUNT, FIRED_TIME
-from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
 
@@ -261,13 +261,26 @@ def joint_tables(
     return table.reshape(-1)
 
 
-def joint_table(joints: Joints, state: State, work: Workspace, h: float) -> NDArray[np.void]:
-    """One row per joint coordinate (dtype JOINT_DTYPE); joints without one have coordinate -1."""
-    n = len(joints.kind)
-    now, drive, reaction = np.zeros((n, 3, 2)), np.zeros((n, 3, 2)), np.zeros((n, 6))
-    write_coordinates(joints, state, work.rows, now)
-    parts = (work.rows, work.problem, work.least.shift)
-    write_joint_forces(joints, state, *parts, h, reaction, drive)
+def joint_forces(world: World, handle: World) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(j, 6) reactions and (j, 3, 2) drives of the last step, as in accounting/joint_reports.py.
+
+    handle  of the world (compiler/handles.py)
+    """
+    n = len(world.model.joints.kind)
+    reaction, drive = np.zeros((n, 6)), np.zeros((n, 3, 2))
+    write_last_joint_forces(handle, reaction, drive)
+    return reaction, drive
+
+
+def joint_table(world: World, handle: World) -> NDArray[np.void]:
+    """One row per joint coordinate (dtype JOINT_DTYPE); joints without one have coordinate -1.
+
+    handle  of the world (compiler/handles.py)
+    """
+    joints = world.model.joints
+    now = np.zeros((len(joints.kind), 3, 2))
+    write_coordinates(joints, world.state, world.work.rows, now)
+    reaction, drive = joint_forces(world, handle)
     return joint_tables(joints, now[None], drive[None], reaction[None])
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.joint_reports import write_joint_forces
 from cardan.engine.build.rotations import inverse, product, rotation_matrix, turn
 from cardan.engine.errors import Failure
+from cardan.engine.outputs.reports import joint_forces
 from cardan.engine.outputs.sampler import Sampler
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.rows import ROW_FRICTION, ROW_MOTOR
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 from cardan.schemas import Scene
 from cardan.schemas.sensor import ContactForce, ForceTorque, Imu, RayDistance, Sensor
 
@@ -64,6 +65,14 @@ class Sensing:
     _joint_index: dict[str, int]
     _before: Moment | None
     _readings: Array
+    _handle: World
+
+    if TYPE_CHECKING:
+
+        @property
+        def world(self) -> World:
+            """What kernels are called with; `_handle` is that of the last one asked for."""
+            ...
 
     def sensors(self) -> dict[str, dict[str, float]]:
         """Readings by name of the sensor: those of its type among SENSOR_FIELDS.
@@ -187,10 +196,7 @@ class _Step:
         """The reaction as in tables, and what drives, friction and dampers give."""
         s, work = self.simulation, self.simulation.work
         joints, j = s.model.joints, s._joint_index[sensor.joint]
-        n = len(joints.kind)
-        reaction, drive = np.zeros((n, 6)), np.zeros((n, 3, 2))
-        parts = (work.rows, work.problem, work.least.shift)
-        write_joint_forces(joints, s.state, *parts, self.h, reaction, drive)
+        reaction, _ = joint_forces(s.world, s._handle)
         force, torque = reaction[j, :3].copy(), reaction[j, 3:].copy()
         rows = work.rows
         for i in range(int(rows.count[1])):

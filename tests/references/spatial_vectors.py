@@ -1,12 +1,12 @@
-"""The vectors of Featherstone 2022 as arrays of six, by the spatial algebra of the engine."""
+"""The vectors of Featherstone 2022 as arrays of six, by the spatial algebra of the tests."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cardan.engine.spatial import plucker
-from cardan.engine.spatial.inertia import momentum_of, rigid_inertia
-from tests.engine.spatial.test_plucker import flat
+from cardan.engine.spatial.inertia import Spatial, momentum_of
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, rigid_inertia
 
 Array = np.ndarray
 I3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -14,7 +14,7 @@ X3, Y3, Z3 = np.eye(3)
 O3 = np.zeros(3)
 
 
-def pair(x: Array) -> plucker.Spatial:
+def pair(x: Array) -> Spatial:
     """Six numbers as the engine's pair of vectors."""
     return tuple(map(float, x[:3])), tuple(map(float, x[3:]))  # type: ignore[return-value]
 

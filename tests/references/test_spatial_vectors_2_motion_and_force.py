@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from cardan.engine.spatial import plucker
-from tests.engine.spatial.test_plucker import flat
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat
 from tests.references.spatial_vectors import (
     I3,
     O3,

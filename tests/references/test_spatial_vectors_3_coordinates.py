@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from cardan.engine.spatial import plucker
-from tests.engine.spatial.test_plucker import flat, random_transform, six
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, random_transform, six
 from tests.references.spatial_vectors import (
     I3,
     O3,
