@@ -270,7 +270,7 @@
  * @property {Vec3} force             N, W
  *
  * @typedef {object} Happening        an event of the simulation
- * @property {"begin" | "end" | "break" | "trigger"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires
+ * @property {"begin" | "end" | "break" | "trigger" | "appear" | "vanish"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires; a body comes or goes
  * @property {number} time            s
  * @property {number} step
  * @property {Vec3} point             W

@@ -18,6 +18,7 @@ from cardan.engine.build.rotations import turn
 from cardan.engine.build.shapes import mass_of_shape
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
 from cardan.schemas import Scene
+from cardan.schemas.body import Body
 
 BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -92,6 +93,15 @@ def _check_and_invert(bodies: Bodies, faults: Faults) -> None:
             bodies.inertia_B[i] = np.eye(3)
     inverse = np.linalg.inv(bodies.inertia_B[dynamic])
     bodies.inverse_inertia_B[dynamic] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
+
+
+def start_of_body(
+    body: Body, com_B: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """p (3,), q (4,), v (3,) of the centre of mass and w (3,), in W, that the scene says."""
+    q, w = np.array(body.orientation), np.array(body.angular_velocity)
+    arm = turn(q, com_B)
+    return body.position + arm, q, body.linear_velocity + np.cross(w, arm), w
 
 
 def initial_motion(

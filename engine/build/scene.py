@@ -26,6 +26,7 @@ from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
 from cardan.engine.build.prescribed import build_prescribed, start_of
+from cardan.engine.build.presence import check_presence, is_absent, responses
 from cardan.engine.build.reduced import check_rotors, check_smooth
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
@@ -86,7 +87,7 @@ def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> Stat
         tree_q=tree_q,
         tree_qd=np.zeros(rates),
         tree_bias_acceleration=np.zeros((N_BIAS, rates)),
-        triggers=first_sides(len(scene.triggers)),
+        triggers=first_sides(len(responses(scene))),
     )
 
 
@@ -136,12 +137,15 @@ def build(scene: Scene) -> Built:
     )
     write_loops(model, p)
     check_triggers(scene, model, index, faults)
+    check_presence(scene, faults)
     faults.raise_if_any()
     if scene.simulation.integrator != "semi_implicit_euler":
         check_smooth(scene, model, faults)
         faults.raise_if_any()
     state = first_state(scene, model, tree_q)
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
+    absent = [i for i, body in enumerate(scene.bodies) if is_absent(body)]
+    state.present[absent], state.v_WB_W[absent], state.w_WB_W[absent] = 0, 0.0, 0.0
     state = place_initial(scene, model, state, zero, faults)
     check_couplings(scene, model, state, faults)
     faults.raise_if_any()

@@ -20,6 +20,7 @@ from cardan.engine.build.faults import Faults
 from cardan.engine.build.limits import body_lengths, can_touch
 from cardan.engine.build.options import with_options
 from cardan.engine.build.placement import exponential, logarithm
+from cardan.engine.build.presence import check_all_there
 from cardan.engine.build.rotations import inverse, product
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
 from cardan.engine.simulation import Simulation
@@ -74,6 +75,7 @@ class SmoothModel:
 
         drives_hold: whether rigid drives hold their coordinates; else they are left out.
         """
+        check_all_there(scene, "a linear model or the search for an equilibrium")
         self.scene = scene
         held, self.left_out = held_and_left_out(scene)
         self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
@@ -335,7 +337,7 @@ def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
     bodies = []
     for body in scene.bodies:
         shapes = tuple(shape.model_copy(update={"collision_mask": 0}) for shape in body.shapes)
-        changes = {"shapes": shapes}
+        changes = {"shapes": shapes, "vanishes": None}
         if body.type == "kinematic":
             still = (0.0, 0.0, 0.0)
             changes |= {"type": "static", "linear_velocity": still, "angular_velocity": still}
@@ -348,4 +350,5 @@ def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
         anchor_tolerance=scene.simulation.anchor_tolerance,
     )
     changed = {"joints": tuple(joints), "bodies": tuple(bodies), "simulation": options}
+    changed |= {"triggers": ()}
     return scene.model_copy(update=changed)
