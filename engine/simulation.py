@@ -163,14 +163,22 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
                 self._events = event_arrays(2 * len(self._events.who))
             self._take_events()
 
-    def _find_overlaps(self) -> list[Overlap]:
-        """Bodies that overlap at the start; integrators of smooth motion know no contacts."""
+    def find_contacts(self) -> int:
+        """Find the contacts at the present poses (`work.contacts`); how many they are.
+
+        Integrators of smooth motion know none.
+        """
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
-            return []
+            return 0
         self._run(0)
         while int(self.report.status[0]) & (CONTACTS_FULL | PAIRS_FULL):
             self._grow()
             self._run(0)
+        return int(self.work.contacts.count[0])
+
+    def _find_overlaps(self) -> list[Overlap]:
+        """Bodies that overlap at the start."""
+        self.find_contacts()
         found = find_overlaps(self.model, self.state, self.work.contacts)
         self.work.contacts.count[0] = 0
         return found

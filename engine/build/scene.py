@@ -82,6 +82,7 @@ def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> Stat
     room = first_capacity(len(model.shapes.kind))
     state = empty_state(len(model.bodies.kind), len(joints.kind), len(model.forces.kind), room)
     state.gravity_W[:] = scene.gravity
+    state.present[[i for i, body in enumerate(scene.bodies) if is_absent(body)]] = 0
     return state._replace(
         excluded=np.sort(joints.excluded[joints.excluded >= 0]),
         tree_q=tree_q,
@@ -144,8 +145,6 @@ def build(scene: Scene) -> Built:
         faults.raise_if_any()
     state = first_state(scene, model, tree_q)
     state.p_WB[:], state.q_WB[:], state.v_WB_W[:], state.w_WB_W[:] = p, q, v, w
-    absent = [i for i, body in enumerate(scene.bodies) if is_absent(body)]
-    state.present[absent], state.v_WB_W[absent], state.w_WB_W[absent] = 0, 0.0, 0.0
     state = place_initial(scene, model, state, zero, faults)
     check_couplings(scene, model, state, faults)
     faults.raise_if_any()

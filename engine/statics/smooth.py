@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import Faults
-from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
 from cardan.engine.build.placement import exponential, logarithm
 from cardan.engine.build.presence import check_all_there
@@ -98,11 +98,14 @@ class SmoothModel:
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
         self.held_places = self._places_of_held()
         self.length = self._length()
-        touching = can_touch(
-            Simulation(with_options(scene)).model.shapes, len(self.model.bodies.kind)
-        )
-        if touching.any():
-            self.left_out.append("contacts")
+
+    def all_left_out(self) -> list[str]:
+        """`left_out` at the poses of `simulation`: with contacts, where anything touches."""
+        touching = Simulation(with_options(self.scene))
+        state, here = touching.state, self.simulation.state
+        state.p_WB[:], state.q_WB[:] = here.p_WB, here.q_WB
+        state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
+        return [*self.left_out, *(["contacts"] if touching.find_contacts() else [])]
 
     @property
     def nv(self) -> int:

@@ -61,6 +61,10 @@ DRIVE_CHANGE = (
     "contact, another motor."
 )
 SMALLER_STEP = "Make `simulation.dt` smaller."
+CABLE_CHANGE = (
+    "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop (`limits` "
+    "of the joint that the drum turns on) hold before that. Elsewhere make `simulation.dt` smaller."
+)
 
 
 class Names(NamedTuple):
@@ -183,6 +187,8 @@ def crossing(state: State, what: int, h: float) -> Finding | None:
 
 def joint_change(model: Model, state: State, options: StepOptions, j: int) -> str:
     """Settings that reduce the error of joint j, as a sentence."""
+    if has_cable(model, j):
+        return CABLE_CHANGE
     rope = rope_step(model, state, j)
     if rope is not None and rope < options.time_step:
         return (
@@ -200,6 +206,13 @@ def joint_change(model: Model, state: State, options: StepOptions, j: int) -> st
     if len(model.tree.kind) > 0:
         return f"Make `simulation.dt` smaller{solver}."
     return f'Make `simulation.dt` smaller, or use `simulation.formulation`: "reduced"{solver}.'
+
+
+def has_cable(model: Model, j: int) -> bool:
+    """Whether joint j is a cable on a wheel, or a coupling with one."""
+    joints = model.joints
+    terms = joints.term_joint[joints.term_start[j] : joints.term_start[j + 1]]
+    return bool((joints.wheel[[j, *terms]] > 0.0).any())
 
 
 def rope_step(model: Model, state: State, j: int) -> float | None:
