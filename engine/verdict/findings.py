@@ -28,7 +28,7 @@ from cardan.engine.accounting.crossings import (
 from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
 from cardan.engine.build.mobility import joined_bodies
 from cardan.engine.errors import Failure
-from cardan.engine.verdict.motion import motion_findings
+from cardan.engine.verdict.motion import CABLE_CHANGE, energy_change, motion_findings
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import StepOptions
@@ -59,11 +59,6 @@ DEPTH_CHANGE = (
 DRIVE_CHANGE = (
     "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
     "contact, another motor."
-)
-SMALLER_STEP = "Make `simulation.dt` smaller."
-CABLE_CHANGE = (
-    "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop (`limits` "
-    "of the joint that the drum turns on) hold before that. Elsewhere make `simulation.dt` smaller."
 )
 
 
@@ -271,7 +266,8 @@ def findings(
     growth = crossing(state, GROWTH, h)
     if growth is not None:
         del growth["first"], growth["worst_who"]
-        growth |= {"quantity": "energy_growth", "unit": "J", "worst": None, "change": SMALLER_STEP}
+        growth |= {"quantity": "energy_growth", "unit": "J", "worst": None}
+        growth["change"] = energy_change(model)
         found.append(growth)
     for what, quantity, unit in ((TRAVEL, "travel_per_step", "m"), (TURN, "turn_per_step", "rad")):
         finding = crossing(state, what, h)
