@@ -51,6 +51,7 @@ class BlockTag(IntEnum):
     STATE_HASH = 7
     EVENTS = 8
     ASLEEP = 9
+    ABSENT = 10
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -94,6 +95,7 @@ EVENT_DTYPE = np.dtype(
     ]
 )
 ASLEEP_DTYPE = np.dtype([("asleep", "u1")])
+ABSENT_DTYPE = np.dtype([("absent", "u1")])
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
 
 DTYPES: dict[BlockTag, np.dtype[np.void]] = {
@@ -106,6 +108,7 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.STATE_HASH: STATE_HASH_DTYPE,
     BlockTag.EVENTS: EVENT_DTYPE,
     BlockTag.ASLEEP: ASLEEP_DTYPE,
+    BlockTag.ABSENT: ABSENT_DTYPE,
 }
 
 
@@ -222,6 +225,11 @@ def poses_table(poses: Floats) -> Table:
 def asleep_table(asleep: npt.NDArray[np.bool_]) -> Table:
     """Return the table of which bodies sleep, from an array of shape (bodies,)."""
     return np.ascontiguousarray(asleep, dtype="u1").view(ASLEEP_DTYPE)
+
+
+def absent_table(absent: npt.NDArray[np.bool_]) -> Table:
+    """Return the table of which bodies are absent, from an array of shape (bodies,)."""
+    return np.ascontiguousarray(absent, dtype="u1").view(ABSENT_DTYPE)
 
 
 def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:

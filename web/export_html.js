@@ -19,7 +19,7 @@ const FIRST = "player.js";
 export async function webPageOf({ session, view, example }) {
   if (!session) throw new Error("There is no run to keep.");
   const { scene } = session;
-  const moving = scene.bodies.flatMap((body, i) => (body.type === "static" ? [] : [i]));
+  const moving = scene.bodies.flatMap((body, i) => (body.type === "static" && !comesAndGoes(scene, body) ? [] : [i]));
   const room = Math.max(2, Math.floor(MAX_POSES / (4 * POSE * Math.max(1, moving.length))));
   const all = (await session.frames(Math.min(FRAMES, room))).filter((frame) => frame.poses);
   if (!all.length) throw new Error("Nothing was recorded yet.");
@@ -32,6 +32,11 @@ export async function webPageOf({ session, view, example }) {
   const blob = new Blob([htmlOf(title, scene.description ?? "", JSON.stringify(run), imports, three)], { type: "text/html" });
   if (blob.size > MAX_FILE) throw new Error(`The page would have ${(blob.size / 1e6).toFixed(0)} MB; ${MAX_FILE / 1e6} MB are allowed. The trajectory as a file has no such limit.`);
   return { blob, frames: frames.length, every };
+}
+
+/** @param {Scene} scene @param {Scene["bodies"][number]} body */
+function comesAndGoes({ triggers = [] }, { name, present, appears, vanishes }) {
+  return present === false || appears != null || vanishes != null || triggers.some((one) => one.do.some((action) => ["appear", "vanish"].includes(action.op) && action.body === name));
 }
 
 /**

@@ -97,7 +97,8 @@ export class Recording {
     const known = bodies.has("vx") ? new Float32Array(6 * this.scene.bodies.length) : null;
     for (let row = from; row < to; row += 1) {
       const body = this.bodyOf[row - from];
-      if (bodies.has("px")) POSE.forEach((name, k) => { poses[7 * body + k] = bodies.column(name)[row]; });
+      if (bodies.has("present") && !bodies.column("present")[row]) poses.fill(NaN, 7 * body, 7 * body + 7);
+      else if (bodies.has("px")) POSE.forEach((name, k) => { poses[7 * body + k] = bodies.column(name)[row]; });
       if (known) VELOCITY.forEach((name, k) => { known[6 * body + k] = bodies.column(name)[row]; });
     }
     return { poses, velocities: known };

@@ -40,6 +40,9 @@
  * @property {number[]} [inertia]
  * @property {Shape[]} [shapes]
  * @property {Shape[]} [visuals]      what is seen instead of the shapes
+ * @property {boolean} [present]      whether it is there at the start
+ * @property {number | null} [appears]  s
+ * @property {number | null} [vanishes]  s
  *
  * @typedef {{times: number[], values: number[], interpolation?: string}} Series
  *
@@ -79,6 +82,10 @@
  * @property {number} [ratio]         of gear and rack
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
+ * @property {Wheel | null} [wheel]   of a distance joint: its cable is wound on it
+ * @property {Wheel | null} [wheel2]
+ *
+ * @typedef {{radius: number, axis: Vec3}} Wheel
  *
  * @typedef {object} ImportNote      one thing a scene does not say as the imported model did
  * @property {"dropped" | "approximated" | "guessed"} kind
@@ -97,7 +104,7 @@
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
- * @property {{name: string}[]} [triggers]
+ * @property {{name: string, do: {op: string, body?: string}[]}[]} [triggers]
  * @property {Record<string, {vertices: Vec3[], faces: number[][]}>} [meshes]  that visuals show
  *
  * @typedef {object} Example
@@ -270,7 +277,7 @@
  * @property {Vec3} force             N, W
  *
  * @typedef {object} Happening        an event of the simulation
- * @property {"begin" | "end" | "break" | "trigger"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires
+ * @property {"begin" | "end" | "break" | "trigger" | "appear" | "vanish"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires; a body comes or goes
  * @property {number} time            s
  * @property {number} step
  * @property {Vec3} point             W
@@ -291,7 +298,7 @@
  * @property {number} time            s
  * @property {number} dropped
  * @property {number} bytes
- * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w
+ * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w; not numbers: it is absent
  * @property {Float32Array | null} [velocities]  6 per body: v, w in W; only of recordings
  * @property {Contacts | null} contacts
  * @property {JointCoordinate[] | null} joints

@@ -61,10 +61,12 @@ def has_room(world: World, samples: Samples) -> bool:
 
 @kernel
 def sample_bodies(world: World, samples: Samples, frame: int) -> None:
-    """Write poses and velocities of the recorded bodies."""
+    """Write poses and velocities of the recorded bodies, and whether they are there."""
     state, pose, velocity = world.state, samples.pose, samples.velocity
     for k in range(samples.bodies.shape[0]):
         i = samples.bodies[k]
+        if samples.present.shape[0] > 0:
+            samples.present[frame, k] = state.present[i]
         if pose.shape[0] > 0:
             for c in range(3):
                 pose[frame, k, c] = state.p_WB[i, c]

@@ -6,9 +6,9 @@ middle, each loses
     -(work on the bodies + rise of its energy)
 
 which is damping; a gain is correction, and so is the loss of a stop without a damper. Where the
-stored energy differs from that at the end of the last step (contacts appear, vanish and move on
+stored energy differs from that at the end of the last step (contacts begin, end and move on
 curves), the difference is correction. Energy stored in the first step belongs to the initial
-energy.
+energy; where bodies appeared or vanished, the difference is theirs, and work from outside.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from cardan.engine.world.state import (
     FIRST_ENERGY,
     LEDGER_CORRECTION,
     LEDGER_DAMPING,
+    LEDGER_WORK_IN,
     State,
 )
 from cardan.engine.world.world import World
@@ -112,12 +113,14 @@ def book_touch(world: World) -> None:
     """Book the contacts of a finished step, and the stops that yield.
 
     Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
-    Writes  state.ledger, momentum_in, extremes (FIRST_ENERGY); motion.scratch
+    Writes  state.ledger, momentum_in, extremes (FIRST_ENERGY); motion.scratch; presence_changed
             state.elastic, the energy stored at the end of this step [J]
     Check   tests/laws/test_energy.py, tests/references/test_surfaces.py,
             tests/references/test_soft_stops.py
     """
     state = world.state
+    changed = state.presence_changed[0] == 1
+    state.presence_changed[0] = 0
     before, after = book_stops(world)
     if book_contacts(world) or state.elastic[0] != 0.0:
         pressed, press = book_compliant_contacts(world)
@@ -128,7 +131,8 @@ def book_touch(world: World) -> None:
     if state.step[0] == 0:
         state.extremes[FIRST_ENERGY] += before - state.elastic[0]
     else:
-        state.ledger[LEDGER_CORRECTION] += before - state.elastic[0]
+        account = LEDGER_WORK_IN if changed else LEDGER_CORRECTION
+        state.ledger[account] += before - state.elastic[0]
     state.elastic[0] = after
 
 

@@ -125,10 +125,13 @@ def broken_joints(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def fired_triggers(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Triggers that fired: name, how often, and the end of the last such step [s]."""
+    """Triggers that fired: name, how often, and the end of the last such step [s].
+
+    After those with names state.triggers has what `appears` and `vanishes` of bodies ask.
+    """
     return [
         {"trigger": name, "times": int(row[FIRED_COUNT]), "last": float(row[FIRED_TIME])}
-        for name, row in zip(names, state.triggers, strict=True)
+        for name, row in zip(names, state.triggers[: len(names)], strict=True)
         if row[FIRED_COUNT] > 0.0
     ]
 

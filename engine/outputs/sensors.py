@@ -78,8 +78,8 @@ class Sensing:
         """Readings by name of the sensor: those of its type among SENSOR_FIELDS.
 
         ax ay az [m/s^2], wx wy wz [rad/s], fx fy fz [N], tx ty tz [N m], distance [m]. Means over
-        the last step, not a number before the first step and after a state was set; a distance is
-        that of now.
+        the last step, not a number before the first step, after a state was set and on bodies that
+        are absent; a distance is that of now.
         """
         found = {}
         for sensor, row in zip(self.scene.sensors, self._readings, strict=True):
@@ -107,7 +107,8 @@ class Sensing:
                 self._forget_readings()
                 return
             for row, sensor in zip(self._readings, self.scene.sensors, strict=True):
-                row[FIELDS_OF[sensor.type]] = step.reading(sensor)
+                there = self._is_there(sensor)
+                row[FIELDS_OF[sensor.type]] = step.reading(sensor) if there else math.nan
 
     def _sense_frames(self) -> None:
         """Frames that the sampler has since the last call are of now."""
@@ -118,9 +119,14 @@ class Sensing:
                 self._readings[k, FIELDS_OF["ray"]] = self._distance(sensor)
         self.sampler.sense(self._readings)
 
+    def _is_there(self, sensor: Sensor) -> bool:
+        """Whether the body that a sensor is on is not absent; a joint's bodies never are."""
+        own = self._body_index.get(getattr(sensor, "body", ""), -1)
+        return own < 0 or bool(self.state.present[own])
+
     def _distance(self, sensor: RayDistance) -> float:
-        """To the nearest shape of another body [m]; nan: none, or the simulation failed."""
-        if self.failure is not None:
+        """To the nearest shape of another body [m]; nan: none, absent, or the simulation failed."""
+        if self.failure is not None or not self._is_there(sensor):
             return math.nan
         origin, way = np.array(sensor.position), np.array(sensor.direction)
         own = self._body_index.get(sensor.body, -1)

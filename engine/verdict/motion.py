@@ -67,6 +67,17 @@ RETURNED_SHARE = 5e-4
 # the largest kinetic energy, per rad
 NOISE_SHARE, NOISE_OF_ENERGY = 0.05, 1e-3
 LOOP_CHANGE = '`simulation.formulation`: "maximal" is right at dead centres; or a smaller `dt`.'
+CABLE_CHANGE = (
+    "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop "
+    "(`limits` of the joint that the drum turns on) hold before that. Else make `simulation.dt` "
+    "smaller."
+)
+
+
+def energy_change(model: Model) -> str:
+    """What mends an energy that nothing explains, as a sentence."""
+    wound = bool((model.joints.wheel > 0.0).any())
+    return CABLE_CHANGE if wound else "Make `simulation.dt` smaller."
 
 
 def small_energy(model: Model, state: State, options: StepOptions) -> float:
@@ -161,7 +172,7 @@ def drift_finding(model: Model, state: State, options: StepOptions) -> Finding |
     limit = share * float(state.extremes[EXTREME_KINETIC]) + small_energy(model, state, options)
     if not drift > limit > 0.0 or not math.isfinite(drift):
         return None
-    more = {"value": drift, "limit": limit, "unit": "J", "change": "Make `simulation.dt` smaller."}
+    more = {"value": drift, "limit": limit, "unit": "J", "change": energy_change(model)}
     return {**so_far(state), "quantity": "energy_drift", **more}
 
 

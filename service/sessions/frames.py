@@ -12,6 +12,7 @@ from cardan.schemas.frame import (
     FrameFlags,
     FrameHeader,
     Table,
+    absent_table,
     asleep_table,
     encode_frame,
     poses_table,
@@ -47,6 +48,9 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
         tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, simulation.contact_table())
     if simulation.scene.simulation.sleeping.enabled:
         tables[BlockTag.ASLEEP] = asleep_table(simulation.asleep())
+    present = simulation.present()
+    if not present.all():
+        tables[BlockTag.ABSENT] = absent_table(~present)
     if "events" in channels:
         happened = simulation.events()
         if len(happened):
@@ -87,6 +91,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "poses": simulation.poses().tolist(),
         "velocities": simulation.velocities().tolist(),
         "asleep": simulation.asleep().tolist(),
+        "present": simulation.present().tolist(),
         "joint_names": list(simulation.joint_names),
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),

@@ -13,6 +13,7 @@ from cardan.schemas.frame import (
     FrameFlags,
     FrameHeader,
     FrameKind,
+    absent_table,
     asleep_table,
     encode_frame,
 )
@@ -59,6 +60,7 @@ def blocks() -> Blocks:
         made[tag] = table
     made[BlockTag.EVENTS]["kind"] = 2
     made[BlockTag.ASLEEP] = asleep_table(np.array([True, False, True]))
+    made[BlockTag.ABSENT] = absent_table(np.array([False, True, False]))
     return made
 
 
@@ -86,6 +88,7 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
     poses = blocks[BlockTag.POSES]
     order = ["px", "py", "pz", "qx", "qy", "qz", "qw"]
     expected = np.stack([poses[name] for name in order], axis=1)
+    expected[1] = np.nan  # it is absent
     np.testing.assert_array_equal(np.float32(frame["poses"]).reshape(-1, 7), expected)
 
     contacts = blocks[BlockTag.CONTACTS]

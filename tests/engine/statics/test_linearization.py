@@ -205,6 +205,28 @@ def test_a_rigid_drive_takes_its_coordinate_out() -> None:
     assert frequencies(found) == pytest.approx([math.sqrt(G)], rel=1e-8)
 
 
+def test_ratios_that_are_rounding_are_none() -> None:
+    assert [mode.damping_ratio for mode in linear(pendulums()).modes] == [0.0, 0.0]
+    # a slow one beside a fast one, damped by a millionth
+    scene = pendulums()
+    scene["joints"][0]["damping"] = 1e-6
+    assert all(0.0 < mode.damping_ratio < 1e-5 for mode in linear(scene).modes)
+
+
+def test_contacts_are_left_out_where_something_touches() -> None:
+    """A ball at the end of an arm, above the ground or on it."""
+    scene = arm()
+    ball = {"type": "sphere", "radius": 0.1}
+    scene["bodies"][0]["shapes"] = [ball]
+    scene["bodies"].append({"name": "wall", "type": "static", "shapes": [ball]})
+    place = scene["bodies"][0].get("position", [0, 0, 0])
+    found = []
+    for distance in (0.3, 0.2):
+        scene["bodies"][1]["position"] = [place[0], place[1] + distance, place[2]]
+        found.append(linear(scene).left_out)
+    assert found == [(), ("contacts",)]
+
+
 def test_what_is_left_out_is_said() -> None:
     found = linear(arm(friction=0.1, limits={"lower": -1.0, "upper": 1.0}))
     assert found.left_out == ("limits of joint 'pin'", "dry friction of joint 'pin'")
