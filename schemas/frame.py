@@ -52,6 +52,7 @@ class BlockTag(IntEnum):
     EVENTS = 8
     ASLEEP = 9
     ABSENT = 10
+    FRICTION = 11
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -94,6 +95,8 @@ EVENT_DTYPE = np.dtype(
         *_fields("<u2", "kind joint body_a body_b shape_a shape_b"),
     ]
 )
+# per contact of the frame, in its order: the force on body_b in W [N], and the coefficient
+FRICTION_DTYPE = np.dtype(_fields("<f4", "fx fy fz mu"))
 ASLEEP_DTYPE = np.dtype([("asleep", "u1")])
 ABSENT_DTYPE = np.dtype([("absent", "u1")])
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
@@ -109,6 +112,7 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.EVENTS: EVENT_DTYPE,
     BlockTag.ASLEEP: ASLEEP_DTYPE,
     BlockTag.ABSENT: ABSENT_DTYPE,
+    BlockTag.FRICTION: FRICTION_DTYPE,
 }
 
 
@@ -230,6 +234,15 @@ def asleep_table(asleep: npt.NDArray[np.bool_]) -> Table:
 def absent_table(absent: npt.NDArray[np.bool_]) -> Table:
     """Return the table of which bodies are absent, from an array of shape (bodies,)."""
     return np.ascontiguousarray(absent, dtype="u1").view(ABSENT_DTYPE)
+
+
+def friction_table(contacts: npt.NDArray[np.void], coefficients: Floats) -> Table:
+    """Return the table of friction, of contacts with `friction_x` ... and of shape (contacts,)."""
+    table: Table = np.zeros(len(contacts), FRICTION_DTYPE)
+    for axis in "xyz":
+        table[f"f{axis}"] = contacts[f"friction_{axis}"]
+    table["mu"] = coefficients
+    return table
 
 
 def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:

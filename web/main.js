@@ -276,6 +276,7 @@ export class Page {
     if (!session || !shown) return;
     const plotted = this.charts.needs;
     session.setNeeds({
+      friction: this.view.shown.friction,
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
       joints: this.motors.rows.length > 0 || this.pose.needs || this.selection?.kind === "joint" || plotted.joints,
     });

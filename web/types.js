@@ -100,7 +100,7 @@
  * @property {string} [description]
  * @property {Vec3} [gravity]
  * @property {{dt?: number, duration?: number, formulation?: string, integrator?: string,
- *   orientation_update?: string, stabilisation?: string, contact?: {friction_cone?: string, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
+ *   orientation_update?: string, stabilisation?: string, contact?: {friction_cone?: string, directions?: number, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
@@ -238,6 +238,7 @@
  * @property {number} count
  * @property {Float32Array} values    9 per contact: p (3), n (3), gap, normal force, friction force
  * @property {Uint16Array} bodies     2 per contact
+ * @property {Float32Array | null} friction  4 per contact: force on the second body (3), coefficient (not a number: unknown); null: not asked for
  *
  * @typedef {object} JointCoordinate
  * @property {number} joint           index in the scene

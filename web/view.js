@@ -74,7 +74,7 @@ export class View {
     this.held = false;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.forceScale = 1;
     this.look = { transparent: false, wireframe: false, collision: false };
     this.watchClicks(onClick);
@@ -97,7 +97,7 @@ export class View {
   }
 
   get showsContacts() {
-    return this.shown.contacts || this.shown.normals || this.shown.forces || this.shown.islands;
+    return this.shown.contacts || this.shown.normals || this.shown.forces || this.shown.friction || this.shown.islands;
   }
 
   /** @param {Scene} scene */
@@ -209,7 +209,7 @@ export class View {
   }
 
   showForceScale() {
-    showForceScale(this.shown.forces ? this.overlays : null, this.stage);
+    showForceScale(this.shown.forces || this.shown.friction ? this.overlays : null, this.stage);
   }
 
   /** @param {number} now ms @param {boolean} [steady] drawn at the rate of the screen */

@@ -97,6 +97,11 @@ class Account:
         work = self.work
         return contact_table(work.contacts, work.rows, work.problem, float(self.options.time_step))
 
+    def friction_coefficients(self) -> Array:
+        """(contacts,): the coefficient of friction of each row of the contact table."""
+        contacts = self.work.contacts
+        return contacts.friction[: int(contacts.count[0])].copy()
+
     def energy(self) -> dict[str, float]:
         """Energies now and work so far [J]."""
         return energies(self.model, self.state)

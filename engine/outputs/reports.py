@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.contact_reports import write_friction
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
 from cardan.engine.accounting.extremes import inner_errors
 from cardan.engine.accounting.joint_reports import write_coordinates, write_last_joint_forces
@@ -226,7 +227,10 @@ JOINT_FIELDS = ("q", "qd", "motor_force", "limit_force", *REACTION_FIELDS)
 JOINT_DTYPE = np.dtype(
     [("joint", np.int32), ("coordinate", np.int32)] + [(name, np.float64) for name in JOINT_FIELDS]
 )
-CONTACT_FIELDS = ("px", "py", "pz", "nx", "ny", "nz", "gap", "normal_force", "friction_force")
+# point, normal (from A to B) and gap, as they are sampled; then forces on B
+CONTACT_PLACE = ("px", "py", "pz", "nx", "ny", "nz", "gap")
+FRICTION_FIELDS = ("friction_x", "friction_y", "friction_z")
+CONTACT_FIELDS = (*CONTACT_PLACE, "normal_force", "friction_force", *FRICTION_FIELDS)
 CONTACT_DTYPE = np.dtype(
     [("body_a", np.int32), ("body_b", np.int32)] + [(name, np.float64) for name in CONTACT_FIELDS]
 )
@@ -296,11 +300,15 @@ def contact_tables(
     """
     table = np.zeros(len(body), CONTACT_DTYPE)
     table["body_a"], table["body_b"] = body[:, 0], body[:, 1]
-    for k, name in enumerate(CONTACT_FIELDS[:7]):
+    for k, name in enumerate(CONTACT_PLACE):
         table[name] = values[:, k]
     lam = values[:, CONTACT_LAM:]
     table["normal_force"] = lam[:, 0] / h
     table["friction_force"] = np.hypot(lam[:, 1], lam[:, 2]) / h
+    friction = np.zeros((len(body), 3))
+    write_friction(values, h, friction)
+    for k, name in enumerate(FRICTION_FIELDS):
+        table[name] = friction[:, k]
     return table
 
 

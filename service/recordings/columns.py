@@ -56,6 +56,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "gap": ("m", "distance of the surfaces, negative when they overlap"),
         "normal_force": ("N", "force along the normal"),
         "friction_force": ("N", "magnitude of the tangential force"),
+        **_axes("friction_x friction_y friction_z", "N", "tangential force on body_b"),
         "force_time": ("s", "time that the forces belong to: the middle of the step"),
     },
     "energy": {

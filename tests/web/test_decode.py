@@ -46,7 +46,7 @@ def decode(node: str, data: bytes) -> dict:
 @pytest.fixture(scope="module")
 def blocks() -> Blocks:
     """Every kind of block, filled with numbers that differ in each field."""
-    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.JOINTS: 2}
+    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.FRICTION: 2, BlockTag.JOINTS: 2}
     random = np.random.default_rng(5)
     made = {}
     for tag, dtype in DTYPES.items():
@@ -95,6 +95,9 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
     names = list(contacts.dtype.names or ())
     values = np.float32(frame["contacts"]["values"]).reshape(-1, 9)
     np.testing.assert_array_equal(values, np.stack([contacts[n] for n in names[:9]], axis=1))
+    force = np.float32(frame["contacts"]["friction"]).reshape(-1, 4)
+    rows = [blocks[BlockTag.FRICTION][name] for name in ("fx", "fy", "fz", "mu")]
+    np.testing.assert_array_equal(force, np.stack(rows, axis=1))
     bodies = np.reshape(frame["contacts"]["bodies"], (-1, 2))
     np.testing.assert_array_equal(bodies, np.stack([contacts[n] for n in names[9:]], axis=1))
 
