@@ -14,6 +14,9 @@ PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
+# without byte code every process that a test starts would compile four hundred modules
+unexport PYTHONDONTWRITEBYTECODE
+
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
@@ -179,7 +182,7 @@ chart: setup-test ## the chart of the README, from the committed comparisons
 lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual --extra telemetry -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null
