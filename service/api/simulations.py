@@ -27,7 +27,7 @@ from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
 from cardan.service.compute.messages import Extent, Taken, TakeOrder
-from cardan.service.intake import SceneText, invalid
+from cardan.service.intake import invalid
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
@@ -239,8 +239,7 @@ def _admit(services: Services, taken: Taken, key: str | None, owner: str | None)
     refuse_when_full(services)
     timeout = timeout_of(taken.asked, services.settings)
     run = NewRun({}, taken.steps, timeout, owner)
-    text = SceneText(taken.hash, taken.text)
-    return services.admission.simulation(text, run, name=taken.name, key=key)
+    return services.admission.simulation(taken.text, run, name=taken.name, key=key)
 
 
 def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -> Response:

@@ -26,7 +26,6 @@ from cardan.service.api.quotas import charged
 from cardan.service.api.simulations import refuse_when_full, timeout_of
 from cardan.service.api.views import BASE, batch_url, moment, moment_or_none
 from cardan.service.compute.messages import StudyOrder, TakenStudy
-from cardan.service.intake import SceneText
 from cardan.service.services import Services
 from cardan.service.simulations.admission import NewBatch, NewRun, NewStudy
 from cardan.service.simulations.states import RunState
@@ -211,8 +210,7 @@ def _admit(taken: TakenStudy, services: Services, key: str | None, owner: str | 
     )
     runs = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
     study = NewStudy(taken.name, asked, taken.method)
-    text = SceneText(taken.hash, taken.text)
-    return services.admission.study(text, study, batch, runs, key=key)
+    return services.admission.study(taken.text, study, batch, runs, key=key)
 
 
 def _known(services: Services, study_id: str) -> Row:
