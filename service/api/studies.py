@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from cardan.schemas import apply_overrides
 from cardan.schemas.base import Base
 from cardan.schemas.study import StudyInfo
+from cardan.service.api.accepted import accepted
 from cardan.service.api.dependencies import (
     ThePage,
     TheServices,
@@ -70,14 +71,8 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
             ids = {"study": study_id, "request": request_id_of(request.scope)}
             log.info("study %s is queued", study_id, extra=ids)
     info = await _wait_until_ended(services, study_id, wait)
-    headers = {"Location": study_url(study_id)}
-    if granted.replayed:
-        headers["Idempotency-Replayed"] = "true"
-    if wait:
-        headers["Preference-Applied"] = f"wait={wait:.0f}"
-        if info.finished_at is not None:
-            return _json(info, 200, headers)
-    return _json(info, 202, headers | {"Retry-After": "1"})
+    ended = info.finished_at is not None
+    return accepted(info, study_url(study_id), granted, wait, ended=ended)
 
 
 @router.get("", response_model=StudyPage)
@@ -236,7 +231,3 @@ def _now(info: StudyInfo) -> Now:
         mark=(info.status, info.evaluations, info.best),
         data=info.model_dump(mode="json", exclude={"links"}),
     )
-
-
-def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(info.model_dump_json(), status, headers, media_type="application/json")
