@@ -13,6 +13,7 @@ from cardan.engine.trees.rnea import inverse_dynamics
 from cardan.engine.world.tree import NODE_HINGE
 from tests.engine.spatial import plucker
 from tests.engine.spatial.plucker import flat, random_transform, six
+from tests.engine.trees.projection import skew
 from tests.engine.trees.trees import GRAVITY, Case, random_tree
 from tests.references.spatial_vectors import (
     O3,
@@ -25,7 +26,6 @@ from tests.references.spatial_vectors import (
     power,
     random_inertia,
     rotation_about,
-    skew,
 )
 from tests.references.test_spatial_vectors_3_coordinates import displaced, slope
 
