@@ -45,7 +45,10 @@ export function installHooks(page) {
     },
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
     contacts: () => page.session?.numbers.contacts?.count ?? null,
-    friction: () => page.session?.numbers.contacts?.friction && Array.from(page.session.numbers.contacts.friction),
+    friction() {
+      const force = page.session?.numbers.contacts?.friction;
+      return force ? Array.from(force) : null;
+    },
     trust: () => page.charts.trust,
     pinned: () => page.charts.pinned.map((/** @type {import("./plot.js").Plot} */ plot) => ({ title: plot.kind.title, times: plot.series.times, values: plot.series.values })),
     ghost(/** @type {string} */ name) {
