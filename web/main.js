@@ -287,6 +287,8 @@ export class Page {
     this.motors.update(session.numbers, drawn.time);
     this.pose.update();
     this.happenings.update();
+    this.charts.believe(this.readouts.verdict.summary);
+    this.transport.horizon = this.charts.trust?.step ?? null;
     this.charts.update(now, drawn.time);
   }
 

@@ -3,13 +3,14 @@
  * own. Not part of the page itself.
  *
  * @import {Scene} from "./types.js"
- * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[]}} Told
+ * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[], plots: import("./player_plots.js").KeptPlot[]}} Told
  *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]
  */
 import { Vector3 } from "three";
 import { Bodies } from "./bodies.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
+import { showPlots } from "./player_plots.js";
 import { startBounds, startPoses } from "./shapes.js";
 import { Stage } from "./stage.js";
 import { interpolate } from "./timeline.js";
@@ -34,7 +35,7 @@ async function numbers(text) {
 
 class Player {
   /** @param {Told} told @param {Float32Array} poses */
-  constructor({ scene, times, moving, camera }, poses) {
+  constructor({ scene, times, moving, camera, plots }, poses) {
     this.scene = scene;
     this.times = times;
     this.moving = moving;
@@ -66,6 +67,7 @@ class Player {
       event.preventDefault();
       this.toggle();
     });
+    this.movePlots = showPlots(part("plots", HTMLElement), plots, (time) => this.show(time, false));
     this.show(this.time, this.times.length > 1);
     requestAnimationFrame((now) => this.draw(now));
   }
@@ -106,6 +108,7 @@ class Player {
     this.links.setPoses(this.poses);
     this.slider.value = String(at);
     this.slider.setAttribute("aria-valuetext", `${time.toFixed(3)} s`);
+    this.movePlots(time);
     this.said.textContent = `${time.toFixed(3)} s of ${this.end.toFixed(3)} s`;
   }
 

@@ -27,6 +27,8 @@
  * @typedef {object} RunSummary       what the page reads of a summary
  * @property {{status: "trusted" | "suspect" | "wrong"}} verdict
  * @property {string[]} warnings      findings as sentences, and notes
+ * @property {{horizon: number, horizon_step: number, within: boolean, position_error: number, velocity_error: number} | null} [verification]  by smaller steps
+ * @property {{position_error: number | null} | null} [accuracy]  of a run that was asked for one
  * @property {{formulation: string | null, methods: string[]}} solver  what `auto` became
  *
  * @typedef {object} Body

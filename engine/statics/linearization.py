@@ -129,8 +129,10 @@ def about(
         f = np.concatenate([found.chart_rate[free], _free_acceleration(smooth, found, T, free)])
         return x, f, measured(found)
 
-    changes = [_differences(look, k, STEP * scale[k % n], n) for k in range(2 * n)]
-    X, F, Y = (np.stack([change[i] for change in changes], axis=1) for i in range(3))
+    # drives may hold all coordinates: the model then has no states
+    X, F, Y = (np.zeros((rows, 2 * n)) for rows in (2 * n, 2 * n, len(y0)))
+    for k in range(2 * n):
+        X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n)
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
     look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)

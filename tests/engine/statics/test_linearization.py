@@ -227,6 +227,16 @@ def test_contacts_are_left_out_where_something_touches() -> None:
     assert found == [(), ("contacts",)]
 
 
+def test_drives_that_hold_everything_leave_a_model_without_states() -> None:
+    scene = pendulums()
+    for joint in scene["joints"]:
+        joint["motor"] = {"type": "position", "target": 0.0}
+    found = linear(scene)
+    assert (found.coordinates, found.modes) == ((), ())
+    assert (found.A.shape, found.C.shape[1], found.mass.shape) == ((0, 0), 0, (0, 0))
+    assert len(found.y0) == len(found.outputs) == 2
+
+
 def test_what_is_left_out_is_said() -> None:
     found = linear(arm(friction=0.1, limits={"lower": -1.0, "upper": 1.0}))
     assert found.left_out == ("limits of joint 'pin'", "dry friction of joint 'pin'")
