@@ -219,3 +219,9 @@ def test_collada_meshes_are_read(tmp_path):
         (tmp_path / "link.dae").write_text(text)
         broken = import_path(tmp_path / "r.urdf")
         assert "mesh_format" in {note.code for note in broken.report.notes}
+
+
+def test_a_part_without_bodies_is_refused_as_one(tmp_path):
+    part = tmp_path / "skybox.xml"
+    part.write_text('<mujoco><asset><material name="m"/></asset></mujoco>')
+    assert "no bodies" in str(refused("no_bodies", lambda: import_path(part, ImportOptions())))
