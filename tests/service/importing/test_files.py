@@ -128,7 +128,7 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         ("<mujoco><worldbody><body pos='a'/></worldbody></mujoco>", "not_compiled"),
         ("<mujoco><include file='gone.xml'/></mujoco>", "file_missing"),
         ("<mujoco><asset><model file='b.xml'/></asset></mujoco>", "attached_models"),
-        ("<mujoco><worldbody/></mujoco>", "scene_invalid"),
+        ("<mujoco><worldbody/></mujoco>", "no_bodies"),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path, text, code):
