@@ -12,6 +12,7 @@ from cardan.engine.accounting.variation import (
     EARLY,
     EARLY_BEFORE,
     KEEPS_L,
+    KICK_L,
     KICK_V,
     LAST_B,
     LAST_L,
@@ -19,7 +20,11 @@ from cardan.engine.accounting.variation import (
     LAST_W,
     START_P,
     STRUCK_STEP,
+    SUM_L,
+    SUM_V,
     VARIED,
+    VARIED_L,
+    VARIED_V,
 )
 from cardan.engine.build.bodies import start_of_body
 from cardan.engine.build.presence import held_bodies
@@ -32,6 +37,12 @@ from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array, Array, Array]
+
+
+def variation_of(model: Model, state: State, i: int) -> Array:
+    """(VARIED,) a view: how the kicks of body i varied (accounting/variation.py)."""
+    first = LIMITS + len(model.joints.kind) + len(model.bodies.kind) + VARIED * i
+    return state.extremes[first : first + VARIED]
 
 
 def put(model: Model, state: State, i: int, start: Start) -> None:
@@ -57,6 +68,12 @@ def remove(model: Model, state: State, i: int, start: Start) -> None:
     if state.grab_body[0] == i:
         state.grab_body[0] = -1
     state.applied[i] = 0.0
+    # an error of its last kick has no time to matter
+    own = variation_of(model, state, i)
+    for kick, sums in ((KICK_V, (SUM_V, VARIED_V)), (KICK_L, (SUM_L, VARIED_L))):
+        size = float(np.linalg.norm(own[kick : kick + 3]))
+        for total in sums:
+            own[total] = max(0.0, own[total] - size)
     with Booked(model, state):
         state.present[i] = 0
         state.v_WB_W[i], state.w_WB_W[i] = 0.0, 0.0
@@ -70,8 +87,7 @@ def begin_again(model: Model, state: State, i: int) -> None:
     state.L_conserved[i], state.w_drifted[i] = 0.0, 0.0
     state.still_steps[i] = 0
     state.presence_changed[0] = 1
-    n_joints, n = len(model.joints.kind), len(model.bodies.kind)
-    own = state.extremes[LIMITS + n_joints + n + VARIED * i :][:VARIED]
+    own = variation_of(model, state, i)
     # the next kick differs from none before: how kicks vary is what step errors are estimated from
     v, w = state.v_WB_W[i], state.w_WB_W[i]
     own[LAST_V : LAST_V + 3], own[LAST_W : LAST_W + 3], own[LAST_L : LAST_L + 3] = v, w, w

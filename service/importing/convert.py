@@ -93,6 +93,10 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
     prepared = _prepare(folder, path, options, notes)
     compiled = compile_model(prepared, options, notes)
     document = _scene(compiled, options, notes)
+    if not document["bodies"]:
+        raise ImportRefusedError(
+            "no_bodies", "The model has no bodies: it is a part for other models to include."
+        )
     try:
         load_scene(document)
     except SceneInvalid as error:

@@ -132,7 +132,18 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
 # channels of a request: a whole table, or these columns of `bodies`
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
-KEYS = ("time", "step", "body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
+KEYS = (
+    "time",
+    "step",
+    "body",
+    "present",
+    "joint",
+    "coordinate",
+    "sensor",
+    "row",
+    "body_a",
+    "body_b",
+)
 
 
 def unit_of(table: str, column: str) -> str:

@@ -233,7 +233,7 @@ def test_one_body_is_thrown_again_and_again() -> None:
     drop = {"op": "appear", "body": "ball"}
     sim = simulate(
         document(
-            [ground(), ball("ball", [0, 0, 0.5])],
+            [ground(), ball("ball", [0, 0, 0.5], linear_velocity=[1, 0, 0])],
             simulation={"dt": H, "duration": 2.0},
             triggers=[
                 {"name": "landed", "when": landed, "repeat": True,
