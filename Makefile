@@ -98,7 +98,7 @@ pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile
 cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL and a real S3 server, in an environment of their own
 	@$(VENV)-cluster/bin/cardan warmup
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
-	  tests/service/test_storage.py $(PYTEST_ARGS)
+	  tests/service/test_storage.py tests/service/test_random_faults.py $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)

@@ -33,7 +33,9 @@ export async function webPageOf({ session, view, example, charts }) {
   const run = { title, scene: drawn(scene), times: frames.map(({ time }) => time), moving, poses: await packed(frames, moving),
     camera: [...camera.position.toArray(), ...controls.target.toArray()], plots: plotsOf(charts) };
   const { imports, three } = await modules();
-  const blob = new Blob([htmlOf(title, scene.description ?? "", JSON.stringify(run), imports, three)], { type: "text/html" });
+  const html = await htmlOf({ title: escaped(title), words: escaped(scene.description ?? ""), licence: three.replaceAll("--", "- -"),
+    imports: inert(JSON.stringify({ imports })), run: inert(JSON.stringify(run)) });
+  const blob = new Blob([html], { type: "text/html" });
   if (blob.size > MAX_FILE) throw new Error(`The page would have ${(blob.size / 1e6).toFixed(0)} MB; ${MAX_FILE / 1e6} MB are allowed. The trajectory as a file has no such limit.`);
   return { blob, frames: frames.length, every };
 }
@@ -123,47 +125,12 @@ function inert(json) {
   return json.replaceAll("<", "\\u003c");
 }
 
-/** @param {string} title @param {string} words @param {string} run @param {Record<string, string>} imports @param {string} licence */
-function htmlOf(title, words, run, imports, licence) {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="dark light">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'">
-<title>${escaped(title)} – Cardan</title>
-<!--
-A run of Cardan, played by three.js:
-${licence.replaceAll("--", "- -")}
--->
-<style>
-:root { --bg: #14191d; --text: #e6ebef; --line: #28313a; --top: #2a333c; --bottom: #12171b; --muted: #9aa7b2; --ink0: #6fb7e6; --ink1: #f0a04b; --ink2: #e6ebef; --ink3: #ff8fb1; }
-@media (prefers-color-scheme: light) { :root { --bg: #fbfcfd; --text: #182028; --line: #d3dae1; --top: #fbfcfd; --bottom: #d9dfe4; --muted: #52606d; --ink0: #0b6296; --ink1: #b35c00; --ink2: #182028; --ink3: #a8326e; } }
-* { box-sizing: border-box; } html, body { height: 100%; margin: 0; }
-body { display: grid; grid-template-rows: auto minmax(0, 1fr) auto auto; background: var(--bg); color: var(--text); font: 14px/1.45 system-ui, sans-serif; }
-header, footer { display: flex; gap: 14px; align-items: center; padding: 8px 14px; flex-wrap: wrap; } h1 { font-size: 15px; margin: 0; } p { margin: 0; color: var(--muted); font-size: 12px; }
-main { position: relative; overflow: hidden; background: radial-gradient(120% 90% at 50% 28%, var(--top), var(--bottom)); } canvas { position: absolute; inset: 0; width: 100%; height: 100%; touch-action: none; }
-button, select { font: inherit; padding: 4px 12px; min-width: 72px; border: 1px solid var(--line); border-radius: 6px; background: none; color: inherit; } option { color: #000; } #time { flex: 1; min-width: 140px; } #said { font-variant-numeric: tabular-nums; }
-#plots { display: flex; gap: 12px; overflow-x: auto; padding: 6px 14px 0; } #plots:empty { display: none; } figure { flex: 1 0 300px; max-width: 640px; margin: 0; } figcaption { font-size: 12px; font-weight: 600; } figcaption span { font-weight: 400; margin-left: 8px; color: var(--ink); }
-svg { width: 100%; display: block; cursor: pointer; } svg text { font-size: 10.5px; fill: var(--muted); } .grid { stroke: var(--line); } .now { stroke: var(--ink1); } .curve { fill: none; stroke: var(--ink); stroke-width: 1.5; } .dashed { stroke-dasharray: 5 4; }
-.ink0 { --ink: var(--ink0); } .ink1 { --ink: var(--ink1); } .ink2 { --ink: var(--ink2); } .ink3 { --ink: var(--ink3); }
-</style>
-<script type="importmap">${inert(JSON.stringify({ imports }))}</script>
-</head>
-<body>
-<header><h1>${escaped(title)}</h1><p>${escaped(words)}</p></header>
-<main id="stage" aria-label="3D view"></main>
-<section id="plots" aria-label="Plots" tabindex="0"></section>
-<footer>
-<button type="button" id="play">Pause</button>
-<input type="range" id="time" min="0" max="0" value="0" step="1" aria-label="Moment shown">
-<output id="said"></output>
-<label>Speed <select id="speed"><option value="0.125">1/8×</option><option value="0.25">1/4×</option><option value="0.5">1/2×</option><option value="1" selected>1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
-</footer>
-<script type="application/json" id="run">${inert(run)}</script>
-<script type="module">import "cardan/${FIRST}";</script>
-</body>
-</html>
-`;
+/**
+ * `player.html` with its parts; one pass, so that a part may hold whatever stands for another.
+ * @param {Record<string, string>} parts
+ */
+async function htmlOf(parts) {
+  const answer = await fetch(new URL("./player.html", import.meta.url));
+  if (!answer.ok) throw new Error("A part of the page could not be read: player.html");
+  return (await answer.text()).replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 }

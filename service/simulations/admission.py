@@ -122,6 +122,8 @@ class Admission:
 
     def bind(self, key: str | None, resource: str) -> None:
         """Remember what the request with a reserved key created."""
+        if key is None:
+            return
         with self._writing.begin() as connection:
             _bind_key(connection, key, resource)
 

@@ -1,5 +1,6 @@
 """What a crash may not do: lose a run, change its bits, commit it twice."""
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -27,17 +28,14 @@ MIDDLE = chaos()
 
 def children(pid):
     """Process ids of all descendants."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdecimal():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat") as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found += [int(entry), *children(int(entry))]
+    below: dict[int, list[int]] = {}
+    for entry in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as file:
+            parent = int(file.read().rpartition(")")[2].split()[1])
+            below.setdefault(parent, []).append(int(entry))
+    found = list(below.get(pid, []))
+    for one in found:
+        found += below.get(one, [])
     return found
 
 
