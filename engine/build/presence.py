@@ -86,5 +86,6 @@ def check_all_there(scene: Scene, what: str) -> None:
     for i, body in enumerate(scene.bodies):
         if is_absent(body):
             field = "present" if not body.present else "appears"
-            faults.missing(f"/bodies/{i}/{field}", f"{what} with a body that is absent", "without")
+            asked = f"{what} of a scene with a body that is absent at the start"
+            faults.missing(f"/bodies/{i}/{field}", asked, "scenes whose bodies are all there")
     faults.raise_if_any()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array, Array, Array]
+Change = Callable[[Model, State, int, Start], None]
 
 
 def variation_of(model: Model, state: State, i: int) -> Array:
@@ -126,7 +127,7 @@ class Presence(Commands):
         there: NDArray[np.bool_] = self.state.present[: len(self._body_index)] == 1
         return there
 
-    def _change(self, body: str, kind: str, change: Any, present: int) -> None:
+    def _change(self, body: str, kind: str, change: Change, present: int) -> None:
         i = self._body(body)
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
             name = Integrator(self.options.integrator).name.lower()

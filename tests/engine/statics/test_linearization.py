@@ -256,3 +256,10 @@ def test_what_is_left_out_is_said() -> None:
 def test_channels_that_do_not_exist_are_refused(more: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         linear(arm(), **more)
+
+
+def test_triggers_do_not_concern_a_linear_model() -> None:
+    release = [{"op": "break_joint", "joint": "pin"}]
+    touched = {"type": "contact", "body": "bob"}
+    scene = arm() | {"triggers": [{"name": "off", "when": touched, "do": release}]}
+    assert frequencies(linear(scene)) == pytest.approx(frequencies(linear(arm())), rel=1e-12)
