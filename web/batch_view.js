@@ -4,7 +4,7 @@
  *
  * @import {BatchResults} from "./types.js"
  */
-import { axisOf, tickText } from "./axis.js";
+import { axisOf } from "./axis.js";
 import { make } from "./dom.js";
 import { quantity } from "./format.js";
 import { label, node } from "./svg.js";
@@ -72,10 +72,10 @@ export class BatchView {
     this.plot.setAttribute("aria-label", `${short(y)} over ${short(x)}, ${points.length} runs`);
     this.plot.replaceChildren(
       node("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom, class: "frame" }),
-      ...ax.ticks.map((tick) => node("line", { x1: px(tick), x2: px(tick), y1: top, y2: height - bottom, class: "frame" })),
-      ...ay.ticks.map((tick) => node("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "frame" })),
-      ...ax.ticks.map((tick) => label(tickText(tick), px(tick), height - bottom + 14, "middle")),
-      ...ay.ticks.map((tick) => label(tickText(tick), left - 6, py(tick) + 3, "end")),
+      ...ax.ticks.map(([tick]) => node("line", { x1: px(tick), x2: px(tick), y1: top, y2: height - bottom, class: "frame" })),
+      ...ay.ticks.map(([tick]) => node("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "frame" })),
+      ...ax.ticks.map(([tick, words]) => label(words, px(tick), height - bottom + 14, "middle")),
+      ...ay.ticks.map(([tick, words]) => label(words, left - 6, py(tick) + 3, "end")),
       label(named(x, ax), (left + width - right) / 2, height - 6, "middle"),
       label(named(y, ay), left, top - 6, "start"),
       ...points.map((row) => this.dot(row, px(Number(row[x])), py(Number(row[y])))));

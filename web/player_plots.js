@@ -3,7 +3,7 @@
  *
  * @typedef {{title: string, log: boolean, times: number[], curves: {label: string, ink: number, dashed: boolean, values: (number | null)[]}[]}} KeptPlot
  */
-import { axisOf, tickText } from "./axis.js";
+import { axisOf } from "./axis.js";
 import { label, node } from "./svg.js";
 
 const SIZE = { width: 400, height: 150, left: 62, right: 12, top: 8, bottom: 20 };
@@ -24,8 +24,8 @@ function draw(host, { title, log, times, curves }, onSeek) {
   const py = (/** @type {number} */ value) => height - bottom - y.share(value) * (height - top - bottom);
   const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${curves.map((curve) => curve.label).join(", ")}` });
   const x = axisOf([first, last], false);
-  for (const tick of y.ticks) svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: py(tick), y2: py(tick) }), label(tickText(tick), left - 5, py(tick) + 3, "end"));
-  for (const tick of x.ticks.filter((one) => one >= first && one <= last)) svg.append(label(`${+tick.toFixed(3)} s`, px(tick), height - 5, "middle"));
+  for (const [tick, words] of y.ticks) svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: py(tick), y2: py(tick) }), label(words, left - 5, py(tick) + 3, "end"));
+  for (const [tick, words] of x.ticks.filter(([one]) => one >= first && one <= last)) svg.append(label(`${words} s`, px(tick), height - 5, "middle"));
   for (const { values, ink, dashed } of curves) {
     // a value that is missing ends a piece of the curve
     const pieces = values.map((value, i) => (known(value) ? `${i && known(values[i - 1]) ? "L" : "M"}${px(times[i]).toFixed(1)} ${py(/** @type {number} */ (value)).toFixed(1)}` : ""));
