@@ -647,14 +647,7 @@ def rod_axis(s) -> list[float]:
     return [1 - 2 * (y * y + z * z), 2 * (x * y + w * z)]
 
 
-@family(
-    [
-        (0.001),
-        (0.01),
-        (0.03),
-        (0.03),
-    ]
-)
+@family([(0.001,), (0.01,), (0.03,), (0.03,)])
 def sphericals(form: str, dt: float) -> Case:
     """A spherical pendulum on a ball joint."""
     bob = rotor("bob", 1e-6, 1.0, position=[0.5, 0, -0.5], linear_velocity=[0, 1.5, 0])

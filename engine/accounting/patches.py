@@ -23,11 +23,13 @@ from cardan.engine.world.world import World
 
 # cosine of the angle between facets that are one surface: above it they are, below 1 they differ
 ONE_SURFACE, SAME_FACET = 0.94, 1.0 - 1e-9
+# [rad/s] below this rate two shapes do not turn on each other
+TURNING = 1e-3
 
 
 @kernel
 def last_of_pair(contacts: Contacts, first: int) -> int:
-    """The contact after the last one of the two shapes of contact `first`."""
+    """Number after that of the last contact of the two shapes of contact `first`."""
     c = first
     while (
         c < contacts.count[0]
@@ -49,6 +51,8 @@ def turning_loss(world: World, first: int, last: int) -> float:
     turned = 0.0
     for k in range(3):
         turned += n[k] * (mean[b, k] - mean[a, k])
+    if abs(turned) < TURNING:
+        return 0.0
     total, centre = 0.0, (0.0, 0.0, 0.0)
     for c in range(first, last):
         pressed = dot(n, load3(contacts.impulse_W, c))
