@@ -13,10 +13,12 @@ mesh is hollow: that is added up, too.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from cardan.engine.accounting.variation import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import add_scaled, cross, dot, load3, scale, sub
+from cardan.engine.spatial.vec3 import add_scaled, cross, dot, load3, norm, scale, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, MESH
 from cardan.engine.world.world import World
@@ -69,35 +71,38 @@ def turning_loss(world: World, first: int, last: int) -> float:
 
 
 @kernel
-def is_hollow(contacts: Contacts, c: int, ends: tuple[int, int]) -> bool:
-    """Whether another contact of the two shapes has a normal of the same surface that differs."""
-    n = load3(contacts.normal_W, c)
+def edge_sine(contacts: Contacts, c: int, ends: tuple[int, int]) -> float:
+    """Sine of the largest angle to the normal of another contact of the same surface; 0: none."""
+    n, least = load3(contacts.normal_W, c), 1.0
     for k in range(ends[0], ends[1]):
         cosine = dot(n, load3(contacts.normal_W, k))
         if ONE_SURFACE < cosine < SAME_FACET:
-            return True
-    return False
+            least = min(least, cosine)
+    return sqrt(1.0 - least * least)
 
 
 @kernel
 def facet_loss(world: World, first: int, last: int) -> float:
     """Energy that is lost by striking the next facets of a mesh [J].
 
+    What comes along one facet strikes the next with the sine of the angle between them of its
+    speed; what falls on the mesh strikes harder, and would do so on a smooth one.
+
     Reads   contacts.impulse_W of this kick; motion.scratch: mean velocities
     """
     contacts, state, mean = world.work.contacts, world.state, world.work.motion.scratch
+    a, b = contacts.body_a[first], contacts.body_b[first]
+    speed = norm((mean[b, 3] - mean[a, 3], mean[b, 4] - mean[a, 4], mean[b, 5] - mean[a, 5]))
     lost = 0.0
     for c in range(first, last):
         n, p = load3(contacts.normal_W, c), load3(contacts.point_W, c)
         pressed = dot(n, load3(contacts.impulse_W, c))
-        if (
-            pressed > 0.0
-            and contacts.restitution[c] == 0.0
-            and is_hollow(contacts, c, (first, last))
-        ):
-            in_a = velocity_at(state, mean, contacts.body_a[c], p)
-            in_b = velocity_at(state, mean, contacts.body_b[c], p)
-            lost -= pressed * dot(n, sub(in_b, in_a))
+        if not pressed > 0.0 or contacts.restitution[c] > 0.0:
+            continue
+        # the mean of the speeds before and after
+        struck = -dot(n, sub(velocity_at(state, mean, b, p), velocity_at(state, mean, a, p)))
+        if 0.0 < 2.0 * struck < 1.5 * speed * edge_sine(contacts, c, (first, last)):
+            lost += pressed * struck
     return lost
 
 
@@ -122,5 +127,5 @@ def record_patches(world: World) -> None:
             for body in (contacts.body_a[first], contacts.body_b[first]):
                 if kind[body] == DYNAMIC:
                     extremes[start + VARIED * body + TURNED_ON_FACES] += max(turned, 0.0)
-                    extremes[start + VARIED * body + ON_FACETS] += max(struck, 0.0)
+                    extremes[start + VARIED * body + ON_FACETS] += struck
         first = last

@@ -47,6 +47,7 @@ from cardan.engine.world.state import (
     EXTREME_DRIFT,
     EXTREME_KINETIC,
     LEDGER_IMPACT,
+    LEDGER_WORK_IN,
     RETURNED_LARGEST,
     RETURNED_TIME,
     State,
@@ -75,7 +76,7 @@ RETURNED_SHARE = 5e-4
 # force of a rigid drive that alternates, over its largest; the least that matters is this share of
 # the largest kinetic energy, per rad
 NOISE_SHARE, NOISE_OF_ENERGY = 0.05, 1e-3
-# energy lost by turning on faces, or at the edges of facets, over the largest kinetic energy
+# energy lost by turning on faces, or at the edges of facets, over what there was and was given
 PATCH_SHARE = 0.1
 # of each: its name, and what to change
 PATCHES = {
@@ -244,16 +245,20 @@ def impact_finding(model: Model, state: State, names: Any) -> Finding | None:
 
 
 def patch_finding(model: Model, state: State, names: Any, which: int) -> Finding | None:
-    """The body that lost most by turning on faces, or at the edges of facets, if that matters."""
+    """The body that lost most by turning on faces, or at the edges of facets, if that matters.
+
+    That is a share of the largest kinetic energy and of the work done: cars that turn all the time
+    lose to their tyres what their drives give.
+    """
     quantity, change = PATCHES[which]
     lost = np.where(model.bodies.kind == DYNAMIC, variations(model, state)[:, which], 0.0)
     worst = int(np.argmax(lost))
-    value, largest = float(lost[worst]), float(state.extremes[EXTREME_KINETIC])
-    limit = PATCH_SHARE * largest
+    given = float(state.extremes[EXTREME_KINETIC]) + max(float(state.ledger[LEDGER_WORK_IN]), 0.0)
     small = 0.5 * float(model.bodies.mass[worst]) * REST_SPEED**2
-    if not value > max(limit, small):
+    value, limit = float(lost[worst]), max(PATCH_SHARE * given, small)
+    if not value > limit:
         return None
-    more = {"value": value, "limit": max(limit, small), "unit": "J", "change": change}
+    more = {"value": value, "limit": limit, "unit": "J", "change": change}
     return of_body(state, names, worst, quantity=quantity, **more)
 
 
