@@ -5,7 +5,7 @@ middle, each loses
 
     -(work on the bodies + rise of its energy)
 
-which is damping; a gain is correction, and so is the loss of a stop without a damper. Where the
+which is damping; a gain is correction, and so is a loss where there is no damper. Where the
 stored energy differs from that at the end of the last step (contacts begin, end and move on
 curves), the difference is correction. Energy stored in the first step belongs to the initial
 energy; where bodies appeared or vanished, the difference is theirs, and work from outside.
@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.engine.accounting.contact_work import book_contacts
+from cardan.engine.accounting.patches import record_patches
 from cardan.engine.accounting.variation import note_stop
 from cardan.engine.accounting.work import mean_row_speed, row_speed_before
 from cardan.engine.bodies.forces import elastic_slope
@@ -102,7 +103,7 @@ def book_compliant_contacts(world: World) -> tuple[float, float]:
             mean, old = mean_row_speed(rows, i, motion, state), row_speed_before(rows, i, motion)
             start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
             end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
-            book_loss(state, start - end - problem.lam[i] * mean, True)
+            book_loss(state, start - end - problem.lam[i] * mean, contacts.damping[c] > 0.0)
             before += start
             after += end
     return before, after
@@ -126,6 +127,7 @@ def book_touch(world: World) -> None:
         pressed, press = book_compliant_contacts(world)
         before += pressed
         after += press
+    record_patches(world)
     if before == 0.0 and after == 0.0 and state.elastic[0] == 0.0:
         return
     if state.step[0] == 0:
