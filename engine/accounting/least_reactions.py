@@ -141,14 +141,21 @@ def add_joint(
 
 @kernel
 def largest_column(least: LeastReactions, n: int, columns: int) -> tuple[int, float]:
-    """The column of `effect` with the largest norm, and its square."""
+    """The column of `effect` with the largest norm, and its square.
+
+    Writes  least.square
+    """
+    square = least.square
+    for c in range(columns):
+        square[c] = 0.0
+    for r in range(n):
+        row = least.effect[r]
+        for c in range(columns):
+            square[c] += row[c] ** 2
     best, most = -1, 0.0
     for c in range(columns):
-        square = 0.0
-        for r in range(n):
-            square += least.effect[r, c] ** 2
-        if square > most:
-            best, most = c, square
+        if square[c] > most:
+            best, most = c, square[c]
     return best, most
 
 
@@ -156,21 +163,25 @@ def largest_column(least: LeastReactions, n: int, columns: int) -> tuple[int, fl
 def take_direction(least: LeastReactions, n: int, columns: int, best: int, square: float) -> None:
     """Subtract the direction of one column from all others, and from the reactions.
 
-    Writes  least.effect, share, column
+    Writes  least.effect, share, column, along
     """
-    along = 0.0
+    along, total = least.along, 0.0
     for r in range(n):
         least.column[r] = least.effect[r, best] / sqrt(square)
         least.effect[r, best] = 0.0
-        along += least.column[r] * least.share[r]
+        total += least.column[r] * least.share[r]
     for r in range(n):
-        least.share[r] -= along * least.column[r]
+        least.share[r] -= total * least.column[r]
     for c in range(columns):
-        along = 0.0
-        for r in range(n):
-            along += least.column[r] * least.effect[r, c]
-        for r in range(n):
-            least.effect[r, c] -= along * least.column[r]
+        along[c] = 0.0
+    for r in range(n):
+        f, row = least.column[r], least.effect[r]
+        for c in range(columns):
+            along[c] += f * row[c]
+    for r in range(n):
+        f, row = least.column[r], least.effect[r]
+        for c in range(columns):
+            row[c] -= along[c] * f
 
 
 @kernel

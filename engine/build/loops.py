@@ -97,4 +97,6 @@ def least_arrays(model: Model) -> LeastReactions:
         effect=np.zeros((rows, 6 * 2 * joints)),
         share=np.zeros(rows),
         column=np.zeros(rows),
+        along=np.zeros(6 * 2 * joints),
+        square=np.zeros(6 * 2 * joints),
     )

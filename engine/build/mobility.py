@@ -9,10 +9,12 @@ from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import (
+    BALL,
     COUPLING,
     DISTANCE,
     DYNAMIC,
     GEAR,
+    HINGE2,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
     RACK,
@@ -22,9 +24,8 @@ from cardan.engine.world.model import (
 
 # joints of one equation; all others leave only their coordinates free
 OF_ONE_EQUATION = (DISTANCE, GEAR, RACK, COUPLING)
-
-# coordinates of joints that drives may prescribe entirely
-MOTIONS = {FIXED: 0, HINGE: 1, SLIDER: 1, SCREW: 1, CYLINDRICAL: 2, UNIVERSAL: 2, PLANAR: 3}
+# joints that rigid drives do not prescribe entirely
+NEVER_GIVEN = (*OF_ONE_EQUATION, BALL, HINGE2)
 
 
 def equations(joints: Joints) -> NDArray[np.int64]:
@@ -63,8 +64,8 @@ def prescribed_bodies(model: Model) -> NDArray[np.bool_]:
     rigid = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
     rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
     rigid &= np.isinf(joints.motor_max_speed)
-    motions = np.array([MOTIONS.get(int(kind), -1) for kind in joints.kind])
-    whole = rigid.sum(axis=1) == motions
+    free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
+    whole = (rigid.sum(axis=1) == free) & ~np.isin(joints.kind, NEVER_GIVEN)
     known = found.copy()
     while True:
         for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):

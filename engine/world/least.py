@@ -21,3 +21,5 @@ class LeastReactions(NamedTuple):
     effect: NDArray  # (r, 6 b) -         forces and moments over the length that it puts on the bodies of the set
     share: NDArray  # (r,) N              how much of each unit reaction there is, then what balances itself
     column: NDArray  # (r,) -             one direction of the range of `effect`
+    along: NDArray  # (6 b,) -            of each column of `effect` along that direction
+    square: NDArray  # (6 b,) -           of each column of `effect`, its squared norm

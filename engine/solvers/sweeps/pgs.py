@@ -160,22 +160,30 @@ def _pushed(v: Six, MJ: NDArray, i: int, change: float) -> Six:
 
 @fast_kernel
 def sweep_boxes(problem: Problem, v: NDArray, n: int, omega: float) -> float:
-    """Sweep the first n box rows, none dependent; return the largest D |change| [m/s or rad/s]."""
-    lam = problem.lam
+    """Sweep the first n box rows, none dependent; return the largest D |change| [m/s or rad/s].
+
+    Consecutive rows of the same bodies, those of a joint, read and write their velocities once.
+    """
+    lam, body_a, body_b = problem.lam, problem.body_a, problem.body_b
     largest = 0.0
-    for i in range(n):
-        a = problem.body_a[i]
-        b = problem.body_b[i]
-        old = lam[i]
-        w = _along(problem.J_a, i, _load(v, a)) + _along(problem.J_b, i, _load(v, b))
-        w += problem.b[i] + problem.cfm[i] * old
-        x = old - omega * problem.w[i] * w
-        x = problem.lo[i] if x < problem.lo[i] else x
-        x = problem.hi[i] if x > problem.hi[i] else x
-        lam[i] = x
-        _store(v, a, _pushed(_load(v, a), problem.MJ_a, i, x - old))
-        _store(v, b, _pushed(_load(v, b), problem.MJ_b, i, x - old))
-        largest = max(largest, abs(x - old) * problem.diagonal[i])
+    i = 0
+    while i < n:
+        a, b = body_a[i], body_b[i]
+        v_a, v_b = _load(v, a), _load(v, b)
+        while i < n and body_a[i] == a and body_b[i] == b:
+            old = lam[i]
+            w = _along(problem.J_a, i, v_a) + _along(problem.J_b, i, v_b)
+            w += problem.b[i] + problem.cfm[i] * old
+            x = old - omega * problem.w[i] * w
+            x = problem.lo[i] if x < problem.lo[i] else x
+            x = problem.hi[i] if x > problem.hi[i] else x
+            lam[i] = x
+            v_a = _pushed(v_a, problem.MJ_a, i, x - old)
+            v_b = _pushed(v_b, problem.MJ_b, i, x - old)
+            largest = max(largest, abs(x - old) * problem.diagonal[i])
+            i += 1
+        _store(v, a, v_a)
+        _store(v, b, v_b)
     return largest
 
 
