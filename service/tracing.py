@@ -12,6 +12,7 @@ from cardan import __version__
 from cardan.service.settings import SettingsError
 
 if TYPE_CHECKING:
+    from fastapi.telemetry import TelemetryConfig
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
@@ -95,7 +96,7 @@ class Span:
 
     def child(self, name: str, **about: str | int | None) -> "Span":
         """A span below this one that begins now."""
-        return Span() if self._span is None else begin(name, self.context, **about)
+        return Span() if self._span is None else begin(name, self.context, None, **about)
 
     def end(self, fault: str | None = None) -> None:
         """End it now; with a fault it has failed."""
@@ -108,9 +109,7 @@ class Span:
         self._span.end()
 
 
-def begin(
-    name: str, parent: str | None, since: float | None = None, **about: str | int | None
-) -> Span:
+def begin(name: str, parent: str | None, since: float | None, **about: str | int | None) -> Span:
     """A span below the context `parent`, or a trace of its own; `since` [s since 1970], or now."""
     if _provider is None:
         return Span()
@@ -128,10 +127,16 @@ def begin(
     )
 
 
-def of_requests() -> dict[str, Any]:
+def of_requests() -> "TelemetryConfig":
     """What FastAPI takes as `telemetry`: a span of every request, and nothing else."""
-    own = {"metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
-    return own | {"tracing": _provider is not None, "tracer_provider": _provider}
+    return {
+        "tracing": _provider is not None,
+        "tracer_provider": _provider,
+        "metrics": False,
+        "logs": False,
+        "operation_spans": False,
+        "auto_configure": False,
+    }
 
 
 def note_request(request_id: str) -> None:

@@ -124,7 +124,9 @@ class Attempt:
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
         ids = {"run": self._present.run_id, "worker": self._worker.pid}
-        self._working = self._spans[self._present.run_id].child("worker", **ids)
+        self._working = self._spans[self._present.run_id].child(
+            "worker", run=self._present.run_id, worker=self._worker.pid
+        )
         log.info("run %(run)s begins in worker %(worker)d", ids, extra=ids)
 
     def _take(self, done: m.Done) -> None:
@@ -298,10 +300,10 @@ class Attempt:
 
 def _span_of(claim: Claim) -> tracing.Span:
     """The span of an attempt that begins; what a run waited for its first one is a span before."""
-    ids = {"run": claim.run_id, "batch": claim.batch_id}
+    run, batch = claim.run_id, claim.batch_id
     if claim.attempt == 1:
-        tracing.begin("queue", claim.trace, claim.queued_at, **ids).end()
-    return tracing.begin("run", claim.trace, **ids, attempt=claim.attempt)
+        tracing.begin("queue", claim.trace, claim.queued_at, run=run, batch=batch).end()
+    return tracing.begin("run", claim.trace, None, run=run, batch=batch, attempt=claim.attempt)
 
 
 def _fault_of(outcome: Outcome) -> str | None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,9 @@ class Collector:
 
     def __init__(self):
         collector = self
-        self.services, self.spans, self.tokens = set(), [], set()
+        self.services: set[tuple[str, str]] = set()
+        self.spans: list[Any] = []
+        self.tokens: set[str | None] = set()
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
