@@ -48,7 +48,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=list(FAMILIES), choices=list(FAMILIES))
-    parser.add_argument("--peers", nargs="*", help="names as the table has them; default: all")
+    about = "names as the table has them; none after it: this engine alone; default: all"
+    parser.add_argument("--peers", nargs="*", help=about)
     parser.add_argument("--repeats", type=int, default=2)
     asked = parser.parse_args()
     peers, missing = find()
