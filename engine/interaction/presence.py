@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.variation import (
     EARLY,
-    EARLY_BEFORE,
+    EARLY_TURN,
     KEEPS_L,
     KICK_L,
     KICK_V,
@@ -33,7 +34,6 @@ from cardan.engine.interaction.commands import Booked, Commands, neighbours, wak
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import Integrator
 from cardan.engine.world.state import State
-from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array, Array, Array]
@@ -97,14 +97,14 @@ def begin_again(model: Model, state: State, i: int) -> None:
         R = rotation_matrix(state.q_WB[i])
         own[LAST_L : LAST_L + 3] = R @ model.bodies.inertia_B[i] @ R.T @ w
     own[KICK_V : KICK_V + 9] = 0.0
-    own[STRUCK_STEP], own[EARLY], own[EARLY_BEFORE] = state.step[0], 0.0, 0.0
+    own[STRUCK_STEP], own[EARLY], own[EARLY_TURN] = state.step[0], 0.0, 0.0
     own[START_P : START_P + 3] = state.p_WB[i]
 
 
 class Presence(Commands):
     """Commands that let bodies appear and vanish."""
 
-    scene: Scene
+    scene: Any
 
     def appear(self, body: str) -> None:
         """Let a body appear, where and as fast as the scene says; one that is there stays.
