@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,6 @@ from cardan.engine.interaction.commands import Booked, Commands, neighbours, wak
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import Integrator
 from cardan.engine.world.state import State
-from cardan.schemas import Scene
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array, Array, Array]
@@ -104,7 +104,7 @@ def begin_again(model: Model, state: State, i: int) -> None:
 class Presence(Commands):
     """Commands that let bodies appear and vanish."""
 
-    scene: Scene
+    scene: Any
 
     def appear(self, body: str) -> None:
         """Let a body appear, where and as fast as the scene says; one that is there stays.
