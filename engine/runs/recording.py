@@ -78,7 +78,7 @@ class Recording:
         """
         self._simulation = simulation
         record = simulation.scene.record
-        self._channels = set(record.channels)
+        self._channels: set[str] = set(record.channels)
         if self._channels & {"pose", "velocity"} and passing_bodies(simulation.scene):
             self._channels.add("presence")
         names = simulation.body_names

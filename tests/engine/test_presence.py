@@ -153,7 +153,8 @@ def test_energy_of_compliant_contacts_goes_with_the_gate() -> None:
 def test_absent_bodies_attract_nothing() -> None:
     pull = [{"type": "point_gravity", "constant": 1.0, "softening": 0.1}]
     pair = [ball("a", [0, 0, 0]), ball("b", [1, 0, 0])]
-    options = {"simulation": {"dt": H, "duration": 1.0}, "gravity": [0, 0, 0], "forces": pull}
+    options: Document = {"simulation": {"dt": H, "duration": 1.0}, "gravity": [0, 0, 0]}
+    options["forces"] = pull
     two = simulate(document(pair, **options))
     three = simulate(document([*pair, ball("c", [0, 1, 0], appears=0.5)], **options))
     two.advance(499)
@@ -295,7 +296,7 @@ def test_what_vanishes_is_held_and_pushed_no_more() -> None:
 
 def test_kinematic_bodies_come_and_go() -> None:
     """A pusher strikes a block while it is there; one with a `motion` is where that is."""
-    pusher = {
+    pusher: Document = {
         "name": "pusher",
         "type": "kinematic",
         "position": [-0.5, 0, 0.1],
