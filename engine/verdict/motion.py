@@ -77,7 +77,7 @@ RETURNED_SHARE = 5e-4
 # the largest kinetic energy, per rad
 NOISE_SHARE, NOISE_OF_ENERGY = 0.05, 1e-3
 # energy lost by turning on faces, or at the edges of facets, over what there was and was given
-PATCH_SHARE = 0.1
+PATCH_SHARE = 0.08
 # of each: its name, and what to change
 PATCHES = {
     TURNED_ON_FACES: (
