@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 if TYPE_CHECKING:
     from cardan.schemas import Fault
 
-# exit status besides 0, done: states differ, invalid input, the simulation failed, its verdict does
-# not hold, interrupted
+# exit status besides 0, done: results differ, invalid input, the simulation failed, it is not
+# trusted, interrupted
 DIFFERENT, INVALID, FAILED, DOUBTED, INTERRUPTED = 1, 2, 3, 4, 130
 
 Tell = Callable[[float, str], None]
