@@ -14,6 +14,9 @@ PYTEST_WORKERS ?= -n logical --maxprocesses 4 --dist loadfile
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
+# without byte code every process that a test starts would compile four hundred modules
+unexport PYTHONDONTWRITEBYTECODE
+
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run warmup test contract fast pytest boundscheck plain check lint types contracts page-types browser \
@@ -95,7 +98,7 @@ pytest: setup-test browser ## all tests without the checks (PYTEST_ARGS="-k pile
 cluster-test: $(VENV)-cluster/.packages ## tests with a real PostgreSQL and a real S3 server, in an environment of their own
 	@$(VENV)-cluster/bin/cardan warmup
 	@$(VENV)-cluster/bin/python -m pytest -n0 --durations=10 tests/service/simulations tests/service/recordings/test_results.py \
-	  tests/service/test_storage.py $(PYTEST_ARGS)
+	  tests/service/test_storage.py tests/service/test_random_faults.py $(PYTEST_ARGS)
 
 boundscheck: setup-test ## random scenes and all examples with every index checked (SCENES=150)
 	@CARDAN_COMPILER=boundscheck $(BIN)/python -m tests.engine.random_scenes $(SCENES)
@@ -179,7 +182,7 @@ chart: setup-test ## the chart of the README, from the committed comparisons
 lock: ## renew the lock files from pyproject.toml
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile pyproject.toml --group build --extra import $(LOCK) -o requirements.lock >/dev/null
-	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual -c requirements.lock \
+	@build/lock/bin/uv pip compile pyproject.toml --group build --extra test --extra report --extra manual --extra telemetry -c requirements.lock \
 	  $(LOCK) -o requirements-test.lock >/dev/null
 	@build/lock/bin/uv pip compile pyproject.toml --extra import --extra robots -c requirements-test.lock \
 	  $(LOCK) -o requirements-robots.lock >/dev/null

@@ -99,7 +99,8 @@ def least(run: Callable[[], tuple[float, int]], steps: int) -> tuple[float, int]
 
 def main() -> None:
     """Print one line per scene."""
-    runs, steps = (int(x) for x in [*sys.argv[1:3], "256", "1000"][:2])
+    given = [int(text) for text in sys.argv[1:3]]
+    runs, steps = given + [256, 1000][len(given) :]
     print(describe())
     print(f"{runs} worlds of {steps} steps; microseconds per step of a world, one thread")
     print(f"{'':16}{'states':>10}{'variants':>10}{'one by one':>12}{'MuJoCo':>10}")

@@ -87,7 +87,7 @@ async def session_start(server: Server, client: httpx.AsyncClient) -> float:
     began = time.perf_counter()
     session = await _create(client)
     async with connect(f"{server.sockets}{session['links']['stream']}", **OPTIONS) as socket:
-        await _greet(socket, "start")
+        await greet(socket, "start")
         while isinstance(await asyncio.wait_for(socket.recv(), PATIENCE_S), str):
             pass
         seconds = time.perf_counter() - began
@@ -101,7 +101,7 @@ async def _watched(server: Server, client: httpx.AsyncClient) -> dict[str, Any]:
     sockets = [await connect(address, **OPTIONS) for _ in range(VIEWERS)]
     viewers = [Viewer(socket) for socket in sockets]
     for number, viewer in enumerate(viewers):
-        await _greet(viewer.socket, f"viewer-{number}")
+        await greet(viewer.socket, f"viewer-{number}")
     followers = [asyncio.create_task(viewer.follow()) for viewer in viewers]
     try:
         await asyncio.gather(*(viewer.saw(0) for viewer in viewers))
@@ -162,7 +162,8 @@ async def _create(client: httpx.AsyncClient) -> dict[str, Any]:
     return found
 
 
-async def _greet(socket: ClientConnection, client_id: str) -> None:
+async def greet(socket: ClientConnection, client_id: str) -> None:
+    """Say who is there, and ask for poses."""
     await socket.send(orjson.dumps({"op": "hello", "client_id": client_id}).decode())
     channels = {"poses": {"hz": HZ}}
     await socket.send(orjson.dumps({"op": "subscribe", "channels": channels}).decode())

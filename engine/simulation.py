@@ -14,6 +14,7 @@ from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
 from cardan.engine.build.limits import lay_down_limits
+from cardan.engine.build.presence import responses
 from cardan.engine.build.report import empty_report
 from cardan.engine.build.rewrite import clear_run, rewrite, same_structure
 from cardan.engine.build.rotations import turn
@@ -23,7 +24,7 @@ from cardan.engine.compiler.cache import SOURCE_HASH
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure, find_failure, work_failure
 from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
-from cardan.engine.interaction.commands import Commands
+from cardan.engine.interaction.presence import Presence
 from cardan.engine.interaction.queries import Queries
 from cardan.engine.interaction.states import States
 from cardan.engine.outputs.account import Account
@@ -49,21 +50,26 @@ from cardan.engine.world.world import World
 from cardan.schemas import Scene, scene_hash
 from cardan.schemas.action import (
     Action,
+    AppearAction,
     ApplyForceAction,
     ApplyImpulseAction,
     BreakJointAction,
     GravityAction,
     SetMotorAction,
     SetVelocityAction,
+    VanishAction,
 )
 
 Array = NDArray[np.float64]
+
+# actions on a body that has to be there
+PUSHES = (ApplyForceAction, ApplyImpulseAction, SetVelocityAction)
 
 # speed at which bodies that overlap at the start part, unless the scene says otherwise [m/s]
 CALM = 0.2
 
 
-class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
+class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
     """A scene as it moves: advance it, look at it, push it, save it.
 
     All quantities are SI, in W; poses are those of body origins; quaternions are [w, x, y, z].
@@ -90,7 +96,7 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
 
     def _start(self, scene: Scene, began: float) -> None:
         """Stand before the first step of a scene whose arrays are written."""
-        self.scene = scene
+        self.scene, self._responses = scene, responses(scene)
         self._placement = self._first = None
         self.scene_hash = scene_hash(scene)
         self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
@@ -157,14 +163,22 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
                 self._events = event_arrays(2 * len(self._events.who))
             self._take_events()
 
-    def _find_overlaps(self) -> list[Overlap]:
-        """Bodies that overlap at the start; integrators of smooth motion know no contacts."""
+    def find_contacts(self) -> int:
+        """Find the contacts at the present poses (`work.contacts`); how many they are.
+
+        Integrators of smooth motion know none.
+        """
         if self.options.integrator != Integrator.SEMI_IMPLICIT_EULER:
-            return []
+            return 0
         self._run(0)
         while int(self.report.status[0]) & (CONTACTS_FULL | PAIRS_FULL):
             self._grow()
             self._run(0)
+        return int(self.work.contacts.count[0])
+
+    def _find_overlaps(self) -> list[Overlap]:
+        """Bodies that overlap at the start."""
+        self.find_contacts()
         found = find_overlaps(self.model, self.state, self.work.contacts)
         self.work.contacts.count[0] = 0
         return found
@@ -315,13 +329,22 @@ class Simulation(Commands, Queries, States, Account, Ahead, Sensing):
                 self.set_gravity(action.value)
             case BreakJointAction():
                 self.break_joint(action.joint)
+            case AppearAction():
+                self.appear(action.body)
+            case VanishAction():
+                self.vanish(action.body)
 
     def do_triggered(self) -> None:
-        """Do what the triggers that fired at the end of the last step say, in their order."""
+        """Do what the triggers that fired at the end of the last step say, in their order.
+
+        What pushes a body that is absent does nothing.
+        """
         for k in np.flatnonzero(self.state.triggers[:, FIRED_TIME] == self.state.time[0]):
-            self._note_event("trigger", trigger=k)
-            for action in self.scene.triggers[k].do:
-                self.do(action)
+            if k < len(self.trigger_names):
+                self._note_event("trigger", trigger=k)
+            for action in self._responses[k].do:
+                if not isinstance(action, PUSHES) or self.state.present[self._body(action.body)]:
+                    self.do(action)
 
     # ------------------------------------------------------------------ looking
 

@@ -82,12 +82,31 @@ class BreakJointAction(Base):
     """Name of the joint."""
 
 
+class AppearAction(Base):
+    """Lets a body that is absent appear, where and as fast as the scene says; one that is present
+    stays as it is."""
+
+    op: Literal["appear"]
+    body: Name
+    """Name of the body."""
+
+
+class VanishAction(Base):
+    """Lets a body vanish: it has no mass and touches nothing until it appears again."""
+
+    op: Literal["vanish"]
+    body: Name
+    """Name of the body."""
+
+
 Action = Annotated[
     Annotated[SetMotorAction, Tag("union:set_motor")]
     | Annotated[ApplyForceAction, Tag("union:apply_force")]
     | Annotated[ApplyImpulseAction, Tag("union:apply_impulse")]
     | Annotated[SetVelocityAction, Tag("union:set_velocity")]
     | Annotated[GravityAction, Tag("union:gravity")]
-    | Annotated[BreakJointAction, Tag("union:break_joint")],
+    | Annotated[BreakJointAction, Tag("union:break_joint")]
+    | Annotated[AppearAction, Tag("union:appear")]
+    | Annotated[VanishAction, Tag("union:vanish")],
     Discriminator(op_tag),
 ]

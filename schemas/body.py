@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Tag
 
 from cardan.schemas.base import Base
-from cardan.schemas.quantities import Name, Number, Positive, QuaternionWXYZ, Vec3
+from cardan.schemas.quantities import Boolean, Name, Number, Positive, QuaternionWXYZ, Vec3
 from cardan.schemas.series import PoseSeries
 from cardan.schemas.shape import Shape
 from cardan.schemas.visual import Visual
@@ -55,3 +55,9 @@ class Body(Base):
     """Collision shapes, also those over which the mass is spread."""
     visuals: tuple[Visual, ...] = ()
     """What pictures show instead of the shapes; without mass, and touched by nothing."""
+    present: Boolean = True
+    """Whether it is there at the start. If not, a trigger or a command lets it appear."""
+    appears: Positive | None = None
+    """When it appears, with the pose and the velocities above; until then it is absent [s]."""
+    vanishes: Positive | None = None
+    """When it vanishes [s]."""

@@ -5,12 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from cardan.schemas.action import (
+    AppearAction,
     ApplyForceAction,
     ApplyImpulseAction,
     BreakJointAction,
     GravityAction,
     SetMotorAction,
     SetVelocityAction,
+    VanishAction,
 )
 from cardan.schemas.base import Base, op_tag
 from cardan.schemas.quantities import Boolean, Count, Index, Name, Number, Vec3
@@ -127,6 +129,14 @@ class BreakJoint(BreakJointAction, CommandBase):
     """Ends a joint."""
 
 
+class Appear(AppearAction, CommandBase):
+    """Lets a body appear."""
+
+
+class Vanish(VanishAction, CommandBase):
+    """Lets a body vanish."""
+
+
 class Seek(CommandBase):
     """Shows this viewer, and no other, a step of the history."""
 
@@ -171,6 +181,8 @@ Command = Annotated[
     | Annotated[SetState, Tag("union:set_state")]
     | Annotated[Gravity, Tag("union:gravity")]
     | Annotated[BreakJoint, Tag("union:break_joint")]
+    | Annotated[Appear, Tag("union:appear")]
+    | Annotated[Vanish, Tag("union:vanish")]
     | Annotated[Seek, Tag("union:seek")]
     | Annotated[Live, Tag("union:live")]
     | Annotated[TakeControl, Tag("union:take_control")]

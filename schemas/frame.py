@@ -51,6 +51,8 @@ class BlockTag(IntEnum):
     STATE_HASH = 7
     EVENTS = 8
     ASLEEP = 9
+    ABSENT = 10
+    FRICTION = 11
 
 
 def _fields(kind: str, names: str) -> list[tuple[str, str]]:
@@ -93,7 +95,10 @@ EVENT_DTYPE = np.dtype(
         *_fields("<u2", "kind joint body_a body_b shape_a shape_b"),
     ]
 )
+# per contact of the frame, in its order: the force on body_b in W [N], and the coefficient
+FRICTION_DTYPE = np.dtype(_fields("<f4", "fx fy fz mu"))
 ASLEEP_DTYPE = np.dtype([("asleep", "u1")])
+ABSENT_DTYPE = np.dtype([("absent", "u1")])
 STATE_HASH_DTYPE = np.dtype([("hash", "<u8")])
 
 DTYPES: dict[BlockTag, np.dtype[np.void]] = {
@@ -106,6 +111,8 @@ DTYPES: dict[BlockTag, np.dtype[np.void]] = {
     BlockTag.STATE_HASH: STATE_HASH_DTYPE,
     BlockTag.EVENTS: EVENT_DTYPE,
     BlockTag.ASLEEP: ASLEEP_DTYPE,
+    BlockTag.ABSENT: ABSENT_DTYPE,
+    BlockTag.FRICTION: FRICTION_DTYPE,
 }
 
 
@@ -222,6 +229,20 @@ def poses_table(poses: Floats) -> Table:
 def asleep_table(asleep: npt.NDArray[np.bool_]) -> Table:
     """Return the table of which bodies sleep, from an array of shape (bodies,)."""
     return np.ascontiguousarray(asleep, dtype="u1").view(ASLEEP_DTYPE)
+
+
+def absent_table(absent: npt.NDArray[np.bool_]) -> Table:
+    """Return the table of which bodies are absent, from an array of shape (bodies,)."""
+    return np.ascontiguousarray(absent, dtype="u1").view(ABSENT_DTYPE)
+
+
+def friction_table(contacts: npt.NDArray[np.void], coefficients: Floats) -> Table:
+    """Return the table of friction, of contacts with `friction_x` ... and of shape (contacts,)."""
+    table: Table = np.zeros(len(contacts), FRICTION_DTYPE)
+    for axis in "xyz":
+        table[f"f{axis}"] = contacts[f"friction_{axis}"]
+    table["mu"] = coefficients
+    return table
 
 
 def table_from(tag: BlockTag, source: npt.NDArray[np.void]) -> Table:

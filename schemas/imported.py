@@ -53,8 +53,8 @@ class ImportNote(Base):
 class ImportReport(Base):
     """What became of a model."""
 
-    format: Literal["urdf", "mjcf"]
-    """Format of the model."""
+    format: Literal["urdf", "mjcf", "scene"]
+    """Format of the model; `scene`: a scene of Cardan, whose mesh files were read."""
     name: str
     """Name the model gives itself."""
     compiler: str
@@ -65,8 +65,8 @@ class ImportReport(Base):
     """Bodies of the scene."""
     joints: int
     """Joints of the scene."""
-    mass: float
-    """Mass of all dynamic bodies [kg]."""
+    mass: float | None
+    """Mass of all dynamic bodies [kg]; None: a scene, where densities may stand for it."""
     keyframe: str | None = None
     """Keyframe or state it starts from."""
     notes: list[ImportNote] = Field(default_factory=list)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from cardan.schemas.action import AppearAction
 from cardan.schemas.angle_warnings import angle_warnings
 from cardan.schemas.checks.surface import surface_of_mesh
 from cardan.schemas.drive import JointSpring, Limits, PositionDrive, VelocityMotor
@@ -29,6 +30,7 @@ def scene_warnings(scene: Scene) -> list[Fault]:
         *angle_warnings(scene),
         *_stillness_warnings(scene),
         *_mesh_warnings(scene),
+        *_presence_warnings(scene),
     ]
 
 
@@ -65,6 +67,37 @@ def _time_warnings(scene: Scene) -> Iterator[Fault]:
             rate,
             "Every step will be recorded.",
         )
+
+
+def _presence_warnings(scene: Scene) -> Iterator[Fault]:
+    """Bodies that do not appear in the run, and times after its end."""
+    duration = scene.simulation.duration
+    asked = {
+        action.body
+        for trigger in scene.triggers
+        for action in trigger.do
+        if isinstance(action, AppearAction)
+    }
+    for i, body in enumerate(scene.bodies):
+        if not body.present and body.appears is None and body.name not in asked:
+            yield _warning(
+                ["bodies", i, "present"],
+                "never_appears",
+                f"Body '{body.name}' is absent at the start, and nothing lets it appear.",
+                body.present,
+                "Give it `appears`, or a trigger that lets it appear; a live command can, too.",
+            )
+        for field in ("appears", "vanishes"):
+            time = getattr(body, field)
+            if time is not None and time > duration:
+                yield _warning(
+                    ["bodies", i, field],
+                    "after_the_end",
+                    f"Body '{body.name}' {field} at {time:g} s, after the run ends, at "
+                    f"{duration:g} s.",
+                    time,
+                    "Make the run longer, or the time shorter.",
+                )
 
 
 def _material_warnings(scene: Scene) -> Iterator[Fault]:

@@ -119,6 +119,8 @@ class PastState(Base):
     """(bodies, 6): vx vy vz [m/s], wx wy wz [rad/s], in W."""
     asleep: list[bool | int]
     """(bodies,): whether each body sleeps."""
+    present: list[bool]
+    """(bodies,): whether each body is there; an absent one rests where it will appear."""
     joint_names: list[str]
     """Names of the joints."""
     joints: list[Record]
@@ -174,9 +176,11 @@ class FrameInfo(Base):
     joints: list[Record] | None = None
     """Joint coordinates."""
     events: list[Record] | None = None
-    """Contact events and joints that broke."""
+    """Contact events, joints that broke, triggers that fired, bodies that appeared or vanished."""
     asleep: list[Record] | None = None
     """Bodies that sleep."""
+    absent: list[Record] | None = None
+    """Bodies that are absent; null: none is."""
 
 
 class FramesAnswer(Base):

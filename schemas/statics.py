@@ -1,6 +1,6 @@
 """Statics, linear models and inverse kinematics of a scene: requests and answers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -338,7 +338,3 @@ class InverseKinematicsAnswer(Base):
     """Starts that were tried."""
     at_limits: list[str]
     """Joints with a coordinate on a limit."""
-
-
-AnyRequest = StaticsRequest | LinearizationRequest | InverseKinematicsRequest
-Answer = dict[str, Any]

@@ -8,7 +8,7 @@ from cardan.schemas.base import Base
 from cardan.schemas.error import Problem
 from cardan.schemas.session import CommandResult
 
-ChannelName = Literal["poses", "contacts", "joints", "energy", "solver", "events"]
+ChannelName = Literal["poses", "contacts", "joints", "energy", "solver", "events", "friction"]
 
 
 class ClientBase(Base):

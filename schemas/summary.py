@@ -84,9 +84,9 @@ class UndeterminedReaction(Open):
     channels: list[Literal["fx", "fy", "fz", "tx", "ty", "tz"]] = Field(default_factory=list)
     """Which of its force and torque are not determined, at the start; the others are."""
     least: bool = True
-    """False: they are a choice of the solver's instead, in sets of more than 24 joints that form
-    loops together, with impact laws beside Newton's, exact impacts and integrators of smooth
-    motion."""
+    """False: they are a choice of the solver's instead, in sets of more than 64 joints that form
+    loops together (24 if one may break), with impact laws beside Newton's, exact impacts and
+    integrators of smooth motion."""
 
 
 class JointSummary(Open):
@@ -172,7 +172,8 @@ class Finding(Open):
     quantity: str
     """`initial_overlap`, `joint_error`, `joint_angle`, `drive_error`, `energy_growth`,
     `energy_drift`, `travel_per_step`, `turn_per_step`, `penetration`, `step_error`,
-    `simultaneous_impacts`, `loop_jump`, `drive_noise`, `step_dependence` or `accuracy`."""
+    `simultaneous_impacts`, `turning_on_face`, `facet_impacts`, `loop_jump`, `drive_noise`,
+    `step_dependence` or `accuracy`."""
     value: float
     """The worst one of the run, by share of its limit [`unit`]."""
     limit: float

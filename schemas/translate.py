@@ -149,6 +149,8 @@ def _unknown_field(detail: Detail, path: Path, model: Any) -> Fault:
     field = str(path[-1])
     message = f"Unknown field `{shown(field)}`; the fields allowed here are {listed(allowed)}."
     hint = did_you_mean(field, allowed) or "Remove it."
+    if field == "file" and {"vertices", "points"} & set(allowed):
+        hint = "Mesh files are read on the command line, and where a scene is imported with them."
     return _simple(path, "unknown_field", message, detail, hint)
 
 

@@ -9,7 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
 from cardan import __version__
-from cardan.service import page
+from cardan.service import page, tracing
 from cardan.service.api import (
     asyncapi,
     batches,
@@ -66,6 +66,7 @@ def create_app(settings: Settings, kernels: Kernels | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
+        telemetry=tracing.of_requests(),
     )
     app.state.settings, app.state.kernels = settings, kernels or Kernels()
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]

@@ -21,6 +21,8 @@ SECRETS = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 )
 """Variables of the environment that no other process is started with."""
 LEAST_CHARACTERS = 16

@@ -206,7 +206,7 @@ export async function forkSession(id, at) {
   return (await request("POST", `/sessions/${id}:fork`, at)).json();
 }
 
-/** For people without a key. @param {"sessions" | "simulations"} kind @param {string} id @param {string} name @returns {Promise<{url: string, expires_at: string}>} */
+/** For people without a key. @param {"sessions" | "simulations" | "batches"} kind @param {string} id @param {string} name @returns {Promise<{url: string, expires_at: string}>} */
 export async function createShare(kind, id, name) {
   return (await request("POST", `/${kind}/${id}/shares`, { name })).json();
 }

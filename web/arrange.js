@@ -18,6 +18,8 @@ import { withFields } from "./scene_fields.js";
 const DEGREES = 180 / Math.PI;
 /** Steps of the handles: tenths of the cells of the grid, and angles [degrees]. */
 const SNAP = { cells: 0.1, angle: 15 };
+/** Share of the half width and height of the view within which handles have room. */
+const INSIDE = 0.7;
 /** Of a turn as three numbers: about the axes of W, x first. */
 const FIXED_AXES = "ZYX";
 const TITLES = { move: ["x", "y", "z"], turn: ["roll", "pitch", "yaw"], axis: ["axis x", "axis y", "axis z"] };
@@ -68,8 +70,19 @@ export class Arrangement {
     this.listening = new AbortController();
     for (const type of /** @type {const} */ (["keydown", "keyup"])) window.addEventListener(type, (event) => this.key(event), { signal: this.listening.signal });
     this.draw();
+    // the run may have taken the camera elsewhere
+    if (!this.seesAll()) page.view.frameAll();
     if (!this.sameThings()) page.select(null);
     this.take(page.selection);
+  }
+
+  /** Whether the bodies that can move are in the view, with room for handles about them. */
+  seesAll() {
+    const { poses, stage } = this.page.view;
+    return this.scene.bodies.every((body, i) => {
+      const at = new THREE.Vector3().fromArray(poses, 7 * i).project(stage.camera);
+      return body.type === "static" || (Math.max(Math.abs(at.x), Math.abs(at.y)) < INSIDE && at.z < 1);
+    });
   }
 
   /** Whether a press in the view is one on a handle. */

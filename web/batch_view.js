@@ -4,11 +4,12 @@
  *
  * @import {BatchResults} from "./types.js"
  */
+import { axisOf } from "./axis.js";
 import { make } from "./dom.js";
 import { quantity } from "./format.js";
+import { label, node } from "./svg.js";
 
-const SIZE = { width: 460, height: 300, left: 62, bottom: 40, top: 12, right: 14 };
-const NS = "http://www.w3.org/2000/svg";
+const SIZE = { width: 460, height: 300, left: 62, bottom: 40, top: 20, right: 14 };
 /** Columns that say nothing a person compares. */
 const HIDDEN = new Set(["id", "link", "attempt", "finished_at", "error_code"]);
 
@@ -31,7 +32,7 @@ export class BatchView {
     const parameter = this.numeric[0] ?? "";
     this.across = choice("Horizontal axis", parameter);
     this.up = choice("Vertical axis", this.numeric.find((name) => !name.startsWith("/")) ?? parameter);
-    this.plot = document.createElementNS(NS, "svg");
+    this.plot = node("svg", {});
     this.plot.setAttribute("viewBox", `0 0 ${SIZE.width} ${SIZE.height}`);
     this.plot.setAttribute("class", "scatter");
     this.plot.setAttribute("role", "img");
@@ -64,16 +65,19 @@ export class BatchView {
     const [x, y] = [this.across.value, this.up.value];
     const points = this.rows.filter((row) => typeof row[x] === "number" && typeof row[y] === "number");
     const { width, height, left, bottom, top, right } = SIZE;
-    const [ax, ay] = [extent(points.map((row) => Number(row[x]))), extent(points.map((row) => Number(row[y])))];
-    const px = (/** @type {number} */ v) => left + ((v - ax[0]) / (ax[1] - ax[0])) * (width - left - right);
-    const py = (/** @type {number} */ v) => height - bottom - ((v - ay[0]) / (ay[1] - ay[0])) * (height - top - bottom);
-    const ticks = [0, 0.5, 1];
+    const [ax, ay] = [axisOf(points.map((row) => Number(row[x]))), axisOf(points.map((row) => Number(row[y])))];
+    const px = (/** @type {number} */ v) => left + ax.share(v) * (width - left - right);
+    const py = (/** @type {number} */ v) => height - bottom - ay.share(v) * (height - top - bottom);
+    const named = (/** @type {string} */ name, /** @type {import("./axis.js").Axis} */ { log }) => `${short(name)}${log ? ", logarithmic" : ""}`;
     this.plot.setAttribute("aria-label", `${short(y)} over ${short(x)}, ${points.length} runs`);
     this.plot.replaceChildren(
       node("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom, class: "frame" }),
-      ...ticks.map((u) => label(quantity(ax[0] + u * (ax[1] - ax[0])), px(ax[0] + u * (ax[1] - ax[0])), height - bottom + 14, ["start", "middle", "end"][2 * u])),
-      ...ticks.map((u) => label(quantity(ay[0] + u * (ay[1] - ay[0])), left - 6, py(ay[0] + u * (ay[1] - ay[0])) + 3, "end")),
-      label(short(x), (left + width - right) / 2, height - 6, "middle"),
+      ...ax.ticks.map(([tick]) => node("line", { x1: px(tick), x2: px(tick), y1: top, y2: height - bottom, class: "frame" })),
+      ...ay.ticks.map(([tick]) => node("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "frame" })),
+      ...ax.ticks.map(([tick, words]) => label(words, px(tick), height - bottom + 14, "middle")),
+      ...ay.ticks.map(([tick, words]) => label(words, left - 6, py(tick) + 3, "end")),
+      label(named(x, ax), (left + width - right) / 2, height - 6, "middle"),
+      label(named(y, ay), left, top - 6, "start"),
       ...points.map((row) => this.dot(row, px(Number(row[x])), py(Number(row[y])))));
   }
 
@@ -106,26 +110,4 @@ function order(a, b) {
   if (a === null || a === undefined) return 1;
   if (b === null || b === undefined) return -1;
   return typeof a === "number" && typeof b === "number" ? a - b : text(a).localeCompare(text(b));
-}
-
-/** @param {number[]} values @returns {[number, number]} never empty */
-function extent(values) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  if (!(high > low)) return Number.isFinite(low) ? [low - (Math.abs(low) || 1) * 0.1, low + (Math.abs(low) || 1) * 0.1] : [0, 1];
-  const room = 0.05 * (high - low);
-  return [low - room, high + room];
-}
-
-/** @param {string} name @param {Record<string, string | number>} attributes */
-function node(name, attributes) {
-  const element = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
-}
-
-/** @param {string} words @param {number} x @param {number} y @param {string} anchor */
-function label(words, x, y, anchor) {
-  const element = node("text", { x, y, "text-anchor": anchor });
-  element.textContent = words;
-  return element;
 }

@@ -22,6 +22,7 @@ export function keyBindings(page) {
     { key: "c", shown: "C", does: "contact points", run: () => toggles.toggle("contacts") },
     { key: "n", shown: "N", does: "contact normals", run: () => toggles.toggle("normals") },
     { key: "v", shown: "V", does: "contact forces", run: () => toggles.toggle("forces") },
+    { key: "u", shown: "U", does: "friction and its cones", run: () => toggles.toggle("friction") },
     { key: "j", shown: "J", does: "joints", run: () => toggles.toggle("joints") },
     { key: "m", shown: "M", does: "centres of mass", run: () => toggles.toggle("centers") },
     { key: "b", shown: "B", does: "boxes around bodies", run: () => toggles.toggle("boxes") },

@@ -112,7 +112,7 @@ export class Bodies {
 
   /**
    * Matrix of each instance = pose of the body * pose of the shape * scale, written straight into the buffer.
-   * @param {Float32Array} poses 7 per body: p, q as x y z w
+   * @param {Float32Array} poses 7 per body: p, q as x y z w; not numbers: it is absent
    */
   setPoses(poses) {
     for (const { mesh, parts } of this.groups) {
@@ -192,6 +192,10 @@ function makeGroup({ kind, marked, opacity, hidden }, shape, parts, depth) {
  * @param {Float32Array} poses @param {number} at @param {Part} part @param {Float32Array} out @param {number} to
  */
 function writeMatrix(poses, at, part, out, to) {
+  if (Number.isNaN(poses[at])) { // an absent body
+    out.fill(0, to, to + 15);
+    return;
+  }
   const [bx, by, bz, bw] = [poses[at + 3], poses[at + 4], poses[at + 5], poses[at + 6]];
   const { p, q, scale } = part;
   // q = q_body * q_shape

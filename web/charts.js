@@ -63,9 +63,15 @@ export class Charts {
     /** @type {import("./ghost.js").Track | null} the run before the fork */
     this.before = null;
     this.inSight = false;
+    /** @type {import("./types.js").RunSummary | null} whose errors the plots show */
+    this.summary = null;
+    /** @type {import("./trust.js").Trust | null} */
+    this.trust = null;
     /** @type {typeof uPlot | null} */
     this.library = null;
     this.loading = false;
+    /** @type {(plot: Plot) => void} */
+    this.showTrust = () => {};
     this.place();
     new IntersectionObserver(([entry]) => { this.inSight = entry.isIntersecting; }).observe(this.host);
     new ResizeObserver(() => this.all().forEach((plot) => plot.resize())).observe(this.host);
@@ -102,6 +108,7 @@ export class Charts {
     const kinds = this.keys.map((key) => kindOf(scene, key, before !== null)).filter((kind) => kind !== null);
     for (const plot of this.pinned) plot.forget();
     this.pinned = [...(before ? [offKind(scene)] : []), ...kinds].map((kind) => new Plot(kind, this.handlers));
+    this.pinned.forEach(this.showTrust);
     this.place();
   }
 
@@ -152,6 +159,21 @@ export class Charts {
     for (const plot of this.all()) {
       if (plot.element.offsetParent) plot.update(library, shown);
     }
+  }
+
+  /** Errors that were estimated, as bands. @param {import("./types.js").RunSummary | null} summary */
+  async believe(summary) {
+    if (summary === this.summary) return;
+    this.summary = summary;
+    const estimated = summary?.verification || summary?.accuracy;
+    const module = estimated ? await import("./trust.js") : null;
+    if (summary !== this.summary) return;
+    const trust = this.trust = module?.trustOf(summary) ?? null;
+    this.showTrust = (/** @type {Plot} */ plot) => {
+      plot.trust = module && trust && ((chart, ink) => module.drawTrust(plot, chart, trust, ink));
+      plot.area.title = trust?.words ?? "";
+    };
+    this.all().forEach(this.showTrust);
   }
 
   async load() {

@@ -14,13 +14,13 @@ const HEADER_BYTES = 40;
 const BLOCK_HEADER_BYTES = 16;
 const KIND = { state: 1, key: 2 };
 const FLAG = { paused: 1, failed: 2, gap: 4 };
-const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9 };
+const TAG = { poses: 1, contacts: 2, joints: 3, energy: 4, solver: 5, grab: 6, stateHash: 7, events: 8, asleep: 9, absent: 10, friction: 11 };
 
 /** By their number. @type {Happening["kind"][]} */
-const EVENT_KINDS = ["begin", "end", "break", "trigger"];
+const EVENT_KINDS = ["begin", "end", "break", "trigger", "appear", "vanish"];
 
 /** Bytes per element of each block that has a fixed size; a block that disagrees is refused. */
-const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1 };
+const ELEMENT_BYTES = { [TAG.poses]: 28, [TAG.contacts]: 40, [TAG.joints]: 16, [TAG.events]: 56, [TAG.asleep]: 1, [TAG.absent]: 1, [TAG.friction]: 16 };
 const MIN_BYTES = { [TAG.energy]: 64, [TAG.solver]: 96, [TAG.grab]: 44, [TAG.stateHash]: 8 };
 
 export class FrameError extends Error {}
@@ -93,7 +93,9 @@ function readBlock(view, at, frame) {
   else if (tag === TAG.grab) frame.grab = readGrab(view, start);
   else if (tag === TAG.stateHash) frame.stateHash = view.getBigUint64(start, true);
   else if (tag === TAG.events) frame.happenings = readHappenings(view, start, count);
+  else if (tag === TAG.friction) readFriction(view, start, count, frame);
   else if (tag === TAG.asleep) frame.asleep = new Uint8Array(view.buffer.slice(start, start + count));
+  else if (tag === TAG.absent && frame.poses) hide(frame.poses, new Uint8Array(view.buffer, start, count));
   return start + Math.ceil(length / 8) * 8;
 }
 
@@ -113,6 +115,11 @@ function readPoses(view, start, count) {
   return poses;
 }
 
+/** Bodies that are absent have no pose. @param {Float32Array} poses @param {Uint8Array} absent 1 for each body that is */
+function hide(poses, absent) {
+  absent.forEach((is, body) => { if (is) poses.fill(NaN, 7 * body, 7 * body + 7); });
+}
+
 /** @param {DataView} view @param {number} start @param {number} count @returns {Contacts} */
 function readContacts(view, start, count) {
   const values = new Float32Array(count * 9);
@@ -123,7 +130,13 @@ function readContacts(view, start, count) {
     bodies[2 * i] = view.getUint16(at + 36, true);
     bodies[2 * i + 1] = view.getUint16(at + 38, true);
   }
-  return { count, values, bodies };
+  return { count, values, bodies, friction: null };
+}
+
+/** Its rows are those of the contacts, whose block comes before. @param {DataView} view @param {number} start @param {number} count @param {Frame} frame */
+function readFriction(view, start, count, { contacts }) {
+  if (contacts?.count !== count) throw new FrameError(`friction of ${count} contacts, where there are ${contacts?.count ?? "none"}`);
+  contacts.friction = Float32Array.from({ length: 4 * count }, (_, i) => view.getFloat32(start + 4 * i, true));
 }
 
 /** @param {DataView} view @param {number} start @param {number} count @returns {JointCoordinate[]} */

@@ -6,6 +6,8 @@
 import * as THREE from "three";
 import { startPose } from "./shapes.js";
 
+/** @typedef {{radius: number, axis: THREE.Vector3}} FramedWheel axis: in its body */
+
 /**
  * @typedef {object} JointFrame  where a joint is drawn: points and axes fixed in its two bodies
  * @property {number} parent     body index, -1 for the world
@@ -17,6 +19,7 @@ import { startPose } from "./shapes.js";
  * @property {number} axis2Body   the body axis2 is fixed in, -1: the world
  * @property {boolean} both      the axis is one to slide along: arrows both ways
  * @property {boolean} apart     it holds at two places: one in the parent, one in the child
+ * @property {[FramedWheel | null, FramedWheel | null]} wheels  of a distance joint, about its anchors
  */
 
 /** @param {Joint} joint @param {Scene} scene @returns {JointFrame} */
@@ -27,7 +30,8 @@ export function jointFrame(joint, scene) {
   const axisOf = (/** @type {number[] | undefined} */ axis, /** @type {number} */ body) => {
     if (!axis) return null;
     const vector = new THREE.Vector3(axis[0], axis[1], axis[2]).normalize();
-    return body >= 0 && inWorld ? vector.applyQuaternion(startPose(scene.bodies[body]).q.invert()) : vector;
+    if (!inWorld) vector.applyQuaternion(start.q);
+    return body >= 0 ? vector.applyQuaternion(startPose(scene.bodies[body]).q.invert()) : vector;
   };
   const [start, own] = [parent, child].map((body) => (body >= 0 ? startPose(scene.bodies[body]) : { p: new THREE.Vector3(), q: new THREE.Quaternion() }));
   const inW = (/** @type {number[]} */ [x, y, z]) => {
@@ -39,6 +43,7 @@ export function jointFrame(joint, scene) {
   const couples = joint.type === "gear" || joint.type === "rack";
   const first = joint.anchor ? inW(joint.anchor) : (couples ? start : own).p;
   const last = joint.anchor2 ? inW(joint.anchor2) : couples ? own.p : first;
+  const wheelOf = (/** @type {import("./types.js").Wheel | null | undefined} */ wheel, /** @type {number} */ body) => (wheel ? { radius: wheel.radius, axis: /** @type {THREE.Vector3} */ (axisOf(wheel.axis, body)) } : null);
   return {
     parent, child, anchor: inBody(first, start), anchorInChild: inBody(last, own),
     axis: axisOf(joint.axis, parent),
@@ -46,6 +51,7 @@ export function jointFrame(joint, scene) {
     axis2: axisOf(joint.axis2 ?? (joint.type === "gear" ? joint.axis : undefined), joint.type === "rack" ? -1 : child),
     axis2Body: joint.type === "rack" ? -1 : child,
     both: ["slider", "cylindrical", "screw"].includes(joint.type), apart: couples || joint.type === "distance",
+    wheels: [wheelOf(joint.wheel, parent), wheelOf(joint.wheel2, child)],
   };
 }
 

@@ -54,6 +54,12 @@ export class Gallery {
   /** @param {string | null} name */
   mark(name) {
     for (const [other, { button }] of this.entries) button.setAttribute("aria-current", String(other === name));
+    const button = this.entries.get(name ?? "")?.button;
+    if (!button) return;
+    // the list alone: on a phone the page would scroll away from the view
+    const [list, entry] = [byId("gallery", HTMLElement), button.getBoundingClientRect()];
+    const { top, bottom } = list.getBoundingClientRect();
+    if (entry.top < top || entry.bottom > bottom) list.scrollTop += entry.top - top - (bottom - top - entry.height) / 2;
   }
 
   /** @param {string | null} name @param {number} by @returns {string} the example that many places further */

@@ -105,6 +105,39 @@ export class Arrows extends Glyphs {
   }
 }
 
+/** Cones with their tip at a point, seen through. */
+export class Cones extends Glyphs {
+  /**
+   * @param {THREE.ColorRepresentation} color @param {number} edges of the polygon; many: a circle
+   * @param {number} turn rad, of the first edge about the axis @param {number} [order]
+   */
+  constructor(color, edges, turn, order = 9) {
+    const corners = Array.from({ length: edges + 1 }, (_, i) => [Math.cos(turn + (2 * Math.PI * i) / edges), Math.sin(turn + (2 * Math.PI * i) / edges), 1]);
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute([0, 0, 0, ...corners.flat()], 3));
+    geometry.setIndex(Array.from({ length: edges }, (_, i) => [0, i + 1, i + 2]).flat());
+    const material = glyphMaterial(color, false);
+    material.opacity = 0.2;
+    material.side = THREE.DoubleSide;
+    super(geometry, material, order);
+    this.axes = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
+  }
+
+  /**
+   * @param {THREE.Vector3} tip in W @param {THREE.Vector3} axis unit vector, into the opening
+   * @param {THREE.Vector3} across unit vector perpendicular to it: where the first edge is without a turn
+   * @param {number} height m @param {number} radius m, of the opening
+   */
+  add(tip, axis, across, height, radius) {
+    if (this.mesh.count >= MAX_GLYPHS || !(height > 0 && radius > 0)) return;
+    const [x, y, z] = this.axes;
+    y.crossVectors(axis, across).multiplyScalar(radius);
+    this.matrix.makeBasis(x.copy(across).multiplyScalar(radius), y, z.copy(axis).multiplyScalar(height)).setPosition(tip);
+    this.mesh.setMatrixAt(this.mesh.count, this.matrix);
+    this.mesh.count += 1;
+  }
+}
+
 export class Dots extends Glyphs {
   /** @param {THREE.ColorRepresentation} color @param {number} [order] @param {boolean} [tinted] each dot has a colour of its own; then `color` is white */
   constructor(color, order = 11, tinted = false) {

@@ -1,5 +1,5 @@
 /**
- * The newest events as a list: contacts that begin and end, joints that break, triggers that fire.
+ * The newest events as a list: contacts that begin and end, joints that break, triggers that fire, bodies that come and go.
  *
  * @import {Happening, Scene} from "./types.js"
  */
@@ -10,7 +10,7 @@ import { showNote } from "./messages.js";
 const SHOWN = 8;
 /** Events that are told from new ones, the newest. */
 const MAX_KNOWN = 20_000;
-const WORDS = { begin: "touches", end: "leaves", break: "broke", trigger: "fired" };
+const WORDS = { begin: "touches", end: "leaves", break: "broke", trigger: "fired", appear: "appeared", vanish: "vanished" };
 
 export class Happenings {
   /** @param {(step: number, kind: string, text: string) => void} onMark what the timeline marks: breaks and triggers */
@@ -59,6 +59,7 @@ export class Happenings {
     const name = (/** @type {number} */ body) => this.scene?.bodies[body]?.name ?? "world";
     if (happening.kind === "trigger") return `${this.scene?.triggers?.[happening.joint]?.name ?? "trigger"} ${WORDS.trigger}`;
     if (happening.kind === "break") return `${this.scene?.joints?.[happening.joint]?.name ?? "joint"} ${WORDS.break}`;
+    if (happening.kind === "appear" || happening.kind === "vanish") return `${name(happening.bodies[0])} ${WORDS[happening.kind]}`;
     const speed = happening.kind === "begin" ? `, ${quantity(happening.speed, "m/s")}` : "";
     return `${name(happening.bodies[1])} ${WORDS[happening.kind]} ${name(happening.bodies[0])}${speed}`;
   }

@@ -9,6 +9,8 @@
  *     cardan.asleep(name)   whether a body is drawn as one that sleeps
  *     cardan.flashes()      {begin, break}: how many events have flashed in the view
  *     cardan.contacts()     how many contacts are shown or inspected; null while none are asked for
+ *     cardan.friction()     of the contacts shown, 4 numbers each: the force [N] and the coefficient; null while not asked for
+ *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
@@ -43,6 +45,11 @@ export function installHooks(page) {
     },
     asleep: (/** @type {string} */ name) => page.view.bodies?.asleep[indexOf(name)] === 1,
     contacts: () => page.session?.numbers.contacts?.count ?? null,
+    friction() {
+      const force = page.session?.numbers.contacts?.friction;
+      return force ? Array.from(force) : null;
+    },
+    trust: () => page.charts.trust,
     pinned: () => page.charts.pinned.map((/** @type {import("./plot.js").Plot} */ plot) => ({ title: plot.kind.title, times: plot.series.times, values: plot.series.values })),
     ghost(/** @type {string} */ name) {
       const at = 7 * indexOf(name);

@@ -1,11 +1,13 @@
 /**
  * Thin rods between a joint and its bodies where the anchor lies outside of their shapes: the strings
- * of a cradle, the stem of a top. Pictures only; they weigh nothing and touch nothing.
+ * of a cradle, the stem of a top; and the rods and cables of distance joints, on wheels from tangent to tangent.
+ * Pictures only; they weigh nothing and touch nothing.
  *
  * @import {Scene} from "./types.js"
  */
 import * as THREE from "three";
-import { jointFrame, toWorld } from "./frames.js";
+import { straightPart } from "./cables.js";
+import { jointFrame, toWorld, turned } from "./frames.js";
 import { halfExtents, localPose, massOf } from "./shapes.js";
 
 const Z = new THREE.Vector3(0, 0, 1);
@@ -18,10 +20,13 @@ export class Links {
   /** @param {Scene} scene @param {number} size m */
   constructor(scene, size) {
     this.links = findLinks(scene);
+    // what may break is drawn by no rod that would stay
+    this.lines = (scene.joints ?? []).filter((joint) => joint.type === "distance" && joint.breaking_force == null).map((joint) => jointFrame(joint, scene));
+    const count = this.links.length + this.lines.length;
     const geometry = new THREE.CylinderGeometry(1, 1, 1, 8, 1, true).rotateX(Math.PI / 2);
-    this.root = new THREE.InstancedMesh(geometry, new THREE.MeshStandardMaterial({ color: "#a9b4bd", roughness: 0.5 }), Math.max(1, this.links.length));
-    this.root.count = this.links.length;
-    this.root.visible = this.links.length > 0;
+    this.root = new THREE.InstancedMesh(geometry, new THREE.MeshStandardMaterial({ color: "#a9b4bd", roughness: 0.5 }), Math.max(1, count));
+    this.root.count = count;
+    this.root.visible = count > 0;
     this.root.castShadow = true;
     this.root.frustumCulled = false;
     this.width = size * 0.0022;
@@ -31,15 +36,18 @@ export class Links {
 
   /** @param {Float32Array} poses */
   setPoses(poses) {
-    this.links.forEach(({ body, anchor, center }, i) => {
-      const a = toWorld(poses, body, anchor);
-      const along = toWorld(poses, body, center).sub(a);
-      const length = along.length() || 1e-9;
-      this.q.setFromUnitVectors(Z, along.clone().divideScalar(length));
-      this.matrix.compose(a.addScaledVector(along, 0.5), this.q, new THREE.Vector3(this.width, this.width, length));
-      this.root.setMatrixAt(i, this.matrix);
-    });
+    this.links.forEach(({ body, anchor, center }, i) => this.place(i, toWorld(poses, body, anchor), toWorld(poses, body, center)));
+    this.lines.forEach((joint, i) => this.place(this.links.length + i, ...lineOf(joint, poses)));
     this.root.instanceMatrix.needsUpdate = true;
+  }
+
+  /** @param {number} i @param {THREE.Vector3} a @param {THREE.Vector3} b ends in W */
+  place(i, a, b) {
+    const along = b.sub(a);
+    const length = along.length() || 1e-9;
+    this.q.setFromUnitVectors(Z, along.clone().divideScalar(length));
+    this.matrix.compose(a.addScaledVector(along, 0.5), this.q, new THREE.Vector3(this.width, this.width, length));
+    this.root.setMatrixAt(i, this.matrix);
   }
 
   dispose() {
@@ -47,6 +55,13 @@ export class Links {
     /** @type {THREE.Material} */ (this.root.material).dispose();
     this.root.dispose();
   }
+}
+
+/** The line of a distance joint. @param {import("./frames.js").JointFrame} joint @param {Float32Array} poses @returns {[THREE.Vector3, THREE.Vector3]} ends in W */
+function lineOf({ parent, child, anchor, anchorInChild, wheels }, poses) {
+  const [first, second] = wheels.map((wheel, k) => wheel && { radius: wheel.radius, axis: turned(poses, k ? child : parent, wheel.axis).toArray() });
+  const [a, b] = straightPart(toWorld(poses, parent, anchor).toArray(), toWorld(poses, child, anchorInChild).toArray(), first, second);
+  return [new THREE.Vector3(...a), new THREE.Vector3(...b)];
 }
 
 /** @param {Scene} scene @returns {Link[]} */

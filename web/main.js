@@ -276,6 +276,7 @@ export class Page {
     if (!session || !shown) return;
     const plotted = this.charts.needs;
     session.setNeeds({
+      friction: this.view.shown.friction,
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
       joints: this.motors.rows.length > 0 || this.pose.needs || this.selection?.kind === "joint" || plotted.joints,
     });
@@ -286,6 +287,8 @@ export class Page {
     this.motors.update(session.numbers, drawn.time);
     this.pose.update();
     this.happenings.update();
+    this.charts.believe(this.readouts.verdict.summary);
+    this.transport.horizon = this.charts.trust?.step ?? null;
     this.charts.update(now, drawn.time);
   }
 

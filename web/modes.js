@@ -17,6 +17,8 @@ const FASTEST = 1.5;
 /** rad or m, of the largest coordinate */
 const AMPLITUDE = { least: 0.02, most: 0.6, step: 0.02, first: 0.2 };
 const OPACITY = 0.55;
+/** Of the fastest mode: differences have no more digits. */
+const NOISE = 1e-6;
 
 /** @typedef {[number, number, number]} Triple */
 /** @typedef {{body: string, rotation: [Triple, Triple], displacement: [Triple, Triple]}} BodyShape real and imaginary parts */
@@ -97,15 +99,19 @@ class Panel {
   list(said, rest) {
     const { coordinates, modes, left_out: leftOut } = this.linear;
     const about = rest.status === "equilibrium" ? "About the equilibrium" : "About the start, which is no equilibrium";
-    setText(said, modes.length ? `${about}.${leftOut.length ? ` Left out: ${leftOut.join(", ")}.` : ""}` : `${about}: nothing can move.`);
+    setText(said, modes.length ? `${about}.${leftOut.length ? ` Left out: ${leftOut.join(", ")}.` : ""}` : `${about}: nothing can swing; motors hold what could move.`);
+    if (!modes.length) {
+      this.pane.append(closing(() => this.end()));
+      return;
+    }
     this.amplitude = /** @type {HTMLInputElement} */ (make("input", { type: "range", min: AMPLITUDE.least, max: AMPLITUDE.most, step: AMPLITUDE.step, value: AMPLITUDE.first }));
     const size = make("output", {}, String(AMPLITUDE.first));
     this.amplitude.addEventListener("input", () => setText(size, this.amplitude?.value ?? ""));
     this.buttons = modes.map((mode, i) => make("button", { type: "button", "aria-pressed": "false", onclick: () => this.choose(i) },
-      mode.frequency > 0 && Math.abs(mode.damping_ratio) < 1 ? quantity(mode.frequency, "Hz") : "no oscillation"));
-    const rows = modes.map((mode, i) => make("tr", {}, make("td", {}, /** @type {HTMLElement[]} */ (this.buttons)[i]), make("td", {}, ratio(mode.damping_ratio))));
+      oscillates(mode, modes) ? quantity(mode.frequency, "Hz") : "no oscillation"));
+    const rows = modes.map((mode, i) => make("tr", {}, make("td", {}, /** @type {HTMLElement[]} */ (this.buttons)[i]), make("td", {}, isNoise(mode, modes) ? "–" : ratio(mode.damping_ratio))));
     const head = make("tr", {}, make("th", { scope: "col" }, "Frequency"), make("th", { scope: "col" }, "Damping ratio"));
-    this.words = make("p", { role: "status", id: "modes-words" }, modes.length ? "Choose one: pale bodies show its shape." : "");
+    this.words = make("p", { role: "status", id: "modes-words" }, "Choose one: pale bodies show its shape.");
     this.pane.append(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
       make("label", { class: "slider" }, make("span", {}, "Amplitude (rad, m)"), this.amplitude, size), this.words, closing(() => this.end()));
     this.names = coordinates;
@@ -162,6 +168,16 @@ class Panel {
     this.pane.remove();
     this.page.moved = performance.now();
   }
+}
+
+/** Whether what a mode does is the rounding of a body that is free to go. @param {Mode} mode @param {Mode[]} modes */
+function isNoise({ frequency }, modes) {
+  return frequency <= NOISE * Math.max(...modes.map((mode) => mode.frequency));
+}
+
+/** @param {Mode} mode @param {Mode[]} modes */
+function oscillates(mode, modes) {
+  return Math.abs(mode.damping_ratio) < 1 && !isNoise(mode, modes);
 }
 
 /** A damping ratio; what is rounding of none is none. @param {number} value */

@@ -7,7 +7,7 @@ import { quantity } from "./format.js";
 const KEPT = "cardan.overlays";
 /** @type {[name: string, label: string, color: string][]} */
 const TOGGLES = [
-  ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"],
+  ["contacts", "Contacts", "#ff4d6d"], ["normals", "Normals", "#49c6e5"], ["forces", "Forces", "#ffb000"], ["friction", "Friction", "#c792ff"],
   ["joints", "Joints", "#7dd87d"], ["centers", "Mass centres", "#fff3c4"], ["events", "Events", "#ff9de2"], ["trails", "Trails", "#7dd87d"], ["boxes", "Boxes", "#8fb0cc"],
   ["islands", "Islands", "#d9c36a"], ["collision", "Collision shapes", "#c46a6a"], ["transparent", "Transparent", "#8fb0cc"], ["wireframe", "Wireframe", "#8fb0cc"],
 ];

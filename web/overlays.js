@@ -7,10 +7,10 @@
  */
 import * as THREE from "three";
 import { jointFrame, toWorld, turned } from "./frames.js";
-import { Arrows, Dots } from "./glyphs.js";
+import { Arrows, Cones, Dots } from "./glyphs.js";
 import { halfExtents, massOf, seenOf } from "./shapes.js";
 
-export const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
+export const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", friction: "#c792ff", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
 const Z = new THREE.Vector3(0, 0, 1);
 /** Of a contact that just touches and of the deepest one: apart in lightness as well. */
 const TOUCHING = new THREE.Color("#ffd9df");
@@ -20,7 +20,7 @@ const LONGEST = 22;
 /** Newtons below which a contact draws no arrow: it carries nothing. */
 const NO_FORCE = 1e-6;
 
-/** @typedef {"contacts" | "normals" | "forces" | "joints" | "centers" | "events" | "trails" | "boxes" | "islands"} OverlayName  events: drawn by flashes.js, trails and boxes by tracks.js, islands by bodies.js */
+/** @typedef {"contacts" | "normals" | "forces" | "friction" | "joints" | "centers" | "events" | "trails" | "boxes" | "islands"} OverlayName  events: drawn by flashes.js, trails and boxes by tracks.js, islands by bodies.js */
 
 export class Overlays {
   /** @param {Scene} scene @param {number} size m, of the scene: glyphs are a share of it */
@@ -30,13 +30,15 @@ export class Overlays {
     this.forceScale = 1;
     this.largestForce = 0;
     /** @type {Record<OverlayName, boolean>} */
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.tint = new THREE.Color();
     this.dots = { contact: new Dots(COLORS.contact, 11, true), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
     this.arrows = {
-      normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
+      normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), friction: new Arrows(COLORS.friction), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
       x: new Arrows(COLORS.x, 14), y: new Arrows(COLORS.y, 14), z: new Arrows(COLORS.z, 14),
     };
+    this.cones = conesOf(scene);
+    this.fixed = scene.bodies.map((body) => body.type === "static");
     this.root = new THREE.Group();
     this.root.add(...this.all().map((glyphs) => glyphs.mesh));
     this.centers = scene.bodies.map((body) => (body.type === "static" ? null : massOf(body).center));
@@ -44,7 +46,7 @@ export class Overlays {
   }
 
   all() {
-    return [...Object.values(this.dots), ...Object.values(this.arrows)];
+    return [...Object.values(this.dots), ...Object.values(this.arrows), this.cones.glyphs];
   }
 
   /**
@@ -64,9 +66,10 @@ export class Overlays {
   }
 
   /** @param {NonNullable<Frame["contacts"]>} contacts */
-  addContacts({ count, values }) {
+  addContacts({ count, values, bodies, friction }) {
     const { contacts, normals, forces } = this.shown;
-    if (!contacts && !normals && !forces) return;
+    const rubbing = this.shown.friction ? friction : null;
+    if (!contacts && !normals && !forces && !rubbing) return;
     const [p, n] = [new THREE.Vector3(), new THREE.Vector3()];
     const { unit } = this;
     let [largest, deepest] = [0, 0];
@@ -84,8 +87,26 @@ export class Overlays {
       const depth = deepest > 0 ? Math.max(0, -values[at + 6]) / deepest : 0;
       if (contacts) this.dots.contact.add(p, n, 0.75 * unit, 0.35, this.tint.lerpColors(TOUCHING, DEEPEST, depth));
       if (normals) this.arrows.normal.add(p, n, 6 * unit, 0.5 * unit);
-      if (forces && force > NO_FORCE) this.arrows.force.add(p, n, force * this.metresPerNewton, 0.85 * unit);
+      if (force <= NO_FORCE) continue;
+      // forces act on the second body; where that one is fixed, those on the first are shown
+      const sign = this.fixed[bodies[2 * i + 1]] && !this.fixed[bodies[2 * i]] ? -1 : 1;
+      n.multiplyScalar(sign);
+      if (forces) this.arrows.force.add(p, n, force * this.metresPerNewton, 0.85 * unit);
+      if (rubbing) this.addFriction(p, n, force, sign, rubbing.subarray(4 * i, 4 * i + 4));
     }
+  }
+
+  /**
+   * An arrow as long as the force, and the cone of all that Coulomb's law allows, in the same scale: the whole force of a contact that sticks is within it.
+   * @param {THREE.Vector3} p @param {THREE.Vector3} n @param {number} normalForce N @param {number} sign @param {Float32Array} friction
+   */
+  addFriction(p, n, normalForce, sign, friction) {
+    const [fx, fy, fz, coefficient] = friction;
+    const f = new THREE.Vector3(fx, fy, fz).multiplyScalar(sign);
+    const size = f.length();
+    if (size > NO_FORCE) this.arrows.friction.add(p, f.divideScalar(size), size * this.metresPerNewton, 0.85 * this.unit);
+    const height = normalForce * this.metresPerNewton;
+    this.cones.glyphs.add(p, n, firstTangent(n), height, this.cones.radius * coefficient * height);
   }
 
   /** Length of a force arrow over its force. */
@@ -127,6 +148,18 @@ export class Overlays {
   dispose() {
     for (const glyphs of this.all()) glyphs.dispose();
   }
+}
+
+/** The tangent at which the engine's friction polygons begin. @param {THREE.Vector3} n unit vector */
+function firstTangent(n) {
+  return (Math.abs(n.x) < 1 / Math.sqrt(3) ? new THREE.Vector3(0, n.z, -n.y) : new THREE.Vector3(n.y, -n.x, 0)).normalize();
+}
+
+/** The friction cone of the scene: round, a polygon in it, or a box about it. @param {Scene} scene @returns {{glyphs: Cones, radius: number}} radius of its corners over the coefficient */
+function conesOf({ simulation }) {
+  const { friction_cone: kind, directions = 4 } = simulation?.contact ?? {};
+  if (kind === "box") return { glyphs: new Cones(COLORS.friction, 4, Math.PI / 4), radius: Math.SQRT2 };
+  return { glyphs: new Cones(COLORS.friction, kind === "polyhedral" ? directions : 32, 0), radius: 1 };
 }
 
 /** Size of a small glyph: a share of the usual body, and never large in the scene. @param {Scene} scene @param {number} size m */

@@ -37,7 +37,7 @@ function channel(scene, key) {
 function differenceKind(scene, key) {
   const [ours, theirs] = [0, 1].map(() => channel(scene, key.slice(DIFFERENCE.length)));
   if (!ours || !theirs) return null;
-  return { ...ours, key, title: `Difference: ${ours.title[0].toLowerCase()}${ours.title.slice(1)}`, curves: ours.curves.map(({ label, value }, i) => ({
+  return { ...ours, quantity: undefined, key, title: `Difference: ${ours.title[0].toLowerCase()}${ours.title.slice(1)}`, curves: ours.curves.map(({ label, value }, i) => ({
     label, value: (frame, other) => (other ? value(frame, null) - theirs.curves[i].value(other, null) : NaN) })) };
 }
 
@@ -66,16 +66,16 @@ function bodyKind(scene, what, name) {
   const body = scene.bodies.findIndex((one) => one.name === name);
   if (body < 0) return null;
   const has = (/** @type {Frame} */ frame) => frame.poses !== null;
-  if (what === "position") return { title: `Position of ${name} [m]`, has, curves: AXES.map((label, k) => ({ label, value: (frame) => positionOf(frame, body)?.[k] ?? NaN })) };
+  if (what === "position") return { title: `Position of ${name} [m]`, has, quantity: "position", curves: AXES.map((label, k) => ({ label, value: (frame) => positionOf(frame, body)?.[k] ?? NaN })) };
   if (what === "velocity") {
-    return { title: `Velocity of ${name} [m/s]`, has, curves: AXES.map((label, k) => {
+    return { title: `Velocity of ${name} [m/s]`, has, quantity: "velocity", curves: AXES.map((label, k) => {
       const rate = rateOf(body);
       return { label, value: (frame) => rate(frame)?.[k] ?? NaN };
     }) };
   }
   if (what === "speed") {
     const rate = rateOf(body);
-    return { title: `Speed of ${name} [m/s]`, has, curves: [{ label: "speed", value: (frame) => Math.hypot(.../** @type {number[]} */ (rate(frame) ?? [NaN])) }] };
+    return { title: `Speed of ${name} [m/s]`, has, quantity: "velocity", curves: [{ label: "speed", value: (frame) => Math.hypot(.../** @type {number[]} */ (rate(frame) ?? [NaN])) }] };
   }
   if (what === "contact") {
     return { title: `Contact forces on ${name} [N]`, has: (frame) => frame.contacts !== null, curves: [

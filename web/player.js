@@ -1,15 +1,16 @@
 /**
- * Plays a run out of the file it stands in, without a server: what `export_html.js` puts into a web page of its
- * own. Not part of the page itself.
+ * Plays a run out of the file it stands in, without a server: what `export_html.js` and the service put into a web page
+ * of its own. Not part of the page itself.
  *
  * @import {Scene} from "./types.js"
- * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[]}} Told
- *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]
+ * @typedef {{title: string, scene: Scene, times: number[], moving: number[], poses: string, camera: number[] | null, plots: import("./player_plots.js").KeptPlot[]}} Told
+ *   times: s; poses: float32 [frames, moving bodies, 7], gzip, base64; camera: its place and what it looks at [m]; null: as the page shows a scene first
  */
 import { Vector3 } from "three";
 import { Bodies } from "./bodies.js";
 import { Ground } from "./ground.js";
 import { Links } from "./links.js";
+import { showPlots } from "./player_plots.js";
 import { startBounds, startPoses } from "./shapes.js";
 import { Stage } from "./stage.js";
 import { interpolate } from "./timeline.js";
@@ -34,7 +35,7 @@ async function numbers(text) {
 
 class Player {
   /** @param {Told} told @param {Float32Array} poses */
-  constructor({ scene, times, moving, camera }, poses) {
+  constructor({ scene, times, moving, camera, plots }, poses) {
     this.scene = scene;
     this.times = times;
     this.moving = moving;
@@ -50,9 +51,11 @@ class Player {
     const light = window.matchMedia("(prefers-color-scheme: light)").matches;
     this.stage.scene.add(this.bodies.root, this.links.root, new Ground(scene, bounds, light ? "light" : "dark").root);
     this.stage.frame(bounds);
-    this.stage.camera.position.set(camera[0], camera[1], camera[2]);
-    this.stage.controls.target.set(camera[3], camera[4], camera[5]);
-    this.stage.controls.update();
+    if (camera) {
+      this.stage.camera.position.set(camera[0], camera[1], camera[2]);
+      this.stage.controls.target.set(camera[3], camera[4], camera[5]);
+      this.stage.controls.update();
+    }
     this.slider = part("time", HTMLInputElement);
     this.slider.max = String(times.length - 1);
     this.button = part("play", HTMLButtonElement);
@@ -66,6 +69,7 @@ class Player {
       event.preventDefault();
       this.toggle();
     });
+    this.movePlots = showPlots(part("plots", HTMLElement), plots, (time) => this.show(time, false));
     this.show(this.time, this.times.length > 1);
     requestAnimationFrame((now) => this.draw(now));
   }
@@ -106,6 +110,7 @@ class Player {
     this.links.setPoses(this.poses);
     this.slider.value = String(at);
     this.slider.setAttribute("aria-valuetext", `${time.toFixed(3)} s`);
+    this.movePlots(time);
     this.said.textContent = `${time.toFixed(3)} s of ${this.end.toFixed(3)} s`;
   }
 

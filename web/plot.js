@@ -34,6 +34,7 @@ const INK = {
  * @property {boolean} [robust]
  * @property {boolean} [folded]     one of those that narrow screens leave out
  * @property {string} [key]         of a pinned one
+ * @property {"position" | "velocity"} [quantity]  of a body: its curves have the errors of it
  * @property {(frame: Frame) => boolean} [has]  whether a frame says anything about it
  * @property {Curve[]} curves
  *
@@ -47,6 +48,8 @@ export class Plot {
     this.handlers = handlers;
     this.log = kind.log ?? false;
     this.shown = 0; // s, the moment in the view
+    /** @type {((chart: uPlot, ink: string[]) => void) | null} draws how far the curves can be believed */
+    this.trust = null;
     this.series = new Series(kind.curves.length);
     /** @type {uPlot | null} */
     this.chart = null;
@@ -99,12 +102,12 @@ export class Plot {
       scales: { x: { time: false, range: someTime }, y: log ? { distr: 3, range: logRange } : { range: robust ? withoutOutliers : padded }, ...(right ? { right: { range: padded } } : {}) },
       axes: [
         { ...axis, size: 22, space: 60, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(3)} s`) },
-        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) },
-        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => ticks.map(short) }] : []),
+        { ...axis, ...(log ? { filter: decadesOnly, grid: { ...axis.grid, filter: decadesOnly } } : {}), size: 46, space: 26, values: (_, ticks) => labels(ticks) },
+        ...(right ? [{ ...axis, scale: "right", side: /** @type {1} */ (1), size: 44, space: 26, grid: { show: false }, values: (/** @type {uPlot} */ _, /** @type {number[]} */ ticks) => labels(ticks) }] : []),
       ],
       series: [{}, ...curves.map((curve, i) => ({
         label: curve.label, scale: curve.scale ?? "y", stroke: ink[i], width: 1.5, points: { show: false }, ...(curve.like === undefined ? {} : { dash: [5, 4] }) }))],
-      hooks: { draw: [(u) => this.mark(u)] },
+      hooks: { draw: [(u) => this.trust?.(u, ink), (u) => this.mark(u)] },
     }, [[], ...curves.map(() => [])], area);
     chart.over.addEventListener("click", (event) => this.handlers.onSeek(chart.posToVal(event.offsetX, "x")));
     return chart;
@@ -115,7 +118,7 @@ export class Plot {
     const all = this.series.values[this.series.values.length - 1];
     const most = all.reduce((/** @type {number} */ top, value) => Math.max(top, value ?? 0), 0);
     const cut = most > 1.15 * commonest(all, most);
-    setText(this.title, cut ? `${this.kind.title}, most ${brief(most)}` : this.kind.title);
+    this.area.dataset.most = cut ? `most ${brief(most)}` : "";
   }
 
   /** The moment in the view, as a line. @param {uPlot} chart */
@@ -138,10 +141,18 @@ function finite(value) {
   return Number.isFinite(value) ? value : null;
 }
 
-/** @param {number} tick */
-function short(tick) {
+/** Ticks in words, with the digits that tell neighbours apart. @param {(number | null)[]} ticks null: no label */
+function labels(ticks) {
+  const at = (/** @type {number} */ digits) => ticks.map((tick) => (tick === null ? "" : short(tick, digits)));
+  const words = at(0);
+  const shown = words.filter((word) => word);
+  return new Set(shown).size === shown.length ? words : at(1);
+}
+
+/** @param {number} tick @param {number} digits behind the point of an exponential */
+function short(tick, digits) {
   const size = Math.abs(tick);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return tick.toExponential(0).replace("e+", "e");
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return tick.toExponential(digits).replace("e+", "e");
   return String(+tick.toPrecision(4));
 }
 

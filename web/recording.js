@@ -12,6 +12,7 @@ const SOLVER = { rows: "rows", contacts: "contacts", iterations: "iterations", r
 const POSE = ["px", "py", "pz", "qx", "qy", "qz", "qw"];
 const VELOCITY = ["vx", "vy", "vz", "wx", "wy", "wz"];
 const CONTACT = ["px", "py", "pz", "nx", "ny", "nz", "gap", "normal_force", "friction_force"];
+const FRICTION = ["friction_x", "friction_y", "friction_z"];
 
 /** One table: its columns as they are asked for, and where the rows of each step begin. */
 class Table {
@@ -97,7 +98,8 @@ export class Recording {
     const known = bodies.has("vx") ? new Float32Array(6 * this.scene.bodies.length) : null;
     for (let row = from; row < to; row += 1) {
       const body = this.bodyOf[row - from];
-      if (bodies.has("px")) POSE.forEach((name, k) => { poses[7 * body + k] = bodies.column(name)[row]; });
+      if (bodies.has("present") && !bodies.column("present")[row]) poses.fill(NaN, 7 * body, 7 * body + 7);
+      else if (bodies.has("px")) POSE.forEach((name, k) => { poses[7 * body + k] = bodies.column(name)[row]; });
       if (known) VELOCITY.forEach((name, k) => { known[6 * body + k] = bodies.column(name)[row]; });
     }
     return { poses, velocities: known };
@@ -126,7 +128,9 @@ export class Recording {
       CONTACT.forEach((name, k) => { values[9 * i + k] = contacts.column(name)[from + i]; });
       [a, b].forEach((name, k) => { bodies[2 * i + k] = this.bodyIndex.get(name(from + i)) ?? 65535; });
     }
-    return { count, values, bodies };
+    const friction = contacts.has("friction_x") ? new Float32Array(4 * count).fill(NaN) : null;
+    FRICTION.forEach((name, k) => { for (let i = 0; friction && i < count; i += 1) friction[4 * i + k] = contacts.column(name)[from + i]; });
+    return { count, values, bodies, friction };
   }
 
   /** @param {"energy" | "solver"} name @param {Record<string, string>} columns @param {number} step @returns {unknown} */

@@ -6,7 +6,7 @@
  */
 import * as api from "./api.js";
 import { BatchView } from "./batch_view.js";
-import { make, openDialog } from "./dom.js";
+import { copied, make, openDialog } from "./dom.js";
 import * as format from "./format.js";
 
 const WORDS = { succeeded: "done", partially_succeeded: "partly done", timed_out: "timed out" };
@@ -143,7 +143,18 @@ function batchRow(page, info, dialog, body, note) {
       } catch (error) {
         tell(error, note);
       }
-    } }, "Table"), make("span", {}));
+    } }, "Table"), sharing(info.id, name, note));
+}
+
+/** A link to the table and the runs behind it. @param {string} id @param {string} name of the batch @param {HTMLElement} note */
+function sharing(id, name, note) {
+  const share = async () => {
+    const url = location.origin + (await api.createShare("batches", id, "from the page")).url;
+    const words = (await copied(url)) ? "Copied: a link to this batch" : "The clipboard is not open to this page; here is a link to this batch";
+    note.replaceChildren(`${words} and its runs, for people without a key, for 7 days. `, make("a", { href: url }, url));
+  };
+  return make("button", { type: "button", "aria-label": `View-only link to ${name}`, title: "For people without a key: the table and its runs, for 7 days",
+    onclick: () => share().catch((error) => tell(error, note)) }, "View-only link");
 }
 
 /** @param {SimulationInfo} info */

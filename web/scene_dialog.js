@@ -38,7 +38,7 @@ export class SceneDialog {
     this.schema = schema;
     const button = (/** @type {string} */ label, /** @type {() => unknown} */ onclick, /** @type {Record<string, unknown>} */ more = {}) => /** @type {HTMLButtonElement} */ (make("button", { type: "button", onclick, ...more }, label));
     const tick = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", id }));
-    const file = /** @type {HTMLInputElement} */ (make("input", { type: "file", id: "scene-file", multiple: true, accept: ".json,application/json,.urdf,.xml,.mjcf,.zip,.stl,.obj,.dae,.msh,.png" }));
+    const file = /** @type {HTMLInputElement} */ (make("input", { type: "file", id: "scene-file", multiple: true, accept: ".json,application/json,.urdf,.xml,.mjcf,.zip,.stl,.obj,.dae,.ply,.glb,.off,.msh,.png" }));
     file.addEventListener("change", () => this.read([...file.files ?? []]));
     this.free = tick("import-free");
     this.ground = tick("import-ground");
@@ -188,7 +188,7 @@ export class SceneDialog {
   async read(files) {
     if (!files.length) return;
     this.faults.replaceChildren();
-    if (files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
+    if (files.length > 1 || files.some((file) => MODEL.test(file.name))) await this.importFiles(files);
     else this.text.value = await files[0].text();
   }
 

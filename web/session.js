@@ -21,6 +21,7 @@ const FRAMES_PER_SECOND = 60;
 const ACTING = new Set(["set_motor", "grab", "apply_force", "apply_impulse", "gravity"]);
 
 /** @typedef {{code?: string, message?: string, detail?: string, body?: string, time?: number}} Failure */
+/** @typedef {{contacts: boolean, friction: boolean, joints: boolean}} Needs  what costs much and is shown; friction is of contacts, which are then needed too */
 /** @typedef {{contacts: Contacts | null, joints: JointCoordinate[] | null, energy: Energy | null, solver: SolverNumbers | null, grab: Grab | null}} Numbers */
 
 /**
@@ -139,7 +140,7 @@ export class Session extends Emitter {
     if (frame.poses) this.numbers.grab = frame.grab;
   }
 
-  /** Channels that cost much are subscribed while something shows them. @param {{contacts: boolean, joints: boolean}} needs */
+  /** Channels that cost much are subscribed while something shows them. @param {Needs} needs */
   setNeeds(needs) {
     if (!this.stream.setNeeds(needs)) return;
     if (!needs.contacts) this.numbers.contacts = null;

@@ -118,7 +118,7 @@ export class StoredRun extends Emitter {
     return false;
   }
 
-  /** @param {{contacts: boolean, joints: boolean}} _needs everything is here */
+  /** @param {import("./session.js").Needs} _needs everything is here */
   setNeeds(_needs) {}
 
   /** @param {number} [most] about how many @returns {Promise<Frame[]>} over the whole run, thinned */

@@ -17,9 +17,9 @@ const RETRY_LAST_MS = 5000;
  */
 const FINAL = new Set([4400, 4404, 4410]);
 
-/** What is subscribed while somebody looks, what only while something shows it, and what while nobody looks. */
+/** What is subscribed while somebody looks, what only while something shows it (friction brings the contacts along), and what while nobody looks. */
 const VISIBLE = { poses: { hz: 60 }, energy: { hz: 30 }, solver: { hz: 30 }, events: { hz: 30 } };
-const ON_DEMAND = { contacts: { hz: 30 }, joints: { hz: 30 } };
+const ON_DEMAND = { contacts: { hz: 30 }, friction: { hz: 30 }, joints: { hz: 30 } };
 const HIDDEN = { energy: { hz: 2 }, solver: { hz: 2 } };
 
 /**
@@ -57,7 +57,8 @@ export class Stream {
     this.position = null;
     this.unacknowledged = -1;
     this.bytes = 0;
-    this.needs = { contacts: false, joints: false };
+    /** @type {import("./session.js").Needs} */
+    this.needs = { contacts: false, friction: false, joints: false };
     this.onVisibility = () => this.subscribe();
     document.addEventListener("visibilitychange", this.onVisibility);
     this.connect();
@@ -118,14 +119,15 @@ export class Stream {
   }
 
   subscribe() {
-    const { contacts, joints } = ON_DEMAND;
-    const needed = { ...(this.needs.contacts ? { contacts } : {}), ...(this.needs.joints ? { joints } : {}) };
+    const { contacts, friction, joints } = ON_DEMAND;
+    const touching = this.needs.friction ? { friction } : this.needs.contacts ? { contacts } : {};
+    const needed = { ...touching, ...(this.needs.joints ? { joints } : {}) };
     this.sendJson({ op: "subscribe", channels: document.hidden ? HIDDEN : { ...VISIBLE, ...needed } });
   }
 
-  /** @param {{contacts: boolean, joints: boolean}} needs what is shown now @returns {boolean} whether that is news */
+  /** @param {import("./session.js").Needs} needs what is shown now @returns {boolean} whether that is news */
   setNeeds(needs) {
-    if (needs.contacts === this.needs.contacts && needs.joints === this.needs.joints) return false;
+    if (needs.contacts === this.needs.contacts && needs.friction === this.needs.friction && needs.joints === this.needs.joints) return false;
     this.needs = needs;
     this.subscribe();
     return true;

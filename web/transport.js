@@ -17,6 +17,8 @@ export class Transport {
     this.current = current;
     this.timeline = byId("timeline", HTMLInputElement);
     this.markers = byId("markers", HTMLElement);
+    /** @type {number | null} the step after which the answer depends on the step */
+    this.horizon = null;
     this.playButton = byId("play", HTMLButtonElement);
     this.liveButton = byId("live", HTMLButtonElement);
     this.speed = byId("speed", HTMLSelectElement);
@@ -167,6 +169,7 @@ export class Transport {
   /** @param {number} from @param {number} to */
   drawMarkers(from, to) {
     const span = Math.max(1, to - from);
+    this.markers.style.setProperty("--horizon", this.horizon === null ? "100%" : `${(100 * (this.horizon - from)) / span}%`);
     while (this.markers.childElementCount < this.events.length) this.markers.append(make("i"));
     while (this.markers.childElementCount > this.events.length) this.markers.lastElementChild?.remove();
     this.events.forEach(({ step, type, label }, i) => {

@@ -27,6 +27,8 @@
  * @typedef {object} RunSummary       what the page reads of a summary
  * @property {{status: "trusted" | "suspect" | "wrong"}} verdict
  * @property {string[]} warnings      findings as sentences, and notes
+ * @property {{horizon: number, horizon_step: number, within: boolean, position_error: number, velocity_error: number} | null} [verification]  by smaller steps
+ * @property {{position_error: number | null} | null} [accuracy]  of a run that was asked for one
  * @property {{formulation: string | null, methods: string[]}} solver  what `auto` became
  *
  * @typedef {object} Body
@@ -40,6 +42,9 @@
  * @property {number[]} [inertia]
  * @property {Shape[]} [shapes]
  * @property {Shape[]} [visuals]      what is seen instead of the shapes
+ * @property {boolean} [present]      whether it is there at the start
+ * @property {number | null} [appears]  s
+ * @property {number | null} [vanishes]  s
  *
  * @typedef {{times: number[], values: number[], interpolation?: string}} Series
  *
@@ -79,6 +84,10 @@
  * @property {number} [ratio]         of gear and rack
  * @property {number} [pitch]         m per turn of a screw
  * @property {number} [breaking_force]
+ * @property {Wheel | null} [wheel]   of a distance joint: its cable is wound on it
+ * @property {Wheel | null} [wheel2]
+ *
+ * @typedef {{radius: number, axis: Vec3}} Wheel
  *
  * @typedef {object} ImportNote      one thing a scene does not say as the imported model did
  * @property {"dropped" | "approximated" | "guessed"} kind
@@ -93,11 +102,11 @@
  * @property {string} [description]
  * @property {Vec3} [gravity]
  * @property {{dt?: number, duration?: number, formulation?: string, integrator?: string,
- *   orientation_update?: string, stabilisation?: string, contact?: {friction_cone?: string, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
+ *   orientation_update?: string, stabilisation?: string, contact?: {friction_cone?: string, directions?: number, restitution_law?: string}, solver?: {method?: string, tolerance?: number, max_iterations?: number}}} [simulation]
  * @property {{every?: number, rate?: number | null}} [record]
  * @property {Body[]} bodies
  * @property {Joint[]} [joints]
- * @property {{name: string}[]} [triggers]
+ * @property {{name: string, do: {op: string, body?: string}[]}[]} [triggers]
  * @property {Record<string, {vertices: Vec3[], faces: number[][]}>} [meshes]  that visuals show
  *
  * @typedef {object} Example
@@ -231,6 +240,7 @@
  * @property {number} count
  * @property {Float32Array} values    9 per contact: p (3), n (3), gap, normal force, friction force
  * @property {Uint16Array} bodies     2 per contact
+ * @property {Float32Array | null} friction  4 per contact: force on the second body (3), coefficient (not a number: unknown); null: not asked for
  *
  * @typedef {object} JointCoordinate
  * @property {number} joint           index in the scene
@@ -270,7 +280,7 @@
  * @property {Vec3} force             N, W
  *
  * @typedef {object} Happening        an event of the simulation
- * @property {"begin" | "end" | "break" | "trigger"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires
+ * @property {"begin" | "end" | "break" | "trigger" | "appear" | "vanish"} kind  two shapes begin or cease to touch; a joint breaks; a trigger fires; a body comes or goes
  * @property {number} time            s
  * @property {number} step
  * @property {Vec3} point             W
@@ -291,7 +301,7 @@
  * @property {number} time            s
  * @property {number} dropped
  * @property {number} bytes
- * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w
+ * @property {Float32Array | null} poses  7 per body: p (3), q as x y z w; not numbers: it is absent
  * @property {Float32Array | null} [velocities]  6 per body: v, w in W; only of recordings
  * @property {Contacts | null} contacts
  * @property {JointCoordinate[] | null} joints

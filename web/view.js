@@ -30,6 +30,9 @@ const LEASH = 0.2;
 const SPREAD = 1.2;
 /** The camera follows a scene that spreads up to this many times its first size. */
 const WIDEST = 40;
+/** Bodies farther than this from where the scene started, over its size, have blown up: the camera does not look for them. */
+const LOST = 1e5;
+const HERE = new THREE.Vector3();
 /** A press that moves less than this is a click [px]. */
 const CLICK_PX = 3;
 
@@ -74,7 +77,7 @@ export class View {
     this.held = false;
     /** m, how far the moving bodies have been from their middle since the camera was set up */
     this.spread = 1;
-    this.shown = { contacts: false, normals: false, forces: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
+    this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.forceScale = 1;
     this.look = { transparent: false, wireframe: false, collision: false };
     this.watchClicks(onClick);
@@ -97,7 +100,7 @@ export class View {
   }
 
   get showsContacts() {
-    return this.shown.contacts || this.shown.normals || this.shown.forces || this.shown.islands;
+    return this.shown.contacts || this.shown.normals || this.shown.forces || this.shown.friction || this.shown.islands;
   }
 
   /** @param {Scene} scene */
@@ -209,7 +212,7 @@ export class View {
   }
 
   showForceScale() {
-    showForceScale(this.shown.forces ? this.overlays : null, this.stage);
+    showForceScale(this.shown.forces || this.shown.friction ? this.overlays : null, this.stage);
   }
 
   /** @param {number} now ms @param {boolean} [steady] drawn at the rate of the screen */
@@ -220,13 +223,18 @@ export class View {
     this.onRendered?.();
   }
 
+  /** @param {number} body */
+  isLost(body) {
+    return !(this.bounds.distanceToPoint(HERE.fromArray(this.poses, 7 * body)) < LOST * this.size);
+  }
+
   /** @returns {THREE.Vector3 | null} mean position of the bodies that can move */
   middle() {
     const sum = new THREE.Vector3();
     let count = 0;
     this.scene?.bodies.forEach((body, i) => {
-      if (body.type === "static" || !Number.isFinite(this.poses[7 * i])) return;
-      sum.add({ x: this.poses[7 * i], y: this.poses[7 * i + 1], z: this.poses[7 * i + 2] });
+      if (body.type === "static" || this.isLost(i)) return;
+      sum.add(HERE.fromArray(this.poses, 7 * i));
       count += 1;
     });
     return count ? sum.divideScalar(count) : null;
@@ -239,9 +247,8 @@ export class View {
   spreadFrom(from) {
     let [sum, count] = [0, 0];
     this.scene?.bodies.forEach((body, i) => {
-      const [x, y, z] = [this.poses[7 * i], this.poses[7 * i + 1], this.poses[7 * i + 2]];
-      if (body.type === "static" || !Number.isFinite(x)) return;
-      sum += (x - from.x) ** 2 + (y - from.y) ** 2 + (z - from.z) ** 2;
+      if (body.type === "static" || this.isLost(i)) return;
+      sum += from.distanceToSquared(HERE.fromArray(this.poses, 7 * i));
       count += 1;
     });
     return Math.max(this.size / 2, SPREAD * Math.sqrt(sum / Math.max(1, count)));
@@ -249,10 +256,7 @@ export class View {
 
   /** Moves the camera along when the bodies leave a sphere about where they were, and back when they spread. */
   keepInSight() {
-    if (this.held) {
-      this.settle();
-      return;
-    }
+    if (this.held) return this.settle();
     const now = this.middle();
     if (!now || !this.home) return;
     const spread = Math.min(WIDEST * this.size, this.spreadFrom(now));
@@ -264,8 +268,7 @@ export class View {
     const excess = away.length() - this.leash;
     this.leash = LEASH * this.size;
     if (excess <= 0) return;
-    away.setLength(excess);
-    this.home.add(away);
+    this.home.add(away.setLength(excess));
     this.stage.shift(away);
   }
 
@@ -276,8 +279,7 @@ export class View {
   }
 
   frameAll() {
-    const all = (this.scene?.bodies ?? []).map((_, i) => i);
-    this.frameBodies(all);
+    this.frameBodies((this.scene?.bodies ?? []).map((_, i) => i));
     this.settle();
   }
 
@@ -286,9 +288,9 @@ export class View {
     const wanted = new Set(indices);
     const box = new THREE.Box3();
     for (const { body, shape, p } of this.bodies?.parts ?? []) {
-      if (!wanted.has(body)) continue;
+      if (!wanted.has(body) || this.isLost(body)) continue;
       const radius = Math.hypot(...(halfExtents(shape) ?? [0, 0, 0])) + p.length();
-      const at = new THREE.Vector3(this.poses[7 * body], this.poses[7 * body + 1], this.poses[7 * body + 2]);
+      const at = new THREE.Vector3().fromArray(this.poses, 7 * body);
       box.union(new THREE.Box3(at.clone().subScalar(radius), at.addScalar(radius)));
     }
     if (!box.isEmpty()) this.stage.frame(box);

@@ -142,15 +142,14 @@ def ragdolls(rng: Random) -> Scene:
 def _figure(bodies: list[Scene], joints: list[Scene], at: Floats, rng: Random) -> None:
     """A figure of ten bodies: trunk, head, arms, legs."""
     trunk = len(bodies)
-    spin = numbers(rng.uniform(-1, 1, 3))
-    bodies.append(body(shape("box", [0.09, 0.14, 0.22]), at, angvel=[0.0] * 3))
-    bodies[trunk]["vel"] = spin
+    moving = numbers(rng.uniform(-1, 1, 3))
+    bodies.append(body(shape("box", [0.09, 0.14, 0.22]), at, vel=moving))
 
     def limb(
         parent: int, size: Sequence[float], p: Any, anchor: Any, kind: str, **more: Any
     ) -> int:
         p, anchor = at + np.array(p), at + np.array(anchor)
-        bodies.append(body(shape("capsule", size), p, vel=spin))
+        bodies.append(body(shape("capsule", size), p, vel=moving))
         joints.append(joint(kind, parent, len(bodies) - 1, anchor, **more))
         return len(bodies) - 1
 
@@ -181,6 +180,7 @@ def quadrupeds(rng: Random) -> Scene:
 
 
 def _quadruped(bodies: list[Scene], joints: list[Scene], at: Floats, drive: Scene) -> None:
+    """A trunk on four legs of hip, thigh and shin; all twelve joints have the same drive."""
     trunk = len(bodies)
     bodies.append(body(shape("box", [0.3, 0.12, 0.08]), at, 15.0))
     for x in (-1, 1):
@@ -225,10 +225,10 @@ def arms(rng: Random) -> Scene:
         y, length = 1.5 * i, 0.3
         parent, at = -1, np.array([0.0, y, 0.05])
         for k, axis in enumerate((Z, Y, X, Y, X, Y, X)):
-            one = shape("capsule", [0.05, length / 2 - 0.055], quat=ALONG_X if k > 1 else ALONG_Y)
-            step = np.array([length, 0, 0]) if k > 1 else np.array([0, 0, length])
-            if k <= 1:
-                one = shape("capsule", [0.05, length / 2 - 0.055])
+            size, step = [0.05, length / 2 - 0.055], np.array([0, 0, length])
+            one = shape("capsule", size)
+            if k > 1:
+                one, step = shape("capsule", size, quat=ALONG_X), np.array([length, 0, 0])
             bodies.append(body(one, at + 0.5 * step, 2.0))
             drive = spring(400.0, 20.0, rng.uniform(-0.3, 0.3))
             joints.append(joint("hinge", parent, len(bodies) - 1, at, axis=axis, motor=drive))
@@ -286,9 +286,8 @@ def bridges(rng: Random) -> Scene:
         for _ in range(int(rng.integers(3, 9))):
             x = rng.uniform(0.2, 2.05 * half * n - 0.2)
             size = shape("box", rng.uniform(0.04, 0.1, 3))
-            at = [x, y + rng.uniform(-0.2, 0.2), 1.3 + 0.25 * len(bodies)]
+            at = [x, y + rng.uniform(-0.2, 0.2), 1.15 + 0.25 * (len(bodies) + 1 - first - n)]
             bodies.append(body(size, at, between(rng, 0.5, 20.0)))
-            bodies[-1]["pos"][2] = 1.15 + 0.25 * (len(bodies) - first - n)
     return scene(bodies, joints, steps=200, window=(60, 200))
 
 
@@ -314,7 +313,7 @@ def nets(rng: Random) -> Scene:
 
 
 def shafts(rng: Random) -> Scene:
-    """Shafts on universal joints, driven, that touch rollers."""
+    """Shafts on universal joints, driven, with boxes on them."""
     bodies: list[Scene] = []
     joints: list[Scene] = []
     for i in range(int(rng.integers(2, 7))):

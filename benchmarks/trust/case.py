@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,9 @@ class Case(NamedTuple):
     """Formulation of the reference run; none: that of the scene."""
     changes: Mapping[str, Any] = {}
     """Further settings of the reference run, of `simulation`."""
+
+
+Family = Callable[[Parameters], Iterator[Case]]
 
 
 def scene(
@@ -104,7 +107,7 @@ def place(*bodies: str) -> Look:
 
 
 def axis(body: str, k: int = 2) -> Look:
-    """Axis k of a body in W, and where its origin is [-], [m]."""
+    """Axis k of a body, in W [-]."""
 
     def look(s: Simulation) -> list[float]:
         w, x, y, z = s.poses()[s.body_names.index(body), 3:]
@@ -163,7 +166,7 @@ def reference(case: Case, refinement: int) -> tuple[Array, Array]:
 
 
 def scale_of(case: Case, true: Array) -> float:
-    """What errors of a case are a share of."""
+    """What errors of a case are a share of, in the unit of what is judged."""
     if case.scale is not None:
         return case.scale
     return float(np.linalg.norm(np.ptp(true, axis=0)))
@@ -176,3 +179,17 @@ def off_by(case: Case, times: Array, values: Array, true: Array) -> float:
     if not np.isfinite(error).all():
         return float("inf")
     return float(error.max() / scale_of(case, true))
+
+
+def family(parameters: Parameters) -> Callable[[Callable[..., Case]], Family]:
+    """The scenes of a family, from a function of a formulation, in turn, and one entry."""
+
+    def of(one: Callable[..., Case]) -> Family:
+        def scenes(parameters: Parameters = parameters) -> Iterator[Case]:
+            for k, values in enumerate(parameters):
+                yield one(BOTH[k % 2], *values)
+
+        scenes.__name__ = one.__name__
+        return scenes
+
+    return of

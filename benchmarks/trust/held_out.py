@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.trust import elastic, machines, smooth, touching
-from benchmarks.trust.case import Case, Parameters
+from benchmarks.trust import elastic, everyday, machines, mechanisms, smooth, touching
+from benchmarks.trust.case import Case, Family
 
 SEED = 2026
 EACH = 4
 
 Draw = Callable[[np.random.Generator], tuple[Any, ...]]
-Family = Callable[[Parameters], Iterator[Case]]
 
 
 def spread(rng: np.random.Generator, least: float, most: float) -> float:
@@ -126,6 +125,77 @@ DRAWS: tuple[tuple[Family, Draw], ...] = (
         elastic.stops,
         lambda r: (spread(r, 20, 3000), pick(r, 0.0, 0.1, 0.4, 0.8), spread(r, 3e-4, 0.01)),
     ),
+    (mechanisms.yokes, lambda r: (spread(r, 2, 60), spread(r, 5e-4, 0.01))),
+    (mechanisms.quick_returns, lambda r: (spread(r, 2, 40), spread(r, 5e-4, 0.01))),
+    (
+        mechanisms.governors,
+        lambda r: (spread(r, 5, 25), spread(r, 0.1, 1.2), spread(r, 5e-4, 0.01)),
+    ),
+    (mechanisms.yoyos, lambda r: (spread(r, 0.01, 0.05), spread(r, 0.2, 2), spread(r, 1e-3, 0.02))),
+    (
+        mechanisms.cranes,
+        lambda r: (spread(r, 0.1, 100), spread(r, 1, 1000), spread(r, 5e-4, 0.01)),
+    ),
+    (
+        mechanisms.kapitzas,
+        lambda r: (spread(r, 0.01, 0.05), spread(r, 30, 300), spread(r, 2e-4, 5e-3)),
+    ),
+    (
+        mechanisms.dampers,
+        lambda r: (
+            spread(r, 10, 100),
+            spread(r, 0.02, 0.2),
+            spread(r, 0.02, 0.3),
+            spread(r, 5e-4, 0.02),
+        ),
+    ),
+    (
+        mechanisms.closers,
+        lambda r: (spread(r, 5, 500), spread(r, 3, 1000), spread(r, 1e-3, 0.02)),
+    ),
+    (
+        mechanisms.duffings,
+        lambda r: (spread(r, 1, 100), spread(r, 50, 5000), spread(r, 5e-4, 0.02)),
+    ),
+    (mechanisms.sphericals, lambda r: (spread(r, 1e-3, 0.05),)),
+    (
+        everyday.bowls,
+        lambda r: (
+            spread(r, 1, 10),
+            float(r.uniform(-50, 50)),
+            float(r.uniform(0.1, 0.8)),
+            spread(r, 1e-3, 0.02),
+        ),
+    ),
+    (
+        everyday.coulombs,
+        lambda r: (spread(r, 10, 1000), float(r.uniform(0.05, 0.6)), spread(r, 5e-4, 0.02)),
+    ),
+    (everyday.clutches, lambda r: (spread(r, 0.5, 20), spread(r, 1e-3, 0.02))),
+    (
+        everyday.superballs,
+        lambda r: (spread(r, 1, 8), float(r.uniform(0, 1)), spread(r, 5e-4, 0.02)),
+    ),
+    (everyday.towers, lambda r: (spread(r, 0.02, 1), spread(r, 5e-4, 0.02))),
+    (
+        everyday.nails,
+        lambda r: (spread(r, 2, 20), spread(r, 50, 5000), spread(r, 2e-4, 5e-3)),
+    ),
+    (
+        everyday.trampolines,
+        lambda r: (spread(r, 100, 1e5), spread(r, 0.1, 1), spread(r, 3e-4, 0.01)),
+    ),
+    (
+        everyday.stopped,
+        lambda r: (spread(r, 0.3, 2), float(r.uniform(0, 1)), spread(r, 5e-4, 0.02)),
+    ),
+    (everyday.snaps, lambda r: (float(r.uniform(0.2, 0.9)), spread(r, 1e-3, 0.02))),
+    (everyday.off_centres, lambda r: (float(r.uniform(0.01, 0.09)), spread(r, 5e-4, 0.02))),
+    (
+        everyday.discs,
+        lambda r: (spread(r, 3, 50), float(r.uniform(0.1, 0.8)), spread(r, 1e-3, 0.02)),
+    ),
+    (everyday.troughs, lambda r: (spread(r, 1e-3, 5e-3), int(r.integers(50, 2000)))),
 )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.trust import elastic, machines, smooth, touching
+from benchmarks.trust import elastic, everyday, machines, mechanisms, smooth, touching
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
 from benchmarks.trust.held_out import SEED, held_out
 
@@ -25,7 +25,7 @@ FAMILIES = (
     machines.loops, machines.cranks,
     touching.bounces, touching.slopes, touching.stacks, touching.brakes, touching.bullets,
     touching.cradles, touching.overlaps, touching.rollers, touching.known, touching.dominoes,
-    *elastic.FAMILIES,
+    *elastic.FAMILIES, *mechanisms.FAMILIES, *everyday.FAMILIES,
 )  # fmt: skip
 
 

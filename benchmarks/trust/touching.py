@@ -225,11 +225,10 @@ def cradles(parameters: Parameters = CRADLES) -> Iterator[Case]:
         hit = (0.3 + (count - 1) * gap) / 1.0
 
         def true(t, count=count, gap=gap, hit=hit):
-            ends = [0.2 * k + gap * k for k in range(count)]
-            ends = [ends[0], *ends[1:]]
-            out = [(ends[k] if k == count - 1 else ends[k + 1] - 0.2) for k in range(count)]
-            out[-1] += max(0.0, t - hit)
-            return [x for e in out for x in (e, 0.0, 0.0)]
+            # every ball stops where it touches the start of the next one
+            ends = [(0.2 + gap) * (k + 1) - 0.2 for k in range(count - 1)]
+            ends.append((0.2 + gap) * (count - 1) + max(0.0, t - hit))
+            return [x for e in ends for x in (e, 0.0, 0.0)]
 
         yield Case(
             "cradle",

@@ -24,6 +24,7 @@ from cardan.engine.accounting.crossings import (
     note,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
+from cardan.engine.accounting.variation import mark_rebound
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.soft_stops import is_soft_stop
@@ -76,7 +77,8 @@ def record_drive(world: World, i: int, limit: float) -> None:
 
 @kernel
 def record_commanded(world: World) -> None:
-    """Record motors without a largest force that lag behind, and rigid stops that are passed.
+    """Record motors without a largest force that lag behind, rigid stops that are passed, and how
+    early stops rebound.
 
     Must be called after the kick, before its rows are overwritten. Steps that exact impacts part
     and the three drives of a ball joint are not followed.
@@ -96,5 +98,8 @@ def record_commanded(world: World) -> None:
             is_rigid = rows.hi[i] == inf and rows.cfm[i] == 0.0
             if is_rigid and rows.share[0] == 1.0 and joints.kind[j] != BALL:
                 record_drive(world, i, limit)
-        elif -rows.error[i] > limit and not is_soft_stop(joints, rows, i):
+            continue
+        if rows.share[0] == 1.0:
+            mark_rebound(world, i)
+        if -rows.error[i] > limit and not is_soft_stop(joints, rows, i):
             note(state, APART if of_length else TWIST, -rows.error[i], limit, j)

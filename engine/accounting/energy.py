@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from cardan.engine.bodies.forces import elastic_energy, load_gravity, spring_length, torsion_angle
+from cardan.engine.bodies.forces import (
+    elastic_energy,
+    load_gravity,
+    present_mass,
+    spring_length,
+    torsion_angle,
+)
 from cardan.engine.bodies.gyroscopic import is_round
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.frames import is_broken, joint_frame
 from cardan.engine.constraints.motors import spring_coordinate
-from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, norm, scale, sub
@@ -72,12 +77,13 @@ def moving_energy(model: Model, state: State) -> float:
 
 @kernel
 def gravitational_energy(bodies: Bodies, state: State) -> float:
-    """-sum of m g . p [J]: zero at the origin of W."""
+    """-sum of m g . p [J] over present bodies: zero at the origin of W."""
     g = load_gravity(state)
     total = 0.0
     for i in range(bodies.kind.shape[0]):
-        if bodies.mass[i] > 0.0:
-            total -= bodies.mass[i] * dot(g, load3(state.p_WB, i))
+        mass = present_mass(bodies, state, i)
+        if mass > 0.0:
+            total -= mass * dot(g, load3(state.p_WB, i))
     return total
 
 
@@ -111,8 +117,8 @@ def force_element_energy(model: Model, state: State) -> float:
                     d = norm(sub(load3(state.p_WB, i), load3(state.p_WB, k)))
                     r = (d * d + forces.coefficient[f, 1] ** 2) ** 0.5
                     if r > 0.0:
-                        strength = forces.coefficient[f, 0] * bodies.mass[i] * bodies.mass[k]
-                        total -= strength / r
+                        masses = present_mass(bodies, state, i) * present_mass(bodies, state, k)
+                        total -= forces.coefficient[f, 0] * masses / r
     return total
 
 

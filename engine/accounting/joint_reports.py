@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joint_couplings import coupled_rate, coupled_sum
 from cardan.engine.constraints.joints.coordinates import (
@@ -17,7 +18,6 @@ from cardan.engine.constraints.parts.wound import is_cable, span_of, wound_angle
 from cardan.engine.constraints.row import row_speed, wrench_of
 from cardan.engine.spatial.vec3 import dot, load3, scale
 from cardan.engine.world.model import BALL, COUPLING, Joints
-from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import (
     ROW_COUPLING,
     ROW_EQUATION,
@@ -29,6 +29,7 @@ from cardan.engine.world.rows import (
     Rows,
 )
 from cardan.engine.world.state import State
+from cardan.engine.world.world import World
 
 
 @kernel
@@ -80,35 +81,25 @@ def add_drive(
 
 
 @kernel
-def write_bases(
-    joints: Joints, state: State, problem: Problem, shift: NDArray, out: NDArray
-) -> None:
+def write_bases(world: World, reaction: NDArray) -> None:
     """Write the parts of reactions that no row has: of trees, and what least reactions add.
 
-    Writes  out (j, 6) N, N m
+    Writes  reaction (j, 6) N, N m
     """
-    mobility = problem.mobility
+    joints, mobility = world.model.joints, world.work.problem.mobility
+    shift = world.work.least.shift
     for j in range(joints.kind.shape[0]):
-        whole = joints.loop[j] >= 0 and not is_broken(state, j)
+        whole = joints.loop[j] >= 0 and not is_broken(world.state, j)
         for k in range(6):
-            out[j, k] = shift[j, k] if whole else 0.0
+            reaction[j, k] = shift[j, k] if whole else 0.0
         if mobility.tree.inner[j] == 1:
             for k in range(3):
-                out[j, k] += mobility.work.reaction[j, 3 + k]
-                out[j, 3 + k] += mobility.work.reaction[j, k]
+                reaction[j, k] += mobility.work.reaction[j, 3 + k]
+                reaction[j, 3 + k] += mobility.work.reaction[j, k]
 
 
 @kernel
-def write_joint_forces(
-    joints: Joints,
-    state: State,
-    rows: Rows,
-    problem: Problem,
-    shift: NDArray,
-    h: float,
-    out: NDArray,
-    drive: NDArray,
-) -> None:
+def write_joint_forces(world: World, reaction: NDArray, drive: NDArray) -> None:
     """Write joint forces of the last step: impulses of rows over h; of trees from their motion.
 
     The reaction is the force of equations, stops and springs on the child, reduced to the anchor; 0
@@ -116,13 +107,14 @@ def write_joint_forces(
     A coupling has none: its force on the sum of its terms (times the factor of a term: on that
     coordinate) counts as that of a limit.
 
-    Reads   shift (j, 6) N, N m: what least reactions add
-    Writes  out (j, 6): force N, torque N m on the child at the anchor, W;
+    Writes  reaction (j, 6): force N, torque N m on the child at the anchor, W;
             drive (j, 3, 2): [coordinate, (motor, limit)] N or N m
     Check   tests/references/test_reactions.py, tests/references/test_published.py
     """
+    joints, state, h = world.model.joints, world.state, world.options.time_step
+    rows, problem = world.work.rows, world.work.problem
     drive[:] = 0.0
-    write_bases(joints, state, problem, shift, out)
+    write_bases(world, reaction)
     for i in range(rows.count[1]):
         j = rows.joint[i]
         if j < 0 or is_broken(state, j):
@@ -133,5 +125,11 @@ def write_joint_forces(
         if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
             push, turn = wrench_of(rows, i, load3(rows.joint_arm, j))
             for k in range(3):
-                out[j, k] += force * push[k]
-                out[j, 3 + k] += force * turn[k]
+                reaction[j, k] += force * push[k]
+                reaction[j, 3 + k] += force * turn[k]
+
+
+@kernel
+def write_last_joint_forces(handle: World, reaction: NDArray, drive: NDArray) -> None:
+    """As `write_joint_forces`, between two runs."""
+    write_joint_forces(struct_of(handle), reaction, drive)

@@ -61,10 +61,12 @@ def has_room(world: World, samples: Samples) -> bool:
 
 @kernel
 def sample_bodies(world: World, samples: Samples, frame: int) -> None:
-    """Write poses and velocities of the recorded bodies."""
+    """Write poses and velocities of the recorded bodies, and whether they are there."""
     state, pose, velocity = world.state, samples.pose, samples.velocity
     for k in range(samples.bodies.shape[0]):
         i = samples.bodies[k]
+        if samples.present.shape[0] > 0:
+            samples.present[frame, k] = state.present[i]
         if pose.shape[0] > 0:
             for c in range(3):
                 pose[frame, k, c] = state.p_WB[i, c]
@@ -79,18 +81,9 @@ def sample_bodies(world: World, samples: Samples, frame: int) -> None:
 @kernel
 def sample_joints(world: World, samples: Samples, frame: int) -> None:
     """Write joint coordinates and forces of the last step."""
-    joints, state, work = world.model.joints, world.state, world.work
-    write_coordinates(joints, state, work.rows, samples.joint_motion[frame])
-    write_joint_forces(
-        joints,
-        state,
-        work.rows,
-        work.problem,
-        work.least.shift,
-        world.options.time_step,
-        samples.joint_reaction[frame],
-        samples.joint_drive[frame],
-    )
+    joints, rows = world.model.joints, world.work.rows
+    write_coordinates(joints, world.state, rows, samples.joint_motion[frame])
+    write_joint_forces(world, samples.joint_reaction[frame], samples.joint_drive[frame])
 
 
 @kernel

@@ -12,9 +12,10 @@ axes of the body that counts which changes less. Free rotation is exact: of bodi
 rows the angular momentum of the drift is taken, which kicks alone change; of trees the angular
 velocity.
 
-How early an impact comes is known: the bodies rebound a gap g before they meet, and are then
-(1 + e) g away from where they would be. This is added up per body and counts instead of the change
-of its velocity.
+How early an impact comes is known: the bodies rebound a gap g before they meet, with the speed u
+at which they approach g/u before their time, and are then g/u times the change of their velocities
+away from where they would be. This is added up per body, and so are the angles alike; they count
+instead of the change of its velocity.
 
     extremes[LIMITS + j + n + VARIED i :]    body i, as below; s: of the last step
 """
@@ -26,6 +27,7 @@ from math import sqrt
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
+from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
@@ -48,12 +50,17 @@ KEEPS_L, DEPTH_LIMIT, TURN_LIMIT = 33, 34, 35
 START_P, LEAST_P, MOST_P = 36, 39, 42
 # largest phase per step of a stop that yields, where it matters for the motion [rad]
 STOP_PHASE = 45
-# how far early impacts have displaced it: now, the most so far, before this step [m]; the step of
-# the last one
-EARLY, MOST_EARLY, EARLY_BEFORE, STRUCK_STEP = 46, 47, 48, 49
+# how far early impacts have displaced it: now, the most so far [m]; the step of the last one
+EARLY, MOST_EARLY, STRUCK_STEP = 46, 47, 48
 # |dv|, |dL| of the first kick, which is in no sum
-FIRST_V, FIRST_L = 50, 51
-VARIED = 52
+FIRST_V, FIRST_L = 49, 50
+# by what angle they have turned it: now, the most so far [rad]
+EARLY_TURN, MOST_EARLY_TURN = 51, 52
+# how early the impact of this step came [s]; 1: off what is fixed
+EARLY_TIME, OFF_FIXED = 53, 54
+# what friction took from its turning on faces, what it lost at the edges of facets [J]
+TURNED_ON_FACES, ON_FACETS = 55, 56
+VARIED = 57
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
@@ -71,13 +78,6 @@ def exchange(state: State, at: int, new: Vec3) -> Vec3:
     for k in range(3):
         state.extremes[at + k] = new[k]
     return old
-
-
-@kernel
-def last_square(extremes: NDArray, at: int) -> float:
-    """|v|^2 at the end of the last step, of the body whose numbers start at `at` [m^2/s^2]."""
-    v = (extremes[at + LAST_V], extremes[at + LAST_V + 1], extremes[at + LAST_V + 2])
-    return dot(v, v)
 
 
 @kernel
@@ -128,20 +128,28 @@ def record_free_turns(world: World) -> None:
 
 
 @kernel
+def last_kick(world: World, i: int) -> tuple[Vec3, Vec3]:
+    """Change of the angular and linear velocity of body i in this step.
+
+    Reads   motion.velocity_old
+    """
+    old = world.work.motion.velocity_old[i]
+    turned = sub(load3(world.state.w_WB_W, i), (old[0], old[1], old[2]))
+    return turned, sub(load3(world.state.v_WB_W, i), (old[3], old[4], old[5]))
+
+
+@kernel
 def record_first(world: World, i: int, size: float) -> None:
     """Note the first kick of body i, whose spin has this size now.
 
-    Reads   motion.velocity_old
     Writes  state.extremes
     """
     state, at = world.state, first_of(world) + VARIED * i
-    old = world.work.motion.velocity_old[i]
-    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
-    state.extremes[at + FIRST_V] = norm(sub(v, (old[3], old[4], old[5])))
-    turned = norm(w)
-    if turned > 0.0:
-        share = norm(sub(w, (old[0], old[1], old[2]))) / turned
-        state.extremes[at + FIRST_L] = share * size
+    turned, kicked = last_kick(world, i)
+    state.extremes[at + FIRST_V] = norm(kicked)
+    spin = norm(load3(state.w_WB_W, i))
+    if spin > 0.0:
+        state.extremes[at + FIRST_L] = norm(turned) / spin * size
 
 
 @kernel
@@ -149,7 +157,7 @@ def record_variation(world: World) -> None:
     """Add up how the last kick differs from the one before, of every body that moves.
 
     The first kick of a run has none before it. Exact impacts cost nothing: steps with contacts are
-    then left out.
+    then left out. Must be called after the impacts of the step are recorded.
 
     Writes  state.extremes from LIMITS + j + n on
     Check   tests/engine/test_verdict.py
@@ -166,10 +174,15 @@ def record_variation(world: World) -> None:
         kick = sub(v, exchange(state, at + LAST_V, v))
         kick_B = sub(v_B, exchange(state, at + LAST_B, v_B))
         spun = sub(L, exchange(state, at + LAST_L, L))
+        if step == 1:
+            kick = last_kick(world, i)[1]
+            kick_B = rotate_back(load4(state.q_WB, i), kick)
         varied = norm(sub(kick, exchange(state, at + KICK_V, kick)))
         varied = min(varied, norm(sub(kick_B, exchange(state, at + KICK_B, kick_B))))
         varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
         note_turn(world, i, w)
+        if extremes[at + EARLY_TIME] > 0.0:
+            note_early(world, i)
         if step == 1:
             record_first(world, i, norm(L))
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
@@ -186,9 +199,10 @@ def record_variation(world: World) -> None:
         if step > 1 and not exact:
             extremes[at + SUM_V] += norm(kick)
             extremes[at + SUM_L] += norm(spun)
-        if step > 2 and not exact:
-            if extremes[at + STRUCK_STEP] == 0.0 or step - extremes[at + STRUCK_STEP] > 1.0:
-                extremes[at + VARIED_V] += varied
+        is_struck = step - extremes[at + STRUCK_STEP] <= 1.0 and extremes[at + STRUCK_STEP] > 0.0
+        if step > 1 and not exact and not is_struck:
+            extremes[at + VARIED_V] += varied
+        if step > 2 and not exact and not is_struck:
             extremes[at + VARIED_L] += varied_L
 
 
@@ -253,44 +267,86 @@ def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
 
 
 @kernel
-def note_early(world: World, i: int, moved: float, is_fixed: bool) -> None:
-    """Body i rebounds too early, which moves it by `moved` [m]; of a step the most counts.
+def note_early(world: World, i: int) -> None:
+    """Body i rebounds too early in this step: add up how far that displaces and turns it.
 
     What was early before is so by the same time: off what is fixed it shrinks as the body slows.
 
+    Reads   EARLY_TIME, OFF_FIXED of body i, which are cleared
     Writes  state.extremes from LIMITS + j + n on
     """
-    extremes, step = world.state.extremes, float(world.state.step[0])
-    if world.kind[i] != DYNAMIC:
-        return
-    at = first_of(world) + VARIED * i
-    if extremes[at + STRUCK_STEP] != step:
-        extremes[at + STRUCK_STEP] = step
-        after, before = norm(load3(world.state.v_WB_W, i)), sqrt(last_square(extremes, at))
-        if is_fixed and after < before:
-            extremes[at + EARLY] *= after / before
-        extremes[at + EARLY_BEFORE] = extremes[at + EARLY]
-    early = max(extremes[at + EARLY], extremes[at + EARLY_BEFORE] + moved)
-    extremes[at + EARLY] = early
-    extremes[at + MOST_EARLY] = max(extremes[at + MOST_EARLY], early)
+    state, at = world.state, first_of(world) + VARIED * i
+    extremes = state.extremes
+    turned, kicked = last_kick(world, i)
+    v, w = load3(state.v_WB_W, i), load3(state.w_WB_W, i)
+    if extremes[at + OFF_FIXED] == 1.0:
+        before, after = norm(sub(v, kicked)), norm(v)
+        extremes[at + EARLY] *= after / before if after < before else 1.0
+        before, after = norm(sub(w, turned)), norm(w)
+        extremes[at + EARLY_TURN] *= after / before if after < before else 1.0
+    extremes[at + EARLY] += extremes[at + EARLY_TIME] * norm(kicked)
+    extremes[at + EARLY_TURN] += extremes[at + EARLY_TIME] * norm(turned)
+    extremes[at + MOST_EARLY] = max(extremes[at + MOST_EARLY], extremes[at + EARLY])
+    extremes[at + MOST_EARLY_TURN] = max(extremes[at + MOST_EARLY_TURN], extremes[at + EARLY_TURN])
+    extremes[at + STRUCK_STEP] = float(state.step[0])
+    extremes[at + EARLY_TIME], extremes[at + OFF_FIXED] = 0.0, 0.0
+
+
+@kernel
+def mark_early(world: World, ends: tuple[int, int], time: float) -> None:
+    """The two bodies of an impact rebound too early by `time` [s]; of a step the most counts.
+
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    extremes, first, kind = world.state.extremes, first_of(world), world.kind
+    for k in range(2):
+        at = first + VARIED * ends[k]
+        if kind[ends[k]] == DYNAMIC and time > extremes[at + EARLY_TIME]:
+            extremes[at + EARLY_TIME] = time
+            extremes[at + OFF_FIXED] = 1.0 if kind[ends[1 - k]] != DYNAMIC else 0.0
+
+
+@kernel
+def mark_rebound(world: World, i: int) -> None:
+    """Record the impact of the stop of row i: how early it comes.
+
+    Reads   rows.rebound, lam of the last kick
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    rows, j = world.work.rows, world.work.rows.joint[i]
+    if rows.rebound[i] > 0.0 and world.work.problem.lam[i] > 0.0:
+        speed = rows.rebound[i] / world.model.joints.limit_restitution[j, rows.axis[i]]
+        mark_early(world, (rows.body_a[i], rows.body_b[i]), max(rows.error[i], 0.0) / speed)
+
+
+@kernel
+def approach_speed(world: World, contacts: Contacts, c: int) -> float:
+    """Speed at which the bodies of contact c approached along its normal before the kick [m/s]."""
+    state, old, p = world.state, world.work.motion.velocity_old, load3(contacts.point_W, c)
+    in_a = velocity_at(state, old, contacts.body_a[c], p)
+    in_b = velocity_at(state, old, contacts.body_b[c], p)
+    return abs(dot(load3(contacts.normal_W, c), sub(in_b, in_a)))
 
 
 @kernel
 def record_impact(world: World, contacts: Contacts, c: int) -> None:
     """Record the impact of contact c: with whom, and how early.
 
-    Two bodies share the displacement (1 + e) gap as they share the impulse, by inverse masses.
+    Without restitution a body that strikes one that is fixed comes to rest in time; two that move
+    exchange velocities early all the same.
     """
-    options, inverse = world.options, world.model.bodies.inverse_mass
+    options, kind = world.options, world.kind
     a, b = contacts.body_a[c], contacts.body_b[c]
-    if options.restitution_law != PROPAGATING:
+    rebounds = contacts.restitution[c] > 0.0
+    if options.restitution_law != PROPAGATING and rebounds:
         note_impact(world, a, b)
         note_impact(world, b, a)
-    if options.impact_time != EXACT:
-        moved = (1.0 + contacts.restitution[c]) * max(contacts.gap[c], 0.0)
-        share = moved / (inverse[a] + inverse[b])
-        note_early(world, a, share * inverse[a], inverse[b] == 0.0)
-        note_early(world, b, share * inverse[b], inverse[a] == 0.0)
+    both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
+    if options.impact_time != EXACT and contacts.gap[c] > 0.0 and (rebounds or both_move):
+        speed = approach_speed(world, contacts, c)
+        if speed > 0.0:
+            h = world.options.time_step
+            mark_early(world, (a, b), min(contacts.gap[c] / speed, h))
 
 
 @kernel
@@ -298,18 +354,17 @@ def record_impacts(world: World, contacts: Contacts) -> None:
     """Note bodies that bounce off two others in one step: laws of restitution then differ; and how
     early impacts come.
 
-    An impact is a contact with restitution whose impulse changes the speed of the lighter body by
-    more than the threshold of restitution; Poisson's law marks its own. Propagating impacts meet
-    one by one.
+    An impact is a rigid contact whose impulse changes the speed of the lighter body by more than
+    the threshold of restitution; Poisson's law marks its own. Propagating impacts meet one by one.
 
     Writes  state.extremes from LIMITS + j + n on
     Check   tests/engine/test_verdict.py
     """
     options, bodies = world.options, world.model.bodies
     for c in range(contacts.count[0]):
-        if contacts.restitution[c] == 0.0:
-            continue
         a, b = contacts.body_a[c], contacts.body_b[c]
+        if contacts.compliance[c] > 0.0:
+            continue
         jump = norm(load3(contacts.impulse_W, c))
         jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
         struck = options.restitution_law == POISSON and contacts.struck[c] == 1

@@ -5,10 +5,10 @@ middle, each loses
 
     -(work on the bodies + rise of its energy)
 
-which is damping; a gain is correction, and so is the loss of a stop without a damper. Where the
-stored energy differs from that at the end of the last step (contacts appear, vanish and move on
+which is damping; a gain is correction, and so is a loss where there is no damper. Where the
+stored energy differs from that at the end of the last step (contacts begin, end and move on
 curves), the difference is correction. Energy stored in the first step belongs to the initial
-energy.
+energy; where bodies appeared or vanished, the difference is theirs, and work from outside.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.engine.accounting.contact_work import book_contacts
+from cardan.engine.accounting.patches import record_patches
 from cardan.engine.accounting.variation import note_stop
 from cardan.engine.accounting.work import mean_row_speed, row_speed_before
 from cardan.engine.bodies.forces import elastic_slope
@@ -26,6 +27,7 @@ from cardan.engine.world.state import (
     FIRST_ENERGY,
     LEDGER_CORRECTION,
     LEDGER_DAMPING,
+    LEDGER_WORK_IN,
     State,
 )
 from cardan.engine.world.world import World
@@ -101,7 +103,7 @@ def book_compliant_contacts(world: World) -> tuple[float, float]:
             mean, old = mean_row_speed(rows, i, motion, state), row_speed_before(rows, i, motion)
             start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
             end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
-            book_loss(state, start - end - problem.lam[i] * mean, True)
+            book_loss(state, start - end - problem.lam[i] * mean, contacts.damping[c] > 0.0)
             before += start
             after += end
     return before, after
@@ -112,23 +114,27 @@ def book_touch(world: World) -> None:
     """Book the contacts of a finished step, and the stops that yield.
 
     Reads   contacts with their impulses, rows and lam; velocities before (motion) and after (state)
-    Writes  state.ledger, momentum_in, extremes (FIRST_ENERGY); motion.scratch
+    Writes  state.ledger, momentum_in, extremes (FIRST_ENERGY); motion.scratch; presence_changed
             state.elastic, the energy stored at the end of this step [J]
     Check   tests/laws/test_energy.py, tests/references/test_surfaces.py,
             tests/references/test_soft_stops.py
     """
     state = world.state
+    changed = state.presence_changed[0] == 1
+    state.presence_changed[0] = 0
     before, after = book_stops(world)
     if book_contacts(world) or state.elastic[0] != 0.0:
         pressed, press = book_compliant_contacts(world)
         before += pressed
         after += press
+    record_patches(world)
     if before == 0.0 and after == 0.0 and state.elastic[0] == 0.0:
         return
     if state.step[0] == 0:
         state.extremes[FIRST_ENERGY] += before - state.elastic[0]
     else:
-        state.ledger[LEDGER_CORRECTION] += before - state.elastic[0]
+        account = LEDGER_WORK_IN if changed else LEDGER_CORRECTION
+        state.ledger[account] += before - state.elastic[0]
     state.elastic[0] = after
 
 

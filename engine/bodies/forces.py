@@ -15,6 +15,7 @@ from cardan.engine.world.model import (
     FORCE_POINT_GRAVITY,
     FORCE_SPRING,
     FORCE_TORSION,
+    Bodies,
     Forces,
     Model,
     Targets,
@@ -27,6 +28,12 @@ from cardan.engine.world.workspace import Motion
 def load_gravity(state: State) -> Vec3:
     """Gravity [m/s^2], W."""
     return (state.gravity_W[0], state.gravity_W[1], state.gravity_W[2])
+
+
+@kernel
+def present_mass(bodies: Bodies, state: State, i: int) -> float:
+    """Mass of body i [kg]; 0 while it is absent."""
+    return float(bodies.mass[i] * state.present[i])
 
 
 @kernel
@@ -202,7 +209,7 @@ def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion
 
 @kernel
 def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> None:
-    """G m_i m_j / (r^2 + s^2) between every two dynamic bodies (Plummer softening s)."""
+    """G m_i m_j / (r^2 + s^2) between every two present bodies (Plummer softening s)."""
     bodies = model.bodies
     constant = model.forces.coefficient[f, 0]
     softening2 = model.forces.coefficient[f, 1] ** 2
@@ -210,7 +217,7 @@ def write_point_gravity(model: Model, state: State, f: int, motion: Motion) -> N
         for j in range(i):
             d = sub(load3(state.p_WB, j), load3(state.p_WB, i))
             r2 = dot(d, d) + softening2
-            strength = constant * bodies.mass[i] * bodies.mass[j]
+            strength = constant * present_mass(bodies, state, i) * present_mass(bodies, state, j)
             if strength > 0.0 and r2 > 0.0:
                 strength /= r2 * math.sqrt(r2)
                 for k in range(3):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import (
     Quaternion,
     load4,

@@ -363,6 +363,8 @@ def empty_state(n_bodies: int, n_joints: int, n_forces: int, max_contacts: int) 
         still_steps=np.zeros(n, np.int64),
         asleep_with=np.full(n, -1, np.int64),
         woken=np.zeros(1, np.int64),
+        present=np.ones(n, np.int64),
+        presence_changed=np.zeros(1, np.int64),
         tree_q=np.zeros(0),
         tree_qd=np.zeros(0),
         tree_bias_acceleration=np.zeros((N_BIAS, 0)),

@@ -14,10 +14,12 @@ from cardan.engine.bodies.mass_properties import (
     parallel_axis,
 )
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.shapes import mass_of_shape
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, STATIC, Bodies
 from cardan.schemas import Scene
+from cardan.schemas.body import Body
 
 BODY_KINDS = {"static": STATIC, "kinematic": KINEMATIC, "dynamic": DYNAMIC}
 
@@ -94,10 +96,22 @@ def _check_and_invert(bodies: Bodies, faults: Faults) -> None:
     bodies.inverse_inertia_B[dynamic] = 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
 
+def start_of_body(
+    body: Body, com_B: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """p (3,), q (4,), v (3,) of the centre of mass and w (3,), in W, that the scene says."""
+    q, w = np.array(body.orientation), np.array(body.angular_velocity)
+    arm = turn(q, com_B)
+    return body.position + arm, q, body.linear_velocity + np.cross(w, arm), w
+
+
 def initial_motion(
     scene: Scene, bodies: Bodies
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """p (n, 3), q (n, 4), v (n, 3) of the centres of mass and w (n, 3), in W; last the world."""
+    """p (n, 3), q (n, 4), v (n, 3) of the centres of mass and w (n, 3), in W; last the world.
+
+    Absent bodies have no velocity.
+    """
     n = len(scene.bodies) + 1
     p, q = np.zeros((n, 3)), np.zeros((n, 4))
     v, w = np.zeros((n, 3)), np.zeros((n, 3))
@@ -106,7 +120,7 @@ def initial_motion(
     for i, body in enumerate(scene.bodies):
         q[i] = body.orientation
         p[i] = body.position
-        if body.type != "static":
+        if body.type != "static" and not is_absent(body):
             w[i], v[i] = body.angular_velocity, body.linear_velocity
     for k in np.flatnonzero(bodies.com_B.any(axis=1)):
         arm[k] = turn(q[k], bodies.com_B[k])

@@ -24,6 +24,7 @@ from cardan.engine.world.model import (
     CONVEX,
     COUPLING,
     CYLINDER,
+    DISTANCE,
     DYNAMIC,
     ELLIPSOID,
     KINEMATIC,
@@ -169,9 +170,14 @@ def can_touch(shapes: Shapes, n_bodies: int) -> NDArray[np.bool_]:
 
 
 def joint_limits(model: Model, length: Array) -> Array:
-    """(j,) m: allowed distance of the anchors, of couplings allowed error; inf for soft joints."""
+    """(j,) m: allowed distance of the anchors, of couplings allowed error; inf for soft joints.
+
+    A rope or rod is a body of its own length between those it joins.
+    """
     joints = model.joints
     shorter = shorter_length(model, length, joints.body_a, joints.body_b)
+    ropes = joints.kind == DISTANCE
+    shorter[ropes] = np.maximum(shorter[ropes], joints.angle0[ropes])
     for j in np.flatnonzero(joints.kind == COUPLING):
         terms = slice(joints.term_start[j], joints.term_start[j + 1])
         of_terms = shorter[joints.term_joint[terms]]

@@ -11,8 +11,9 @@ from cardan.engine.build.limits import body_lengths
 from cardan.engine.world.least import LeastReactions
 from cardan.engine.world.model import DYNAMIC, Joints, Model
 
-# larger sets of joints keep the reactions of the solver: the cost grows with the cube
-MOST_JOINTS = 24
+# larger sets of joints keep the reactions of the solver: the cost grows with the cube; where one of
+# them may break it is that of every step
+MOST_JOINTS, MOST_BREAKING = 64, 24
 # unit reactions of a joint: no body has more than six, one place is scratch of a screw
 UNITS = 7
 
@@ -25,7 +26,8 @@ def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     found = np.full(len(joints.kind), -1, np.int64)
     for members in coupled_joints(joints, kind, joints.cfm == 0.0):
-        if len(members) <= MOST_JOINTS:
+        breaks = np.isfinite(joints.breaking_force[members]).any()
+        if len(members) <= (MOST_BREAKING if breaks else MOST_JOINTS):
             found[members] = members[0]
     return found
 

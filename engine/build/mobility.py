@@ -7,37 +7,34 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import (
     BALL,
     COUPLING,
-    CYLINDRICAL,
     DISTANCE,
     DYNAMIC,
-    FIXED,
     GEAR,
-    HINGE,
     HINGE2,
     MOTOR_POSITION,
     MOTOR_VELOCITY,
-    PLANAR,
     RACK,
-    SCREW,
-    SLIDER,
-    UNIVERSAL,
     Joints,
     Model,
 )
 
-# equations of each kind of joint; the stiffness of a spring or a rope is none
-EQUATIONS = {
-    BALL: 3, HINGE: 5, SLIDER: 5, FIXED: 6, HINGE2: 4, UNIVERSAL: 4, CYLINDRICAL: 4, PLANAR: 3,
-    DISTANCE: 1, SCREW: 5, GEAR: 1, RACK: 1, COUPLING: 1,
-}  # fmt: skip
+# joints of one equation; all others leave only their coordinates free
+OF_ONE_EQUATION = (DISTANCE, GEAR, RACK, COUPLING)
+# joints that rigid drives do not prescribe entirely
+NEVER_GIVEN = (*OF_ONE_EQUATION, BALL, HINGE2)
 
 
 def equations(joints: Joints) -> NDArray[np.int64]:
-    """(j,): equations of each joint; drives of speed and of position are further ones."""
-    kinds = np.array([EQUATIONS[int(kind)] for kind in joints.kind], np.int64)
+    """(j,): equations of each joint; drives of speed and of position are further ones.
+
+    The stiffness of a spring or a rope is none.
+    """
+    free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
+    kinds = np.where(np.isin(joints.kind, OF_ONE_EQUATION), 1, 6 - free)
     soft = (joints.spring_on == 1) | (joints.limit_on[:, 0] == 1)
     kinds[(joints.kind == COUPLING) & soft] = 0
     driven = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
@@ -46,8 +43,12 @@ def equations(joints: Joints) -> NDArray[np.int64]:
 
 def joined_bodies(model: Model) -> NDArray[np.int64]:
     """(n,): the number of the set of dynamic bodies that joints connect, for each body."""
-    joints, n = model.joints, len(model.bodies.kind)
-    moving = model.bodies.kind == DYNAMIC
+    return sets_of_bodies(model.joints, model.bodies.kind == DYNAMIC)
+
+
+def sets_of_bodies(joints: Joints, moving: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n,): the number of the set of moving bodies that joints connect, for each body."""
+    n = len(moving)
     inner = moving[joints.body_a] & moving[joints.body_b]
     ones = np.ones(int(inner.sum()))
     graph = coo_array((ones, (joints.body_a[inner], joints.body_b[inner])), shape=(n, n))
@@ -56,15 +57,34 @@ def joined_bodies(model: Model) -> NDArray[np.int64]:
     return found
 
 
+def prescribed_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies whose motion is given: what rigid drives of all motions of a joint, or no motion
+    at all, join to one that is not dynamic, and so on along chains."""
+    joints, found = model.joints, model.bodies.kind != DYNAMIC
+    rigid = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+    rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
+    rigid &= np.isinf(joints.motor_max_speed)
+    free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
+    whole = (rigid.sum(axis=1) == free) & ~np.isin(joints.kind, NEVER_GIVEN)
+    known = found.copy()
+    while True:
+        for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):
+            found[other[whole & found[one]]] = True
+        if (found == known).all():
+            return found & (model.bodies.kind == DYNAMIC)
+        known = found.copy()
+
+
 def free_motions(model: Model) -> NDArray[np.int64]:
     """(n,): degrees of freedom of the joined bodies that each one belongs to.
 
     6 for each dynamic body, less the equations of joints and the drives (Gruebler); redundant
     equations count, so loops have at least what is said here. A body of its own has 0: nothing
-    exchanges motion with it.
+    exchanges motion with it. What rigid drives prescribe couples nothing, as the world.
     """
     kind, joints = model.bodies.kind, model.joints
-    n, moving, part = len(kind), kind == DYNAMIC, joined_bodies(model)
+    n, moving = len(kind), (kind == DYNAMIC) & ~prescribed_bodies(model)
+    part = sets_of_bodies(joints, moving)
     count = np.bincount(part, weights=6.0 * moving, minlength=n)
     owner = np.where(moving[joints.body_b], joints.body_b, joints.body_a)
     np.subtract.at(count, part[owner], equations(joints).astype(float))

@@ -33,6 +33,7 @@ def sample_arrays(
         step=np.zeros(frames, np.int64),
         pose=room("pose", b, 7),
         velocity=room("velocity", b, 6),
+        present=room("presence", b, whole=True),
         joint_motion=room("joints", n_joints, 3, 2),
         joint_drive=room("joints", n_joints, 3, 2),
         joint_reaction=room("joints", n_joints, 6),

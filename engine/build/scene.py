@@ -26,6 +26,7 @@ from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
 from cardan.engine.build.prescribed import build_prescribed, start_of
+from cardan.engine.build.presence import check_presence, is_absent, responses
 from cardan.engine.build.reduced import check_rotors, check_smooth
 from cardan.engine.build.shapes import ShapeTable, build_materials
 from cardan.engine.build.targets import TargetTable
@@ -81,12 +82,13 @@ def first_state(scene: Scene, model: Model, tree_q: NDArray[np.float64]) -> Stat
     room = first_capacity(len(model.shapes.kind))
     state = empty_state(len(model.bodies.kind), len(joints.kind), len(model.forces.kind), room)
     state.gravity_W[:] = scene.gravity
+    state.present[[i for i, body in enumerate(scene.bodies) if is_absent(body)]] = 0
     return state._replace(
         excluded=np.sort(joints.excluded[joints.excluded >= 0]),
         tree_q=tree_q,
         tree_qd=np.zeros(rates),
         tree_bias_acceleration=np.zeros((N_BIAS, rates)),
-        triggers=first_sides(len(scene.triggers)),
+        triggers=first_sides(len(responses(scene))),
     )
 
 
@@ -136,6 +138,7 @@ def build(scene: Scene) -> Built:
     )
     write_loops(model, p)
     check_triggers(scene, model, index, faults)
+    check_presence(scene, faults)
     faults.raise_if_any()
     if scene.simulation.integrator != "semi_implicit_euler":
         check_smooth(scene, model, faults)

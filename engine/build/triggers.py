@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.presence import responses
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, Joints, Model
 from cardan.engine.world.triggers import (
@@ -24,10 +25,12 @@ from cardan.engine.world.triggers import (
 from cardan.schemas import Scene
 from cardan.schemas.action import (
     Action,
+    AppearAction,
     BreakJointAction,
     GravityAction,
     SetMotorAction,
     SetVelocityAction,
+    VanishAction,
 )
 from cardan.schemas.trigger import CoordinateCondition, VelocityCondition, When
 
@@ -60,16 +63,17 @@ def row_of(
 
 
 def build_triggers(scene: Scene, bodies: Mapping[str, int]) -> Triggers:
-    """The conditions of all triggers, in the order of the scene."""
+    """The conditions of all triggers, in the order of the scene, and those of `responses`."""
     joints = {joint.name: j for j, joint in enumerate(scene.joints)}
-    rows = [row_of(trigger.when, bodies, joints) for trigger in scene.triggers]
+    asked = responses(scene)
+    rows = [row_of(one.when, bodies, joints) for one in asked]
     return Triggers(
-        kind=np.array([KINDS[trigger.when.type] for trigger in scene.triggers], np.int64),
+        kind=np.array([KINDS[one.when.type] for one in asked], np.int64),
         what=np.array([row[0] for row in rows], np.int64),
         part=np.array([row[1] for row in rows], np.int64),
         value=np.array([row[2] for row in rows], float),
         way=np.array([row[3] for row in rows], np.int64),
-        repeat=np.array([trigger.repeat for trigger in scene.triggers], np.int64),
+        repeat=np.array([one.repeat for one in asked], np.int64),
     )
 
 
@@ -138,7 +142,7 @@ def check_action(
 ) -> None:
     """Add faults for a command that the body or joint cannot follow."""
     bodies, joints = names
-    if isinstance(action, GravityAction | BreakJointAction):
+    if isinstance(action, GravityAction | BreakJointAction | AppearAction | VanishAction):
         return
     if isinstance(action, SetMotorAction):
         j = joints[action.joint]

@@ -14,7 +14,7 @@ from cardan.engine.runs.variants import rollout
 from cardan.engine.simulation import Simulation
 from cardan.schemas import load_scene
 
-# what one process may compile while another compiles the other: about half of the work each
+# what one process may compile while another compiles the other; the step is more than half
 Share = Literal["steps", "rest"]
 
 
@@ -87,14 +87,22 @@ def solve_plain_problems() -> None:
         solve_lcp(W, q, method=method)
 
 
-def move_smoothly() -> None:
+def move_in_steps() -> Simulation:
+    """Run the step."""
+    simulation = Simulation(load_scene(tiny_scene()))
+    simulation.advance(2)
+    return simulation
+
+
+def move_smoothly() -> Simulation:
     """Run the integrators of smooth motion and commands to trees."""
     scene = tiny_scene()
-    del scene["bodies"][0]
-    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4"}
+    # smooth motion has no contacts
+    scene["simulation"] |= {"formulation": "reduced", "integrator": "rk4", "collisions": False}
     simulation = Simulation(load_scene(scene))
     simulation.advance(1)
     simulation.apply_impulse("rod", [0, 0, 1])
+    return simulation
 
 
 def move_side_by_side() -> None:
@@ -109,14 +117,12 @@ def move_side_by_side() -> None:
 def call_every_kernel(share: Share | None = None) -> None:
     """Compile or load all kernels, or those of a share."""
     if share != "rest":
-        simulation = Simulation(load_scene(tiny_scene()))
-        simulation.advance(2)
-        use_everything(simulation)
-        move_side_by_side()
+        move_in_steps()
     if share != "steps":
         compute_everything(Dynamics(load_scene(tiny_scene())))
         solve_plain_problems()
-        move_smoothly()
+        use_everything(move_smoothly())
+        move_side_by_side()
 
 
 def warmup(progress: Progress | None = None, share: Share | None = None) -> float:
@@ -129,7 +135,11 @@ def warmup(progress: Progress | None = None, share: Share | None = None) -> floa
     began = time.perf_counter()
     report = progress if progress is not None else quietly
     with watched(report):
-        call_every_kernel("steps" if share is None and is_complete() else share)
+        if share is None and is_complete():
+            use_everything(move_in_steps())
+            move_side_by_side()
+        else:
+            call_every_kernel(share)
     if share is None:
         mark_complete()
         # kernels that were imported on the way count as well

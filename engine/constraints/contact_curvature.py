@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from numpy.typing import NDArray
-
 from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.mat3 import load33
+from cardan.engine.spatial.mat3 import load33, turned_back
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
 from cardan.engine.spatial.vec3 import (
@@ -24,6 +22,7 @@ from cardan.engine.spatial.vec3 import (
     cross,
     dot,
     load3,
+    load3_from,
     negate,
     norm,
     normalised,
@@ -60,22 +59,6 @@ Vec2 = tuple[float, float]
 
 SHARP_POINT: Sym2 = (SHARP, 0.0, SHARP)
 PLANAR: Sym2 = (0.0, 0.0, 0.0)
-
-
-@kernel
-def _load3_at(solids: NDArray, s: int, column: int) -> Vec3:
-    return (solids[s, column], solids[s, column + 1], solids[s, column + 2])
-
-
-@kernel
-def _in_shape(solids: NDArray, s: int, x: Vec3) -> Vec3:
-    """R_WS^T x."""
-    k = ROTATION
-    return (
-        solids[s, k] * x[0] + solids[s, k + 3] * x[1] + solids[s, k + 6] * x[2],
-        solids[s, k + 1] * x[0] + solids[s, k + 4] * x[1] + solids[s, k + 7] * x[2],
-        solids[s, k + 2] * x[0] + solids[s, k + 5] * x[1] + solids[s, k + 8] * x[2],
-    )
 
 
 @kernel
@@ -172,13 +155,18 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
     """
     solids, shapes = world.collision.solids, world.model.shapes
     kind = int(solids[s, KIND])
-    size = _load3_at(solids, s, SIZE)
+    size = load3_from(solids, s, SIZE)
     if kind == SPHERE:
         return (1.0 / size[0], 0.0, 1.0 / size[0])
-    m = _in_shape(solids, s, m_W)
-    basis = (_in_shape(solids, s, basis_W[0]), _in_shape(solids, s, basis_W[1]))
+    m = turned_back(solids, s, ROTATION, m_W)
+    basis = (
+        turned_back(solids, s, ROTATION, basis_W[0]),
+        turned_back(solids, s, ROTATION, basis_W[1]),
+    )
     contacts = world.work.contacts
-    p = _in_shape(solids, s, sub(load3(contacts.point_W, c), _load3_at(solids, s, POSITION)))
+    p = turned_back(
+        solids, s, ROTATION, sub(load3(contacts.point_W, c), load3_from(solids, s, POSITION))
+    )
     if kind == ELLIPSOID:
         return _of_ellipsoid(size, m, basis)
     if kind == BOX:

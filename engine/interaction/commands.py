@@ -50,6 +50,12 @@ def wake(state: State, i: int) -> None:
     state.still_steps[i] = 0
 
 
+def refuse_absent(state: State, i: int) -> None:
+    """Raise ValueError for a body that is absent."""
+    if state.present[i] == 0:
+        raise ValueError("the body is absent; let it appear before")
+
+
 def neighbours(model: Model, state: State, i: int) -> set[int]:
     """Bodies that rest on body i, or are connected to it by a joint or a force element."""
     n_shapes = len(model.shapes.kind)
@@ -66,8 +72,9 @@ def neighbours(model: Model, state: State, i: int) -> set[int]:
 def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Array) -> None:
     """Set the velocity of body i's origin [m/s] and its angular velocity [rad/s], in W.
 
-    Raises ValueError for a static body, and for one that follows a motion.
+    Raises ValueError for a static body, for one that follows a motion, and for one that is absent.
     """
+    refuse_absent(state, i)
     if model.bodies.kind[i] == STATIC:
         raise ValueError("a static body has no velocity to set")
     if i in model.prescribed.body:
@@ -84,8 +91,9 @@ def set_velocity(model: Model, state: State, i: int, linear: Array, angular: Arr
 def apply_impulse(model: Model, state: State, i: int, impulse: Array, point: Array | None) -> None:
     """Apply an impulse [N s, W] to body i at a point [m, W] (default: the centre of mass).
 
-    Raises ValueError unless the body is dynamic.
+    Raises ValueError unless the body is dynamic and there.
     """
+    refuse_absent(state, i)
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be hit")
     wake(state, i)
@@ -103,8 +111,9 @@ def apply_wrench(
 ) -> None:
     """Apply force [N] and torque [N m] (6,), linear first, W, to body i until a time [s].
 
-    Raises ValueError unless the body is dynamic.
+    Raises ValueError unless the body is dynamic and there.
     """
+    refuse_absent(state, i)
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be pushed")
     wake(state, i)
@@ -117,8 +126,9 @@ def apply_wrench(
 def grab(model: Model, state: State, i: int, point: Array) -> None:
     """Attach the grab spring to body i at a point [m, W].
 
-    Raises ValueError unless the body is dynamic.
+    Raises ValueError unless the body is dynamic and there.
     """
+    refuse_absent(state, i)
     if model.bodies.kind[i] != DYNAMIC:
         raise ValueError("only a dynamic body can be grabbed")
     wake(state, i)

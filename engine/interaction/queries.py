@@ -29,7 +29,7 @@ from cardan.engine.world.workspace import Workspace
 Array = NDArray[np.float64]
 
 POINT_FIELDS = ("px", "py", "pz", "nx", "ny", "nz")
-EVENT_KINDS = ("begin", "end", "break", "trigger")
+EVENT_KINDS = ("begin", "end", "break", "trigger", "appear", "vanish")
 EVENT_DTYPE = np.dtype(
     [("time", np.float64), ("step", np.int64)]
     + [(name, np.int32) for name in ("kind", "body_a", "body_b", "shape_a", "shape_b")]
@@ -127,6 +127,8 @@ class Queries:
         -1, the speed is 0 here.
         kind 3: a trigger fired, at the end of the step; `trigger` is its number, -1 elsewhere.
         Bodies and shapes are -1, point and normal not a number, the speed is 0 here.
+        kind 4: body_a appeared, kind 5: it vanished, between two steps; the point is where its
+        centre of mass appears. All else as of a trigger, which is -1.
         """
         self._take_events()
         parts, self._event_parts = self._event_parts, []
@@ -191,11 +193,15 @@ class Queries:
 
         `distance` [m] is negative where they overlap (then the depth of that pair of shapes),
         `point_a`, `point_b` [m] lie on the surfaces, `normal` points from a to b; all in W.
-        Raises ValueError when there is no such pair: a body without shapes, two planes.
+        Raises ValueError when there is no such pair: a body without shapes, two planes, a body
+        that is absent.
         """
         a, b = self._body_number(body_a), self._body_number(body_b)
         if a == b:
             raise ValueError("a body has no distance to itself")
+        for i, name in ((a, body_a), (b, body_b)):
+            if self.state.present[i] == 0:
+                raise ValueError(f"'{name}' is absent")
         who, where = np.zeros(2, np.int64), np.zeros((3, 3))
         room = contact_arrays(4 * MAX_GROUPS)
         if not closest_shapes(self.model, self.state, self.collision, room, (a, b), who, where):

@@ -95,8 +95,9 @@ class States:
         """Put the bodies at coordinates q with velocities qd; what is not given stays.
 
         q, qd: vectors in the order of `coordinates`, or mappings from names of joints to values: a
-        number, or as many as the joint has coordinates. Time stays; impulses and contacts of the
-        last step are forgotten; changes of energy and momentum are booked as external.
+        number, or as many as the joint has coordinates. Time stays, and so do bodies that are
+        absent; impulses and contacts of the last step are forgotten; changes of energy and
+        momentum are booked as external.
 
         Raises ValueError, and changes nothing, for values that do not fit, for loops that do not
         close (it names the joint), and after a joint of a tree broke.
@@ -221,6 +222,9 @@ class States:
         )
         placement.follow(state, q)
         place(state, placement.bodies(q, qd, others))
+        gone = state.present == 0
+        state.p_WB[gone], state.q_WB[gone] = others.p[gone], others.q[gone]
+        state.v_WB_W[gone], state.w_WB_W[gone] = 0.0, 0.0
         if len(state.tree_q):
             state.tree_q[:], state.tree_qd[:] = placement.coordinates(self.model.tree, state)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cardan.engine.build.presence import passing_bodies
 from cardan.engine.build.reduced import may_touch
 from cardan.engine.build.rewrite import same_options, same_structure
 from cardan.engine.build.scene import Built
@@ -33,7 +34,7 @@ def fits(scene: Scene, model: Model, options: StepOptions) -> bool:
         and are_trees(model)
         and may_touch(model) is None
         and are_plain(model)
-        and not (scene.triggers or scene.sensors)
+        and not (scene.triggers or scene.sensors or passing_bodies(scene))
     )
 
 

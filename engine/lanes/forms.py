@@ -31,8 +31,7 @@ from cardan.engine.compiler.lanes import (
     with_lane,
 )
 from cardan.engine.spatial import quaternion, rotation
-from cardan.engine.spatial.mat3 import load33, times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import Quaternion, load4
 from cardan.engine.spatial.rotation import (
     MANY_TURNS,

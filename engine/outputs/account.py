@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -35,6 +35,7 @@ from cardan.engine.world.state import (
     State,
 )
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 ENGINE_VERSION = __version__
 
@@ -74,10 +75,18 @@ class Account:
     _advance_s: float
     _first_s: float
     _advanced_steps: int
+    _handle: World
+
+    if TYPE_CHECKING:
+
+        @property
+        def world(self) -> World:
+            """What kernels are called with; `_handle` is that of the last one asked for."""
+            ...
 
     def joint_table(self) -> NDArray[np.void]:
         """One row per joint coordinate: see cardan.engine.outputs.reports."""
-        return joint_table(self.model.joints, self.state, self.work, float(self.options.time_step))
+        return joint_table(self.world, self._handle)
 
     def broken_joints(self) -> list[dict[str, Any]]:
         """Joints that gave way so far: joint (name), time [s], force [N], of a gear [N m]."""
@@ -87,6 +96,11 @@ class Account:
         """One row per contact of the last step: see cardan.engine.outputs.reports."""
         work = self.work
         return contact_table(work.contacts, work.rows, work.problem, float(self.options.time_step))
+
+    def friction_coefficients(self) -> Array:
+        """(contacts,): the coefficient of friction of each row of the contact table."""
+        contacts = self.work.contacts
+        return contacts.friction[: int(contacts.count[0])].copy()
 
     def energy(self) -> dict[str, float]:
         """Energies now and work so far [J]."""

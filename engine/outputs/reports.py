@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.contact_reports import write_friction
 from cardan.engine.accounting.energy import momenta, moving_energy, potential_energy
 from cardan.engine.accounting.extremes import inner_errors
-from cardan.engine.accounting.joint_reports import write_coordinates, write_joint_forces
+from cardan.engine.accounting.joint_reports import write_coordinates, write_last_joint_forces
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import Joints, Model
@@ -54,7 +55,7 @@ from cardan.engine.world.state import (
     State,
 )
 from cardan.engine.world.triggers import FIRED_COUNT, FIRED_TIME
-from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
 
@@ -125,10 +126,13 @@ def broken_joints(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def fired_triggers(state: State, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Triggers that fired: name, how often, and the end of the last such step [s]."""
+    """Triggers that fired: name, how often, and the end of the last such step [s].
+
+    After those with names state.triggers has what `appears` and `vanishes` of bodies ask.
+    """
     return [
         {"trigger": name, "times": int(row[FIRED_COUNT]), "last": float(row[FIRED_TIME])}
-        for name, row in zip(names, state.triggers, strict=True)
+        for name, row in zip(names, state.triggers[: len(names)], strict=True)
         if row[FIRED_COUNT] > 0.0
     ]
 
@@ -223,7 +227,10 @@ JOINT_FIELDS = ("q", "qd", "motor_force", "limit_force", *REACTION_FIELDS)
 JOINT_DTYPE = np.dtype(
     [("joint", np.int32), ("coordinate", np.int32)] + [(name, np.float64) for name in JOINT_FIELDS]
 )
-CONTACT_FIELDS = ("px", "py", "pz", "nx", "ny", "nz", "gap", "normal_force", "friction_force")
+# point, normal (from A to B) and gap, as they are sampled; then forces on B
+CONTACT_PLACE = ("px", "py", "pz", "nx", "ny", "nz", "gap")
+FRICTION_FIELDS = ("friction_x", "friction_y", "friction_z")
+CONTACT_FIELDS = (*CONTACT_PLACE, "normal_force", "friction_force", *FRICTION_FIELDS)
 CONTACT_DTYPE = np.dtype(
     [("body_a", np.int32), ("body_b", np.int32)] + [(name, np.float64) for name in CONTACT_FIELDS]
 )
@@ -261,13 +268,26 @@ def joint_tables(
     return table.reshape(-1)
 
 
-def joint_table(joints: Joints, state: State, work: Workspace, h: float) -> NDArray[np.void]:
-    """One row per joint coordinate (dtype JOINT_DTYPE); joints without one have coordinate -1."""
-    n = len(joints.kind)
-    now, drive, reaction = np.zeros((n, 3, 2)), np.zeros((n, 3, 2)), np.zeros((n, 6))
-    write_coordinates(joints, state, work.rows, now)
-    parts = (work.rows, work.problem, work.least.shift)
-    write_joint_forces(joints, state, *parts, h, reaction, drive)
+def joint_forces(world: World, handle: World) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(j, 6) reactions and (j, 3, 2) drives of the last step, as in accounting/joint_reports.py.
+
+    handle  of the world (compiler/handles.py)
+    """
+    n = len(world.model.joints.kind)
+    reaction, drive = np.zeros((n, 6)), np.zeros((n, 3, 2))
+    write_last_joint_forces(handle, reaction, drive)
+    return reaction, drive
+
+
+def joint_table(world: World, handle: World) -> NDArray[np.void]:
+    """One row per joint coordinate (dtype JOINT_DTYPE); joints without one have coordinate -1.
+
+    handle  of the world (compiler/handles.py)
+    """
+    joints = world.model.joints
+    now = np.zeros((len(joints.kind), 3, 2))
+    write_coordinates(joints, world.state, world.work.rows, now)
+    reaction, drive = joint_forces(world, handle)
     return joint_tables(joints, now[None], drive[None], reaction[None])
 
 
@@ -280,11 +300,15 @@ def contact_tables(
     """
     table = np.zeros(len(body), CONTACT_DTYPE)
     table["body_a"], table["body_b"] = body[:, 0], body[:, 1]
-    for k, name in enumerate(CONTACT_FIELDS[:7]):
+    for k, name in enumerate(CONTACT_PLACE):
         table[name] = values[:, k]
     lam = values[:, CONTACT_LAM:]
     table["normal_force"] = lam[:, 0] / h
     table["friction_force"] = np.hypot(lam[:, 1], lam[:, 2]) / h
+    friction = np.zeros((len(body), 3))
+    write_friction(values, h, friction)
+    for k, name in enumerate(FRICTION_FIELDS):
+        table[name] = friction[:, k]
     return table
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.engine.accounting.joint_reports import write_joint_forces
 from cardan.engine.build.rotations import inverse, product, rotation_matrix, turn
 from cardan.engine.errors import Failure
+from cardan.engine.outputs.reports import joint_forces
 from cardan.engine.outputs.sampler import Sampler
 from cardan.engine.world.model import Model
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.rows import ROW_FRICTION, ROW_MOTOR
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 from cardan.schemas import Scene
 from cardan.schemas.sensor import ContactForce, ForceTorque, Imu, RayDistance, Sensor
 
@@ -64,13 +65,21 @@ class Sensing:
     _joint_index: dict[str, int]
     _before: Moment | None
     _readings: Array
+    _handle: World
+
+    if TYPE_CHECKING:
+
+        @property
+        def world(self) -> World:
+            """What kernels are called with; `_handle` is that of the last one asked for."""
+            ...
 
     def sensors(self) -> dict[str, dict[str, float]]:
         """Readings by name of the sensor: those of its type among SENSOR_FIELDS.
 
         ax ay az [m/s^2], wx wy wz [rad/s], fx fy fz [N], tx ty tz [N m], distance [m]. Means over
-        the last step, not a number before the first step and after a state was set; a distance is
-        that of now.
+        the last step, not a number before the first step, after a state was set and on bodies that
+        are absent; a distance is that of now.
         """
         found = {}
         for sensor, row in zip(self.scene.sensors, self._readings, strict=True):
@@ -98,7 +107,8 @@ class Sensing:
                 self._forget_readings()
                 return
             for row, sensor in zip(self._readings, self.scene.sensors, strict=True):
-                row[FIELDS_OF[sensor.type]] = step.reading(sensor)
+                there = self._is_there(sensor)
+                row[FIELDS_OF[sensor.type]] = step.reading(sensor) if there else math.nan
 
     def _sense_frames(self) -> None:
         """Frames that the sampler has since the last call are of now."""
@@ -109,9 +119,14 @@ class Sensing:
                 self._readings[k, FIELDS_OF["ray"]] = self._distance(sensor)
         self.sampler.sense(self._readings)
 
+    def _is_there(self, sensor: Sensor) -> bool:
+        """Whether the body that a sensor is on is not absent; a joint's bodies never are."""
+        own = self._body_index.get(getattr(sensor, "body", ""), -1)
+        return own < 0 or bool(self.state.present[own])
+
     def _distance(self, sensor: RayDistance) -> float:
-        """To the nearest shape of another body [m]; nan: none, or the simulation failed."""
-        if self.failure is not None:
+        """To the nearest shape of another body [m]; nan: none, absent, or the simulation failed."""
+        if self.failure is not None or not self._is_there(sensor):
             return math.nan
         origin, way = np.array(sensor.position), np.array(sensor.direction)
         own = self._body_index.get(sensor.body, -1)
@@ -187,10 +202,7 @@ class _Step:
         """The reaction as in tables, and what drives, friction and dampers give."""
         s, work = self.simulation, self.simulation.work
         joints, j = s.model.joints, s._joint_index[sensor.joint]
-        n = len(joints.kind)
-        reaction, drive = np.zeros((n, 6)), np.zeros((n, 3, 2))
-        parts = (work.rows, work.problem, work.least.shift)
-        write_joint_forces(joints, s.state, *parts, self.h, reaction, drive)
+        reaction, _ = joint_forces(s.world, s._handle)
         force, torque = reaction[j, :3].copy(), reaction[j, 3:].copy()
         rows = work.rows
         for i in range(int(rows.count[1])):

@@ -1,4 +1,4 @@
-"""Which rows of a problem hold their velocity, and which equations say nothing new."""
+"""Rows of a problem that hold their velocity, and equations that others imply."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ NOTHING = 1e-9
 def rows_within_bounds(
     lam: Array, lo: Array, hi: Array, normal: NDArray[np.int64], friction: tuple[int, int]
 ) -> Flags:
-    """Rows (n,) whose impulse is strictly within its bounds: their w is held at zero.
+    """Rows (n,) whose impulse is strictly within its bounds: their w is zero.
 
-    normal: row of the normal of dependent rows, -1; of a normal's rows two in succession are a
-    pair, within a disk, a square or a polygon by `friction` (kind, vertices); a third is by itself
+    lam, lo, hi (n,)  N s or N m s
+    normal (n,)       row of the normal impulse that bounds a row; -1: none. Of the rows of one
+                      normal the last two are a pair, the one before them stands by itself
+    friction          kind and vertices of the set of a pair: FRICTION_..., as Problem.friction_kind
     """
     small = NOTHING * float(np.abs(lam).max(initial=0.0))
     within = (lam > lo + small) & (lam < hi - small)
@@ -60,7 +62,10 @@ def _pairs(normal: NDArray[np.int64]) -> list[int]:
 
 
 def implied_rows(J: Array, M: Array, equations: Flags) -> Flags:
-    """Equations (rows,) that the equations before them imply, measured by M^-1."""
+    """Equations (n,) that the equations before them imply, by the norm of M^-1.
+
+    J (n, v), M (v, v) positive definite, equations (n,): which rows are looked at
+    """
     found = np.zeros(len(J), bool)
     chosen = np.flatnonzero(equations)
     if not len(chosen):

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
+from cardan.engine.build.scene import build
 from cardan.engine.runs.overview import allowed_steps
 from cardan.engine.runs.verification import (
     LARGEST_ORDER,
@@ -164,7 +165,7 @@ def choose(
 def refusal(scene: Scene) -> str | None:
     """Why the engine does not take a scene, in its own words; None: it does."""
     try:
-        Simulation(scene)
+        build(scene)
     except SceneError as error:
         return error.errors[0].message
     return None
@@ -236,7 +237,11 @@ def stepped_scene(trials: Trials) -> Scene:
     if "formulation" in named or not trials.scene.joints:
         return stepped
     reduced = with_options(stepped, formulation="reduced")
-    if refusal(reduced) is not None or not Simulation(reduced).model.tree.inner.all():
+    try:
+        built = build(reduced)
+    except SceneError:
+        return stepped
+    if not built.model.tree.inner.all():
         return stepped
     trials.reasons.append("Reduced coordinates: the joints form trees, which need no equations.")
     return reduced
@@ -294,7 +299,7 @@ def account(trials: Trials, best: Trial) -> dict[str, Any]:
         "asked": trials.asked.position,
         "position_error": best.error if math.isfinite(best.error) else None,
         "reached": best.error <= trials.asked.position,
-        "formulation": Simulation(best.scene).formulation,
+        "formulation": build(best.scene).formulation,
         "integrator": options.integrator,
         "integrator_tolerance": options.integrator_tolerance if adaptive else None,
         "dt": options.dt,

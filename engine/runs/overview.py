@@ -35,7 +35,7 @@ RANK_TOLERANCE = 1e-7
 # scenes with more rows are not judged: the cost grows with the cube
 MOST_ROWS = 2000
 # the same of what every summary says of loops: some tens of milliseconds
-MOST_ROWS_OF_LOOPS = 300
+MOST_ROWS_OF_LOOPS = 400
 # joints whose springs and first drives act along a way, not a turn
 ALONG = (SLIDER, CYLINDRICAL, PLANAR, DISTANCE, HINGE2)
 # the setting that keeps overlapping bodies from colliding

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.build.options import with_options
+from cardan.engine.build.presence import passing_bodies
 from cardan.engine.build.rotations import turn_all
 from cardan.engine.interaction.queries import EVENT_DTYPE, EVENT_KINDS
 from cardan.engine.outputs.reports import (
@@ -78,6 +79,8 @@ class Recording:
         self._simulation = simulation
         record = simulation.scene.record
         self._channels = set(record.channels)
+        if self._channels & {"pose", "velocity"} and passing_bodies(simulation.scene):
+            self._channels.add("presence")
         names = simulation.body_names
         kept = range(len(names)) if record.bodies is None else map(names.index, record.bodies)
         self._bodies = np.array(sorted(kept), np.int64)
@@ -179,6 +182,8 @@ class Recording:
         if "velocity" in self._channels:
             values = self.velocities().reshape(-1, 6)
             table.update({name: values[:, k] for k, name in enumerate(VELOCITY)})
+        if "presence" in self._channels:
+            table["present"] = self._part("present").reshape(-1).astype(bool)
         return table
 
     def _named_table(

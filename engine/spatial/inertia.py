@@ -1,4 +1,8 @@
-"""Rigid-body and articulated-body inertia: maps from motion to force vectors.
+"""Spatial vectors, and inertias of rigid and articulated bodies: maps from motion to force.
+
+Angular velocity w and the velocity v of the origin are one motion vector (w, v); the moment n about
+the origin and the force f are one force vector (n, f). Both are written about the same origin, the
+angular part first; their product n . w + f . v is a power.
 
 A symmetric 3 x 3 matrix is six numbers (xx, yy, zz, xy, xz, yz). The inertia of a rigid body is
 (m, h, I): mass, mass times the centre of mass seen from the origin, moments about the origin.
@@ -8,11 +12,11 @@ An articulated inertia is (A, B, C):  n = A w + B v,  f = B^T w + C v.
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import Spatial, Transform, times_matrix, transposed
+from cardan.engine.spatial.mat3 import times_vector, transposed
 from cardan.engine.spatial.rotation import Mat3
 from cardan.engine.spatial.vec3 import Vec3, add, add_scaled, cross, dot, scale, sub
 
+Spatial = tuple[Vec3, Vec3]
 Sym3 = tuple[float, float, float, float, float, float]
 RigidInertia = tuple[float, Vec3, Sym3]
 ArticulatedInertia = tuple[Sym3, Mat3, Sym3]
@@ -82,16 +86,6 @@ def steiner(m: float, c: Vec3) -> Sym3:
 
 
 @kernel
-def rigid_inertia(m: float, c: Vec3, I_c: Sym3) -> RigidInertia:
-    """Inertia of a mass m with its centre at c and moments I_c about it.
-
-    Source  Featherstone 2022, rigid-body inertia
-    Check   tests/engine/spatial/test_inertia.py
-    """
-    return m, scale(m, c), sym_add(I_c, steiner(m, c))
-
-
-@kernel
 def momentum_of(inertia: RigidInertia, v: Spatial) -> Spatial:
     """I v = (I w + h x v, m v - h x w)."""
     m, h, moments = inertia
@@ -99,13 +93,6 @@ def momentum_of(inertia: RigidInertia, v: Spatial) -> Spatial:
         add(sym_times(moments, v[0]), cross(h, v[1])),
         sub(scale(m, v[1]), cross(h, v[0])),
     )
-
-
-@kernel
-def rigid_energy(inertia: RigidInertia, v: Spatial) -> float:
-    """Kinetic energy v . I v/2 [J]."""
-    p = momentum_of(inertia, v)
-    return 0.5 * (dot(p[0], v[0]) + dot(p[1], v[1]))
 
 
 @kernel
@@ -134,23 +121,6 @@ def rigid_shifted(inertia: RigidInertia, r: Vec3) -> RigidInertia:
         -0.5 * (r[1] * g[2] + g[1] * r[2]),
     )
     return m, add_scaled(h, m, r), sym_add(moments, shift)
-
-
-@kernel
-def rigid_back(X: Transform, inertia: RigidInertia) -> RigidInertia:
-    """X^T I X: a rigid-body inertia from frame B to frame A."""
-    E, r = X
-    m, h, moments = inertia
-    T = transposed(E)
-    return rigid_shifted((m, times_vector(T, h), sym_turned(T, moments)), r)
-
-
-@kernel
-def as_articulated(inertia: RigidInertia) -> ArticulatedInertia:
-    """The articulated inertia of a single body: A = I, B = [h x], C = m 1."""
-    m, h, moments = inertia
-    B = ((0.0, -h[2], h[1]), (h[2], 0.0, -h[0]), (-h[1], h[0], 0.0))
-    return moments, B, (m, m, m, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -204,13 +174,3 @@ def shifted_back(inertia: ArticulatedInertia, r: Vec3) -> ArticulatedInertia:
         A[5] - P[1][2] - Q[2][1],
     )
     return A_new, B_new, C
-
-
-@kernel
-def articulated_back(X: Transform, inertia: ArticulatedInertia) -> ArticulatedInertia:
-    """X^T I X: an articulated inertia from frame B to frame A."""
-    E, r = X
-    A, B, C = inertia
-    T = transposed(E)
-    turned = (sym_turned(T, A), times_matrix(times_matrix(T, B), E), sym_turned(T, C))
-    return shifted_back(turned, r)

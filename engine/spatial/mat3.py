@@ -20,12 +20,40 @@ def times_vector(A: Mat3, v: Vec3) -> Vec3:
 
 
 @kernel
+def transposed(E: Mat3) -> Mat3:
+    """E^T."""
+    return (
+        (E[0][0], E[1][0], E[2][0]),
+        (E[0][1], E[1][1], E[2][1]),
+        (E[0][2], E[1][2], E[2][2]),
+    )
+
+
+@kernel
+def times_matrix(A: Mat3, B: Mat3) -> Mat3:
+    """A B."""
+    T = transposed(B)
+    return (times_vector(T, A[0]), times_vector(T, A[1]), times_vector(T, A[2]))
+
+
+@kernel
 def load33(array: NDArray, i: int) -> Mat3:
     """Element i of an (n, 3, 3) array as rows."""
     return (
         (array[i, 0, 0], array[i, 0, 1], array[i, 0, 2]),
         (array[i, 1, 0], array[i, 1, 1], array[i, 1, 2]),
         (array[i, 2, 0], array[i, 2, 1], array[i, 2, 2]),
+    )
+
+
+@kernel
+def turned_back(array: NDArray, i: int, column: int, x: Vec3) -> Vec3:
+    """R^T x for the matrix R that begins, row by row, in a column of row i."""
+    a, k = array, column
+    return (
+        a[i, k] * x[0] + a[i, k + 3] * x[1] + a[i, k + 6] * x[2],
+        a[i, k + 1] * x[0] + a[i, k + 4] * x[1] + a[i, k + 7] * x[2],
+        a[i, k + 2] * x[0] + a[i, k + 5] * x[1] + a[i, k + 8] * x[2],
     )
 
 

@@ -88,6 +88,12 @@ def load3(array: NDArray, i: int) -> Vec3:
 
 
 @kernel
+def load3_from(array: NDArray, i: int, column: int) -> Vec3:
+    """Three numbers of row i, from a column on, as a tuple."""
+    return (array[i, column], array[i, column + 1], array[i, column + 2])
+
+
+@kernel
 def store3(array: NDArray, i: int, a: Vec3) -> None:
     """Write a tuple into row i of an (n, 3) array."""
     array[i, 0] = a[0]

@@ -12,13 +12,12 @@ from cardan.engine.problem.operator import body_velocities, copy_geometry
 from cardan.engine.solvers.islands import solve_islands
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard, is_hard_stop
-from cardan.engine.world.model import DYNAMIC, Model
-from cardan.engine.world.options import ImpactTime, StepOptions
-from cardan.engine.world.positions import Positions
-from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_BOX, Problem
-from cardan.engine.world.rows import ROW_NORMAL, Rows
-from cardan.engine.world.state import State
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import ImpactTime
+from cardan.engine.world.problem import BIAS_APPLIED, FRICTION_BOX
+from cardan.engine.world.rows import ROW_NORMAL
 from cardan.engine.world.workspace import Workspace
+from cardan.engine.world.world import World
 
 EXACT = int(ImpactTime.EXACT)
 
@@ -27,9 +26,10 @@ STOP_SLOP, CONTACT_SLOP = 1e-6, 1e-4
 
 
 @kernel
-def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
-    """Row i of a problem without its law."""
-    copy_geometry(problem, i, to, r)
+def _copy_row(work: Workspace, i: int, r: int) -> None:
+    """Row i of the step's problem, without its law, as row r of positions.problem."""
+    to = work.positions.problem
+    copy_geometry(work.problem, i, to, r)
     to.cfm[r] = 0.0
     to.normal_row[r] = -1
     to.mu[r] = 0.0
@@ -39,104 +39,102 @@ def _copy_row(problem: Problem, i: int, to: Problem, r: int) -> None:
 
 
 @kernel
-def _one_sided_error(
-    rows: Rows, row: int, model: Model, state: State, options: StepOptions
-) -> tuple[bool, bool, float]:
-    """Whether a row is a hard stop or contact; whether it is violated; its correction.
+def correction_of(world: World, row: int) -> float:
+    """Gap of a hard stop or contact to correct [m or rad]: negative where it is violated.
 
-    Contacts solved by sweeps were corrected in the kick.
+    inf for other rows, and for contacts solved by sweeps, which were corrected in the kick.
     """
+    rows, options = world.work.rows, world.options
     is_normal = rows.kind[row] == ROW_NORMAL and rows.cfm[row] == 0.0
     if is_normal and rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
-        return False, False, 0.0
+        return inf
     if not is_normal and not is_hard_stop(rows, row):
-        return False, False, 0.0
+        return inf
     # the kick was half a step ago, or half of the last part with exact impacts; a stop has a row
     # only if it was in range then
     h = rows.share[0] * options.time_step
-    C = rows.error[row] + 0.5 * h * row_speed(rows, row, state)
+    C = float(rows.error[row] + 0.5 * h * row_speed(rows, row, world.state))
     slop = CONTACT_SLOP * options.margin if is_normal else STOP_SLOP
     if C + slop >= 0.0:
-        return True, False, max(C, 0.0)
-    share = options.position_erp if is_normal else model.joints.erp[rows.joint[row]]
-    wanted = share * (C + slop)
-    if is_normal:
-        wanted = max(wanted, -options.max_correction_speed * options.time_step)
-    return True, True, wanted
+        return max(C, 0.0)
+    if not is_normal:
+        return float(world.model.joints.erp[rows.joint[row]] * (C + slop))
+    most = options.max_correction_speed * options.time_step
+    return float(max(options.position_erp * (C + slop), -most))
 
 
 @kernel
-def is_clear(rows: Rows, problem: Problem, row: int, options: StepOptions) -> bool:
+def is_clear(world: World, row: int) -> bool:
     """Whether a normal was swept, or is clearly not violated at the velocity after the kick.
 
     J v+ = w - bias of a rigid row; drifts and later impacts change it little, which half the
     slop allows for.
     """
+    rows, options = world.work.rows, world.options
     if rows.sweep_bias_delta[row] == BIAS_APPLIED and options.impact_time != EXACT:
         return True
     if rows.cfm[row] != 0.0:
         return False
-    speed = problem.w[row] - rows.bias[row]
+    speed = world.work.problem.w[row] - rows.bias[row]
     C = rows.error[row] + 0.5 * rows.share[0] * options.time_step * speed
     return bool(C + 0.5 * CONTACT_SLOP * options.margin >= 0.0)
 
 
 @kernel
-def is_anything_due(
-    model: Model, state: State, work: Workspace, positions: Positions, options: StepOptions
-) -> bool:
+def is_anything_due(world: World) -> bool:
     """Whether an equation, a stop or a contact is violated."""
-    rows = work.rows
+    rows, positions = world.work.rows, world.work.positions
     for i in range(rows.count[1]):
         if is_hard(rows, i) and positions.wanted[i] != 0.0:
             return True
-        if _one_sided_error(rows, i, model, state, options)[1]:
+        if correction_of(world, i) < 0.0:
             return True
     # only the normal row of a contact can be violated
     for i in range(rows.count[1], rows.count[0], 3):
-        if is_clear(rows, work.problem, i, options):
-            continue
-        if _one_sided_error(rows, i, model, state, options)[1]:
+        if not is_clear(world, i) and correction_of(world, i) < 0.0:
             return True
     return False
 
 
 @kernel
-def _mark_islands(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
-    """Mark the islands in which something is violated.
+def _find_violations(world: World) -> None:
+    """Write what is left to correct, and mark the islands in which something is violated.
 
-    Writes  positions.islands: parent; number: 1 at the body that stands for such an island, else 0
+    Reads   positions.wanted of hard equations
+    Writes  positions.wanted of all other rows: see `correction_of`;
+            positions.islands: parent; number: 1 at the body that stands for such an island, else 0
     """
-    rows, problem, positions = work.rows, work.problem, work.positions
-    islands, inverse_mass = positions.islands, model.bodies.inverse_mass
+    rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
+    islands, inverse_mass = positions.islands, world.model.bodies.inverse_mass
     join_bodies(problem, inverse_mass, islands)
     for k in range(islands.number.shape[0]):
         islands.number[k] = 0
     for i in range(rows.count[0]):
-        due = is_hard(rows, i) and positions.wanted[i] != 0.0
-        if due or _one_sided_error(rows, i, model, state, options)[1]:
+        if is_hard(rows, i):
+            due = positions.wanted[i] != 0.0
+        else:
+            positions.wanted[i] = correction_of(world, i)
+            due = positions.wanted[i] < 0.0
+        if due:
             islands.number[root_of(problem, inverse_mass, islands, i)] = 1
 
 
 @kernel
-def gather_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> None:
+def _gather_violations(world: World) -> None:
     """Write equations, hard stops and normals of the marked islands to positions.problem."""
-    rows, problem, positions = work.rows, work.problem, work.positions
-    islands, inverse_mass = positions.islands, model.bodies.inverse_mass
+    rows, problem, positions = world.work.rows, world.work.problem, world.work.positions
+    islands, inverse_mass = positions.islands, world.model.bodies.inverse_mass
     part = positions.problem
     r = 0
     for i in range(rows.count[0]):
-        one_sided, _, wanted = _one_sided_error(rows, i, model, state, options)
-        if not one_sided and not is_hard(rows, i):
+        if positions.wanted[i] == inf:
             continue
         if islands.number[root_of(problem, inverse_mass, islands, i)] == 0:
             continue
-        _copy_row(problem, i, part, r)
-        if one_sided:
+        _copy_row(world.work, i, r)
+        part.b[r] = positions.wanted[i]
+        if not is_hard(rows, i):
             part.lo[r] = 0.0
-            part.b[r] = wanted
-        else:
-            part.b[r] = positions.wanted[i]
         r += 1
     part.count[0] = r
     part.count[1] = r
@@ -145,7 +143,7 @@ def gather_violations(model: Model, state: State, work: Workspace, options: Step
 
 
 @kernel
-def correct_violations(model: Model, state: State, work: Workspace, options: StepOptions) -> float:
+def correct_violations(world: World) -> float:
     """Move poses by M^-1 J^T d where d >= 0 is complementary to A d + C >= 0.
 
     C of one-sided rows is the gap in the middle of the step, extrapolated to its end. A step
@@ -158,18 +156,19 @@ def correct_violations(model: Model, state: State, work: Workspace, options: Ste
     Source  split impulse: Guendelman, Bridson and Fedkiw 2003; Catto 2009
     Check   tests/laws/test_stabilisation.py
     """
-    positions, v = work.positions, work.motion.scratch
-    if not is_anything_due(model, state, work, positions, options):
+    if not is_anything_due(world):
         return 0.0
-    _mark_islands(model, state, work, options)
-    gather_violations(model, state, work, options)
+    model, state, work = world.model, world.state, world.work
+    positions, v = work.positions, work.motion.scratch
+    _find_violations(world)
+    _gather_violations(world)
     solve_islands(
         positions.problem,
         model.bodies.inverse_mass,
         positions.islands,
         work.dense,
         v,
-        options.solver,
+        world.options.solver,
         positions.report,
     )
     for i in range(v.shape[0]):

@@ -31,12 +31,12 @@ def correct_positions(world: World) -> None:
     rows, positions, bodies = work.rows, work.positions, model.bodies
     if options.stabilisation == BAUMGARTE or rows.count[0] == 0:
         return
-    if rows.count[1] == 0 and not is_anything_due(model, state, work, positions, options):
+    if rows.count[1] == 0 and not is_anything_due(world):
         return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0
     correction = correct_equations(model, state, work, options, world.report)
-    correction += correct_violations(model, state, work, options)
+    correction += correct_violations(world)
     correction += return_momentum(bodies, rows, positions, state)
     if options.energy_return == 1:
         correction += return_energy(world)

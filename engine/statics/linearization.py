@@ -34,6 +34,8 @@ STEP = 1e-3
 OFFSETS, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -2.0 / 3.0, 2.0 / 3.0, -1.0 / 12.0)
 # 1/s: eigenvalues are pairs when their imaginary part exceeds this share of their modulus
 OSCILLATES = 1e-7
+# error of the derivatives of accelerations, as a share of the largest
+NOISE = 1e-11
 QUANTITIES = ("position", "velocity", "acceleration")
 
 
@@ -127,13 +129,15 @@ def about(
         f = np.concatenate([found.chart_rate[free], _free_acceleration(smooth, found, T, free)])
         return x, f, measured(found)
 
-    changes = [_differences(look, k, STEP * scale[k % n], n) for k in range(2 * n)]
-    X, F, Y = (np.stack([change[i] for change in changes], axis=1) for i in range(3))
+    # drives may hold all coordinates: the model then has no states
+    X, F, Y = (np.zeros((rows, 2 * n)) for rows in (2 * n, 2 * n, len(y0)))
+    for k in range(2 * n):
+        X[:, k], F[:, k], Y[:, k] = _differences(look, k, STEP * scale[k % n], n)
     A, C = (np.asarray(np.linalg.solve(X.T, part.T).T, np.float64) for part in (F, Y))
     look(np.zeros(n), np.zeros(n))
     B, D, u0, input_names = _inputs(smooth, inputs, (base, rate), (T, free), measured)
     f0 = look(np.zeros(n), np.zeros(n))[1]
-    mass = T.T @ smooth.mass_matrix(base) @ T
+    mass, left_out = T.T @ smooth.mass_matrix(base) @ T, smooth.all_left_out()
     return Linearization(
         coordinates=tuple(np.array(smooth.names())[free]),
         inputs=tuple(input_names),
@@ -142,7 +146,7 @@ def about(
         x0=np.concatenate([_values(smooth, base)[free], rate[free]]),
         u0=u0, y0=y0, f0=f0, mass=mass,
         modes=tuple(modes(A, lambda z: _body_motions(smooth, base, T @ z))),
-        left_out=tuple(smooth.left_out),
+        left_out=tuple(left_out),
     )  # fmt: skip
 
 
@@ -348,12 +352,18 @@ def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> E
 
 
 def modes(A: Array, body_motions: Callable[[Complex], Complex]) -> list[Mode]:
-    """The modes of dx/dt = A x, x = (z, dz/dt), from the slowest to the fastest."""
+    """The modes of dx/dt = A x, x = (z, dz/dt), from the slowest to the fastest.
+
+    An error e of A shifts a mode of modulus s by e/s, and its damping ratio by e/s^2: a ratio that
+    is not larger is 0.
+    """
     values, vectors = scipy.linalg.eig(A)
     n = len(A) // 2
+    error = NOISE * float(np.abs(A[n:, :n]).max(initial=0.0))
     found = []
     for value, vector in zip(values, vectors.T, strict=True):
         size = abs(value)
+        damped = size > 0.0 and abs(value.real) * size > error
         if value.imag < -OSCILLATES * size:
             continue
         shape = vector[:n]
@@ -363,7 +373,7 @@ def modes(A: Array, body_motions: Callable[[Complex], Complex]) -> list[Mode]:
             Mode(
                 complex(value),
                 float(size / (2.0 * math.pi)) if value.imag > OSCILLATES * size else 0.0,
-                float(-value.real / size) if size > 0.0 else 0.0,
+                float(-value.real / size) if damped else 0.0,
                 shape,
                 body_motions(shape),
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies.forces import write_forces
 from cardan.engine.build.loops import reaction_length
+from cardan.engine.build.presence import check_all_there
 from cardan.engine.simulation import Simulation
 from cardan.engine.statics.cones import Cone, Program
 from cardan.engine.world.model import BALL, DYNAMIC, PLANAR
@@ -102,6 +103,7 @@ def reactions_at(scene: Scene, pose: Simulation | None = None) -> Reactions:
 
     Raises SceneError.
     """
+    check_all_there(scene, "statics")
     simulation = Simulation(still_scene(scene))
     state = simulation.state
     if pose is not None:

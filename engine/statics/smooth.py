@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from cardan.engine.build.coordinates import Coordinate, coordinates_of
 from cardan.engine.build.faults import Faults
-from cardan.engine.build.limits import body_lengths, can_touch
+from cardan.engine.build.limits import body_lengths
 from cardan.engine.build.options import with_options
 from cardan.engine.build.placement import exponential, logarithm
+from cardan.engine.build.presence import check_all_there
 from cardan.engine.build.rotations import inverse, product
 from cardan.engine.integrators.rates import N_QUADRATURES, begin_smooth, smooth_rates
 from cardan.engine.simulation import Simulation
@@ -74,6 +75,7 @@ class SmoothModel:
 
         drives_hold: whether rigid drives hold their coordinates; else they are left out.
         """
+        check_all_there(scene, "a linear model or the search for an equilibrium")
         self.scene = scene
         held, self.left_out = held_and_left_out(scene)
         self.held = [one for one in held if drives_hold or one.field.startswith("limits")]
@@ -96,11 +98,14 @@ class SmoothModel:
         self._work, self._dense = tree_work(self.tree), tree_work(self.tree, dense=True)
         self.held_places = self._places_of_held()
         self.length = self._length()
-        touching = can_touch(
-            Simulation(with_options(scene)).model.shapes, len(self.model.bodies.kind)
-        )
-        if touching.any():
-            self.left_out.append("contacts")
+
+    def all_left_out(self) -> list[str]:
+        """`left_out` at the poses of `simulation`: with contacts, where anything touches."""
+        touching = Simulation(with_options(self.scene))
+        state, here = touching.state, self.simulation.state
+        state.p_WB[:], state.q_WB[:] = here.p_WB, here.q_WB
+        state.v_WB_W[:], state.w_WB_W[:] = 0.0, 0.0
+        return [*self.left_out, *(["contacts"] if touching.find_contacts() else [])]
 
     @property
     def nv(self) -> int:
@@ -335,7 +340,7 @@ def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
     bodies = []
     for body in scene.bodies:
         shapes = tuple(shape.model_copy(update={"collision_mask": 0}) for shape in body.shapes)
-        changes = {"shapes": shapes}
+        changes = {"shapes": shapes, "vanishes": None}
         if body.type == "kinematic":
             still = (0.0, 0.0, 0.0)
             changes |= {"type": "static", "linear_velocity": still, "angular_velocity": still}
@@ -348,4 +353,5 @@ def smooth_scene(scene: Scene, held: list[Held]) -> Scene:
         anchor_tolerance=scene.simulation.anchor_tolerance,
     )
     changed = {"joints": tuple(joints), "bodies": tuple(bodies), "simulation": options}
+    changed |= {"triggers": ()}
     return scene.model_copy(update=changed)

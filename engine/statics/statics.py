@@ -154,7 +154,7 @@ def _answer(
         try:
             smooth = smooth or SmoothModel(scene)
             stability = judge(smooth, find_equilibrium(_at(smooth, moved), search=False))
-            left_out = list(smooth.left_out)
+            left_out = smooth.all_left_out()
         except TooLargeError as error:
             left_out = [f"stability: {error}"]
     held = None

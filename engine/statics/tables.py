@@ -40,53 +40,64 @@ def coordinates_of_joints(scene: Scene, simulation: Simulation) -> dict[str, lis
 def joint_reactions(
     scene: Scene, reactions: Reactions, x: Array | None, touched: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Force [N] and torque [N m] on the child at the anchor, W, and what drives and stops give."""
-    simulation = reactions.simulation
-    rows, state = simulation.work.rows, simulation.state
-    forces = [(int(i), float(f), False) for i, f in reactions.fixed]
-    if x is not None:
-        values = zip(reactions.rows, x * reactions.unit, touched, strict=True)
-        forces += [(int(i), float(f), bool(open_)) for i, f, open_ in values]
-    found = []
-    for j, joint in enumerate(scene.joints):
-        force, torque = np.zeros(3), np.zeros(3)
-        drives, stops = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-        unique = True
-        arm = turn(
-            state.q_WB[simulation.model.joints.body_b[j]], simulation.model.joints.anchor_B[j]
-        )
-        for i, value, open_ in forces:
-            if int(rows.joint[i]) != j:
-                continue
-            kind, axis = int(rows.kind[i]), int(rows.axis[i])
-            unique = unique and not open_
-            if kind == ROW_MOTOR:
-                drives[axis] += value
-            if kind == ROW_COUPLING:
-                stops[0] = value
-            if kind == ROW_LIMIT:
-                stops[axis] += value
-            if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
-                push = value * rows.J_b[i, 3:]
-                force += push
-                torque += value * rows.J_b[i, :3] - np.cross(arm, push)
-        found.append(
-            {
-                "joint": joint.name,
-                "force": force.tolist() if x is not None else None,
-                "torque": torque.tolist() if x is not None else None,
-                "drives": drives if x is not None else None,
-                "stops": stops if x is not None else None,
-                "unique": unique if x is not None else None,
-            }
-        )
-    return found
+    """Reaction of every joint; without x (no equilibrium) all of it is None.
+
+    x (k,)        solution of the equilibrium, in units of reactions.unit, by reactions.rows
+    touched (k,)  rows whose force is not unique
+    Returns       force [N] and torque [N m] on the child at the anchor, W; drives and stops by
+                  coordinate [N or N m]; unique
+    """
+    rows = reactions.simulation.work.rows
+    if x is None:
+        nothing = dict.fromkeys(("force", "torque", "drives", "stops", "unique"))
+        return [{"joint": joint.name, **nothing} for joint in scene.joints]
+    forces: dict[int, list[tuple[int, float, bool]]] = {}
+    for i, value in reactions.fixed:
+        forces.setdefault(int(rows.joint[i]), []).append((int(i), float(value), False))
+    for i, value, is_open in zip(reactions.rows, x * reactions.unit, touched, strict=True):
+        forces.setdefault(int(rows.joint[i]), []).append((int(i), float(value), bool(is_open)))
+    return [
+        {"joint": joint.name, **_reaction(reactions.simulation, j, forces.get(j, []))}
+        for j, joint in enumerate(scene.joints)
+    ]
+
+
+def _reaction(
+    simulation: Simulation, j: int, forces: Sequence[tuple[int, float, bool]]
+) -> dict[str, Any]:
+    """The reaction of joint j from its rows: (row, force [N or N m], whether it is not unique)."""
+    rows, joints = simulation.work.rows, simulation.model.joints
+    force, torque = np.zeros(3), np.zeros(3)
+    drives, stops = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    arm = turn(simulation.state.q_WB[joints.body_b[j]], joints.anchor_B[j])
+    for i, value, _ in forces:
+        kind, axis = int(rows.kind[i]), int(rows.axis[i])
+        if kind == ROW_MOTOR:
+            drives[axis] += value
+        if kind == ROW_COUPLING:
+            stops[0] = value
+        if kind == ROW_LIMIT:
+            stops[axis] += value
+        if kind in (ROW_EQUATION, ROW_LIMIT, ROW_SPRING):
+            push = value * rows.J_b[i, 3:]
+            force += push
+            torque += value * rows.J_b[i, :3] - np.cross(arm, push)
+    return {
+        "force": force.tolist(),
+        "torque": torque.tolist(),
+        "drives": drives,
+        "stops": stops,
+        "unique": not any(is_open for _, _, is_open in forces),
+    }
 
 
 def contact_forces(
     reactions: Reactions, x: Array | None, touched: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Contacts within reach: bodies, point, normal, gap, and forces on the second body."""
+    """Contacts within reach: bodies, point [m], normal, gap [m], forces on the second body [N], W.
+
+    x, touched: as of `joint_reactions`; without x the forces are None.
+    """
     simulation = reactions.simulation
     contacts, rows = simulation.work.contacts, simulation.work.rows
     names = (*simulation.body_names, "world")

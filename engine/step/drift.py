@@ -89,7 +89,7 @@ def free_from(world: World) -> float:
         return inf
     if first_bad_body(model.bodies, state) >= 0 or not has_default_drift(world.options):
         return inf
-    if can_any_touch(model.shapes, world.kind, state.excluded):
+    if can_any_touch(model.shapes, model.bodies.kind, state.excluded):
         return inf
     time = 0.0
     for i in range(state.applied.shape[0]):

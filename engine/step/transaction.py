@@ -21,6 +21,7 @@ def copy_motion(source: State, target: State) -> None:
     target.velocities_changed[0] = source.velocities_changed[0]
     target.elastic[0] = source.elastic[0]
     target.woken[0] = source.woken[0]
+    target.presence_changed[0] = source.presence_changed[0]
     for i in range(source.p_WB.shape[0]):
         for k in range(3):
             target.p_WB[i, k] = source.p_WB[i, k]

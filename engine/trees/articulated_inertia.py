@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import (
     ArticulatedInertia,
+    Spatial,
     force_of,
     shifted_back,
     sym_times,
     sym_turned,
     without,
 )
-from cardan.engine.spatial.plucker import Spatial
 from cardan.engine.spatial.vec3 import ZERO3, add, add_scaled, cross, load3, scale
 from cardan.engine.trees.kinematics import carried, load_matrix
 from cardan.engine.trees.spatial_arrays import (

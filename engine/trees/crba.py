@@ -5,8 +5,13 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.spatial.inertia import RigidInertia, momentum_of, rigid_shifted, rigid_sum
-from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.inertia import (
+    RigidInertia,
+    Spatial,
+    momentum_of,
+    rigid_shifted,
+    rigid_sum,
+)
 from cardan.engine.spatial.vec3 import ZERO3, add, cross, dot, load3, sub
 from cardan.engine.trees.articulated_inertia import write_inertias
 from cardan.engine.trees.kinematics import write_frames

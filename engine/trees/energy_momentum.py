@@ -5,8 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import sym_times
-from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.inertia import Spatial, sym_times
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, dot, load3, scale
 from cardan.engine.trees.spatial_arrays import load6, load_sym
 from cardan.engine.world.tree import Tree, TreeWork

@@ -13,8 +13,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import ArticulatedInertia, force_of
-from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.inertia import ArticulatedInertia, Spatial, force_of
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, load3, scale, sub
 from cardan.engine.trees.articulated_inertia import (
     eliminate_node,

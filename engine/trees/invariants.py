@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import Sym3, steiner, sym_add, sym_inverse, sym_times
-from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import times_vector, transposed
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, cross, dot, load3, scale, sub
 from cardan.engine.trees.energy_momentum import rotor_energy
 from cardan.engine.trees.kinematics import load_matrix, move_node

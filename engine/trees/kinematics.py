@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import Spatial, times_matrix
+from cardan.engine.spatial.inertia import Spatial
+from cardan.engine.spatial.mat3 import times_matrix, times_vector
 from cardan.engine.spatial.quaternion import (
     IDENTITY,
     Quaternion,

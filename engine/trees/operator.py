@@ -14,7 +14,7 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import fast_kernel, kernel
-from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.inertia import Spatial
 from cardan.engine.spatial.vec3 import add, add_scaled, cross, load3, norm
 from cardan.engine.trees.articulated_inertia import respond_part
 from cardan.engine.trees.spatial_arrays import dot6, load6, store6

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cardan.engine.bodies.forces import load_gravity
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import sym_times
+from cardan.engine.spatial.inertia import Spatial, sym_times
 from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import Spatial
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, cross, load3, negate, scale, sub
 from cardan.engine.trees.kinematics import load_matrix
 from cardan.engine.trees.spatial_arrays import add_to6, load6, load_sym, store6

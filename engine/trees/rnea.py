@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.inertia import sym_times
-from cardan.engine.spatial.mat3 import times_vector
-from cardan.engine.spatial.plucker import transposed
+from cardan.engine.spatial.mat3 import times_vector, transposed
 from cardan.engine.spatial.vec3 import (
     ZERO3,
     Vec3,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.inertia import ArticulatedInertia, Sym3
-from cardan.engine.spatial.plucker import Spatial
+from cardan.engine.spatial.inertia import ArticulatedInertia, Spatial, Sym3
 from cardan.engine.spatial.vec3 import add
 from cardan.engine.world.tree import Tree
 

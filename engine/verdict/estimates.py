@@ -19,6 +19,7 @@ from cardan.engine.accounting.variation import (
     LARGEST_L,
     LEAST_P,
     MOST_EARLY,
+    MOST_EARLY_TURN,
     MOST_P,
     PATH_L,
     STOP_PHASE,
@@ -30,7 +31,7 @@ from cardan.engine.accounting.variation import (
     VARIED_V,
 )
 from cardan.engine.build.limits import body_lengths, can_touch
-from cardan.engine.build.mobility import free_motions
+from cardan.engine.build.mobility import free_motions, prescribed_bodies
 from cardan.engine.world.model import DYNAMIC, FORCE_POINT_GRAVITY, Model
 from cardan.engine.world.options import (
     ImpactTime,
@@ -50,8 +51,8 @@ ERROR_OF_DRIVES = 0.3
 # the same where the period depends on the energy: an error of the speed on an orbit is three times
 # as large one of the phase, and its ellipse turns
 ERROR_OF_ORBITS = 4.0
-# displacement by early impacts over the way to and fro: it is known, and no more than itself
-ERROR_OF_IMPACTS = 0.6
+# displacement by early impacts over the way to and fro: it is known, with a margin
+ERROR_OF_IMPACTS = 0.72
 # error of a rebound over the square of its phase per step
 ERROR_OF_STOPS = 0.15
 # what compliant contacts add to it: their dampers see the velocity before the kick
@@ -148,10 +149,12 @@ def ways_of_impacts(model: Model, kept: Array, options: StepOptions) -> Array:
 def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     """(n,): estimated error of each body's motion by the size of the step, over its scale.
 
-    With exact impacts nothing is estimated of bodies that can touch others.
+    With exact impacts nothing is estimated of bodies that can touch others; what rigid drives
+    prescribe has no such error.
     """
     kept, h = variations(model, state), float(options.time_step)
     moving, driven = model.bodies.kind == DYNAMIC, driven_bodies(model)
+    moving &= ~prescribed_bodies(model)
     if options.impact_time == ImpactTime.EXACT:
         moving &= ~can_touch(model.shapes, len(moving))
     grown, length = growth(model, kept, h), body_lengths(model, state.p_WB)
@@ -162,9 +165,11 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
     early = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY]
     early = np.where(early > small * length, ratio(early, ways_of_impacts(model, kept, options)), 0)
+    turned = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY_TURN]
+    turned = np.where(turned > SMALL_TURN, ratio(turned, h * kept[:, TURNED]), 0.0)
     for kicked, first, varied, known, scale, unit, least in (
         (SUM_V, FIRST_V, VARIED_V, early, reaches(kept), 1.0, small * length),
-        (SUM_L, FIRST_L, VARIED_L, 0.0, turning, least_moments(model, kept), SMALL_TURN),
+        (SUM_L, FIRST_L, VARIED_L, turned, turning, least_moments(model, kept), SMALL_TURN),
     ):
         first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
         first_order = np.where(driven, first_order, 0.0)

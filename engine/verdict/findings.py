@@ -28,7 +28,7 @@ from cardan.engine.accounting.crossings import (
 from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
 from cardan.engine.build.mobility import joined_bodies
 from cardan.engine.errors import Failure
-from cardan.engine.verdict.motion import motion_findings
+from cardan.engine.verdict.motion import CABLE_CHANGE, energy_change, motion_findings
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
 from cardan.engine.world.options import StepOptions
@@ -60,7 +60,6 @@ DRIVE_CHANGE = (
     "Give the motor a `max_force`, with which it yields, or take away what holds it: a stop, a "
     "contact, another motor."
 )
-SMALLER_STEP = "Make `simulation.dt` smaller."
 
 
 class Names(NamedTuple):
@@ -183,6 +182,8 @@ def crossing(state: State, what: int, h: float) -> Finding | None:
 
 def joint_change(model: Model, state: State, options: StepOptions, j: int) -> str:
     """Settings that reduce the error of joint j, as a sentence."""
+    if has_cable(model, j):
+        return CABLE_CHANGE
     rope = rope_step(model, state, j)
     if rope is not None and rope < options.time_step:
         return (
@@ -200,6 +201,13 @@ def joint_change(model: Model, state: State, options: StepOptions, j: int) -> st
     if len(model.tree.kind) > 0:
         return f"Make `simulation.dt` smaller{solver}."
     return f'Make `simulation.dt` smaller, or use `simulation.formulation`: "reduced"{solver}.'
+
+
+def has_cable(model: Model, j: int) -> bool:
+    """Whether joint j is a cable on a wheel, or a coupling with one."""
+    joints = model.joints
+    terms = joints.term_joint[joints.term_start[j] : joints.term_start[j + 1]]
+    return bool((joints.wheel[[j, *terms]] > 0.0).any())
 
 
 def rope_step(model: Model, state: State, j: int) -> float | None:
@@ -258,7 +266,8 @@ def findings(
     growth = crossing(state, GROWTH, h)
     if growth is not None:
         del growth["first"], growth["worst_who"]
-        growth |= {"quantity": "energy_growth", "unit": "J", "worst": None, "change": SMALLER_STEP}
+        growth |= {"quantity": "energy_growth", "unit": "J", "worst": None}
+        growth["change"] = energy_change(model)
         found.append(growth)
     for what, quantity, unit in ((TRAVEL, "travel_per_step", "m"), (TURN, "turn_per_step", "rad")):
         finding = crossing(state, what, h)

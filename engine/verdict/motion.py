@@ -18,10 +18,19 @@ from cardan.engine.accounting.drive_noise import LARGEST, NOISE, NOISE_TIME, dri
 from cardan.engine.accounting.variation import (
     IMPACTS,
     LARGEST_V,
+    ON_FACETS,
     TURNED,
+    TURNED_ON_FACES,
 )
-from cardan.engine.build.limits import LARGEST_TURN, REST_SPEED, body_lengths
-from cardan.engine.verdict.estimates import has_orbits, ratio, settles, step_errors, variations
+from cardan.engine.build.limits import LARGEST_TURN, LENGTH_SHARE, REST_SPEED, body_lengths
+from cardan.engine.verdict.estimates import (
+    has_orbits,
+    ratio,
+    reaches,
+    settles,
+    step_errors,
+    variations,
+)
 from cardan.engine.world.model import (
     COUPLING,
     DYNAMIC,
@@ -38,6 +47,7 @@ from cardan.engine.world.state import (
     EXTREME_DRIFT,
     EXTREME_KINETIC,
     LEDGER_IMPACT,
+    LEDGER_WORK_IN,
     RETURNED_LARGEST,
     RETURNED_TIME,
     State,
@@ -66,7 +76,29 @@ RETURNED_SHARE = 5e-4
 # force of a rigid drive that alternates, over its largest; the least that matters is this share of
 # the largest kinetic energy, per rad
 NOISE_SHARE, NOISE_OF_ENERGY = 0.05, 1e-3
+# energy lost by turning on faces, or at the edges of facets, over what there was and was given
+PATCH_SHARE = 0.1
+# of each: its name, and what to change
+PATCHES = {
+    TURNED_ON_FACES: (
+        "turning_on_face",
+        "Compare with the lever arm of the true pressure; scale `friction` of the pair by it, or "
+        "let it touch at one point and give it `spinning_friction`.",
+    ),
+    ON_FACETS: ("facet_impacts", "Use a finer mesh, or a shape that is round."),
+}
 LOOP_CHANGE = '`simulation.formulation`: "maximal" is right at dead centres; or a smaller `dt`.'
+CABLE_CHANGE = (
+    "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop "
+    "(`limits` of the joint that the drum turns on) hold before that. Else make `simulation.dt` "
+    "smaller."
+)
+
+
+def energy_change(model: Model) -> str:
+    """What mends an energy that nothing explains, as a sentence."""
+    wound = bool((model.joints.wheel > 0.0).any())
+    return CABLE_CHANGE if wound else "Make `simulation.dt` smaller."
 
 
 def small_energy(model: Model, state: State, options: StepOptions) -> float:
@@ -85,15 +117,18 @@ def small_energy(model: Model, state: State, options: StepOptions) -> float:
 def mean_turns(model: Model, state: State, h: float) -> Array:
     """(n,) rad: mean rotation per step of the moving parts of mechanisms.
 
-    A crank turns about a resting axis, but what it moves does not.
+    A crank turns about a resting axis, but what it moves does not; shafts whose middles stay where
+    they are move nothing.
     """
     joints, moving = model.joints, model.bodies.kind == DYNAMIC
     coupling = np.isin(joints.kind, (GEAR, RACK, COUPLING))
     inner = moving[joints.body_a] & moving[joints.body_b] & ~coupling
     part_of_one = np.zeros(len(moving), bool)
     part_of_one[joints.body_a[inner]] = part_of_one[joints.body_b[inner]] = True
-    turned = h * variations(model, state)[:, TURNED] / max(int(state.step[0]), 1)
-    return np.where(part_of_one & moving, turned, 0.0)
+    kept = variations(model, state)
+    moves = reaches(kept) > LENGTH_SHARE * body_lengths(model, state.p_WB)
+    turned = h * kept[:, TURNED] / max(int(state.step[0]), 1)
+    return np.where(part_of_one & moving & moves, turned, 0.0)
 
 
 def counted_turns(model: Model, state: State, h: float) -> Array:
@@ -161,7 +196,7 @@ def drift_finding(model: Model, state: State, options: StepOptions) -> Finding |
     limit = share * float(state.extremes[EXTREME_KINETIC]) + small_energy(model, state, options)
     if not drift > limit > 0.0 or not math.isfinite(drift):
         return None
-    more = {"value": drift, "limit": limit, "unit": "J", "change": "Make `simulation.dt` smaller."}
+    more = {"value": drift, "limit": limit, "unit": "J", "change": energy_change(model)}
     return {**so_far(state), "quantity": "energy_drift", **more}
 
 
@@ -220,6 +255,24 @@ def impact_finding(model: Model, state: State, names: Any) -> Finding | None:
     return of_body(state, names, int(struck[0]), quantity="simultaneous_impacts", **more)
 
 
+def patch_finding(model: Model, state: State, names: Any, which: int) -> Finding | None:
+    """The body that lost most by turning on faces, or at the edges of facets, if that matters.
+
+    That is a share of the largest kinetic energy and of the work done: cars that turn all the time
+    lose to their tyres what their drives give.
+    """
+    quantity, change = PATCHES[which]
+    lost = np.where(model.bodies.kind == DYNAMIC, variations(model, state)[:, which], 0.0)
+    worst = int(np.argmax(lost))
+    given = float(state.extremes[EXTREME_KINETIC]) + max(float(state.ledger[LEDGER_WORK_IN]), 0.0)
+    small = 0.5 * float(model.bodies.mass[worst]) * REST_SPEED**2
+    value, limit = float(lost[worst]), max(PATCH_SHARE * given, small)
+    if not value > limit:
+        return None
+    more = {"value": value, "limit": limit, "unit": "J", "change": change}
+    return of_body(state, names, worst, quantity=quantity, **more)
+
+
 def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Finding]:
     """Findings about the motion up to now; integrators of smooth motion have none.
 
@@ -236,5 +289,7 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
         loop_finding(model, state, names),
         drive_finding(model, state, options, names),
         impact_finding(model, state, names),
+        patch_finding(model, state, names, TURNED_ON_FACES),
+        patch_finding(model, state, names, ON_FACETS),
     )
     return [one for one in found if one is not None]

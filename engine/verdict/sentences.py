@@ -28,6 +28,11 @@ SENTENCES = {
     "{limit:.3g} J, 8 % of the largest kinetic energy).",
     "simultaneous_impacts": "Body '{body}' bounces off two others in one step: what comes of it "
     "depends on the law of restitution.",
+    "turning_on_face": "Body '{body}' turns on a face, and friction takes {value:.3g} J of that "
+    "(limit {limit:.3g} J): with the lever arms of its corners or rim. A pressure spread evenly "
+    "has shorter ones: 2/3 of the radius of a disc, 0.54 of the corners of a square.",
+    "facet_impacts": "Body '{body}' strikes the edges between the facets of a mesh and loses "
+    "{value:.3g} J there (limit {limit:.3g} J): on a smooth surface it would not.",
     "loop_jump": "The loop of joint '{joint}' jumps, most {when}: in one step it was scaled by "
     "{value:.3g} J (limit {limit:.3g} J), as after a dead centre. Torques there are noise.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "

@@ -11,8 +11,8 @@ from cardan.engine.world.tree import Tree
 from cardan.engine.world.triggers import Triggers
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
-# a sleeping dynamic body; only in Motion.activity
-ASLEEP = 3
+# a sleeping dynamic body, and any that is absent; only in Motion.activity
+ASLEEP, ABSENT = 3, 5
 
 SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE, MESH = 0, 1, 2, 3, 4, 5, 6, 7, 8
 

@@ -20,7 +20,7 @@ class Positions(NamedTuple):
     rows: Rows  # the equations at the end of the step, of which only the errors are used
     error: NDArray  # (j, 22) m or rad      C of every equation at the end of the step
     place: NDArray  # (j, 22) int64         its row in `rows`
-    wanted: NDArray  # (max,) m or rad      C to correct, by row of the step's problem
+    wanted: NDArray  # (max,) m or rad      C to correct, by row of the step's problem; inf: not corrected
     problem: Problem  # impulses that change poses instead of velocities: w in m or rad
     islands: Islands
     report: Report  # of its solver

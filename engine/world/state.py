@@ -96,6 +96,10 @@ class State(NamedTuple):
         NDArray  # (n,) int64 -     first body of the island that fell asleep together, -1: awake
     )
     woken: NDArray  # (1,) int64 -           1: `resting` still holds contacts of woken bodies
+    present: NDArray  # (n,) int64           1; 0: absent, where it appears next, without velocity
+    presence_changed: (
+        NDArray  # (1,) int64 -           1: bodies appeared or vanished since the last step
+    )
     tree_q: NDArray  # (c,) m, rad or -   coordinates of trees (world/tree.py)
     tree_qd: NDArray  # (v,) m/s or rad/s generalised velocities
     tree_bias_acceleration: NDArray  # (5, v) m/s^2, rad/s^2  accelerations of free flight: BIAS_..., guesses for the next step

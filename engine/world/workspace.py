@@ -34,7 +34,9 @@ class Motion(NamedTuple):
     velocity_ahead: NDArray  # (n, 6)        rad/s, m/s  at the end of the step, as predicted; of scenes with loops of trees
     acceleration_ahead: NDArray  # (n, 6)    rad/s^2, m/s^2  of free flight from the kick to there
     scratch: NDArray  # (n, 6)               rad/s, m/s  for solvers and residuals; after the kick the mean of before and after
-    activity: NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC or ASLEEP in this step
+    activity: (
+        NDArray  # (n,) int64 -        STATIC, KINEMATIC, DYNAMIC, ASLEEP or ABSENT in this step
+    )
 
 
 @struct

@@ -21,6 +21,15 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
         yield from _mass_faults(path, body)
         yield from _inertia_faults(path, body)
         yield from _motion_faults(path, body)
+        if None not in (body.appears, body.vanishes) and body.vanishes <= body.appears:
+            yield fault(
+                [*path, "vanishes"],
+                "vanishes_before",
+                f"Body '{body.name}' vanishes at {body.vanishes:g} s, before it appears, at "
+                f"{body.appears:g} s.",
+                body.vanishes,
+                "`vanishes` must be later than `appears`; triggers can do it in any order.",
+            )
         if body.type == "static":
             for field in ("linear_velocity", "angular_velocity"):
                 if any(getattr(body, field)):

@@ -3,7 +3,6 @@
 from cardan.schemas.base import Base
 from cardan.service.api.simulations import refuse_when_full, timeout_of
 from cardan.service.compute.messages import BatchOrder, TakenBatch
-from cardan.service.intake import SceneText
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewBatch, NewRun
@@ -44,7 +43,7 @@ def admit_batch(
     )
     timeout = timeout_of(asked, services.settings)
     new = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
-    return services.admission.batch(SceneText(taken.hash, taken.text), batch, new, key=key)
+    return services.admission.batch(taken.text, batch, new, key=key)
 
 
 def batch_estimate(taken: TakenBatch, settings: Settings) -> BatchEstimate:

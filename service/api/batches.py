@@ -9,6 +9,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from cardan.schemas.api import BatchInfo, RunInfo, SimulationInfo
 from cardan.schemas.base import Base
+from cardan.service.api.accepted import accepted, as_json
 from cardan.service.api.batch_intake import (
     BatchEstimate,
     admit_batch,
@@ -90,7 +91,7 @@ async def create(
     order = batch_order(await read_bytes(request), services.settings, estimate=estimate)
     if estimate:
         taken = await services.compute.answer(order)
-        return _json(batch_estimate(taken, services.settings), 200)
+        return as_json(batch_estimate(taken, services.settings), 200)
     async with ticket(request, services) as granted:
         batch_id = granted.replayed
         if batch_id is None:
@@ -108,14 +109,8 @@ async def create(
                 extra={"batch": batch_id, "request": request_id_of(request.scope)},
             )
     info = await wait_until_ended(services, batch_id, wait)
-    headers = {"Location": batch_url(batch_id)}
-    if granted.replayed:
-        headers["Idempotency-Replayed"] = "true"
-    if wait:
-        headers["Preference-Applied"] = f"wait={wait:.0f}"
-        if info.finished_at is not None:
-            return _json(info, 200, headers)
-    return _json(info, 202, headers | {"Retry-After": "1"})
+    ended = info.finished_at is not None
+    return accepted(info, batch_url(batch_id), granted, wait, ended=ended)
 
 
 @router.get("", response_model=BatchPage)
@@ -310,7 +305,3 @@ def _run_item(info: SimulationInfo, row: Row) -> RunInfo:
     return RunInfo(
         **dict(info), run=row["number"], overrides=row["overrides"], attempt=row["attempt"]
     )
-
-
-def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(info.model_dump_json(), status, headers, media_type="application/json")

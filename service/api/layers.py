@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cardan.service import clock
+from cardan.service import clock, tracing
 from cardan.service.api.digits import whole_number
 from cardan.service.api.problems import ProblemError, from_crash, problem_response
 from cardan.service.api.quotas import Quotas, counted_against, headers_for
@@ -65,6 +65,7 @@ class RequestLayer:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if re.fullmatch(r"[\w.-]{1,64}", given) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
+        tracing.note_request(request_id)
         if scope["type"] == "http" and scope["method"] == "HEAD" and may_be_head(scope["path"]):
             # the server drops the body of a response to HEAD
             scope = {**scope, "method": "GET"}

@@ -173,7 +173,7 @@ async def _created(
     asked = taken.asked
     try:
         owner = owner_of(request)
-        plan = Plan(taken.text, taken.name, asked["paused"], asked["speed"], owner)
+        plan = Plan(taken.text.document, taken.name, asked["paused"], asked["speed"], owner)
         return await sessions.create(plan)
     except ServiceError as error:
         faults = [Fault.model_validate(fault) for fault in error.errors]

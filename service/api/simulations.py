@@ -13,6 +13,7 @@ from cardan.schemas import Fault
 from cardan.schemas.api import SimulationInfo
 from cardan.schemas.base import Base
 from cardan.schemas.pointer import apply_overrides
+from cardan.service.api.accepted import accepted, as_json
 from cardan.service.api.dependencies import (
     ThePage,
     TheServices,
@@ -27,7 +28,7 @@ from cardan.service.api.problems import ProblemError, request_id_of
 from cardan.service.api.quotas import charged, refuse_beyond_stored
 from cardan.service.api.views import simulation_info, simulation_infos, simulation_url
 from cardan.service.compute.messages import Extent, Taken, TakeOrder
-from cardan.service.intake import SceneText, invalid
+from cardan.service.intake import invalid
 from cardan.service.services import Services
 from cardan.service.settings import Settings
 from cardan.service.simulations.admission import NewRun
@@ -76,8 +77,9 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
                 extra={"run": run_id, "request": request_id_of(request.scope)},
             )
     row = await wait_until_ended(services, run_id, wait)
-    replayed = {"Idempotency-Replayed": "true"} if granted.replayed else {}
-    return await run_sync(_accepted, services, row, wait, replayed)
+    info = await run_sync(simulation_info, services, row)
+    url = simulation_url(row["id"])
+    return accepted(info, url, granted, wait, ended=row["state"] in TERMINAL)
 
 
 @router.get("", response_model=SimulationPage)
@@ -135,7 +137,7 @@ def cancel(simulation_id: str, services: TheServices) -> Response:
     state = services.queue.cancel(simulation_id)
     services.dispatcher.stop_run(simulation_id)
     info = simulation_info(services, known_run(services, simulation_id))
-    return _json(info, 200 if state in TERMINAL else 202)
+    return as_json(info, 200 if state in TERMINAL else 202)
 
 
 @router.delete("/{simulation_id}", status_code=204)
@@ -239,23 +241,7 @@ def _admit(services: Services, taken: Taken, key: str | None, owner: str | None)
     refuse_when_full(services)
     timeout = timeout_of(taken.asked, services.settings)
     run = NewRun({}, taken.steps, timeout, owner)
-    text = SceneText(taken.hash, taken.text)
-    return services.admission.simulation(text, run, name=taken.name, key=key)
-
-
-def _accepted(services: Services, row: Row, wait: float, more: dict[str, str]) -> Response:
-    info = simulation_info(services, row)
-    headers = {"Location": simulation_url(row["id"]), **more}
-    if wait:
-        headers["Preference-Applied"] = f"wait={wait:.0f}"
-    # without `wait` the response is the same whether or not a short run has already ended
-    if wait and row["state"] in TERMINAL:
-        return _json(info, 200, headers)
-    return _json(info, 202, headers | {"Retry-After": "1"})
-
-
-def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(info.model_dump_json(), status, headers, media_type="application/json")
+    return services.admission.simulation(taken.text, run, name=taken.name, key=key)
 
 
 def _now(info: SimulationInfo) -> Now:

@@ -11,6 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from cardan.schemas import apply_overrides
 from cardan.schemas.base import Base
 from cardan.schemas.study import StudyInfo
+from cardan.service.api.accepted import accepted
 from cardan.service.api.dependencies import (
     ThePage,
     TheServices,
@@ -26,7 +27,6 @@ from cardan.service.api.quotas import charged
 from cardan.service.api.simulations import refuse_when_full, timeout_of
 from cardan.service.api.views import BASE, batch_url, moment, moment_or_none
 from cardan.service.compute.messages import StudyOrder, TakenStudy
-from cardan.service.intake import SceneText
 from cardan.service.services import Services
 from cardan.service.simulations.admission import NewBatch, NewRun, NewStudy
 from cardan.service.simulations.states import RunState
@@ -71,14 +71,8 @@ async def create(request: Request, services: TheServices, wait: Wait) -> Respons
             ids = {"study": study_id, "request": request_id_of(request.scope)}
             log.info("study %s is queued", study_id, extra=ids)
     info = await _wait_until_ended(services, study_id, wait)
-    headers = {"Location": study_url(study_id)}
-    if granted.replayed:
-        headers["Idempotency-Replayed"] = "true"
-    if wait:
-        headers["Preference-Applied"] = f"wait={wait:.0f}"
-        if info.finished_at is not None:
-            return _json(info, 200, headers)
-    return _json(info, 202, headers | {"Retry-After": "1"})
+    ended = info.finished_at is not None
+    return accepted(info, study_url(study_id), granted, wait, ended=ended)
 
 
 @router.get("", response_model=StudyPage)
@@ -211,8 +205,7 @@ def _admit(taken: TakenStudy, services: Services, key: str | None, owner: str | 
     )
     runs = [NewRun(overrides, taken.steps, timeout, owner) for overrides in taken.runs]
     study = NewStudy(taken.name, asked, taken.method)
-    text = SceneText(taken.hash, taken.text)
-    return services.admission.study(text, study, batch, runs, key=key)
+    return services.admission.study(taken.text, study, batch, runs, key=key)
 
 
 def _known(services: Services, study_id: str) -> Row:
@@ -238,7 +231,3 @@ def _now(info: StudyInfo) -> Now:
         mark=(info.status, info.evaluations, info.best),
         data=info.model_dump(mode="json", exclude={"links"}),
     )
-
-
-def _json(info: Base, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(info.model_dump_json(), status, headers, media_type="application/json")

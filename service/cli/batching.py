@@ -72,7 +72,7 @@ def _here(document: Any, output: Path, form: Format, *, as_json: bool) -> dict[s
             row = services.catalog.batch(batch_id)
             assert row is not None
             rows, columns = result_rows(row, services)
-    metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": taken.hash}
+    metadata = {"format": "cardan.batch", "format_version": 1, "scene_hash": taken.text.hash}
     output.write_bytes(encode_rows(rows, columns, metadata, form))
     return info
 

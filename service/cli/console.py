@@ -1,4 +1,4 @@
-"""Output of the command line, and exit status: 0 done, 2 invalid input, 3 the simulation failed."""
+"""Output of the command line, and its exit status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 if TYPE_CHECKING:
     from cardan.schemas import Fault
 
-DONE, DIFFERENT, INVALID, FAILED, DOUBTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+# exit status besides 0, done: states differ, invalid input, the simulation failed, its verdict does
+# not hold, interrupted
+DIFFERENT, INVALID, FAILED, DOUBTED, INTERRUPTED = 1, 2, 3, 4, 130
 
 Tell = Callable[[float, str], None]
 

@@ -1,4 +1,4 @@
-"""`cardan import`: a URDF or MJCF model as a scene, with a report."""
+"""`cardan import`: a URDF or MJCF model, or a scene with its mesh files, as one scene."""
 
 import json
 import os
@@ -75,7 +75,9 @@ def _tell(report: ImportReport, output: Path | None) -> None:
         err.print(note.message, markup=False)
         if places:
             err.print(f"      {places}", style="dim", markup=False)
-    summary = f"{report.bodies} bodies, {report.joints} joints, {report.mass:.6g} kg"
+    summary = f"{report.bodies} bodies, {report.joints} joints"
+    if report.mass is not None:
+        summary += f", {report.mass:.6g} kg"
     err.print(f"{report.name}: {summary}, read by {report.compiler}", markup=False)
     if output is not None:
         err.print(f"written: {output}", markup=False)

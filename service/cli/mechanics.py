@@ -25,7 +25,7 @@ def statics(
     tilt: tuple[float, float, float] | None,
     as_json: bool,
 ) -> None:
-    """Do it; ends with 0, 2 or 3."""
+    """Print the equilibrium of a scene; ends with 0, 2, or 3 where there is none."""
     if tilt is not None and not math.hypot(*tilt) > 0.0:
         console.stop("--tilt needs a direction that is not zero.", as_json=as_json)
 
@@ -46,7 +46,7 @@ def statics(
 
 
 def linearize(source: str, changes: Sequence[str], *, as_json: bool) -> None:
-    """Do it; ends with 0 or 2."""
+    """Print the modes of a scene at its start; ends with 0 or 2."""
 
     def ask(_: Scene, document: Any) -> s.LinearizationRequest:
         return s.LinearizationRequest(scene=document)

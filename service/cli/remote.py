@@ -30,9 +30,9 @@ class Server:
     """A Cardan server. Raises ServerError; network failures become one, too."""
 
     def __init__(self, url: str) -> None:
-        """Talk to the server at `url`, with CARDAN_API_KEY if it is set."""
-        key = os.environ.get("CARDAN_API_KEY", "").split(",")[0].strip()
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        """Talk to the server at `url`, with the first key of CARDAN_API_KEY if it is set."""
+        keys = os.environ.get("CARDAN_API_KEY", "").replace(",", " ").split()
+        headers = {"Authorization": f"Bearer {keys[0]}"} if keys else {}
         # a recording may lie in a store; the key goes to the server alone
         self._client = httpx.Client(
             base_url=url, headers=headers, timeout=60.0, follow_redirects=True

@@ -36,9 +36,9 @@ class RunOptions:
 
 
 def run(options: RunOptions) -> None:
-    """Do it; ends with 0, 2 or 3 (130 when interrupted, with what was recorded kept).
+    """Simulate a scene to its end; exit with 0, 2 or 3, or 130 when interrupted.
 
-    With `strict` a run that is not trusted ends with 4.
+    What was recorded until then is kept. With `strict` a run that is not trusted ends with 4.
     """
     _check_output(options)
     asked = ("/simulation/verify=true",) if options.verify else ()

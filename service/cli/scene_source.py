@@ -53,7 +53,9 @@ def read_document(source: str) -> Any:
     path = Path(source)
     if path.is_file():
         try:
-            return parse_text(path.read_bytes(), path.name)
+            data = path.read_bytes()
+            document = parse_text(data, path.name)
+            return _with_meshes(document, path) if b"file" in data else document
         except OSError as error:
             raise _fault("unreadable", f"{source} cannot be read: {error.strerror}.") from error
     if source in example_names():
@@ -64,6 +66,15 @@ def read_document(source: str) -> Any:
     raise _fault(
         "not_found", f"There is no file and no example of the name '{source}'.", hint, source
     )
+
+
+def _with_meshes(document: Any, path: Path) -> Any:
+    """The document with the mesh files that it names, which are looked for where it is."""
+    from cardan.service.importing.files import Folder
+    from cardan.service.importing.mesh_references import with_meshes
+
+    folder = Folder(Path(path.resolve().anchor))
+    return with_meshes(document, folder, path.resolve().parent)
 
 
 def parse_text(data: bytes, name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from cardan.service import logs
+from cardan.service import logs, tracing
 from cardan.service.cli import console
 from cardan.service.cli.connections import timed_protocol
 from cardan.service.cli.kernel_loading import loaded_meanwhile
@@ -33,6 +33,7 @@ def serve(
     try:
         settings = Settings.from_environment(os.environ, host=host, port=port, data=data)
         settings.check_exposure()
+        tracing.set_up(os.environ)
         forget_secrets(os.environ)
         _check_free(settings)
     except SettingsError as error:
@@ -41,8 +42,11 @@ def serve(
     logs.set_up(level, settings.log_format)
     kernels = Kernels(ready=compiled)
     launcher = WorkerLauncher(kernels=kernels)
-    with loaded_meanwhile(kernels, launcher.prepare):
-        server = _run(settings, kernels)
+    try:
+        with loaded_meanwhile(kernels, launcher.prepare):
+            server = _run(settings, kernels)
+    finally:
+        tracing.stop()
     if server.without_kernels:
         console.stop(
             "The kernels could not be compiled; the messages above say why.", console.FAILED

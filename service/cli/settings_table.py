@@ -21,7 +21,8 @@ All settings are variables of the environment, read once at the start. Sizes are
 seconds. A value that cannot be used ends the start with a sentence that names the variable.
 `cardan serve --host --port --data` win over them. A store of recordings is opened with the usual
 `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`
-and `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`.
+and `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, traces with the usual `OTEL_*`
+([service](service.md#traces)).
 This page is written by `python -m cardan.service.cli.settings_table`; a test holds it to the code.
 
 """

@@ -40,7 +40,7 @@ class SolveOptions:
 
 
 def solve(options: SolveOptions) -> None:
-    """Do it; ends with 0, 2 or 3."""
+    """Solve a complementarity problem of a file; ends with 0, 2 or 3."""
     if options.output is not None and options.output.suffix.lower() not in ENDINGS:
         console.stop(
             f"{options.output} ends in {options.output.suffix!r}; .npz or .json is needed.",

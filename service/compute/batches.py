@@ -56,8 +56,7 @@ def take(order: m.BatchOrder, limits: Limits) -> m.TakenBatch:
     return m.TakenBatch(
         asked=ask.model_dump(exclude={"scene", "variations", "runs"}),
         name=intake.scene.name if ask.name is None else ask.name,
-        hash=intake.text.hash,
-        text=intake.text.document,
+        text=intake.text,
         steps=intake.counts.steps,
         parameters=variations.parameters(ask),
         metrics=list(dict.fromkeys(METRICS if ask.metrics is None else ask.metrics)),

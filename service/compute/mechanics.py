@@ -12,6 +12,8 @@ from cardan.schemas import statics as s
 from cardan.service.compute import messages as m
 from cardan.service.intake import invalid, located, read_document, read_request, take_scene
 
+Answer = dict[str, Any]
+
 REQUESTS: Mapping[str, type[s.MechanicsRequest]] = {
     "statics": s.StaticsRequest,
     "linearization": s.LinearizationRequest,
@@ -35,7 +37,7 @@ def answer(order: m.MechanicsOrder, limits: Limits) -> m.Written:
     return m.Written(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
-def compute(scene: Scene, asked: s.MechanicsRequest) -> s.Answer:
+def compute(scene: Scene, asked: s.MechanicsRequest) -> Answer:
     """The answer to a request about a scene. Raises SceneInvalid and ValueError."""
     match asked:
         case s.StaticsRequest():
@@ -47,7 +49,7 @@ def compute(scene: Scene, asked: s.MechanicsRequest) -> s.Answer:
     raise ValueError(f"there is no request of the kind {type(asked).__name__}")
 
 
-def statics_of(scene: Scene, asked: s.StaticsRequest) -> s.Answer:
+def statics_of(scene: Scene, asked: s.StaticsRequest) -> Answer:
     """A `StaticsAnswer`."""
     from cardan.engine.statics.statics import statics
 
@@ -80,7 +82,7 @@ def statics_of(scene: Scene, asked: s.StaticsRequest) -> s.Answer:
     }
 
 
-def linearization_of(scene: Scene, asked: s.LinearizationRequest) -> s.Answer:
+def linearization_of(scene: Scene, asked: s.LinearizationRequest) -> Answer:
     """A `LinearizationAnswer`."""
     from cardan.engine.statics.linearization import linearize
 
@@ -124,7 +126,7 @@ def _mode(mode: Any, names: list[str], *, shapes: bool) -> dict[str, Any]:
     }
 
 
-def pose_of(scene: Scene, asked: s.InverseKinematicsRequest) -> s.Answer:
+def pose_of(scene: Scene, asked: s.InverseKinematicsRequest) -> Answer:
     """An `InverseKinematicsAnswer`."""
     from cardan.engine.statics.inverse_kinematics import inverse_kinematics
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cardan.service.intake import SceneText
 from cardan.service.recordings.slices import Slice
 
 
@@ -114,18 +115,22 @@ Order = (
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A scene and its request: `asked` are the request's other fields, `text` is what is stored.
-
-    `hash` is that of the scene; empty for a session, which needs none.
-    """
+class TakenScene:
+    """A scene that was read with its request: `asked` are the request's other fields."""
 
     asked: Mapping[str, Any]
     name: str
-    hash: str
-    text: str
+    text: SceneText
+    """What is stored; a session needs no hash, and has an empty one."""
     steps: int
+
+
+@dataclass(frozen=True)
+class Taken(TakenScene):
+    """The scene of a simulation or a session, overrides included."""
+
     seconds: float
+    """Simulated time [s]."""
 
 
 @dataclass(frozen=True)
@@ -146,14 +151,9 @@ class BatchCost:
 
 
 @dataclass(frozen=True)
-class TakenBatch:
-    """The base scene of a batch and the overrides of each run; `asked` are the other fields."""
+class TakenBatch(TakenScene):
+    """The base scene of a batch, and the overrides of each run."""
 
-    asked: Mapping[str, Any]
-    name: str
-    hash: str
-    text: str
-    steps: int
     parameters: Sequence[str]
     metrics: Sequence[str]
     runs: Sequence[Mapping[str, Any]]
@@ -162,15 +162,10 @@ class TakenBatch:
 
 
 @dataclass(frozen=True)
-class TakenStudy:
-    """The base scene of a study and the overrides of its first runs; `asked` are other fields."""
+class TakenStudy(TakenScene):
+    """The base scene of a study, and the overrides of its first runs."""
 
-    asked: Mapping[str, Any]
-    name: str
     method: str
-    hash: str
-    text: str
-    steps: int
     parameters: Sequence[str]
     runs: Sequence[Mapping[str, Any]]
     extent: Extent

@@ -12,6 +12,7 @@ from cardan.service.compute import messages as m
 from cardan.service.errors import ErrorCode, ServiceError
 from cardan.service.intake import (
     Intake,
+    SceneText,
     invalid,
     located,
     read_document,
@@ -35,13 +36,12 @@ def take(order: m.TakeOrder, limits: Limits) -> m.Taken:
     if order.kind == "simulation":
         faults = check(m.CheckOrder(intake.text.document, {}, 0.0), limits).faults
         refuse(faults, asked.overrides, place)
-        text, digest = intake.text.document, intake.text.hash
+        text = intake.text
     else:
-        text, digest = intake.scene.model_dump_json(), ""
+        text = SceneText("", intake.scene.model_dump_json())
     return m.Taken(
         asked=asked.model_dump(exclude={"scene"}),
         name=intake.scene.name if asked.name is None else asked.name,
-        hash=digest,
         text=text,
         steps=intake.counts.steps,
         seconds=intake.scene.simulation.duration,

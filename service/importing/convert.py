@@ -6,13 +6,21 @@ from typing import Any
 
 from cardan.schemas import SceneInvalid, load_scene
 from cardan.schemas.imported import ImportAnswer, ImportOptions, ImportReport
+from cardan.schemas.parse import parse_json
 from cardan.service.importing.compiled import Compiled, compile_model
 from cardan.service.importing.couplings import Couplings
 from cardan.service.importing.drives import find_drives, holding_drives
-from cardan.service.importing.files import Folder, find_model, is_archive, unpack
+from cardan.service.importing.files import (
+    SCENE_ENDING,
+    Folder,
+    find_model,
+    is_archive,
+    unpack,
+)
 from cardan.service.importing.filters import Filters
 from cardan.service.importing.joints import Mechanism, pose_of
 from cardan.service.importing.links import WORLD, Link, Names, find_links, in_body, mass_of
+from cardan.service.importing.mesh_references import with_meshes
 from cardan.service.importing.mjcf import prepare_mjcf
 from cardan.service.importing.motions import Motion, read_motion
 from cardan.service.importing.notes import Notes
@@ -31,7 +39,7 @@ MAX_MODEL_BYTES = 64 * 1024**2
 def import_path(
     path: Path, options: ImportOptions | None = None, packages: tuple[Path, ...] = ()
 ) -> ImportAnswer:
-    """Import a trusted .urdf, .xml or .zip file: a model may name files anywhere on the machine.
+    """Import a trusted .urdf, .xml, .json or .zip file: it may name files anywhere on the machine.
 
     `packages`: folders that hold the packages of `package://`; without them packages are searched
     in the folders around the model. Raises ImportRefusedError.
@@ -63,7 +71,9 @@ def import_folder(root: Path, options: ImportOptions) -> ImportAnswer:
 
 
 def import_model(folder: Folder, path: Path, options: ImportOptions) -> ImportAnswer:
-    """Import one model of a folder. Raises ImportRefusedError."""
+    """Import one model or scene of a folder. Raises ImportRefusedError."""
+    if path.suffix.lower() == SCENE_ENDING:
+        return _complete(folder, path)
     try:
         return _import(folder, path, options, Notes())
     except ImportRefusedError as error:
@@ -83,6 +93,10 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
     prepared = _prepare(folder, path, options, notes)
     compiled = compile_model(prepared, options, notes)
     document = _scene(compiled, options, notes)
+    if not document["bodies"]:
+        raise ImportRefusedError(
+            "no_bodies", "The model has no bodies: it is a part for other models to include."
+        )
     try:
         load_scene(document)
     except SceneInvalid as error:
@@ -92,11 +106,35 @@ def _import(folder: Folder, path: Path, options: ImportOptions, notes: Notes) ->
     return ImportAnswer(scene=document, report=_report(compiled, document, notes))
 
 
-def _prepare(folder: Folder, path: Path, options: ImportOptions, notes: Notes) -> Prepared:
+def _complete(folder: Folder, path: Path) -> ImportAnswer:
+    """Write the mesh files that a scene names into it."""
+    try:
+        written = parse_json(_text(folder, path))
+        document = with_meshes(written, folder, path.parent)
+        scene = load_scene(document)
+    except SceneInvalid as error:
+        raise ImportRefusedError("scene_invalid", f"The scene is not valid: {error}") from error
+    report = ImportReport(
+        format="scene",
+        name=scene.name,
+        compiler="Cardan",
+        source=folder.shown(path),
+        bodies=len(scene.bodies),
+        joints=len(scene.joints),
+        mass=None,
+    )
+    return ImportAnswer(scene=document, report=report)
+
+
+def _text(folder: Folder, path: Path) -> str:
     inside = folder.inside(path)
     if inside is not None and inside.is_file() and inside.stat().st_size > MAX_MODEL_BYTES:
         raise ImportRefusedError("too_large", f"A model of more than {MAX_MODEL_BYTES} bytes.")
-    root = parse_xml(folder.text(path), folder.shown(path))
+    return folder.text(path)
+
+
+def _prepare(folder: Folder, path: Path, options: ImportOptions, notes: Notes) -> Prepared:
+    root = parse_xml(_text(folder, path), folder.shown(path))
     if root.tag == "robot":
         return prepare_urdf(folder, path, root, options.visuals, notes)
     if root.tag == "mujoco":

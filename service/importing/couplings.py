@@ -1,4 +1,4 @@
-"""Convert what closes loops: equality constraints, and tendons between two sites.
+"""Convert equality constraints, tendons between two sites, and gravity compensation.
 
 A site is a marked point of a body in MuJoCo.
 """
@@ -63,7 +63,9 @@ class Couplings:
                 self._notes.dropped("inactive_equality", "Constraints that are off.", where)
             elif kind is None:
                 self._notes.dropped(
-                    "equality", "Only connect, weld and joint constraints become joints.", where
+                    "equality",
+                    "Of constraints only connect, weld, joint and tendon become joints.",
+                    where,
                 )
             else:
                 kind(index)
@@ -285,10 +287,8 @@ class Couplings:
         if bodies[1] == WORLD:
             bodies.reverse()
             points.reverse()
-        limited, stiffness = (
-            bool(model.tendon_limited[tendon]),
-            float(model.tendon_stiffness[tendon]),
-        )
+        limited = bool(model.tendon_limited[tendon])
+        stiffness = float(model.tendon_stiffness[tendon])
         damping = float(model.tendon_damping[tendon])
         if bodies[0] == bodies[1] or not (limited or stiffness or damping):
             return False

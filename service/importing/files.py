@@ -14,6 +14,7 @@ MAX_FILES = 4_000
 MAX_BYTES = 512 * 1024**2
 COPY_BYTES = 1024**2
 MODEL_ENDINGS = (".urdf", ".xml", ".mjcf")
+SCENE_ENDING = ".json"
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,12 @@ def find_model(folder: Folder, main: str | None) -> Path:
         return found
     files = [path for path in sorted(folder.root.rglob("*")) if path.is_file()]
     models = [path for path in files if is_model(path)] if len(files) > 1 else files
+    models = models or [path for path in files if is_scene(path)]
     if not models:
         raise ImportRefusedError(
             "no_model",
             "There is no model among the files.",
-            "A .urdf, or an .xml with <mujoco> or <robot> as its root.",
+            "A .urdf, an .xml with <mujoco> or <robot> as its root, or a .json with `bodies`.",
         )
     depth = min(len(path.parts) for path in models)
     first = [path for path in models if len(path.parts) == depth]
@@ -170,3 +172,8 @@ def is_model(path: Path) -> bool:
         return False
     head = path.read_bytes()[:65536]
     return b"<robot" in head or b"<mujoco>" in head or b"<mujoco " in head
+
+
+def is_scene(path: Path) -> bool:
+    """Whether a file looks like a scene document."""
+    return path.suffix.lower() == SCENE_ENDING and b'"bodies"' in path.read_bytes()

@@ -14,6 +14,8 @@ COMPILED = (".stl", ".obj", ".msh", ".png", ".bin")
 STL_HEADER, STL_FACE = 80, 50
 """Bytes before the number of faces of a binary STL, and of each face."""
 CONVERTED = (".dae", ".ply", ".glb", ".off")
+MESH_ENDINGS = (".stl", ".obj", *CONVERTED)
+"""Endings of triangle meshes that trimesh reads."""
 MAX_STL_FACES = 200_000
 """Faces of an STL beyond which MuJoCo refuses it."""
 MAX_PICTURE_VERTICES = 40_000
@@ -53,7 +55,7 @@ def _parts(path: Path) -> list[tuple[bytes, str, Color | None]]:
     import trimesh
 
     by_color: dict[Color | None, list[Any]] = {}
-    for mesh in _meshes_of(path):
+    for mesh in meshes_of(path):
         by_color.setdefault(_color_of(mesh), []).append(mesh)
     if set(by_color) == {WHITE}:
         by_color = {None: by_color[WHITE]}
@@ -71,7 +73,7 @@ def _parts(path: Path) -> list[tuple[bytes, str, Color | None]]:
     return found
 
 
-def _meshes_of(path: Path) -> list[Any]:
+def meshes_of(path: Path) -> list[Any]:
     """The meshes of a file, each in the frame of the file."""
     import trimesh
 
@@ -110,7 +112,7 @@ def _is_text(stl: bytes) -> bool:
 def _through_trimesh(path: Path) -> tuple[bytes, str] | None:
     import trimesh
 
-    meshes = _meshes_of(path)
+    meshes = meshes_of(path)
     if not meshes:
         return None
     joined: Any = trimesh.util.concatenate(meshes)

@@ -115,6 +115,8 @@ def _enter(sock: socket.socket, module: str, limits: WorkerLimits, start_method:
     if start_method == "forkserver":
         process_limits.die_with_parent()
     process_limits.limit_resources(limits)
+    # `simulations`, `sessions` or `compute`
+    process_limits.name_process(module.split(".")[-2])
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     # the module, and with it the engine, is imported in the process only
     main = importlib.import_module(module).main

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from cardan.schemas import Limits
 
 PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,12 @@ class WorkerLimits:
     file: int = 0
     scene: Limits = field(default_factory=Limits)
     nice: int = 0
+
+
+def name_process(name: str) -> None:
+    """Show a name in `ps` and `top`, where the kernel has names of processes (Linux)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 def die_with_parent() -> None:

@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "qz": ("1", "orientation, vector part z"),
         **_axes("vx vy vz", "m/s", "velocity of the body origin"),
         **_axes("wx wy wz", "rad/s", "angular velocity"),
+        "present": ("1", "whether the body is there; absent: where it will appear, at rest"),
     },
     "joints": {
         **_WHEN,
@@ -55,6 +56,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "gap": ("m", "distance of the surfaces, negative when they overlap"),
         "normal_force": ("N", "force along the normal"),
         "friction_force": ("N", "magnitude of the tangential force"),
+        **_axes("friction_x friction_y friction_z", "N", "tangential force on body_b"),
         "force_time": ("s", "time that the forces belong to: the middle of the step"),
     },
     "energy": {
@@ -114,7 +116,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
     "events": {
         "time": ("s", "simulated time: the middle of the step, of a break or a trigger its end"),
         "step": ("1", "number of the step, from 1"),
-        "kind": ("1", "begin: two shapes begin to touch; end: they cease to; break; trigger"),
+        "kind": ("1", "begin, end: of a touch of two shapes; break; trigger; appear; vanish"),
         "body_a": ("1", "first body; parent of the joint"),
         "body_b": ("1", "second body; child of the joint"),
         "shape_a": ("1", "number of the shape within the first body, from 0; -1: none"),
@@ -130,7 +132,18 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
 # channels of a request: a whole table, or these columns of `bodies`
 POSE = ("px", "py", "pz", "qw", "qx", "qy", "qz")
 VELOCITY = ("vx", "vy", "vz", "wx", "wy", "wz")
-KEYS = ("time", "step", "body", "joint", "coordinate", "sensor", "row", "body_a", "body_b")
+KEYS = (
+    "time",
+    "step",
+    "body",
+    "present",
+    "joint",
+    "coordinate",
+    "sensor",
+    "row",
+    "body_a",
+    "body_b",
+)
 
 
 def unit_of(table: str, column: str) -> str:

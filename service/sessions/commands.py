@@ -62,6 +62,8 @@ COMMANDS: dict[str, Callable[[Simulation, Arguments], None]] = {
     "set_state": lambda s, a: s.set_state(a["q"], a["qd"]),
     "gravity": lambda s, a: s.set_gravity(a["value"]),
     "break_joint": lambda s, a: s.break_joint(a["joint"]),
+    "appear": lambda s, a: s.appear(a["body"]),
+    "vanish": lambda s, a: s.vanish(a["body"]),
     "grab": lambda s, a: s.grab(a["body"], a["point"]),
     "grab_move": lambda s, a: s.grab_move(a["target"]),
     "release": lambda s, a: s.release(),

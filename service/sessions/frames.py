@@ -12,8 +12,10 @@ from cardan.schemas.frame import (
     FrameFlags,
     FrameHeader,
     Table,
+    absent_table,
     asleep_table,
     encode_frame,
+    friction_table,
     poses_table,
     row_from,
     table_from,
@@ -32,7 +34,7 @@ class Shot:
 
 
 def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> bytes:
-    """The encoded frame of this moment, sequence 0; contacts and events only when asked for.
+    """The encoded frame of this moment, sequence 0; contacts, friction, events only when asked for.
 
     Removes the collected events, so that each is sent once.
     """
@@ -43,10 +45,17 @@ def frame(simulation: Simulation, shot: Shot, channels: Collection[str]) -> byte
         BlockTag.ENERGY: row_from(BlockTag.ENERGY, simulation.energy()),
         BlockTag.SOLVER: _solver(simulation.solver_report(), shot.real_time_factor),
     }
-    if "contacts" in channels:
-        tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, simulation.contact_table())
+    if "contacts" in channels or "friction" in channels:
+        contacts = simulation.contact_table()
+        tables[BlockTag.CONTACTS] = table_from(BlockTag.CONTACTS, contacts)
+        if "friction" in channels:
+            coefficients = simulation.friction_coefficients()
+            tables[BlockTag.FRICTION] = friction_table(contacts, coefficients)
     if simulation.scene.simulation.sleeping.enabled:
         tables[BlockTag.ASLEEP] = asleep_table(simulation.asleep())
+    present = simulation.present()
+    if not present.all():
+        tables[BlockTag.ABSENT] = absent_table(~present)
     if "events" in channels:
         happened = simulation.events()
         if len(happened):
@@ -87,6 +96,7 @@ def describe(simulation: Simulation) -> dict[str, Any]:
         "poses": simulation.poses().tolist(),
         "velocities": simulation.velocities().tolist(),
         "asleep": simulation.asleep().tolist(),
+        "present": simulation.present().tolist(),
         "joint_names": list(simulation.joint_names),
         "joints": _records(simulation.joint_table()),
         "broken_joints": simulation.broken_joints(),

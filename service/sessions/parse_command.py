@@ -40,6 +40,8 @@ MODELS: dict[str, type[c.CommandBase]] = {
     "set_state": c.SetState,
     "gravity": c.Gravity,
     "break_joint": c.BreakJoint,
+    "appear": c.Appear,
+    "vanish": c.Vanish,
 }
 CONTROL_MODELS: dict[str, type[c.CommandBase]] = {
     "take_control": c.TakeControl,

@@ -34,5 +34,5 @@ def rehearse() -> None:
     simulation.advance(10)
     simulation.restore(simulation.snapshot())
     shot = frames.Shot(0, "paused", 0.0)
-    frames.frame(simulation, shot, ("contacts",))
+    frames.frame(simulation, shot, ("friction",))
     frames.describe(simulation)

@@ -112,4 +112,4 @@ class Orders:
             return Found(order.number, step, at, orjson.dumps(told))
         phase = "failed" if simulation.failure is not None else "paused"
         shot = frames.Shot(order.epoch, phase, 0.0)
-        return Found(order.number, step, at, frames.frame(simulation, shot, ("contacts",)))
+        return Found(order.number, step, at, frames.frame(simulation, shot, ("friction",)))

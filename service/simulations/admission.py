@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from cardan.service import clock
+from cardan.service import clock, tracing
 from cardan.service.errors import ErrorCode, QuotaError, ServiceError
 from cardan.service.intake import SceneText
 from cardan.service.simulations import locking
@@ -122,6 +122,8 @@ class Admission:
 
     def bind(self, key: str | None, resource: str) -> None:
         """Remember what the request with a reserved key created."""
+        if key is None:
+            return
         with self._writing.begin() as connection:
             _bind_key(connection, key, resource)
 
@@ -286,6 +288,7 @@ def _row(scene_hash: str, run: NewRun) -> dict[str, Any]:
         "step": 0,
         "total_steps": run.total_steps,
         "created_by": run.created_by,
+        "trace": tracing.present(),
         "created_at": clock.now(),
     }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import OperationalError
 
-from cardan.service import clock, metrics
+from cardan.service import clock, metrics, tracing
 from cardan.service.processes.worker import Worker, WorkerLostError
 from cardan.service.recordings.results import ResultsError
 from cardan.service.simulations import messages as m
@@ -55,6 +55,8 @@ class Attempt:
         self._first = self._began = self._heard = self._renewed = self._published = now
         self._stops: dict[int, tuple[RunEvent, float]] = {}
         self._fenced: set[str] = set()
+        self._spans = {claim.run_id: _span_of(claim) for claim in claims}
+        self._working = tracing.Span()
 
     def supervise(self) -> None:
         """Send the order, receive messages until the runs end, commit."""
@@ -122,6 +124,9 @@ class Attempt:
         self._live = Live(pid=self._worker.pid)
         self._dispatcher.live[self._present.run_id] = self._live
         ids = {"run": self._present.run_id, "worker": self._worker.pid}
+        self._working = self._spans[self._present.run_id].child(
+            "worker", run=self._present.run_id, worker=self._worker.pid
+        )
         log.info("run %(run)s begins in worker %(worker)d", ids, extra=ids)
 
     def _take(self, done: m.Done) -> None:
@@ -136,6 +141,7 @@ class Attempt:
             real_time_factor=done.real_time_factor,
         )
         metrics.note_end(done.event, done.real_time_factor, done.summary)
+        self._working.end(_fault_of(outcome))
         self._ended.append((claim, self._kept(claim, outcome)))
         self._n_ended = done.number + 1
         if self._n_ended < len(self._claims):
@@ -234,6 +240,8 @@ class Attempt:
         for place, claim in enumerate(unfinished):
             lost = how is not None and place == 0
             outcome = self._loss(str(how)) if lost else Outcome(RunEvent.RELEASED)
+            if place == 0:
+                self._working.end(_fault_of(outcome))
             self._ended.append((claim, outcome))
 
     def _loss(self, how: str) -> Outcome:
@@ -284,6 +292,20 @@ class Attempt:
             if state in TERMINAL:
                 kept = self._options.checkpoints.of(claim.run_id, claim.attempt)
                 shutil.rmtree(kept.path, ignore_errors=True)
+            self._spans[claim.run_id].end(_fault_of(outcome))
             ids = {"run": claim.run_id, "batch": claim.batch_id, "worker": self._worker.pid}
             log.info("run %s attempt %d: %s", claim.run_id, claim.attempt, state, extra=ids)
         self._ended = []
+
+
+def _span_of(claim: Claim) -> tracing.Span:
+    """The span of an attempt that begins; what a run waited for its first one is a span before."""
+    run, batch = claim.run_id, claim.batch_id
+    if claim.attempt == 1:
+        tracing.begin("queue", claim.trace, claim.queued_at, run=run, batch=batch).end()
+    return tracing.begin("run", claim.trace, None, run=run, batch=batch, attempt=claim.attempt)
+
+
+def _fault_of(outcome: Outcome) -> str | None:
+    """What a trace says of an attempt that failed."""
+    return None if outcome.error is None else str(outcome.error["code"])

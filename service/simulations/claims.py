@@ -38,6 +38,8 @@ class Claim:
     record: str = "full"
     on_failure: str = "continue"
     measure: Mapping[str, Any] | None = None
+    queued_at: float = 0.0
+    trace: str | None = None
 
     @property
     def folder(self) -> str:
@@ -125,4 +127,6 @@ def _claim_of(row: RowMapping, first: RowMapping, owner: str) -> Claim:
         record=record_of(first["record"] or "full", row["number"]),
         on_failure=first["on_failure"] or "continue",
         measure=first["measure"],
+        queued_at=row["created_at"],
+        trace=row["trace"],
     )

@@ -30,6 +30,7 @@ CHANGES: Mapping[int, tuple[Change, ...]] = {
         Change("batches", "created_by", "VARCHAR"),
         Change("runs", "created_by", "VARCHAR"),
     ),
+    5: (Change("runs", "trace", "VARCHAR"),),
 }
 """By the version that has them."""
 

@@ -93,6 +93,7 @@ runs = Table(
     Column("summary", JSON(none_as_null=True)),
     Column("result", String),  # folder of the recording, named by run and attempt
     Column("created_by", String),
+    Column("trace", String),  # context of the request that queued it, for traces
     Column("created_at", Float, nullable=False),
     Column("started_at", Float),
     Column("finished_at", Float),

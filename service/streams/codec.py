@@ -24,6 +24,8 @@ CHANNELS: dict[str, frozenset[BlockTag]] = {
     "energy": frozenset({BlockTag.ENERGY}),
     "solver": frozenset({BlockTag.SOLVER}),
     "events": frozenset({BlockTag.EVENTS}),
+    # its rows are those of the contacts, so both come together
+    "friction": frozenset({BlockTag.CONTACTS, BlockTag.FRICTION}),
 }
 
 

@@ -124,7 +124,7 @@ class Viewer:
         for name in taken:
             turn = self._due[name] + self._periods[name]
             self._due[name] = turn if turn > now else now + self._periods[name]
-        tags = [tag for name in names for tag in CHANNELS[name]]
+        tags = {tag for name in names for tag in CHANNELS[name]}
         data = frame.encode(tags, gap=self.gap, dropped=self._dropped)
         self._unacknowledged.append(frame.header.sequence)
         self._dropped, self.gap = 0, False

@@ -19,6 +19,8 @@ DISTRIBUTION = {
     "llvmlite": "numba",
     "mujoco": "mujoco-core",
     "pinocchio": "pin",
+    # a name that several share
+    "opentelemetry": "opentelemetry-api",
 }
 
 
@@ -55,7 +57,7 @@ def imported(*tops: str) -> set[str]:
 
 
 def test_what_is_imported_is_asked_for() -> None:
-    optional = EXTRAS["meshes"] | EXTRAS["import"] | EXTRAS["cluster"]
+    optional = EXTRAS["meshes"] | EXTRAS["import"] | EXTRAS["cluster"] | EXTRAS["telemetry"]
     assert imported("schemas", "engine", "service") - RUNTIME - optional == set()
 
 

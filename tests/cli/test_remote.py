@@ -1,11 +1,14 @@
 """The same commands against a real server."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cardan.service.cli import remote
 from cardan.service.recordings.folder import load
 from cardan.service.recordings.tables import to_numpy
 from tests.cli.conftest import SCENE
@@ -57,3 +60,26 @@ def test_a_server_that_is_not_there_is_said(cardan, scene_file):
     result = cardan("run", scene_file, "--url", "http://127.0.0.1:9")
     assert result.exit_code == 3
     assert "cannot be reached" in result.stderr
+
+
+@pytest.mark.parametrize("keys", ["one-key two-key", "one-key,two-key", "one-key\ntwo-key"])
+def test_the_first_key_is_sent_however_keys_are_separated(monkeypatch, keys):
+    heard = []
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self):
+            heard.append(self.headers["authorization"])
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setenv("CARDAN_API_KEY", keys)
+    with HTTPServer(("127.0.0.1", 0), Listener) as listener:
+        answering = threading.Thread(target=listener.handle_request)
+        answering.start()
+        with remote.Server(f"http://127.0.0.1:{listener.server_port}") as server:
+            server.ask("GET", "/")
+        answering.join()
+    assert heard == ["Bearer one-key"]

@@ -38,7 +38,8 @@ def test_the_columns_are_those_of_the_interface(cardan, scene_file, tmp_path):
         "time step joint coordinate q qd motor_force limit_force fx fy fz tx ty tz force_time"
     )
     assert columns("contacts") == (
-        "time step body_a body_b px py pz nx ny nz gap normal_force friction_force force_time"
+        "time step body_a body_b px py pz nx ny nz gap normal_force friction_force"
+        " friction_x friction_y friction_z force_time"
     )
     assert columns("energy") == (
         "time step kinetic potential total work_in dissipated_friction dissipated_impact"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cardan.engine import Simulation
-from cardan.engine.accounting.variation import MOST_EARLY
+from cardan.engine.accounting.variation import MOST_EARLY, MOST_EARLY_TURN
 from cardan.engine.build.limits import body_lengths
 from cardan.engine.verdict.estimates import variations
 from cardan.schemas.examples import example_names, example_text
@@ -418,6 +418,131 @@ def test_how_early_an_impact_comes_is_known():
     simulation.advance(simulation.total_steps - simulation.step_count)
     assert the_finding(simulation, "step_error")["body"] == "ball"
     assert ran(bouncing(0.1 * dt, e)).findings() == []
+
+
+def bouncing_off_a_stop(dt, formulation):
+    """A wheel that turns against a stop and rebounds with half of its speed."""
+    wheel = {"name": "wheel", "mass": 1.0, "inertia": [0.1] * 3, "angular_velocity": [0, 0, 2.0]}
+    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "wheel"}
+    hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
+    hinge["limits"] = {"lower": -9.0, "upper": 0.105, "restitution": 0.5}
+    return free(wheel, dt=dt, formulation=formulation) | {"joints": [hinge]}
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_how_early_a_stop_rebounds_is_known(formulation):
+    """The stop is met a third of the way between two steps: 3/2 of what is left is too early."""
+    dt = 0.02
+    simulation = ran(bouncing_off_a_stop(dt, formulation))
+    # the wheel is followed from the middle of the step at 0.05 s, where 0.1 rad are done
+    found = variations(simulation.model, simulation.state)[0, MOST_EARLY_TURN]
+    assert found == pytest.approx(1.5 * 0.005, rel=1e-6)
+    true = 0.105 - 1.0 * (0.1 - 0.0525)
+    angle = simulation.joint_table()["q"][0]
+    assert true - angle == pytest.approx(found, rel=1e-6)
+
+
+@pytest.mark.parametrize(("dt", "status"), [(0.005, "suspect"), (0.0005, "trusted")])
+def test_what_a_soft_floor_loses_without_a_damper_is_no_damping(dt, status):
+    """A ball that bounces on a floor of 10 kN/m: 5 ms miss how it is met."""
+    shape = {"type": "sphere", "radius": 0.1, "material": "m"}
+    ball = {"name": "ball", "position": [0, 0, 0.6], "mass": 1.0, "shapes": [shape]}
+    plane = {"type": "plane", "normal": [0, 0, 1], "material": "m"}
+    floor = {"name": "floor", "type": "static", "shapes": [plane]}
+    scene = document(
+        [floor, ball], materials={"m": {"compliance": 0.5e-4}},
+        simulation={"dt": dt, "duration": 1.5},
+    )  # fmt: skip
+    simulation = ran(scene)
+    assert simulation.energy()["dissipated_damping"] == 0.0
+    assert simulation.summary()["verdict"]["status"] == status
+
+
+@pytest.mark.parametrize(("dt", "is_found"), [(0.002, True), (0.00002, False)])
+def test_two_that_move_exchange_velocities_early_without_restitution_too(dt, is_found):
+    """A hammer on a nail, which friction stops after 30 mm: a step takes the hammer 10 mm."""
+    shape = {"type": "box", "size": [0.1] * 3}
+    hammer = {"name": "hammer", "position": [-0.2, 0, 0], "mass": 1.0, "shapes": [shape]}
+    hammer["linear_velocity"] = [5.0, 0, 0]
+    nail = {"name": "nail", "position": [0, 0, 0], "mass": 0.05, "shapes": [shape]}
+    along = {"type": "slider", "parent": "world", "axis": [1, 0, 0]}
+    joints = [
+        {**along, "name": "guide", "child": "hammer"},
+        {**along, "name": "wood", "child": "nail", "friction": 400.0},
+    ]
+    found = ran(free(hammer, nail, dt=dt) | {"joints": joints}).findings()
+    assert ("step_error" in [one["quantity"] for one in found]) == is_found
+
+
+def disc_on_the_floor(speed, spin):
+    """A disc that slides, or turns, on a rough floor."""
+    shape = {"type": "cylinder", "radius": 0.1, "length": 0.04}
+    disc = {"name": "disc", "position": [0, 0, 0.02], "mass": 1.0, "shapes": [shape]}
+    disc |= {"linear_velocity": [speed, 0, 0], "angular_velocity": [0, 0, spin]}
+    return document([ground(), disc], simulation={"dt": 0.001, "duration": 0.3})
+
+
+def test_friction_under_a_face_that_turns_has_a_lever_arm_that_is_not_known():
+    finding = the_finding(ran(disc_on_the_floor(0.0, 10.0)), "turning_on_face")
+    assert finding["body"] == "disc"
+    # all of its energy of rotation
+    assert finding["value"] == pytest.approx(0.5 * 0.005 * 100.0, rel=0.01)
+    assert ran(disc_on_the_floor(1.0, 0.0)).findings() == []
+
+
+def trough(facets):
+    """A ball that rolls to and fro in half a pipe, cut into facets."""
+    angle = np.linspace(-1.5, 1.5, facets + 1)
+    vertices = [[float(np.sin(a)), y, float(-np.cos(a))] for a in angle for y in (-0.5, 0.5)]
+    faces = []
+    for i in range(0, 2 * facets, 2):
+        faces += [[i, i + 2, i + 3], [i, i + 3, i + 1]]
+    pipe = {"type": "mesh", "vertices": vertices, "faces": faces}
+    static = {"name": "pipe", "type": "static", "shapes": [pipe]}
+    rolling = {"name": "ball", "mass": 1.0, "shapes": [{"type": "sphere", "radius": 0.1}]}
+    rolling["position"] = [0.9 * np.sin(0.8) * 0.99, 0.03, -0.9 * np.cos(0.8) * 0.99]
+    return document([static, rolling], simulation={"dt": 0.002, "duration": 2.0})
+
+
+def test_what_strikes_the_edges_between_facets_is_named():
+    """The share of the energy lost at an edge is the square of its angle."""
+    finding = the_finding(ran(trough(30)), "facet_impacts")
+    assert finding["body"] == "ball"
+    assert ran(trough(600)).findings() == []
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.01])
+def test_a_rope_that_becomes_taut_is_measured_by_its_length(dt):
+    """A point on a slack rope of 1 m falls into it: a step takes it 4 cm at 10 ms."""
+    bob = {"name": "bob", "position": [0.7, 0, 0], "mass": 1.0, "inertia": [1e-6] * 3}
+    rope = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
+    rope |= {"anchor": [0, 0, 0], "anchor2": [0.7, 0, 0], "limits": {"upper": 1.0}}
+    scene = document([bob], [rope], simulation={"dt": dt, "duration": 1.0})
+    assert ran(scene).findings() == []
+
+
+def test_shafts_that_only_turn_are_trusted_at_any_speed():
+    """A clutch: two coaxial rotors with friction between them, 0.6 rad a step."""
+    a = {"name": "a", "mass": 1.0, "inertia": [0.2] * 3, "angular_velocity": [0, 0, 30.0]}
+    b = {"name": "b", "mass": 1.0, "inertia": [0.5] * 3}
+    joint = {"type": "hinge", "anchor": [0, 0, 0], "axis": [0, 0, 1]}
+    joints = [
+        {**joint, "name": "bearing", "parent": "world", "child": "a"},
+        {**joint, "name": "clutch", "parent": "a", "child": "b", "friction": 20.0},
+    ]
+    assert ran(free(a, b, dt=0.02) | {"joints": joints}).findings() == []
+
+
+def test_what_a_rigid_drive_prescribes_has_no_error_of_the_step():
+    """A table that is shaken by 1 cm with 20 steps a turn."""
+    times = np.linspace(0.0, 1.0, 2001)
+    table = {"name": "table", "mass": 1.0, "inertia": [0.1] * 3}
+    drive = {"type": "position", "target": {"times": times.tolist(), "values": []}}
+    drive["target"]["values"] = (0.01 * np.sin(300.0 * times)).tolist()
+    slider = {"name": "shaker", "type": "slider", "parent": "world", "child": "table"}
+    slider |= {"axis": [0, 0, 1], "motor": drive}
+    simulation = {"dt": 0.001, "duration": 1.0}
+    assert ran(document([table], [slider], simulation=simulation)).findings() == []
 
 
 def test_an_orbit_that_turns_its_ellipse_is_not_trusted():

@@ -1,12 +1,14 @@
-"""The vectors of Featherstone 2022 as arrays of six, by the spatial algebra of the engine."""
+"""The vectors of Featherstone 2022 as arrays of six, by the spatial algebra of the tests."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cardan.engine.spatial import plucker
-from cardan.engine.spatial.inertia import momentum_of, rigid_inertia
-from tests.engine.spatial.test_plucker import flat
+from cardan.engine.spatial.inertia import Spatial, momentum_of
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, rigid_inertia
+from tests.engine.trees.projection import skew
 
 Array = np.ndarray
 I3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -14,7 +16,7 @@ X3, Y3, Z3 = np.eye(3)
 O3 = np.zeros(3)
 
 
-def pair(x: Array) -> plucker.Spatial:
+def pair(x: Array) -> Spatial:
     """Six numbers as the engine's pair of vectors."""
     return tuple(map(float, x[:3])), tuple(map(float, x[3:]))  # type: ignore[return-value]
 
@@ -23,8 +25,9 @@ def three(x: Array) -> tuple[float, float, float]:
     return (float(x[0]), float(x[1]), float(x[2]))
 
 
-def skew(v: Array) -> Array:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+def close(a: ArrayLike, b: ArrayLike, within: float = 1e-13) -> bool:
+    """Whether numbers agree, all to the same absolute error."""
+    return bool(np.allclose(a, b, rtol=0.0, atol=within))
 
 
 def rotation_about(axis: Array, point: Array, rate: float = 1.0) -> Array:

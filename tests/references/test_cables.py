@@ -103,6 +103,21 @@ def test_a_winch_winds_by_its_radius(formulation: str) -> None:
     assert rows["rope"]["q"] == pytest.approx(2.0, abs=1e-8)
 
 
+def test_a_cable_wound_up_to_the_rim_is_told_what_mends_it() -> None:
+    """A stop of the drum, which then holds the load; not a smaller step."""
+    document = winch("maximal", type="velocity", target=-5.0, max_force=100.0)
+    sim = simulate(document)
+    sim.advance(2300)
+    found = sim.summary()["verdict"]
+    assert found["status"] == "wrong"
+    assert all("let a stop" in one["change"] for one in found["findings"])
+    document["joints"][0]["limits"] = {"lower": -9.0, "upper": 1.0}
+    sim = simulate(document)
+    sim.advance(2300)
+    assert sim.summary()["verdict"]["status"] == "trusted"
+    assert sim.poses()[1, 2] == pytest.approx(-2.0 + 9.0 * R, abs=1e-6)
+
+
 @FORM
 def test_states_that_are_set_count_whole_turns(formulation: str) -> None:
     document = winch(formulation)

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 SCENES = Path(__file__).parents[2] / "benchmarks" / "trust" / "scenes"
 FORMULATIONS = ("maximal", "reduced")
 G, M, WIDTH, HEIGHT, APART = 9.81, 20.0, 0.8, 2.0, 0.9
+PLACES = (-APART, 0.0, APART)
 FORCES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
@@ -33,28 +34,37 @@ def reactions_of(sim: Any) -> Array:
     return np.array([[row[name] for name in FORCES] for row in rows])
 
 
-def door(formulation: str, **more: Any) -> Document:
-    """A door in the xz plane that hangs on three hinges with a vertical axis."""
+def door(formulation: str, places: tuple[float, ...] = PLACES, **more: Any) -> Document:
+    """A door in the xz plane that hangs on three or more hinges with a vertical axis."""
     body = {"name": "door", "mass": M, "position": [0.5 * WIDTH, 0, 0]}
     body |= {"inertia": [6.7, 7.7, 1.1]}
     body["shapes"] = [{"type": "box", "size": [WIDTH, 0.04, HEIGHT]}]
     hinge = {"type": "hinge", "parent": "world", "child": "door", "axis": [0, 0, 1], **more}
-    joints = [hinge | {"name": f"h{k}", "anchor": [0, 0, APART * (k - 1)]} for k in range(3)]
+    joints = [hinge | {"name": f"h{k}", "anchor": [0, 0, z]} for k, z in enumerate(places)]
     simulation = {"dt": 1e-3, "duration": 0.02, "formulation": formulation}
     return document([body], joints, simulation=simulation)
 
 
-def shares_of_a_door() -> Array:
-    """Each hinge bears a third of the weight; forces X of the outer ones and torques Y of all bear
-    its moment, 2 X a + 3 Y = m g b / 2, with 2 X^2 + 3 (Y / L)^2 the least: X = k a, Y = k L^2.
+def shares_of_a_door(places: tuple[float, ...] = PLACES) -> Array:
+    """Each of n hinges bears its share of the weight; forces X and torques Y bear its moment,
+    sum X z + n Y = m g b / 2, with sum X^2 + n (Y / L)^2 the least: X = k z, Y = k L^2.
     """
     moment, length = 0.5 * M * G * WIDTH, HEIGHT
-    k = moment / (2.0 * APART**2 + 3.0 * length**2)
-    third = M * G / 3.0
+    k = moment / (float(np.square(places).sum()) + len(places) * length**2)
+    share = M * G / len(places)
     # the weight turns the door about +y; force +x above and -x below would do so too
-    return np.array(
-        [[side * k * APART, 0.0, third, 0.0, -k * length**2, 0.0] for side in (1.0, 0.0, -1.0)]
-    )
+    return np.array([[-k * z, 0.0, share, 0.0, -k * length**2, 0.0] for z in places])
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_forty_hinges_share_alike(formulation: str) -> None:
+    places = tuple(float(z) for z in np.linspace(-APART, APART, 40))
+    simulation = simulate(door(formulation, places))
+    simulation.advance(5)
+    assert reactions_of(simulation) == pytest.approx(shares_of_a_door(places), abs=1e-6 * M * G)
+    _, summary = run(load_scene(door(formulation, places)))
+    not_unique = summary["joints"]["not_unique"]
+    assert [one["least"] for one in not_unique] == [True] * 40
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

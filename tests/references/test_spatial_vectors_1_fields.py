@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 
 from cardan.engine.spatial import vec3
+from tests.engine.trees.projection import skew
 from tests.references.spatial_vectors import (
     O3,
     X3,
     Y3,
     Z3,
+    close,
     field,
     random_rotation,
     rotation_about,
-    skew,
     three,
     translation,
 )
@@ -34,10 +34,6 @@ def cross(a: Array, b: Array) -> Array:
 
 def dot(a: Array, b: Array) -> float:
     return float(vec3.dot(three(a), three(b)))
-
-
-def close(a: ArrayLike, b: ArrayLike) -> bool:
-    return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
 
 
 def test_section_6_products_of_euclidean_vectors() -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 
-from cardan.engine.spatial import plucker
-from tests.engine.spatial.test_plucker import flat
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat
 from tests.references.spatial_vectors import (
     I3,
     O3,
     X3,
     Y3,
     Z3,
+    close,
     couple,
     field,
     force_along,
@@ -35,10 +35,6 @@ ON_B = np.array([1.0, 2.0, 0.0])
 # figure 2: two links, joints along z through O and through (1, 0); P at (1, 1)
 S1, S2 = rotation_about(Z3, O3), rotation_about(Z3, X3)
 P = np.array([1.0, 1.0, 0.0])
-
-
-def close(a: ArrayLike, b: ArrayLike) -> bool:
-    return bool(np.allclose(a, b, rtol=0.0, atol=1e-13))
 
 
 def test_section_18_a_rotation_elsewhere_is_one_here_and_a_translation() -> None:

@@ -7,14 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from cardan.engine.spatial import plucker
-from tests.engine.spatial.test_plucker import flat, random_transform, six
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, random_transform, six
+from tests.engine.trees.projection import skew
 from tests.references.spatial_vectors import (
     I3,
     O3,
     X3,
     Y3,
     Z3,
+    close,
     cross_f,
     cross_m,
     cross_matrix,
@@ -22,7 +24,6 @@ from tests.references.spatial_vectors import (
     pair,
     power,
     rotation_about,
-    skew,
     three,
     translation,
 )
@@ -30,10 +31,6 @@ from tests.references.spatial_vectors import (
 pytestmark = pytest.mark.reference
 rng = np.random.default_rng(103)
 Array = np.ndarray
-
-
-def close(a: Array | float, b: Array | float, within: float = 1e-13) -> bool:
-    return bool(np.allclose(a, b, rtol=0.0, atol=within))
 
 
 def slope(f: Callable[[float], Array], h: float = 1e-3) -> Array:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cardan.engine.spatial import plucker
 from cardan.engine.trees.arrays import tree_work
 from cardan.engine.trees.articulated_inertia import write_inertias
 from cardan.engine.trees.energy_momentum import kinetic_energy, momentum
 from cardan.engine.trees.kinematics import write_places, write_velocities
 from cardan.engine.trees.rnea import inverse_dynamics
 from cardan.engine.world.tree import NODE_HINGE
-from tests.engine.spatial.test_plucker import flat, random_transform, six
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, random_transform, six
+from tests.engine.trees.projection import skew
 from tests.engine.trees.trees import GRAVITY, Case, random_tree
 from tests.references.spatial_vectors import (
     O3,
@@ -25,7 +26,6 @@ from tests.references.spatial_vectors import (
     power,
     random_inertia,
     rotation_about,
-    skew,
 )
 from tests.references.test_spatial_vectors_3_coordinates import displaced, slope
 

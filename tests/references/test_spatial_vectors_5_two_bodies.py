@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from cardan.engine.spatial.inertia import as_articulated, force_of, rigid_inertia, without
+from cardan.engine.spatial.inertia import force_of, without
 from cardan.engine.trees.aba import forward_dynamics
+from tests.engine.spatial.plucker import as_articulated, rigid_inertia
 from tests.engine.spatial.test_inertia import matrix_of
+from tests.engine.trees.projection import skew
 from tests.engine.trees.trees import random_tree
 from tests.references.spatial_vectors import inertia_matrix, pair, rotation_about, three
 from tests.references.two_bodies import (
@@ -17,7 +19,6 @@ from tests.references.two_bodies import (
     by_3d_vectors,
     by_spatial_vectors,
     coefficients,
-    skew,
 )
 
 pytestmark = pytest.mark.reference

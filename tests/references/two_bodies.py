@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.engine.trees.projection import skew
+
 Array = np.ndarray
 
 
@@ -19,10 +21,6 @@ class TwoBodies(NamedTuple):
     r1: Array  # from C1 to P
     r2: Array  # from C2 to P
     s: Array  # unit axis
-
-
-def skew(v: Array) -> Array:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def coefficients(b: TwoBodies) -> tuple[Array, Array, Array, Array, Array, Array]:

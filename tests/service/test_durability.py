@@ -1,16 +1,16 @@
 """What a crash may not do: lose a run, change its bits, commit it twice."""
 
+import contextlib
 import os
 import signal
 import sqlite3
 
-import httpx
 import pytest
 
 from cardan.engine.compiler.cache import complete_folder
 from cardan.schemas.examples import example_document
 from cardan.service.simulations.checkpoints import CheckpointFolder
-from tests.service.real_server import DROP, run_to_end, wait_for
+from tests.service.real_server import DROP, Server, run_to_end, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -28,17 +28,14 @@ MIDDLE = chaos()
 
 def children(pid):
     """Process ids of all descendants."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdecimal():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat") as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found += [int(entry), *children(int(entry))]
+    below: dict[int, list[int]] = {}
+    for entry in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as file:
+            parent = int(file.read().rpartition(")")[2].split()[1])
+            below.setdefault(parent, []).append(int(entry))
+    found = list(below.get(pid, []))
+    for one in found:
+        found += below.get(one, [])
     return found
 
 
@@ -70,16 +67,42 @@ def stop_the_computing_worker(server, number):
     os.kill(victim, number)
 
 
-def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
-    own_server.start()
-    with own_server.client() as client:
-        undisturbed = run_to_end(client, MIDDLE)
+@pytest.fixture(scope="module")
+def steady(tmp_path_factory):
+    """A server for all tests that kill something; its runs leave checkpoints often."""
+    environ = {"CARDAN_WORKERS": "1", "CARDAN_CHECKPOINT_S": "0.1", "CARDAN_SILENCE_S": "4"}
+    made = Server(tmp_path_factory.mktemp("steady"), environ).start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(steady):
+    """The recording and the summary of a run that nothing disturbed."""
+    with steady.client() as client:
+        return found(client, run_to_end(client, MIDDLE))
+
+
+def end_of(client, info):
+    url = info["links"]["self"]
+    ended = wait_for(lambda: (now := client.get(url).json())["finished_at"] and now, 240)
+    assert ended["status"] == "succeeded", ended
+    return ended
+
+
+def found(client, info):
+    """The recording, and the summary but for its times."""
+    summary = client.get(info["links"]["summary"]).json()
+    del summary["timing"]
+    return client.get(info["links"]["trajectory"]).content, summary
+
+
+def test_a_killed_worker_costs_an_attempt_and_no_bits(steady, undisturbed):
+    with steady.client() as client:
         info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
-        where = info["links"]["self"]
-        running(client, where)
-        stop_the_computing_worker(own_server, signal.SIGKILL)
-        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
-        assert ended["status"] == "succeeded", ended
+        running(client, info["links"]["self"])
+        stop_the_computing_worker(steady, signal.SIGKILL)
+        ended = end_of(client, info)
         events = client.get(info["links"]["events"]).text
         assert '"attempt":2' in events
         told = client.get(info["links"]["logs"]).json()["items"]
@@ -88,77 +111,56 @@ def test_a_killed_worker_costs_an_attempt_and_no_bits(own_server):
         said = [line["message"] for line in told if line["level"] == "info"]
         assert (said[0], said[-1]) == ("It is queued.", "It is succeeded.")
         assert [line["at"] for line in told] == sorted(line["at"] for line in told)
-        assert bits(client, ended) == bits(client, undisturbed)
-        assert summary_hash(client, ended) == summary_hash(client, undisturbed)
+        assert found(client, ended) == undisturbed
 
 
 def checkpoint_of(server, info, attempt):
     return CheckpointFolder(server.data / "checkpoints" / f"{info['id']}-{attempt}")
 
 
-def test_a_run_that_is_killed_again_and_again_goes_on_from_its_checkpoints(own_server):
-    own_server.environ["CARDAN_CHECKPOINT_S"] = "0.1"
-    own_server.start()
-    with own_server.client() as client:
-        undisturbed = run_to_end(client, MIDDLE)
+def test_a_run_that_is_killed_again_and_again_goes_on_from_its_checkpoints(steady, undisturbed):
+    with steady.client() as client:
         info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
         # more losses than a run without progress is forgiven
         for attempt in range(1, 5):
-            kept = checkpoint_of(own_server, info, attempt)
+            kept = checkpoint_of(steady, info, attempt)
             wait_for(lambda kept=kept: kept.progressed, what=f"a checkpoint of attempt {attempt}")
-            stop_the_computing_worker(own_server, signal.SIGKILL)
-        where = info["links"]["self"]
-        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
-        assert ended["status"] == "succeeded", ended
+            stop_the_computing_worker(steady, signal.SIGKILL)
+        ended = end_of(client, info)
         events = client.get(info["links"]["events"]).text
         assert events.count('"resumed_step"') == 4
-        assert bits(client, ended) == bits(client, undisturbed)
-        summaries = [client.get(i["links"]["summary"]).json() for i in (ended, undisturbed)]
-        for summary in summaries:
-            del summary["timing"]
-        assert summaries[0] == summaries[1]
-    assert list((own_server.data / "checkpoints").iterdir()) == []
+        assert found(client, ended) == undisturbed
+    assert list((steady.data / "checkpoints").iterdir()) == []
 
 
-def test_a_worker_that_hangs_is_replaced(own_server):
-    own_server.environ["CARDAN_SILENCE_S"] = "2"
-    own_server.start()
-    with own_server.client() as client:
+def test_a_worker_that_hangs_is_replaced(steady, undisturbed):
+    with steady.client() as client:
         info = client.post("/v1/simulations", json={"scene": MIDDLE}).json()
-        where = info["links"]["self"]
-        running(client, where)
-        stop_the_computing_worker(own_server, signal.SIGSTOP)
-        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
-        assert ended["status"] == "succeeded"
+        running(client, info["links"]["self"])
+        stop_the_computing_worker(steady, signal.SIGSTOP)
+        ended = end_of(client, info)
         assert '"attempt":2' in client.get(info["links"]["events"]).text
+        assert found(client, ended) == undisturbed
 
 
-def test_a_killed_service_finds_its_runs_again(own_server):
-    own_server.environ["CARDAN_CHECKPOINT_S"] = "0.1"
-    own_server.start()
-    with own_server.client() as client:
-        undisturbed = run_to_end(client, MIDDLE)
-        expected = bits(client, undisturbed)
+def test_a_killed_service_finds_its_runs_again(steady, undisturbed):
+    with steady.client() as client:
+        before = client.get("/v1/simulations").json()["items"]
         infos = [client.post("/v1/simulations", json={"scene": MIDDLE}).json() for _ in range(2)]
-        wait_for(lambda: checkpoint_of(own_server, infos[0], 1).progressed, what="a checkpoint")
-        workers = children(own_server.process.pid)
-    own_server.kill()
+        wait_for(lambda: checkpoint_of(steady, infos[0], 1).progressed, what="a checkpoint")
+        workers = children(steady.process.pid)
+    steady.kill()
     # nobody computes for a service that is gone
     wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers))
-    orphan = own_server.data / "results" / "tmp-orphan"
+    orphan = steady.data / "results" / "tmp-orphan"
     orphan.mkdir()
-    own_server.start()
+    steady.start()
     assert not orphan.exists()
-    with own_server.client() as client:
+    with steady.client() as client:
         for info in infos:
-            where = info["links"]["self"]
-            ended = wait_for(
-                lambda at=where: (now := client.get(at).json())["finished_at"] and now, 240
-            )
-            assert ended["status"] == "succeeded"
-            assert bits(client, ended) == expected
+            assert found(client, end_of(client, info)) == undisturbed
         assert '"resumed_step"' in client.get(infos[0]["links"]["events"]).text
-        assert len(client.get("/v1/simulations").json()["items"]) == 3
+        assert len(client.get("/v1/simulations").json()["items"]) == len(before) + 2
 
 
 def test_a_stopped_service_gives_its_runs_back(own_server):
@@ -170,9 +172,7 @@ def test_a_stopped_service_gives_its_runs_back(own_server):
     assert own_server.process.returncode == 0
     own_server.start()
     with own_server.client() as client:
-        where = info["links"]["self"]
-        ended = wait_for(lambda: (now := client.get(where).json())["finished_at"] and now, 240)
-        assert ended["status"] == "succeeded"
+        end_of(client, info)
         # it left a checkpoint when it was stopped, whatever it had computed by then
         events = client.get(info["links"]["events"]).text
         assert '"attempt":2' in events
@@ -270,11 +270,3 @@ def test_keys_are_asked_for(own_server):
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
         assert browser.get("/v1/limits").status_code == 200
-
-
-def bits(client: httpx.Client, info):
-    return client.get(info["links"]["trajectory"]).content
-
-
-def summary_hash(client, info):
-    return client.get(info["links"]["summary"]).json()["state_hash"]

@@ -13,6 +13,7 @@ from cardan.schemas.frame import (
     FrameFlags,
     FrameHeader,
     FrameKind,
+    absent_table,
     asleep_table,
     encode_frame,
 )
@@ -45,7 +46,7 @@ def decode(node: str, data: bytes) -> dict:
 @pytest.fixture(scope="module")
 def blocks() -> Blocks:
     """Every kind of block, filled with numbers that differ in each field."""
-    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.JOINTS: 2}
+    counts = {BlockTag.POSES: 3, BlockTag.CONTACTS: 2, BlockTag.FRICTION: 2, BlockTag.JOINTS: 2}
     random = np.random.default_rng(5)
     made = {}
     for tag, dtype in DTYPES.items():
@@ -59,6 +60,7 @@ def blocks() -> Blocks:
         made[tag] = table
     made[BlockTag.EVENTS]["kind"] = 2
     made[BlockTag.ASLEEP] = asleep_table(np.array([True, False, True]))
+    made[BlockTag.ABSENT] = absent_table(np.array([False, True, False]))
     return made
 
 
@@ -86,12 +88,16 @@ def test_every_block_comes_back(node: str, blocks: Blocks) -> None:
     poses = blocks[BlockTag.POSES]
     order = ["px", "py", "pz", "qx", "qy", "qz", "qw"]
     expected = np.stack([poses[name] for name in order], axis=1)
+    expected[1] = np.nan  # it is absent
     np.testing.assert_array_equal(np.float32(frame["poses"]).reshape(-1, 7), expected)
 
     contacts = blocks[BlockTag.CONTACTS]
     names = list(contacts.dtype.names or ())
     values = np.float32(frame["contacts"]["values"]).reshape(-1, 9)
     np.testing.assert_array_equal(values, np.stack([contacts[n] for n in names[:9]], axis=1))
+    force = np.float32(frame["contacts"]["friction"]).reshape(-1, 4)
+    rows = [blocks[BlockTag.FRICTION][name] for name in ("fx", "fy", "fz", "mu")]
+    np.testing.assert_array_equal(force, np.stack(rows, axis=1))
     bodies = np.reshape(frame["contacts"]["bodies"], (-1, 2))
     np.testing.assert_array_equal(bodies, np.stack([contacts[n] for n in names[9:]], axis=1))
 

@@ -86,6 +86,15 @@ def test_a_run_is_a_web_page_that_plays_from_a_file(
     wait(tab, "cardan.calls() > 0")
     assert tab.locator("h1").text_content() == NAME
     assert tab.title().startswith(NAME)
+    # the energy is plotted, as it is in the page, and the line is where the run is
+    (plot,) = json.loads(tab.locator("#run").text_content())["plots"]
+    kinetic = plot["curves"][0]
+    assert (plot["title"], kinetic["label"]) == ("Energy [J]", "kinetic")
+    assert plot["times"][-1] == pytest.approx(0.4)
+    assert kinetic["values"][-1] == pytest.approx(
+        shown.rest("/state")["energy"]["kinetic"], rel=1e-5
+    )
+    assert tab.locator("#plots path").count() == 4
     # it plays by itself, to the end
     playwright_api.expect(tab.get_by_role("button", name="Play")).to_be_visible()
     playwright_api.expect(tab.locator("#said")).to_have_text("0.400 s of 0.400 s")
@@ -97,8 +106,12 @@ def test_a_run_is_a_web_page_that_plays_from_a_file(
             assert drawn == pytest.approx([px, py, pz, qx, qy, qz, qw], abs=2e-6)
     tab.get_by_label("Moment shown").fill("0")
     playwright_api.expect(tab.locator("#said")).to_have_text("0.000 s of 0.400 s")
+    left = tab.locator("#plots .now").get_attribute("x1")
+    tab.locator("#plots svg").click()
+    wait(tab, "cardan.time() > 0.1 && cardan.time() < 0.3")
+    assert float(tab.locator("#plots .now").get_attribute("x1")) > float(left) + 50
     tab.get_by_role("button", name="Play").click()
-    wait(tab, "cardan.time() > 0.1")
+    wait(tab, "cardan.time() === 0.4")
     assert {url.split(":")[0] for url in asked} <= {"file", "data", "blob"}
     assert said == []
     context.close()

@@ -6,6 +6,7 @@ from cardan_client.errors import PackageMissing, Problem, RunFailed
 from cardan_client.frames import Frame
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
+from cardan_client.view import View
 
 __all__ = [
     "AsyncClient",
@@ -19,4 +20,5 @@ __all__ = [
     "Session",
     "State",
     "Trajectory",
+    "View",
 ]

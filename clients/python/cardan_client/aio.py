@@ -12,6 +12,7 @@ import httpx
 from cardan_client.errors import RunFailed, problem_of
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, Trajectory, read_trajectory
+from cardan_client.view import View
 
 Overrides = Mapping[str, Any]
 Scene = Mapping[str, Any] | str
@@ -20,6 +21,8 @@ PAUSE_SECONDS = 0.2
 MOST_PAUSE_SECONDS = 10.0
 WAIT_SECONDS = 20
 PAGE = 1000
+# of a run as a web page: a notebook keeps all of it
+VIEW_BYTES = 16_000_000
 # the service may answer differently when it is asked again
 AGAIN = frozenset({408, 429, 502, 503, 504})
 
@@ -85,6 +88,23 @@ class AsyncClient:
             "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "npz", **part}
         )
         return read_trajectory(answer.content)
+
+    async def display(
+        self, run_id: str, *, height: int = 480, most_bytes: int = VIEW_BYTES, **part: Any
+    ) -> View:
+        """Fetch a run as a web page that plays; a notebook shows it. `part` as in `trajectory`.
+
+        Raises ValueError for a page of more than `most_bytes`: a notebook keeps all of it.
+        """
+        answer = await self._ask(
+            "GET", f"/v1/simulations/{run_id}/trajectory", params={"format": "html", **part}
+        )
+        if len(answer.content) > most_bytes:
+            raise ValueError(
+                f"the page has {len(answer.content)} bytes, of which {most_bytes} are allowed; "
+                "show less of the run (stride, from, to, bodies), or allow more (most_bytes)"
+            )
+        return View(answer.text, height)
 
     async def map(
         self,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from cardan_client.aio import AsyncBatch, AsyncClient, AsyncStudy, Overrides, Scene
 from cardan_client.live import AsyncSession
 from cardan_client.results import Result, State, Trajectory
+from cardan_client.view import View
 
 T = TypeVar("T")
 # results of a batch that are fetched at the same time
@@ -70,6 +71,14 @@ class Client:
     def trajectory(self, run: Result | str, **part: Any) -> Trajectory:
         """Fetch the recording of a run. `part`: from, to [s], stride, bodies, channels."""
         return self._do(self._aio.trajectory(run if isinstance(run, str) else run.id, **part))
+
+    def display(self, run: Result | str, **options: Any) -> View:
+        """Fetch a run as a web page that plays, as the last value of a cell of a notebook.
+
+        `options`: height [px], most_bytes, and the part as in `trajectory`. Raises ValueError for a
+        page that is larger.
+        """
+        return self._do(self._aio.display(run if isinstance(run, str) else run.id, **options))
 
     def map(
         self, scene: Scene, variations: Mapping[str, Any] | Sequence[Overrides], **options: Any

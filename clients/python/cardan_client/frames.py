@@ -22,6 +22,7 @@ CONTACTS = np.dtype(
     _columns("<f4", "px py pz nx ny nz gap normal_force friction_force")
     + _columns("<u2", "body_a body_b")
 )
+FRICTION = np.dtype(_columns("<f4", "fx fy fz mu"))
 JOINTS = np.dtype(_columns("<u2", "joint coordinate") + _columns("<f4", "q qd motor_force"))
 ENERGY = np.dtype(
     _columns(
@@ -49,6 +50,7 @@ TABLES = {
     4: ("energy", ENERGY),
     5: ("solver", SOLVER),
     8: ("events", EVENTS),
+    10: ("friction", FRICTION),
 }
 POSES = 1
 
@@ -70,7 +72,7 @@ class Frame:
     poses: NDArray[np.float32]
     """(bodies, 7): px py pz [m], qw qx qy qz, in W; empty unless `poses` is subscribed to."""
     tables: dict[str, NDArray[Any]] = field(default_factory=dict)
-    """Contacts, joints, energy, solver, events: structured arrays by channel."""
+    """Contacts, friction, joints, energy, solver, events: structured arrays by channel."""
 
 
 def decode(data: bytes) -> Frame:

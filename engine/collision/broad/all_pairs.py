@@ -65,22 +65,21 @@ def find_plane_pairs(
     They are merged into the ascending list of pairs; beyond the capacity they are only counted.
     """
     for plane in range(len(shapes.kind)):
-        if shapes.kind[plane] == PLANE:
-            found = 0
-            for i in range(len(shapes.kind)):
-                if (
-                    shapes.kind[i] != PLANE
-                    and reaches_plane(sweep, solids, i, plane, reach)
-                    and may_touch(shapes, body_kind, excluded, i, plane)
-                ):
-                    if found < len(sweep.fresh_a):
-                        sweep.fresh_a[found] = min(i, plane)
-                        sweep.fresh_b[found] = max(i, plane)
-                    found += 1
-            room = min(found, len(sweep.fresh_a))
-            count = sweep.pair_count[0]
-            sweep.pair_count[0] = merge_fresh(sweep, room, sweep.pair_a, sweep.pair_b, count)
-            sweep.pair_count[1] += found
+        if shapes.kind[plane] != PLANE:
+            continue
+        found = 0
+        for i in range(len(shapes.kind)):
+            if shapes.kind[i] == PLANE or not reaches_plane(sweep, solids, i, plane, reach):
+                continue
+            if may_touch(shapes, body_kind, excluded, i, plane):
+                if found < len(sweep.fresh_a):
+                    sweep.fresh_a[found] = min(i, plane)
+                    sweep.fresh_b[found] = max(i, plane)
+                found += 1
+        room = min(found, len(sweep.fresh_a))
+        count = sweep.pair_count[0]
+        sweep.pair_count[0] = merge_fresh(sweep, room, sweep.pair_a, sweep.pair_b, count)
+        sweep.pair_count[1] += found
 
 
 @kernel
@@ -90,17 +89,15 @@ def find_pairs_all(shapes: Shapes, body_kind: NDArray, excluded: NDArray, sweep:
     Beyond the capacity they are only counted.
     """
     for i in range(len(shapes.kind)):
-        if shapes.kind[i] != PLANE:
-            for j in range(i + 1, len(shapes.kind)):
-                if (
-                    shapes.kind[j] != PLANE
-                    and boxes_meet(sweep, i, j)
-                    and balls_meet(sweep, i, j)
-                    and may_touch(shapes, body_kind, excluded, i, j)
-                ):
-                    kept = sweep.pair_count[0]
-                    if kept < len(sweep.pair_a):
-                        sweep.pair_a[kept] = i
-                        sweep.pair_b[kept] = j
-                        sweep.pair_count[0] = kept + 1
-                    sweep.pair_count[1] += 1
+        if shapes.kind[i] == PLANE:
+            continue
+        for j in range(i + 1, len(shapes.kind)):
+            if shapes.kind[j] == PLANE or not boxes_meet(sweep, i, j):
+                continue
+            if balls_meet(sweep, i, j) and may_touch(shapes, body_kind, excluded, i, j):
+                kept = sweep.pair_count[0]
+                if kept < len(sweep.pair_a):
+                    sweep.pair_a[kept] = i
+                    sweep.pair_b[kept] = j
+                    sweep.pair_count[0] = kept + 1
+                sweep.pair_count[1] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.world.model import ASLEEP, DYNAMIC, KINEMATIC, Shapes
+from cardan.engine.world.model import ABSENT, ASLEEP, DYNAMIC, KINEMATIC, Shapes
 
 
 @kernel
@@ -30,8 +30,10 @@ def masks_agree(shapes: Shapes, i: int, j: int) -> bool:
 
 @kernel
 def is_live(kind_a: int, kind_b: int) -> bool:
-    """True if a contact has an effect: one body is dynamic, or kinematic and the other asleep."""
-    return (kind_a == DYNAMIC) | (kind_b == DYNAMIC) | (kind_a + kind_b == KINEMATIC + ASLEEP)
+    """True if a contact has an effect: one body is dynamic, or kinematic and the other asleep; and
+    none is absent."""
+    some = (kind_a == DYNAMIC) | (kind_b == DYNAMIC) | (kind_a + kind_b == KINEMATIC + ASLEEP)
+    return some & (kind_a != ABSENT) & (kind_b != ABSENT)
 
 
 @kernel
@@ -44,7 +46,8 @@ def is_excluded(excluded: NDArray, n_bodies: int, a: int, b: int) -> bool:
 def may_touch(shapes: Shapes, body_kind: NDArray, excluded: NDArray, i: int, j: int) -> bool:
     """Different bodies, one of them awake, masks agree both ways, not excluded by a joint.
 
-    Of two bodies one must be dynamic, or kinematic and the other asleep: that wakes it.
+    Of two bodies, both present, one must be dynamic, or kinematic and the other asleep: that wakes
+    it.
     `excluded` holds keys a * n_bodies + b, a < b, of bodies; the world is the body after the last.
     """
     a = shapes.body[i]

@@ -96,23 +96,25 @@ def nearest_triangle(meshes: Meshes, m: int, p: Vec3, stack: NDArray) -> int:
     while stack[0] > 0:
         i = stack[stack[0]]
         stack[0] -= 1
-        if distance2_to_node(meshes.node, start + i, p) < least:
-            if i < meshes.first_leaf[m]:
-                left = distance2_to_node(meshes.node, start + 2 * i + 1, p)
-                right = distance2_to_node(meshes.node, start + 2 * i + 2, p)
-                near = 2 * i + 1 if left <= right else 2 * i + 2
-                stack[stack[0] + 1] = 4 * i + 3 - near
-                stack[stack[0] + 2] = near
-                stack[0] += 2
-            else:
-                first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
-                for k in range(first, first + TREE_LEAF):
-                    t = meshes.leaf[k]
-                    if t >= 0:
-                        d = sub(nearest_on_triangle(meshes, t, p)[0], p)
-                        if dot(d, d) < least:
-                            least = dot(d, d)
-                            best = t
+        if not distance2_to_node(meshes.node, start + i, p) < least:
+            continue
+        if i < meshes.first_leaf[m]:
+            left = distance2_to_node(meshes.node, start + 2 * i + 1, p)
+            right = distance2_to_node(meshes.node, start + 2 * i + 2, p)
+            near = 2 * i + 1 if left <= right else 2 * i + 2
+            stack[stack[0] + 1] = 4 * i + 3 - near
+            stack[stack[0] + 2] = near
+            stack[0] += 2
+            continue
+        first = meshes.leaf_start[m] + (i - meshes.first_leaf[m]) * TREE_LEAF
+        for k in range(first, first + TREE_LEAF):
+            t = meshes.leaf[k]
+            if t < 0:
+                continue
+            d = sub(nearest_on_triangle(meshes, t, p)[0], p)
+            if dot(d, d) < least:
+                least = dot(d, d)
+                best = t
     return best
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.spatial.vec3 import Vec3
+from cardan.engine.spatial.mat3 import turned_back
+from cardan.engine.spatial.vec3 import Vec3, load3_from
 from cardan.engine.world.collision import BOUND, KIND, POSITION, RADIUS, ROTATION, SIZE, Pair
 
 
@@ -16,17 +17,13 @@ def kind_of(pair: Pair, s: int) -> int:
 @kernel
 def size_of(pair: Pair, s: int) -> Vec3:
     """As Shapes.size [m]."""
-    return (pair.solids[s, SIZE], pair.solids[s, SIZE + 1], pair.solids[s, SIZE + 2])
+    return load3_from(pair.solids, s, SIZE)
 
 
 @kernel
 def position_of(pair: Pair, s: int) -> Vec3:
     """Origin of the shape [m]."""
-    return (
-        pair.solids[s, POSITION],
-        pair.solids[s, POSITION + 1],
-        pair.solids[s, POSITION + 2],
-    )
+    return load3_from(pair.solids, s, POSITION)
 
 
 @kernel
@@ -73,10 +70,4 @@ def to_world(pair: Pair, s: int, x: Vec3) -> Vec3:
 @kernel
 def to_shape(pair: Pair, s: int, x: Vec3) -> Vec3:
     """R_WS^T x: directions of the world in the shape's axes."""
-    c = pair.solids
-    k = ROTATION
-    return (
-        c[s, k] * x[0] + c[s, k + 3] * x[1] + c[s, k + 6] * x[2],
-        c[s, k + 1] * x[0] + c[s, k + 4] * x[1] + c[s, k + 7] * x[2],
-        c[s, k + 2] * x[0] + c[s, k + 5] * x[1] + c[s, k + 8] * x[2],
-    )
+    return turned_back(pair.solids, s, ROTATION, x)

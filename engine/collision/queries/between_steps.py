@@ -106,7 +106,7 @@ def cast_rays(
     who: NDArray,
     where: NDArray,
 ) -> int:
-    """Cast rays: all hits of each ray, or the nearest; returns their number.
+    """Cast rays: all hits of each ray on present bodies, or the nearest; returns their number.
 
     Hits beyond the capacity of `who` and `where` are counted, not written.
 
@@ -125,7 +125,7 @@ def cast_rays(
         most = rays[ray, 6]
         best, best_n, best_shape = math.inf, d, -1
         for i in range(len(shapes.kind)):
-            if (shapes.group[i] & mask) == 0:
+            if (shapes.group[i] & mask) == 0 or state.present[shapes.body[i]] == 0:
                 continue
             t, n = hit_shape(model, pair, i, (o, d, most), stack)
             if not t <= most or t == math.inf:

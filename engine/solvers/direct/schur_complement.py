@@ -217,6 +217,31 @@ def add_up_rest(problem: Problem, dense: Dense, m: int) -> None:
 
 
 @kernel
+def rest_of(problem: Problem, dense: Dense, m: int) -> DenseProblem:
+    """The dense problem on m rows, all that are not eliminated, from what `dense` holds of it.
+
+    Reads   dense: S; vectors 0 b, 1 lo, 2 hi, 3 mu, 4 scale, 5 lam, 6 w; indices 8 normal
+    """
+    eliminated = problem.count[0] - m
+    return DenseProblem(
+        dense.S,
+        dense.vectors[0],
+        dense.vectors[1],
+        dense.vectors[2],
+        dense.vectors[3],
+        dense.vectors[4],
+        dense.vectors[5],
+        dense.vectors[6],
+        m,
+        problem.count[1] - eliminated,
+        problem.friction_kind[0],
+        problem.friction_kind[1],
+        first_dependent(problem) - eliminated,
+        dense.indices[8],
+    )
+
+
+@kernel
 def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProblem:
     """Form the dense problem on the rows that are not equations.
 
@@ -245,22 +270,7 @@ def reduce_problem(problem: Problem, dense: Dense, eliminate: bool) -> DenseProb
             _write_complement(problem, dense, m)
             add_up_rest(problem, dense, m)
             silence(dense, m)
-    return DenseProblem(
-        dense.S,
-        dense.vectors[0],
-        dense.vectors[1],
-        dense.vectors[2],
-        dense.vectors[3],
-        dense.vectors[4],
-        dense.vectors[5],
-        dense.vectors[6],
-        m,
-        problem.count[1] - (problem.count[0] - m),
-        problem.friction_kind[0],
-        problem.friction_kind[1],
-        first_dependent(problem) - (problem.count[0] - m),
-        dense.indices[8],
-    )
+    return rest_of(problem, dense, m)
 
 
 @kernel

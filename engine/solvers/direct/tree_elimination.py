@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.problem.coupled import add_up_matrix, goes_on, repeat
-from cardan.engine.problem.operator import first_dependent
 from cardan.engine.solvers.direct.cholesky import DEPENDENT, TELLING, Factor, add_row, solve_factor
 from cardan.engine.solvers.direct.dense_problem import DenseProblem
 from cardan.engine.solvers.direct.elimination_order import is_equation
 from cardan.engine.solvers.direct.redundancy import MOST_OPEN, OPEN
-from cardan.engine.solvers.direct.schur_complement import silence, write_bounds, write_rest
+from cardan.engine.solvers.direct.schur_complement import rest_of, silence, write_bounds, write_rest
 from cardan.engine.trees.operator import reach_of, write_tree_matrix
 
 if TYPE_CHECKING:
@@ -153,22 +152,7 @@ def reduce_on_trees(problem: Problem, dense: Dense, eliminate: bool) -> DensePro
     if m < n:
         eliminate_equations(problem, dense, m)
         silence(dense, m)
-    return DenseProblem(
-        dense.S,
-        dense.vectors[0],
-        dense.vectors[1],
-        dense.vectors[2],
-        dense.vectors[3],
-        dense.vectors[4],
-        dense.vectors[5],
-        dense.vectors[6],
-        m,
-        problem.count[1] - (n - m),
-        problem.friction_kind[0],
-        problem.friction_kind[1],
-        first_dependent(problem) - (n - m),
-        dense.indices[8],
-    )
+    return rest_of(problem, dense, m)
 
 
 @kernel

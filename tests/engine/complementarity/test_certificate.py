@@ -85,8 +85,8 @@ def test_a_circuit_whose_sources_do_not_balance():
 
 
 def test_a_ray_alone_proves_nothing():
-    """Feasible, not monotone, and yet unsolvable: w2 = -x1 - 1 + x2 ... no proof is claimed."""
-    # x1 = 0 -> w1 = -1; x1 > 0 -> w1 = 0 asks x2 = 1 > 0, so w2 = 1 - x1 + x1 = 1, but x2 w2 = 1
+    """Feasible, not monotone, and yet unsolvable: no proof is claimed."""
+    # w1 = x2 - 1 and w2 = 1: w2 > 0 asks x2 = 0, and then w1 < 0
     found = solve_lcp([[0.0, 1.0], [0.0, 0.0]], [-1.0, 1.0])
     assert found.stopped is Stopped.NOT_FOUND
     assert found.certificate is None

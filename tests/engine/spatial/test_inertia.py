@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan.engine.spatial import inertia, plucker
-from tests.engine.spatial.test_plucker import flat, random_transform, random_vector, six
+from cardan.engine.spatial import inertia
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, random_transform, random_vector, six
 from tests.engine.trees.projection import skew
 
 rng = np.random.default_rng(6)
@@ -25,7 +26,7 @@ def random_sym() -> inertia.Sym3:
 
 
 def random_rigid() -> inertia.RigidInertia:
-    return inertia.rigid_inertia(1.7, tuple(rng.normal(size=3)), random_sym())
+    return plucker.rigid_inertia(1.7, tuple(rng.normal(size=3)), random_sym())
 
 
 def rigid_matrix(found: inertia.RigidInertia) -> np.ndarray:
@@ -45,20 +46,20 @@ def test_a_rigid_body_has_the_momentum_of_its_matrix() -> None:
     body, v = random_rigid(), random_vector()
     M = rigid_matrix(body)
     assert np.allclose(flat(inertia.momentum_of(body, v)), M @ flat(v), atol=1e-13)
-    assert abs(inertia.rigid_energy(body, v) - 0.5 * flat(v) @ M @ flat(v)) < 1e-13
-    assert np.allclose(matrix_of(inertia.as_articulated(body)), M, atol=1e-14)
+    assert abs(plucker.rigid_energy(body, v) - 0.5 * flat(v) @ M @ flat(v)) < 1e-13
+    assert np.allclose(matrix_of(plucker.as_articulated(body)), M, atol=1e-14)
 
 
 def test_steiner_is_the_parallel_axis_theorem() -> None:
     c, moments = rng.normal(size=3), random_sym()
-    _, _, grown = inertia.rigid_inertia(2.0, tuple(c), moments)
+    _, _, grown = plucker.rigid_inertia(2.0, tuple(c), moments)
     assert np.allclose(full(grown), full(moments) - 2.0 * skew(c) @ skew(c), atol=1e-13)
 
 
 def test_inertias_change_frames_as_their_matrices() -> None:
     X, body = random_transform(), random_rigid()
     wanted = six(X).T @ rigid_matrix(body) @ six(X)
-    assert np.allclose(rigid_matrix(inertia.rigid_back(X, body)), wanted, atol=1e-12)
+    assert np.allclose(rigid_matrix(plucker.rigid_back(X, body)), wanted, atol=1e-12)
     # any symmetric 6 x 6 matrix is an articulated inertia
     F = rng.normal(size=(6, 6))
     M = F @ F.T
@@ -69,12 +70,12 @@ def test_inertias_change_frames_as_their_matrices() -> None:
         tuple(M[3 + i, 3 + j] for i, j in order),
     )
     assert np.allclose(
-        matrix_of(inertia.articulated_back(X, felt)), six(X).T @ M @ six(X), atol=1e-12
+        matrix_of(plucker.articulated_back(X, felt)), six(X).T @ M @ six(X), atol=1e-12
     )
 
 
 def test_a_free_joint_takes_its_share_out() -> None:
-    body, S = inertia.as_articulated(random_rigid()), random_vector()
+    body, S = plucker.as_articulated(random_rigid()), random_vector()
     M, s = matrix_of(body), flat(S)
     U = inertia.force_of(body, S)
     D = plucker.power(U, S)

@@ -1,35 +1,11 @@
-"""Spatial vectors: frames change, powers stay."""
+"""Spatial vectors of the tests: frames change, powers stay."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cardan.engine.spatial import plucker
-from cardan.engine.spatial.rotation import matrix
-from tests.engine.trees.projection import skew
-
-rng = np.random.default_rng(5)
-
-
-def random_vector() -> plucker.Spatial:
-    return tuple(rng.normal(size=3)), tuple(rng.normal(size=3))
-
-
-def random_transform() -> plucker.Transform:
-    q = rng.normal(size=4)
-    return matrix(tuple(q / np.linalg.norm(q))), tuple(rng.normal(size=3))
-
-
-def flat(x: plucker.Spatial) -> np.ndarray:
-    return np.concatenate(x)
-
-
-def six(X: plucker.Transform) -> np.ndarray:
-    """The 6 x 6 matrix [E 0; -E [r x] E]."""
-    E, r = np.array(X[0]), np.array(X[1])
-    M = np.zeros((6, 6))
-    M[:3, :3], M[3:, 3:], M[3:, :3] = E, E, -E @ skew(r)
-    return M
+from tests.engine.spatial import plucker
+from tests.engine.spatial.plucker import flat, random_transform, random_vector, six
 
 
 def test_transforms_are_the_matrices_of_the_text() -> None:

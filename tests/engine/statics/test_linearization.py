@@ -205,6 +205,38 @@ def test_a_rigid_drive_takes_its_coordinate_out() -> None:
     assert frequencies(found) == pytest.approx([math.sqrt(G)], rel=1e-8)
 
 
+def test_ratios_that_are_rounding_are_none() -> None:
+    assert [mode.damping_ratio for mode in linear(pendulums()).modes] == [0.0, 0.0]
+    # a slow one beside a fast one, damped by a millionth
+    scene = pendulums()
+    scene["joints"][0]["damping"] = 1e-6
+    assert all(0.0 < mode.damping_ratio < 1e-5 for mode in linear(scene).modes)
+
+
+def test_contacts_are_left_out_where_something_touches() -> None:
+    """A ball at the end of an arm, above the ground or on it."""
+    scene = arm()
+    ball = {"type": "sphere", "radius": 0.1}
+    scene["bodies"][0]["shapes"] = [ball]
+    scene["bodies"].append({"name": "wall", "type": "static", "shapes": [ball]})
+    place = scene["bodies"][0].get("position", [0, 0, 0])
+    found = []
+    for distance in (0.3, 0.2):
+        scene["bodies"][1]["position"] = [place[0], place[1] + distance, place[2]]
+        found.append(linear(scene).left_out)
+    assert found == [(), ("contacts",)]
+
+
+def test_drives_that_hold_everything_leave_a_model_without_states() -> None:
+    scene = pendulums()
+    for joint in scene["joints"]:
+        joint["motor"] = {"type": "position", "target": 0.0}
+    found = linear(scene)
+    assert (found.coordinates, found.modes) == ((), ())
+    assert (found.A.shape, found.C.shape[1], found.mass.shape) == ((0, 0), 0, (0, 0))
+    assert len(found.y0) == len(found.outputs) == 2
+
+
 def test_what_is_left_out_is_said() -> None:
     found = linear(arm(friction=0.1, limits={"lower": -1.0, "upper": 1.0}))
     assert found.left_out == ("limits of joint 'pin'", "dry friction of joint 'pin'")
@@ -224,3 +256,10 @@ def test_what_is_left_out_is_said() -> None:
 def test_channels_that_do_not_exist_are_refused(more: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         linear(arm(), **more)
+
+
+def test_triggers_do_not_concern_a_linear_model() -> None:
+    release = [{"op": "break_joint", "joint": "pin"}]
+    touched = {"type": "contact", "body": "bob"}
+    scene = arm() | {"triggers": [{"name": "off", "when": touched, "do": release}]}
+    assert frequencies(linear(scene)) == pytest.approx(frequencies(linear(arm())), rel=1e-12)

@@ -1,6 +1,7 @@
 """`POST /v1/scenes:import`: models go in, scenes and reports come out, nothing else does."""
 
 import io
+import json
 import zipfile
 
 import pytest
@@ -54,6 +55,22 @@ def test_files_of_a_form_are_the_folder(client):
     outside = [("files", ("../swing.xml", SWING.encode(), "application/xml"))]
     refused = client.post("/v1/scenes:import", files=outside)
     assert (refused.status_code, refused.json()["code"]) == (422, "path_outside")
+
+
+def test_a_scene_comes_with_the_mesh_files_it_names(client):
+    part = {"name": "part", "mass": 1, "shapes": [{"type": "convex", "file": "bob.obj"}]}
+    files = [
+        ("files", ("scene.json", json.dumps({"version": 1, "bodies": [part]}).encode())),
+        ("files", ("bob.obj", BOB.encode())),
+    ]
+    answer = client.post("/v1/scenes:import", files=files)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["report"]["format"] == "scene"
+    scene = answer.json()["scene"]
+    assert client.post("/v1/scenes:validate", json=scene).json()["valid"] is True
+    alone = client.post("/v1/scenes:import", files=files[:1])
+    assert (alone.status_code, alone.json()["code"]) == (422, "import_refused")
+    assert "/bodies/0/shapes/0/file" in alone.json()["errors"][0]["message"]
 
 
 def test_refusals_are_problems_with_a_reason(client):

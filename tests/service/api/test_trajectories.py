@@ -30,7 +30,7 @@ def get(client, done):
 
 
 BODIES = ["time", "step", "body", *POSE, *VELOCITY]
-MORE = ["arrow", "hdf5", "mcap", "gltf"]
+MORE = ["arrow", "hdf5", "mcap", "gltf", "html"]
 
 
 def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):

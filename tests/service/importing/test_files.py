@@ -128,7 +128,7 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         ("<mujoco><worldbody><body pos='a'/></worldbody></mujoco>", "not_compiled"),
         ("<mujoco><include file='gone.xml'/></mujoco>", "file_missing"),
         ("<mujoco><asset><model file='b.xml'/></asset></mujoco>", "attached_models"),
-        ("<mujoco><worldbody/></mujoco>", "scene_invalid"),
+        ("<mujoco><worldbody/></mujoco>", "no_bodies"),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path, text, code):
@@ -219,3 +219,9 @@ def test_collada_meshes_are_read(tmp_path):
         (tmp_path / "link.dae").write_text(text)
         broken = import_path(tmp_path / "r.urdf")
         assert "mesh_format" in {note.code for note in broken.report.notes}
+
+
+def test_a_part_without_bodies_is_refused_as_one(tmp_path):
+    part = tmp_path / "skybox.xml"
+    part.write_text('<mujoco><asset><material name="m"/></asset></mujoco>')
+    assert "no bodies" in str(refused("no_bodies", lambda: import_path(part, ImportOptions())))

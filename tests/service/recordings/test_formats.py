@@ -89,7 +89,9 @@ def test_a_failed_write_leaves_nothing(recording, tmp_path):
 
 @pytest.mark.parametrize("name", ["out.gltf", "out.arrow", "out.xyz", "out"])
 def test_unknown_endings_are_refused_with_what_there_is(tmp_path, name):
-    with pytest.raises(FormatError, match=r"\.parquet.*\.csv .*\.npz.*\.h5 .*\.glb .*folder"):
+    with pytest.raises(
+        FormatError, match=r"\.parquet.*\.csv .*\.npz.*\.h5 .*\.glb.*\.html .*folder"
+    ):
         format_of(tmp_path / name)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -210,6 +211,13 @@ def test_an_exact_seek_shows_the_step_with_its_contacts(service: Service, sessio
         binary = decode_frame(answer.content)
         same = frame.blocks[BlockTag.POSES] == binary.blocks[BlockTag.POSES]
         assert same.all()
+        viewer.subscribe(friction={})
+        viewer.do("seek", step=123, exact=True)
+        frame = viewer.view(lambda f: f.header.step == 123 and BlockTag.FRICTION in f.blocks)
+        friction, contacts = frame.blocks[BlockTag.FRICTION], frame.blocks[BlockTag.CONTACTS]
+        size = np.sqrt(friction["fx"] ** 2 + friction["fy"] ** 2 + friction["fz"] ** 2)
+        np.testing.assert_allclose(size, contacts["friction_force"], rtol=1e-5, atol=1e-6)
+        assert (size <= friction["mu"] * contacts["normal_force"] * (1 + 1e-5) + 1e-6).all()
         refused = viewer.do("seek", step=501, exact=True)
         assert refused["problem"]["code"] == "step_out_of_range"
 

@@ -119,6 +119,34 @@ def test_grab_moves_a_body_and_ends_with_the_viewer(service: Service, session: s
         assert BlockTag.GRAB not in frame.blocks
 
 
+def test_a_body_vanishes_and_appears_again(service: Service, session: str):
+    with service.watch(session) as viewer:
+        viewer.subscribe(poses={}, events={})
+        viewer.do("set_velocity", body="box", linear=[2, 0, 0], angular=[0, 0, 0])
+        viewer.do("step", n=100)
+        assert position(viewer.view(at_step(100)), BOX)[0] > 0.1
+        viewer.do("vanish", body="box")
+        viewer.do("step", n=1)
+        frame = viewer.view(at_step(101))
+        assert frame.blocks[BlockTag.ABSENT]["absent"].tolist() == [0, 1, 0]
+        # it waits where the scene has it
+        assert position(frame, BOX) == pytest.approx([0, 0, 0.1])
+        state = service.http.get(f"/sessions/{session}/state").raise_for_status().json()
+        assert state["present"] == [True, False, True]
+        assert "absent" in str(viewer.do("apply_impulse", body="box", impulse=[1, 0, 0]))
+        assert "pivot" in str(viewer.do("vanish", body="rod"))
+        viewer.do("appear", body="box")
+        viewer.do("step", n=100)
+        frame = viewer.view(at_step(201))
+        assert BlockTag.ABSENT not in frame.blocks
+        assert position(frame, BOX) == pytest.approx([0, 0, 0.1], abs=1e-6)
+        happened = [
+            one.blocks[BlockTag.EVENTS] for one in viewer.frames if BlockTag.EVENTS in one.blocks
+        ]
+        kinds = np.concatenate([one["kind"] for one in happened])
+        assert kinds[kinds > 3].tolist() == [5, 4]
+
+
 def test_reset_begins_a_new_epoch(service: Service, session: str):
     with service.watch(session) as viewer:
         viewer.subscribe()

@@ -208,6 +208,23 @@ def test_wanted_channels_are_the_union_and_told_when_they_change(time: Time):
     assert told == [{"poses"}, {"poses", "contacts"}, {"contacts"}]
 
 
+def test_friction_costs_only_who_asks_for_it(time: Time):
+    """16 bytes a contact, with the contacts it is of; both channels together send each once."""
+    rows = {tag: np.ones(5, DTYPES[tag]) for tag in (BlockTag.CONTACTS, BlockTag.FRICTION)}
+    moment = codec.share(FrameHeader(1, 0.1), rows).numbered(1)
+    got: dict[str, bytes] = {}
+    for wanted in ("contacts", "friction", "contacts friction"):
+        viewer = watching(time, **dict.fromkeys(wanted.split(), 60.0))
+        viewer.offer(moment)
+        data = viewer.next_frame()
+        assert data is not None
+        got[wanted] = data
+    assert list(decode_frame(got["contacts"]).blocks) == [BlockTag.CONTACTS]
+    assert list(decode_frame(got["friction"]).blocks) == [BlockTag.CONTACTS, BlockTag.FRICTION]
+    assert got["contacts friction"] == got["friction"]
+    assert len(got["friction"]) - len(got["contacts"]) == 16 + 5 * 16
+
+
 def test_missed_events_are_those_since_the_frame():
     fanout = Fanout(lambda channels: None)
     for sequence in range(10):

@@ -1,0 +1,91 @@
+"""Bodies that are not always there: when they appear and vanish, and what cannot be absent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cardan.engine.build.faults import Faults
+from cardan.schemas import Scene
+from cardan.schemas.action import Action, AppearAction, VanishAction
+from cardan.schemas.body import Body
+from cardan.schemas.trigger import TimeCondition, When
+
+
+class Response(NamedTuple):
+    """Actions that follow a condition: a trigger without a name."""
+
+    when: When
+    do: tuple[Action, ...]
+    repeat: bool
+
+
+def is_absent(body: Body) -> bool:
+    """Whether a body is absent at the start."""
+    return not body.present or body.appears is not None
+
+
+def responses(scene: Scene) -> list[Response]:
+    """The triggers of a scene, and after them what `appears` and `vanishes` of its bodies ask."""
+    found = [Response(one.when, one.do, one.repeat) for one in scene.triggers]
+    for body in scene.bodies:
+        if body.appears is not None:
+            when = TimeCondition(type="time", at=body.appears)
+            found.append(Response(when, (AppearAction(op="appear", body=body.name),), False))
+        if body.vanishes is not None:
+            when = TimeCondition(type="time", at=body.vanishes)
+            found.append(Response(when, (VanishAction(op="vanish", body=body.name),), False))
+    return found
+
+
+def passing_bodies(scene: Scene) -> dict[str, str]:
+    """Names of the bodies that are not always there, and where the scene first says so."""
+    found: dict[str, str] = {}
+    for i, body in enumerate(scene.bodies):
+        said = {"present": not body.present}
+        said |= {name: getattr(body, name) is not None for name in ("appears", "vanishes")}
+        for field, is_said in said.items():
+            if is_said:
+                found.setdefault(body.name, f"/bodies/{i}/{field}")
+    for i, trigger in enumerate(scene.triggers):
+        for k, action in enumerate(trigger.do):
+            if isinstance(action, AppearAction | VanishAction):
+                found.setdefault(action.body, f"/triggers/{i}/do/{k}/body")
+    return found
+
+
+def held_bodies(scene: Scene) -> dict[str, str]:
+    """Names of the bodies that joints and springs hold, and what holds them."""
+    found: dict[str, str] = {}
+    for kind, items in (("joint", scene.joints), ("force", scene.forces)):
+        for item in items:
+            for end in ("parent", "child"):
+                name = getattr(item, end, None)
+                if name is not None:
+                    found.setdefault(name, f"{kind} '{item.name}'")
+    return found
+
+
+def check_presence(scene: Scene, faults: Faults) -> None:
+    """Add faults for bodies that cannot come and go: held ones, and those of smooth motion."""
+    held, integrator = held_bodies(scene), scene.simulation.integrator
+    for name, pointer in passing_bodies(scene).items():
+        if integrator != "semi_implicit_euler":
+            what = f"a body that is not always there with the integrator '{integrator}'"
+            faults.missing(pointer, what, "semi_implicit_euler")
+        if name in held:
+            what = f"a body that is not always there ('{name}') and is held by {held[name]}"
+            faults.missing(pointer, what, "bodies without joints, springs and torsion springs")
+
+
+def check_all_there(scene: Scene, what: str) -> None:
+    """Refuse what looks at a scene as it stands where a body is absent at the start.
+
+    Raises SceneError.
+    """
+    faults = Faults()
+    for i, body in enumerate(scene.bodies):
+        if is_absent(body):
+            field = "present" if not body.present else "appears"
+            asked = f"{what} of a scene with a body that is absent at the start"
+            faults.missing(f"/bodies/{i}/{field}", asked, "scenes whose bodies are all there")
+    faults.raise_if_any()

@@ -1,0 +1,3 @@
+"""Which bodies of a scene are not always there."""
+
+OPS = ("appear", "vanish")
