@@ -1,6 +1,8 @@
-"""Projection of poses onto joint equations: Gauss-Newton on C."""
+"""Projection of poses onto joint equations: Gauss-Newton on C with the factor of the kick."""
 
 from __future__ import annotations
+
+from math import sqrt
 
 from numpy.typing import NDArray
 
@@ -11,17 +13,20 @@ from cardan.engine.constraints.joints.frames import has_rows, joint_frame
 from cardan.engine.solvers.direct.block_ldlt import solve_one, write_factor
 from cardan.engine.solvers.direct.elimination_order import write_graph
 from cardan.engine.solvers.direct.schur_complement import write_sides
+from cardan.engine.spatial.vec3 import dot, load3
 from cardan.engine.stabilisation.shift import shift_body
 from cardan.engine.stabilisation.tangent import is_hard
 from cardan.engine.world.equations import Graph
 from cardan.engine.world.model import BALL, DYNAMIC, Bodies, Model
-from cardan.engine.world.options import Stabilisation, StepOptions
+from cardan.engine.world.options import SolverMethod, Stabilisation, StepOptions
 from cardan.engine.world.positions import Positions
 from cardan.engine.world.problem import Dense, Problem
+from cardan.engine.world.report import Report
 from cardan.engine.world.rows import SLOT_LOWER, Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.workspace import Workspace
 
+ELIMINATION = int(SolverMethod.ELIMINATION)
 PROJECTION = int(Stabilisation.PROJECTION)
 
 # [m or rad] a joint with a smaller error is in place
@@ -34,8 +39,8 @@ FAR = 0.05
 # loop are nearly inconsistent, and one step later they are not
 LEVER = 300.0
 PASSES = 16
-# a pass that leaves more than this share of the error is followed by one with a new factor
-SLOW = 0.1
+# from this pass on the factor is recomputed at the current poses
+RENEWED = 2
 
 
 @kernel
@@ -82,12 +87,19 @@ def write_wanted(
 
 
 @kernel
-def write_present_factor(rows: Rows, problem: Problem, dense: Dense, positions: Positions) -> None:
-    """Factor with J at the current poses (of stops with equal limits: of the kick).
+def has_factor(problem: Problem, dense: Dense, report: Report) -> bool:
+    """Ensure that dense holds the factor of all equations; return False when it does not fit."""
+    if report.islands[0] == 1 and report.method[0] == ELIMINATION:
+        return True
+    if not write_graph(problem, dense.graph):
+        return False
+    write_factor(problem, dense.graph, dense.equations)
+    return True
 
-    Reads   dense.graph; positions.rows, place: as write_errors left them
-    Writes  dense.equations; positions.problem
-    """
+
+@kernel
+def renew_factor(rows: Rows, problem: Problem, dense: Dense, positions: Positions) -> None:
+    """Recompute the factor with J at the current poses (not of stops with equal limits)."""
     now, fresh = positions.problem, positions.rows
     for i in range(rows.count[1]):
         now.cfm[i], now.joint[i], now.error[i] = problem.cfm[i], problem.joint[i], 0.0
@@ -116,30 +128,35 @@ def largest_shift(bodies: Bodies, graph: Graph, x: NDArray) -> float:
 @kernel
 def shift_bodies(
     bodies: Bodies, state: State, graph: Graph, x: NDArray, positions: Positions
-) -> float:
-    """Shift all bodies of a graph; return their energy gain [J].
+) -> tuple[float, float]:
+    """Shift all bodies of a graph; return their energy gain [J] and largest spin [rad/s].
 
     Writes  poses; positions.lost, gained
     """
-    total = 0.0
+    total, fastest = 0.0, 0.0
     for k in range(graph.count[0]):
         i = graph.body[k]
         if bodies.kind[i] == DYNAMIC:
             gained = shift_body(bodies, state, i, x[graph.body_node[k]], positions.lost)
             positions.gained[i] += gained
             total += gained
-    return total
+            w = load3(state.w_WB_W, i)
+            fastest = max(fastest, dot(w, w))
+    return total, sqrt(fastest)
 
 
 @kernel
-def correct_equations(model: Model, state: State, work: Workspace, options: StepOptions) -> float:
+def correct_equations(
+    model: Model, state: State, work: Workspace, options: StepOptions, report: Report
+) -> float:
     """Move poses by M^-1 J^T d with A d = -C, if the loops fit into memory.
 
     Projection repeats this with C at the new poses until all joints are in place; split impulse
-    makes one pass that removes the share erp. J is that of the poses before the first pass: a pass
-    leaves an error in proportion to its own shift. Where that is much (SLOW), the next pass has J
-    of its poses; where it is negligible there is no further pass.
+    makes one pass that removes the share erp. J, M and the factor of A are those of the kick, half
+    a step earlier, so a pass leaves an error in proportion to the rotation since then. If that is
+    large, the third pass uses a new factor; if it is negligible, no further pass is made.
 
+    Reads   report of the solve of this step: which factor is available
     Writes  state.p_WB, q_WB, w_WB_W; dense; positions: wanted: the remaining correction
     Returns gain of kinetic energy and of potential energy in gravity [J]
     Check   tests/laws/test_stabilisation.py
@@ -147,26 +164,26 @@ def correct_equations(model: Model, state: State, work: Workspace, options: Step
     rows, problem, dense, positions = work.rows, work.problem, work.dense, work.positions
     graph, factor = dense.graph, dense.equations
     at_once = options.stabilisation == PROJECTION
-    gained, before = 0.0, 0.0
+    gained = 0.0
     for n in range(PASSES if at_once else 1):
         write_errors(model, state, positions, work.motion.bias_acceleration)
         least = ROUNDING if n == 0 else IN_PLACE
         wanted = write_wanted(rows, positions, model.joints.erp, at_once, least)
         if wanted == 0.0:
             break
-        if n == 0 and not write_graph(problem, graph):
+        if n == 0 and not has_factor(problem, dense, report):
             return 0.0
-        if n == 0 or wanted > SLOW * before:
-            write_present_factor(rows, problem, dense, positions)
+        if n >= RENEWED:
+            renew_factor(rows, problem, dense, positions)
         write_sides(graph, positions.wanted, factor.x)
         solve_one(graph, factor)
         shift = largest_shift(model.bodies, graph, factor.x)
         if not shift <= LEVER * wanted:
             break
-        gained += shift_bodies(model.bodies, state, graph, factor.x, positions)
-        if wanted * shift <= 0.5 * IN_PLACE:
+        more, fastest = shift_bodies(model.bodies, state, graph, factor.x, positions)
+        gained += more
+        if wanted * (options.time_step * fastest + shift) <= 0.5 * IN_PLACE:
             break
-        before = wanted
     for i in range(rows.count[0]):
         positions.wanted[i] = 0.0
     return gained

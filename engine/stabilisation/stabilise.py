@@ -21,7 +21,8 @@ def correct_positions(world: World) -> None:
         split impulse   removes a share erp of every error
         projection      removes joint errors down to IN_PLACE, and the share of stops and contacts
 
-    Reads   rows and problem of the kick; positions.gained: work of the equations
+    Reads   rows and problem of the kick, report of its solve; positions.gained: work of the
+    equations
     Writes  state: poses, velocities (to keep momenta and energy), ledger, momentum_in
     Source  decisions 0046, 0051
     Check   tests/laws/test_stabilisation.py
@@ -34,7 +35,7 @@ def correct_positions(world: World) -> None:
         return
     before = stored_energy(model, state)
     positions.lost[:] = 0.0
-    correction = correct_equations(model, state, work, options)
+    correction = correct_equations(model, state, work, options, world.report)
     correction += correct_violations(world)
     correction += return_momentum(bodies, rows, positions, state)
     if options.energy_return == 1:
