@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import numpy as np
+import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
 
