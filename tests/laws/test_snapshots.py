@@ -39,6 +39,8 @@ def everything() -> dict[str, Any]:
     bodies.append(table | {"linear_velocity": [0.3, 0, 0], "angular_velocity": [0, 0, 0.2]})
     soft = [cube | {"material": "rubber"}]
     bodies.append({"name": "rider", "position": [0.3, 5, 0.3], "mass": 1.0, "shapes": soft})
+    late = {"name": "late", "position": [20, 20, 5], "appears": 0.2, "vanishes": 0.4}
+    bodies.append(late | {"mass": 1.0, "shapes": [cube]})
     # a bob that swings down: at 15 N its thread to the hook breaks
     bodies += [rod("hook", [0, 8, 2], 0.2), rod("bob", [0.2, 8, 2], 0.4)]
     arms = [rod(f"arm-{k}", [0.4 * k, -3.0, 1.5], 0.4) for k in range(3)]
