@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.trust import elastic, everyday, machines, mechanisms, smooth, touching
+from benchmarks.trust import (
+    blows,
+    elastic,
+    everyday,
+    friction,
+    machines,
+    mechanisms,
+    shaken,
+    smooth,
+    swings,
+    touching,
+)
 from benchmarks.trust.case import Case, Family
 
 SEED = 2026
@@ -137,11 +148,11 @@ DRAWS: tuple[tuple[Family, Draw], ...] = (
         lambda r: (spread(r, 0.1, 100), spread(r, 1, 1000), spread(r, 5e-4, 0.01)),
     ),
     (
-        mechanisms.kapitzas,
+        shaken.kapitzas,
         lambda r: (spread(r, 0.01, 0.05), spread(r, 30, 300), spread(r, 2e-4, 5e-3)),
     ),
     (
-        mechanisms.dampers,
+        shaken.dampers,
         lambda r: (
             spread(r, 10, 100),
             spread(r, 0.02, 0.2),
@@ -150,16 +161,16 @@ DRAWS: tuple[tuple[Family, Draw], ...] = (
         ),
     ),
     (
-        mechanisms.closers,
+        shaken.closers,
         lambda r: (spread(r, 5, 500), spread(r, 3, 1000), spread(r, 1e-3, 0.02)),
     ),
     (
-        mechanisms.duffings,
+        swings.duffings,
         lambda r: (spread(r, 1, 100), spread(r, 50, 5000), spread(r, 5e-4, 0.02)),
     ),
-    (mechanisms.sphericals, lambda r: (spread(r, 1e-3, 0.05),)),
+    (swings.sphericals, lambda r: (spread(r, 1e-3, 0.05),)),
     (
-        everyday.bowls,
+        friction.bowls,
         lambda r: (
             spread(r, 1, 10),
             float(r.uniform(-50, 50)),
@@ -168,28 +179,28 @@ DRAWS: tuple[tuple[Family, Draw], ...] = (
         ),
     ),
     (
-        everyday.coulombs,
+        friction.coulombs,
         lambda r: (spread(r, 10, 1000), float(r.uniform(0.05, 0.6)), spread(r, 5e-4, 0.02)),
     ),
-    (everyday.clutches, lambda r: (spread(r, 0.5, 20), spread(r, 1e-3, 0.02))),
+    (friction.clutches, lambda r: (spread(r, 0.5, 20), spread(r, 1e-3, 0.02))),
     (
-        everyday.superballs,
+        blows.superballs,
         lambda r: (spread(r, 1, 8), float(r.uniform(0, 1)), spread(r, 5e-4, 0.02)),
     ),
-    (everyday.towers, lambda r: (spread(r, 0.02, 1), spread(r, 5e-4, 0.02))),
+    (blows.towers, lambda r: (spread(r, 0.02, 1), spread(r, 5e-4, 0.02))),
     (
-        everyday.nails,
+        blows.nails,
         lambda r: (spread(r, 2, 20), spread(r, 50, 5000), spread(r, 2e-4, 5e-3)),
     ),
     (
-        everyday.trampolines,
+        blows.trampolines,
         lambda r: (spread(r, 100, 1e5), spread(r, 0.1, 1), spread(r, 3e-4, 0.01)),
     ),
     (
-        everyday.stopped,
+        blows.stopped,
         lambda r: (spread(r, 0.3, 2), float(r.uniform(0, 1)), spread(r, 5e-4, 0.02)),
     ),
-    (everyday.snaps, lambda r: (float(r.uniform(0.2, 0.9)), spread(r, 1e-3, 0.02))),
+    (blows.snaps, lambda r: (float(r.uniform(0.2, 0.9)), spread(r, 1e-3, 0.02))),
     (everyday.off_centres, lambda r: (float(r.uniform(0.01, 0.09)), spread(r, 5e-4, 0.02))),
     (
         everyday.discs,

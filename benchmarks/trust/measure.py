@@ -9,7 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.trust import elastic, everyday, machines, mechanisms, smooth, touching
+from benchmarks.trust import (
+    blows,
+    elastic,
+    everyday,
+    friction,
+    machines,
+    mechanisms,
+    shaken,
+    smooth,
+    swings,
+    touching,
+)
 from benchmarks.trust.case import Array, Case, looked, off_by, reference, scale_of
 from benchmarks.trust.held_out import SEED, held_out
 
@@ -25,7 +36,8 @@ FAMILIES = (
     machines.loops, machines.cranks,
     touching.bounces, touching.slopes, touching.stacks, touching.brakes, touching.bullets,
     touching.cradles, touching.overlaps, touching.rollers, touching.known, touching.dominoes,
-    *elastic.FAMILIES, *mechanisms.FAMILIES, *everyday.FAMILIES,
+    *elastic.FAMILIES, *mechanisms.FAMILIES, *shaken.FAMILIES, *swings.FAMILIES,
+    *friction.FAMILIES, *blows.FAMILIES, *everyday.FAMILIES,
 )  # fmt: skip
 
 

@@ -174,9 +174,6 @@ def record_variation(world: World) -> None:
         kick = sub(v, exchange(state, at + LAST_V, v))
         kick_B = sub(v_B, exchange(state, at + LAST_B, v_B))
         spun = sub(L, exchange(state, at + LAST_L, L))
-        if step == 1:
-            kick = last_kick(world, i)[1]
-            kick_B = rotate_back(load4(state.q_WB, i), kick)
         varied = norm(sub(kick, exchange(state, at + KICK_V, kick)))
         varied = min(varied, norm(sub(kick_B, exchange(state, at + KICK_B, kick_B))))
         varied_L = norm(sub(spun, exchange(state, at + KICK_L, spun)))
@@ -200,9 +197,8 @@ def record_variation(world: World) -> None:
             extremes[at + SUM_V] += norm(kick)
             extremes[at + SUM_L] += norm(spun)
         is_struck = step - extremes[at + STRUCK_STEP] <= 1.0 and extremes[at + STRUCK_STEP] > 0.0
-        if step > 1 and not exact and not is_struck:
-            extremes[at + VARIED_V] += varied
         if step > 2 and not exact and not is_struck:
+            extremes[at + VARIED_V] += varied
             extremes[at + VARIED_L] += varied_L
 
 
