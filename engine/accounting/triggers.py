@@ -21,6 +21,8 @@ from cardan.engine.world.model import COUPLING, Shapes
 from cardan.engine.world.state import ContactCache
 from cardan.engine.world.triggers import (
     FIRED_COUNT,
+    FIRED_LATE,
+    FIRED_RANGE,
     FIRED_SIDE,
     FIRED_TIME,
     TRIGGER_CONTACT,
@@ -144,9 +146,15 @@ def is_known(world: World, k: int, before: bool) -> bool:
 
 
 @kernel
-def side_of(world: World, k: int) -> float:
-    """1: the quantity of trigger k is at its value or above, -1: below."""
-    return 1.0 if quantity(world, k) >= world.model.triggers.value[k] else -1.0
+def beyond(world: World, k: int) -> float:
+    """How far the quantity of trigger k is above its value."""
+    return float(quantity(world, k) - world.model.triggers.value[k])
+
+
+@kernel
+def side_of(above: float) -> float:
+    """1: at the value or above, -1: below."""
+    return 1.0 if above >= 0.0 else -1.0
 
 
 @kernel
@@ -155,7 +163,7 @@ def begin_triggers(world: World) -> None:
     sides = world.state.triggers
     for k in range(sides.shape[0]):
         if math.isnan(sides[k, FIRED_SIDE]) and is_known(world, k, True):
-            sides[k, FIRED_SIDE] = side_of(world, k)
+            sides[k, FIRED_SIDE] = side_of(beyond(world, k))
 
 
 @kernel
@@ -179,8 +187,12 @@ def find_crossings(world: World) -> bool:
     for k in range(fired.shape[0]):
         if not is_known(world, k, False):
             continue
-        before, now = fired[k, FIRED_SIDE], side_of(world, k)
+        above = beyond(world, k)
+        before, now = fired[k, FIRED_SIDE], side_of(above)
         fired[k, FIRED_SIDE] = now
+        followed = triggers.kind[k] == TRIGGER_COORDINATE
+        if followed:
+            fired[k, FIRED_RANGE] = max(fired[k, FIRED_RANGE], abs(above))
         if math.isnan(before) or now == before:
             continue
         if triggers.way[k] not in (0, int(now)):
@@ -188,5 +200,7 @@ def find_crossings(world: World) -> bool:
         if triggers.repeat[k] == 1 or fired[k, FIRED_COUNT] == 0.0:
             fired[k, FIRED_COUNT] += 1.0
             fired[k, FIRED_TIME] = world.state.time[0]
+            if followed:
+                fired[k, FIRED_LATE] = max(fired[k, FIRED_LATE], abs(above))
             any_fired = True
     return any_fired

@@ -13,6 +13,8 @@ from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import DYNAMIC, KINEMATIC, MOTOR_NONE, Joints, Model
 from cardan.engine.world.triggers import (
     FIRED_COUNT,
+    FIRED_LATE,
+    FIRED_RANGE,
     N_FIRED,
     TRIGGER_CONTACT,
     TRIGGER_CONTACT_FORCE,
@@ -101,7 +103,7 @@ def release(joints: Joints, scene: Scene) -> None:
 def first_sides(n: int) -> NDArray[np.float64]:
     """State of n triggers that were not looked at and did not fire."""
     found = np.full((n, N_FIRED), np.nan)
-    found[:, FIRED_COUNT] = 0.0
+    found[:, [FIRED_COUNT, FIRED_RANGE, FIRED_LATE]] = 0.0
     return found
 
 

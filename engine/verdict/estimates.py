@@ -17,6 +17,7 @@ from cardan.engine.accounting.variation import (
     IMPACTS,
     KEEPS_L,
     LARGEST_L,
+    LARGEST_V,
     LEAST_P,
     MOST_EARLY,
     MOST_EARLY_TURN,
@@ -39,7 +40,7 @@ from cardan.engine.world.options import (
     SolverMethod,
     StepOptions,
 )
-from cardan.engine.world.state import EXTREME_CONTACTS, State
+from cardan.engine.world.state import EXTREME_CONTACTS, EXTREME_DRIFT, EXTREME_KINETIC, State
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,9 @@ ERROR_OF_ORBITS = 4.0
 ERROR_OF_IMPACTS = 0.72
 # error of a rebound over the square of its phase per step
 ERROR_OF_STOPS = 0.15
+# displacement of what bounces on compliant contacts over its way, by an energy that is unexplained:
+# each bounce adds its change of the time of flight
+ERROR_OF_BOUNCES = 0.4
 # what compliant contacts add to it: their dampers see the velocity before the kick
 ERROR_OF_SOFTNESS = 2.0
 # errors that matter are at least this share of the body, or this angle [rad]
@@ -105,13 +109,18 @@ def driven_bodies(model: Model) -> NDArray[np.bool_]:
     return found
 
 
-def soft_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies with a shape of a material that is compliant to some other, or with a spring
-    or a stop that yields of a joint: these are rows, too, and miss twice the phase of a force."""
+def cushioned_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies with a shape of a material that is compliant to some other."""
     shapes, found = model.shapes, np.zeros(len(model.bodies.kind), bool)
     soft: NDArray[np.bool_] = np.any(model.materials.compliance > 0.0, axis=1)
     found[shapes.body[soft[shapes.material]]] = True
-    joints = model.joints
+    return found
+
+
+def soft_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of compliant materials, or with a spring or a stop that yields of a joint: these
+    are rows, too, and miss twice the phase of a force."""
+    joints, found = model.joints, cushioned_bodies(model)
     sprung = (joints.spring_on == 1) | (joints.limit_stiffness != 0.0).any(axis=(1, 2))
     found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
     return found
@@ -146,6 +155,14 @@ def ways_of_impacts(model: Model, kept: Array, options: StepOptions) -> Array:
     return np.where(among & moving, ways[among & moving].max(initial=0.0), ways)
 
 
+def errors_of_bounces(state: State, kept: Array) -> Array:
+    """(n,): displacement of each body over its way, if what energy appeared or vanished without a
+    cause was that of its bounces."""
+    kinetic = float(state.extremes[EXTREME_KINETIC])
+    share = float(state.extremes[EXTREME_DRIFT]) / kinetic if kinetic > 0.0 else 0.0
+    return ERROR_OF_BOUNCES * share * swings(kept[:, SUM_V], kept[:, LARGEST_V])
+
+
 def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     """(n,): estimated error of each body's motion by the size of the step, over its scale.
 
@@ -163,6 +180,9 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
     small = SETTLED_SHARE if settles(state, options) else SMALL_SHARE
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
+    worst = np.maximum(
+        worst, np.where(cushioned_bodies(model), errors_of_bounces(state, kept), 0.0)
+    )
     early = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY]
     early = np.where(early > small * length, ratio(early, ways_of_impacts(model, kept, options)), 0)
     turned = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY_TURN]

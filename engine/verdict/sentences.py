@@ -33,6 +33,8 @@ SENTENCES = {
     "has shorter ones: 2/3 of the radius of a disc, 0.54 of the corners of a square.",
     "facet_impacts": "Body '{body}' strikes the edges between the facets of a mesh and loses "
     "{value:.3g} J there (limit {limit:.3g} J): on a smooth surface it would not.",
+    "trigger_late": "A trigger acts between steps: {when} the coordinate of joint '{joint}' was "
+    "{value:.3g} {unit} beyond the value it waits for (limit {limit:.3g} {unit}).",
     "loop_jump": "The loop of joint '{joint}' jumps, most {when}: in one step it was scaled by "
     "{value:.3g} J (limit {limit:.3g} J), as after a dead centre. Torques there are noise.",
     "step_dependence": "The answer depends on the step from t = {first_time:.6g} s on: with half "

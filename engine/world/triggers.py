@@ -19,8 +19,9 @@ from cardan.engine.compiler.structs import struct
 ) = range(6)
 
 # columns of state.triggers: 1 or -1, on which side of its value the quantity was last, nan: not
-# looked at yet; how often the trigger fired; the end of the step in which it last did [s]
-FIRED_SIDE, FIRED_COUNT, FIRED_TIME, N_FIRED = range(4)
+# looked at yet; how often the trigger fired; the end of the step in which it last did [s]; of
+# coordinates the farthest from the value, ever and when the trigger fired [m or rad]
+FIRED_SIDE, FIRED_COUNT, FIRED_TIME, FIRED_RANGE, FIRED_LATE, N_FIRED = range(6)
 
 
 @struct

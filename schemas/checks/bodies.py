@@ -21,13 +21,14 @@ def body_faults(parts: Parts) -> Iterator[Fault]:
         yield from _mass_faults(path, body)
         yield from _inertia_faults(path, body)
         yield from _motion_faults(path, body)
-        if None not in (body.appears, body.vanishes) and body.vanishes <= body.appears:
+        appears, vanishes = body.appears, body.vanishes
+        if appears is not None and vanishes is not None and vanishes <= appears:
             yield fault(
                 [*path, "vanishes"],
                 "vanishes_before",
-                f"Body '{body.name}' vanishes at {body.vanishes:g} s, before it appears, at "
-                f"{body.appears:g} s.",
-                body.vanishes,
+                f"Body '{body.name}' vanishes at {vanishes:g} s, before it appears, at "
+                f"{appears:g} s.",
+                vanishes,
                 "`vanishes` must be later than `appears`; triggers can do it in any order.",
             )
         if body.type == "static":

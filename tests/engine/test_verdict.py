@@ -718,3 +718,66 @@ def ran_example(name):
 @pytest.mark.parametrize("name", sorted(set(example_names()) - DEPENDENT))
 def test_examples_are_trusted(name):
     assert ran_example(name).summary()["verdict"] == {"status": "trusted", "findings": []}
+
+
+def released(dt: float, value: float) -> Document:
+    """A pendulum of 1 m from the horizontal, let go where its angle is `value` [rad]."""
+    bob = {"name": "bob", "position": [-1, 0, 0], "mass": 1.0, "inertia": [1e-6] * 3}
+    pin = {"name": "pin", "type": "hinge", "parent": "world", "child": "bob"}
+    scene = document([bob], [pin | {"anchor": [0, 0, 0], "axis": [0, -1, 0]}])
+    scene["simulation"] |= {"dt": dt, "duration": 1.0}
+    when = {"type": "coordinate", "joint": "pin", "value": value}
+    scene["triggers"] = [
+        {"name": "cut", "when": when, "do": [{"op": "break_joint", "joint": "pin"}]}
+    ]
+    return scene
+
+
+def test_a_trigger_that_acts_late_says_by_how_much():
+    sim = ran(released(0.01, 1.53))
+    late = the_finding(sim, "trigger_late")
+    assert late["joint"] == "pin"
+    # between the values of two steps: less than the bob turns in one, at sqrt(2 g/l)
+    assert 0.0153 < late["value"] < 0.01 * np.sqrt(2 * 9.81)
+    assert late["first_time"] == pytest.approx(0.59, abs=0.011)
+    assert ran(released(0.001, 1.53)).findings() == []
+
+
+def trampoline(stiffness: float, drop: float, dt: float) -> Document:
+    """A ball of 1 kg that bounces on a soft floor for 3 s."""
+    floor = {"name": "floor", "type": "static"}
+    floor["shapes"] = [{"type": "plane", "normal": [0, 0, 1], "material": "soft"}]
+    bouncing = ball(position=[0, 0, 0.05 + drop])
+    bouncing["shapes"][0]["material"] = "soft"
+    scene = document([floor, bouncing], simulation={"dt": dt, "duration": 3.0})
+    return scene | {"materials": {"soft": {"compliance": 0.5 / stiffness, "friction": 0.0}}}
+
+
+def height_of_bounces(stiffness: float, drop: float, t: float) -> float:
+    """Of the middle of that ball [m]: parabolas, and sines of a mass on a spring."""
+    w, fall, sag = np.sqrt(stiffness), np.sqrt(2 * drop / 9.81), 9.81 / stiffness
+    v = 9.81 * fall
+    touch = 2.0 / w * (np.pi - np.arctan2(v / w, sag))
+    t %= 2 * fall + touch
+    t = min(t, 2 * fall + touch - t) if t > fall + touch else t
+    if t < fall:
+        return float(0.05 + drop - 0.5 * 9.81 * t * t)
+    u = t - fall
+    return float(0.05 - sag + sag * np.cos(w * u) - v / w * np.sin(w * u))
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "drop", "dt", "suspect"),
+    [(24e3, 0.38, 0.001, True), (24e3, 0.38, 0.0005, False), (200.0, 0.5, 0.005, False)],
+)
+def test_bounces_on_a_soft_floor_add_up(
+    stiffness: float, drop: float, dt: float, suspect: bool
+) -> None:
+    sim = simulate(trampoline(stiffness, drop, dt))
+    worst = 0.0
+    while sim.step_count < sim.total_steps:
+        sim.advance(10)
+        true = height_of_bounces(stiffness, drop, sim.time)
+        worst = max(worst, abs(sim.poses()[1, 2] - true) / drop)
+    assert (worst > 0.05) == suspect
+    assert [one["quantity"] for one in sim.findings()] == ["step_error"] * suspect

@@ -13,7 +13,7 @@ playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright i
 pytestmark = pytest.mark.e2e
 
 MASS, LENGTH, RADIUS, STIFFNESS, GRAVITY = 1.0, 1.0, 0.1, 4.0, 9.81
-PENDULA = {
+PENDULA: dict[str, Any] = {
     "version": 1,
     "name": "coupled pendula",
     "simulation": {"duration": 60},

@@ -164,6 +164,8 @@ def test_kept_links_are_bodies_on_fixed_joints():
 def test_floating_robot_falls():
     free = import_path(robot_path("urdf/talos"), ImportOptions(root="free", visuals=False))
     fixed = imported("urdf/talos")
+    assert free.report.mass is not None
+    assert fixed.report.mass is not None
     assert free.report.mass > fixed.report.mass
     assert "fixed_root" in {note.code for note in fixed.report.notes}
     assert "fixed_root" not in {note.code for note in free.report.notes}
