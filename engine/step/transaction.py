@@ -8,6 +8,7 @@ copied only where contacts may be looked for again behind it.
 from __future__ import annotations
 
 from cardan.engine.accounting.crossings import CROSSINGS
+from cardan.engine.accounting.variation import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.collision.find_contacts import can_any_touch
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.world.state import ContactCache, State
@@ -54,6 +55,16 @@ def copy_motion(source: State, target: State) -> None:
 
 
 @kernel
+def copy_patches(world: World, source: State, target: State) -> None:
+    """Copy what each kick adds to the sums of bodies (accounting/patches.py)."""
+    first = first_of(world)
+    for i in range(world.model.bodies.kind.shape[0]):
+        at = first + VARIED * i
+        target.extremes[at + TURNED_ON_FACES] = source.extremes[at + TURNED_ON_FACES]
+        target.extremes[at + ON_FACETS] = source.extremes[at + ON_FACETS]
+
+
+@kernel
 def copy_cache(source: ContactCache, target: ContactCache) -> None:
     """Copy the contacts that are in use."""
     n = source.count[0]
@@ -90,6 +101,7 @@ def begin_transaction(world: World) -> None:
     spare.has_motion[0], spare.has_impulses[0] = 0, 0
     if watched or can_any_touch(world.model.shapes, world.kind, world.state.excluded):
         copy_motion(world.state, spare.state)
+        copy_patches(world, world.state, spare.state)
         spare.events[0] = world.events.count[0]
         spare.has_motion[0] = 1
 
@@ -111,6 +123,7 @@ def roll_back(world: World) -> None:
     """The state, and the number of events, become what they were before the step."""
     spare = world.spare
     copy_motion(spare.state, world.state)
+    copy_patches(world, spare.state, world.state)
     world.events.count[0] = spare.events[0]
     if spare.has_impulses[0] == 1:
         copy_impulses(spare.state, world.state)

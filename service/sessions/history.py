@@ -13,7 +13,14 @@ from cardan.service.streams.codec import SharedFrame
 OVERHEAD = 600
 # of an older frame; contacts of any step are computed again when they are asked for
 KEPT_BLOCKS = frozenset(
-    {BlockTag.POSES, BlockTag.JOINTS, BlockTag.ENERGY, BlockTag.SOLVER, BlockTag.ASLEEP}
+    {
+        BlockTag.POSES,
+        BlockTag.JOINTS,
+        BlockTag.ENERGY,
+        BlockTag.SOLVER,
+        BlockTag.ASLEEP,
+        BlockTag.ABSENT,
+    }
 )
 
 

@@ -18,7 +18,15 @@ from cardan.schemas.frame import (
 
 # what a viewer gets who subscribes to a channel
 CHANNELS: dict[str, frozenset[BlockTag]] = {
-    "poses": frozenset({BlockTag.POSES, BlockTag.ASLEEP, BlockTag.GRAB, BlockTag.STATE_HASH}),
+    "poses": frozenset(
+        {
+            BlockTag.POSES,
+            BlockTag.ASLEEP,
+            BlockTag.ABSENT,
+            BlockTag.GRAB,
+            BlockTag.STATE_HASH,
+        }
+    ),
     "contacts": frozenset({BlockTag.CONTACTS}),
     "joints": frozenset({BlockTag.JOINTS}),
     "energy": frozenset({BlockTag.ENERGY}),

@@ -22,6 +22,7 @@ CONTACTS = np.dtype(
     _columns("<f4", "px py pz nx ny nz gap normal_force friction_force")
     + _columns("<u2", "body_a body_b")
 )
+ABSENT = np.dtype(_columns("u1", "absent"))
 FRICTION = np.dtype(_columns("<f4", "fx fy fz mu"))
 JOINTS = np.dtype(_columns("<u2", "joint coordinate") + _columns("<f4", "q qd motor_force"))
 ENERGY = np.dtype(
@@ -50,7 +51,8 @@ TABLES = {
     4: ("energy", ENERGY),
     5: ("solver", SOLVER),
     8: ("events", EVENTS),
-    10: ("friction", FRICTION),
+    10: ("absent", ABSENT),
+    11: ("friction", FRICTION),
 }
 POSES = 1
 
@@ -72,7 +74,8 @@ class Frame:
     poses: NDArray[np.float32]
     """(bodies, 7): px py pz [m], qw qx qy qz, in W; empty unless `poses` is subscribed to."""
     tables: dict[str, NDArray[Any]] = field(default_factory=dict)
-    """Contacts, friction, joints, energy, solver, events: structured arrays by channel."""
+    """Contacts, friction, joints, energy, solver, events: structured arrays by channel; with poses,
+    while bodies are absent, `absent`: 1 for each of them."""
 
 
 def decode(data: bytes) -> Frame:
