@@ -2,12 +2,13 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import sqlite3
 
 import pytest
 
-from cardan.engine.compiler.cache import complete_folder
+from cardan.engine.compiler.cache import PLACE, complete_folder
 from cardan.schemas.examples import example_document
 from cardan.service.simulations.checkpoints import CheckpointFolder
 from tests.service.real_server import DROP, Server, run_to_end, wait_for
@@ -229,23 +230,27 @@ def test_a_database_of_another_version_is_refused_with_a_sentence(own_server):
     assert "Traceback" not in "".join(own_server.errors)
 
 
-def test_a_second_start_loads_no_kernels_beforehand_and_compiles_none(own_server):
+def test_a_second_start_loads_no_kernels_beforehand_and_compiles_none(own_server, tmp_path):
+    # in a folder of its own: other tests compile kernels at the same time
+    complete, own = complete_folder(), tmp_path / "kernels"
+    assert complete is not None
+    kernels = own / PLACE
+    shutil.copytree(complete, kernels, copy_function=os.link)
+    own_server.environ["CARDAN_KERNEL_CACHE"] = str(own)
     own_server.start()
     own_server.stop()
-    before = kernel_files()
+    before = kernel_files(kernels)
     assert before
     own_server.start()
     with own_server.client() as client:
         assert client.get("/readyz").status_code == 200
     own_server.stop()
     assert "Loading kernels" not in "".join(own_server.errors)
-    assert kernel_files() == before
+    assert kernel_files(kernels) == before
 
 
-def kernel_files():
+def kernel_files(folder):
     """Times of change of all compiled kernels, and of the mark that they are complete."""
-    folder = complete_folder()
-    assert folder is not None
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
