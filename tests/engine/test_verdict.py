@@ -423,7 +423,7 @@ def test_how_early_an_impact_comes_is_known():
 def bouncing_off_a_stop(dt, formulation):
     """A wheel that turns against a stop and rebounds with half of its speed."""
     wheel = {"name": "wheel", "mass": 1.0, "inertia": [0.1] * 3, "angular_velocity": [0, 0, 2.0]}
-    hinge = {"name": "axle", "type": "hinge", "parent": "world", "child": "wheel"}
+    hinge: Document = {"name": "axle", "type": "hinge", "parent": "world", "child": "wheel"}
     hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
     hinge["limits"] = {"lower": -9.0, "upper": 0.105, "restitution": 0.5}
     return free(wheel, dt=dt, formulation=formulation) | {"joints": [hinge]}
@@ -515,7 +515,7 @@ def test_what_strikes_the_edges_between_facets_is_named():
 def test_a_rope_that_becomes_taut_is_measured_by_its_length(dt):
     """A point on a slack rope of 1 m falls into it: a step takes it 4 cm at 10 ms."""
     bob = {"name": "bob", "position": [0.7, 0, 0], "mass": 1.0, "inertia": [1e-6] * 3}
-    rope = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
+    rope: Document = {"name": "rope", "type": "distance", "parent": "world", "child": "bob"}
     rope |= {"anchor": [0, 0, 0], "anchor2": [0.7, 0, 0], "limits": {"upper": 1.0}}
     scene = document([bob], [rope], simulation={"dt": dt, "duration": 1.0})
     assert ran(scene).findings() == []
@@ -537,9 +537,9 @@ def test_what_a_rigid_drive_prescribes_has_no_error_of_the_step():
     """A table that is shaken by 1 cm with 20 steps a turn."""
     times = np.linspace(0.0, 1.0, 2001)
     table = {"name": "table", "mass": 1.0, "inertia": [0.1] * 3}
-    drive = {"type": "position", "target": {"times": times.tolist(), "values": []}}
+    drive: Document = {"type": "position", "target": {"times": times.tolist(), "values": []}}
     drive["target"]["values"] = (0.01 * np.sin(300.0 * times)).tolist()
-    slider = {"name": "shaker", "type": "slider", "parent": "world", "child": "table"}
+    slider: Document = {"name": "shaker", "type": "slider", "parent": "world", "child": "table"}
     slider |= {"axis": [0, 0, 1], "motor": drive}
     simulation = {"dt": 0.001, "duration": 1.0}
     assert ran(document([table], [slider], simulation=simulation)).findings() == []
@@ -745,7 +745,7 @@ def test_a_trigger_that_acts_late_says_by_how_much():
 
 def trampoline(stiffness: float, drop: float, dt: float) -> Document:
     """A ball of 1 kg that bounces on a soft floor for 3 s."""
-    floor = {"name": "floor", "type": "static"}
+    floor: Document = {"name": "floor", "type": "static"}
     floor["shapes"] = [{"type": "plane", "normal": [0, 0, 1], "material": "soft"}]
     bouncing = ball(position=[0, 0, 0.05 + drop])
     bouncing["shapes"][0]["material"] = "soft"
