@@ -1,20 +1,15 @@
 """The page end to end: a real service, a real worker, a real browser that draws in software.
 
 Nothing here depends on frames per second: each step waits for a condition, with a limit.
-`CARDAN_KEEP_SCREENSHOT=1` renews docs/images/page.png and web/pictures.
 """
 
-import base64
 import json
-import os
 from typing import Any
 
 import httpx
 import pytest
 
-from cardan.schemas.examples import example_document, example_names
 from tests.service.importing.models import BOB, SWING
-from tests.web.conftest import ROOT, WEB
 from tests.web.shown import FLOATING, SMALL, Shown
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -304,40 +299,6 @@ def test_a_dead_address_is_told_in_words(tab: Any, server: str) -> None:
     tab.goto(f"{server}/#scene=incline")
     alert = tab.get_by_role("alert")
     playwright_api.expect(alert).to_contain_text("does not answer")
-
-
-@pytest.mark.skipif(
-    os.environ.get("CARDAN_KEEP_SCREENSHOT") != "1", reason="CARDAN_KEEP_SCREENSHOT is not 1"
-)
-def test_keeps_a_picture(page: Any, shown: Shown) -> None:
-    shown.open("pile")
-    page.locator("[data-overlay=forces]").check()
-    shown.wait("cardan.shown().time > 2.5")
-    shown.pause()
-    page.get_by_role("button", name="Frame").click()
-    folder = ROOT / "docs" / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / "page.png")
-    assert (folder / "page.png").stat().st_size > 50_000
-
-
-@pytest.mark.skipif(
-    os.environ.get("CARDAN_KEEP_SCREENSHOT") != "1", reason="CARDAN_KEEP_SCREENSHOT is not 1"
-)
-def test_keeps_the_pictures_of_the_gallery(tab: Any, server: str) -> None:
-    tab.goto(f"{server}/")
-    Shown(tab, server).wait("cardan.sessionId() !== null")
-    folder = WEB / "pictures"
-    folder.mkdir(exist_ok=True)
-    compared = json.loads((WEB / "comparisons.json").read_text())["comparisons"]
-    scenes = {name: example_document(name) for name in example_names()}
-    scenes |= {one["name"]: one["scene"] for one in compared}
-    for name, scene in scenes.items():
-        for theme in ("dark", "light"):
-            url = tab.evaluate("([scene, theme]) => cardan.paint(scene, theme)", [scene, theme])
-            kind, _, text = url.partition(",")
-            assert kind == "data:image/webp;base64"
-            (folder / f"{name}-{theme}.webp").write_bytes(base64.b64decode(text))
 
 
 def test_contacts_breaks_and_sleep_are_shown(page: Any, shown: Shown) -> None:
