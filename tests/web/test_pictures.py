@@ -1,6 +1,6 @@
 """Pictures of the page: those of the gallery are what the page draws, within a tolerance.
 
-`CARDAN_KEEP_SCREENSHOT=1` renews them (web/pictures), and docs/images/page.png and page.webp.
+`CARDAN_KEEP_SCREENSHOT=1` renews them (web/pictures) and docs/images/page.webp.
 """
 
 import base64
@@ -62,17 +62,6 @@ def test_the_gallery_shows_what_the_page_draws(
     # and it is the picture of this scene: that of another one is farther away
     other = pixels((PICTURES / f"incline-{theme}.webp").read_bytes())
     assert np.abs(drawn - other).max(axis=2).mean() > 2.0 * difference.mean()
-
-
-@keeping
-def test_keeps_a_picture(page: Any, shown: Shown) -> None:
-    shown.open("pile")
-    page.locator("[data-overlay=forces]").check()
-    shown.wait("cardan.shown().time > 2.5")
-    shown.pause()
-    page.get_by_role("button", name="Frame").click()
-    page.screenshot(path=IMAGES / "page.png")
-    assert (IMAGES / "page.png").stat().st_size > 50_000
 
 
 @keeping
