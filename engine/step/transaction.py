@@ -55,10 +55,9 @@ def copy_motion(source: State, target: State) -> None:
 
 
 @kernel
-def copy_patches(world: World, source: State, target: State) -> None:
-    """Copy what each kick adds to the sums of bodies (accounting/patches.py)."""
-    first = first_of(world)
-    for i in range(world.model.bodies.kind.shape[0]):
+def copy_patches(source: State, target: State, first: int) -> None:
+    """Copy what each kick adds to the sums of bodies (accounting/patches.py), from `first` on."""
+    for i in range(source.p_WB.shape[0]):
         at = first + VARIED * i
         target.extremes[at + TURNED_ON_FACES] = source.extremes[at + TURNED_ON_FACES]
         target.extremes[at + ON_FACETS] = source.extremes[at + ON_FACETS]
@@ -101,7 +100,7 @@ def begin_transaction(world: World) -> None:
     spare.has_motion[0], spare.has_impulses[0] = 0, 0
     if watched or can_any_touch(world.model.shapes, world.kind, world.state.excluded):
         copy_motion(world.state, spare.state)
-        copy_patches(world, world.state, spare.state)
+        copy_patches(world.state, spare.state, first_of(world))
         spare.events[0] = world.events.count[0]
         spare.has_motion[0] = 1
 
@@ -123,7 +122,7 @@ def roll_back(world: World) -> None:
     """The state, and the number of events, become what they were before the step."""
     spare = world.spare
     copy_motion(spare.state, world.state)
-    copy_patches(world, spare.state, world.state)
+    copy_patches(spare.state, world.state, first_of(world))
     world.events.count[0] = spare.events[0]
     if spare.has_impulses[0] == 1:
         copy_impulses(spare.state, world.state)
