@@ -18,6 +18,7 @@ from math import sqrt
 from cardan.engine.accounting.variation import ON_FACETS, TURNED_ON_FACES, VARIED, first_of
 from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.rolling import end_of_pair
 from cardan.engine.spatial.vec3 import add_scaled, cross, dot, load3, norm, scale, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, MESH
@@ -27,19 +28,6 @@ from cardan.engine.world.world import World
 ONE_SURFACE, SAME_FACET = 0.94, 1.0 - 1e-9
 # [rad/s] below this rate two shapes do not turn on each other
 TURNING = 1e-3
-
-
-@kernel
-def last_of_pair(contacts: Contacts, first: int) -> int:
-    """Number after that of the last contact of the two shapes of contact `first`."""
-    c = first
-    while (
-        c < contacts.count[0]
-        and contacts.shape_a[c] == contacts.shape_a[first]
-        and contacts.shape_b[c] == contacts.shape_b[first]
-    ):
-        c += 1
-    return c
 
 
 @kernel
@@ -118,7 +106,7 @@ def record_patches(world: World) -> None:
     shapes, start = world.model.shapes, first_of(world)
     first = 0
     while first < contacts.count[0]:
-        last = last_of_pair(contacts, first)
+        last = end_of_pair(contacts, first)
         if last > first + 1:
             turned, struck = turning_loss(world, first, last), 0.0
             i, j = contacts.shape_a[first], contacts.shape_b[first]

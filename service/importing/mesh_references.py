@@ -27,18 +27,13 @@ Reference = tuple[list[str | int], dict[str, Any]]
 """Place of an object with a `file` in a document, and the object."""
 
 
-def names_files(document: Any) -> bool:
-    """Whether a document names mesh files where they are read."""
-    return next(_references(document), None) is not None
-
-
 def with_meshes(document: dict[str, Any], folder: Folder, base: Path) -> dict[str, Any]:
     """The document with the vertices of all files that it names; itself, if it names none.
 
     `base`: the folder that relative paths start from. Raises SceneInvalid with a fault for each
     file that is missing, outside of `folder`, too large, or no mesh.
     """
-    if not names_files(document):
+    if next(_references(document), None) is None:
         return document
     document = copy.deepcopy(document)
     faults: list[Fault] = []
