@@ -9,13 +9,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 
-from benchmarks.machine import describe
+from benchmarks.machine import describe, parent_and_time
 from benchmarks.server import serving
 from cardan import engine
 from cardan.engine import Recording, Simulation
@@ -109,11 +108,9 @@ def processor_s(pid: int) -> float:
     parents, used = {}, {}
     for entry in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
+            parents[int(entry)], used[int(entry)] = parent_and_time(int(entry))
         except OSError:
             continue
-        parents[int(entry)] = int(fields[1])
-        used[int(entry)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def belongs(one: int) -> bool:
         return one == pid or (one in parents and belongs(parents[one]))

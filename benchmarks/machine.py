@@ -31,6 +31,12 @@ def describe() -> dict[str, object]:
     }
 
 
+def parent_and_time(pid: int) -> tuple[int, float]:
+    """Parent of a process, and its processor time so far [s]. Raises OSError once it is gone."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _processor() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")

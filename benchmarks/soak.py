@@ -53,9 +53,7 @@ def scene() -> dict[str, Any]:
 
 def processor_s(pid: int) -> float:
     """Processor time of one process so far [s]."""
-    with open(f"/proc/{pid}/stat") as file:
-        user, system = file.read().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return machine.parent_and_time(pid)[1]
 
 
 def resident(pid: int) -> float:
