@@ -14,6 +14,7 @@ from benchmarks.trust import (
     elastic,
     everyday,
     friction,
+    further,
     machines,
     mechanisms,
     shaken,
@@ -26,6 +27,8 @@ from benchmarks.trust.held_out import SEED, held_out
 
 # a result is right when it is off by at most this share of its scale
 RIGHT = 0.05
+# sets of scenes: those by which limits were chosen, of other kinds, drawn from a seed
+CHOSEN, OTHER, HELD_OUT = "", "other kinds", "held out"
 # references by runs: finer by these, and no further apart than this share of the scale
 COARSE, FINE, AGREED = 16, 32, 0.01
 
@@ -46,7 +49,8 @@ class Result(NamedTuple):
 
     family: str
     name: str
-    held_out: bool
+    group: str
+    """CHOSEN, OTHER or HELD_OUT."""
     off: float
     """Error as a share of the scale; nan: no two references agree, or the scene is refused."""
     status: str
@@ -60,17 +64,18 @@ class Result(NamedTuple):
         return self.off <= RIGHT
 
 
-def cases(families: Sequence[str] = (), seed: int | None = None) -> Iterator[tuple[bool, Case]]:
-    """All scenes, those that are held out last, each with whether it is.
+def cases(families: Sequence[str] = (), seed: int | None = None) -> Iterator[tuple[str, Case]]:
+    """All scenes, those that are held out last, each with its set.
 
     With a seed only those drawn from it.
     """
     chosen = chain.from_iterable(family() for family in FAMILIES if seed is None)
+    other = chain.from_iterable(family() for family in further.FAMILIES if seed is None)
     drawn = held_out(SEED if seed is None else seed)
-    for is_held_out, some in ((False, chosen), (True, drawn)):
+    for group, some in ((CHOSEN, chosen), (OTHER, other), (HELD_OUT, drawn)):
         for case in some:
             if not families or case.family in families:
-                yield is_held_out, case
+                yield group, case
 
 
 def true_values(case: Case, times: Array) -> Array | None:
@@ -83,7 +88,7 @@ def true_values(case: Case, times: Array) -> Array | None:
     return fine if apart <= AGREED * scale_of(case, fine) else None
 
 
-def result_of(is_held_out: bool, case: Case) -> Result:
+def result_of(group: str, case: Case) -> Result:
     """Run one scene."""
     simulation, times, values = looked(case.document, case)
     true = true_values(case, times)
@@ -93,15 +98,15 @@ def result_of(is_held_out: bool, case: Case) -> Result:
         f"{one['quantity']} {one['value'] / one['limit']:.2g}" if one["limit"] else one["quantity"]
         for one in verdict["findings"]
     )
-    return Result(case.family, case.name, is_held_out, off, verdict["status"], found)
+    return Result(case.family, case.name, group, off, verdict["status"], found)
 
 
 def measure(families: Sequence[str] = (), seed: int | None = None) -> list[Result]:
     """Run all scenes, or those drawn from a seed, telling each as it is done."""
     results = []
-    for is_held_out, case in cases(families, seed):
+    for group, case in cases(families, seed):
         began = time.perf_counter()
-        result = result_of(is_held_out, case)
+        result = result_of(group, case)
         results.append(result)
         trusted = result.status == "trusted"
         missed = "" if np.isnan(result.off) or result.right == trusted else "  <-- MISS"

@@ -24,12 +24,12 @@ from cardan.engine.accounting.crossings import (
     note,
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE, first_drive
-from cardan.engine.accounting.variation import mark_rebound
+from cardan.engine.accounting.impact_errors import mark_rebound, record_braking
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joints.coordinates import is_length
 from cardan.engine.constraints.soft_stops import is_soft_stop
 from cardan.engine.world.model import BALL, MOTOR_POSITION, Model
-from cardan.engine.world.rows import ROW_LIMIT, ROW_MOTOR
+from cardan.engine.world.rows import ROW_FRICTION, ROW_LIMIT, ROW_MOTOR
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
@@ -90,9 +90,13 @@ def record_commanded(world: World) -> None:
     joints, state, rows = world.model.joints, world.state, world.work.rows
     for i in range(rows.count[1]):
         j, kind = rows.joint[i], rows.kind[i]
-        if j < 0 or (kind != ROW_LIMIT and kind != ROW_MOTOR):
+        if j < 0 or (kind != ROW_LIMIT and kind != ROW_MOTOR and kind != ROW_FRICTION):
             continue
         of_length = is_length(joints.kind[j], rows.axis[i])
+        if of_length and kind != ROW_LIMIT:
+            record_braking(world, i)
+        if kind == ROW_FRICTION:
+            continue
         limit = state.extremes[LIMITS + j] if of_length else TWIST_LIMIT
         if kind == ROW_MOTOR:
             is_rigid = rows.hi[i] == inf and rows.cfm[i] == 0.0

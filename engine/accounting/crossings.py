@@ -36,8 +36,10 @@ GATES = 59
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
 # tolerated growth of energy [J]; least depth that is too deep for any body [m]
 GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 59, 60, 61, 62
+# 1: some surfaces have more static than kinetic friction
+GATE_STATIC = 63
 
-LIMITS = 63
+LIMITS = 64
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05

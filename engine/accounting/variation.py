@@ -15,7 +15,8 @@ velocity.
 How early an impact comes is known: the bodies rebound a gap g before they meet, with the speed u
 at which they approach g/u before their time, and are then g/u times the change of their velocities
 away from where they would be. This is added up per body, and so are the angles alike; they count
-instead of the change of its velocity.
+instead of the change of its velocity. As vectors they are followed through further impacts
+(accounting/impact_errors.py).
 
     extremes[LIMITS + j + n + VARIED i :]    body i, as below; s: of the last step
 """
@@ -27,13 +28,12 @@ from math import sqrt
 from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import DEPTH, GATE_DEPTH, LIMITS, TURN, note
-from cardan.engine.bodies.point import velocity_at
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.quaternion import load4, rotate_back
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, norm, sub
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
-from cardan.engine.world.options import ImpactTime, RestitutionLaw
+from cardan.engine.world.options import ImpactTime
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
@@ -60,15 +60,19 @@ EARLY_TURN, MOST_EARLY_TURN = 51, 52
 EARLY_TIME, OFF_FIXED = 53, 54
 # what friction took from its turning on faces, what it lost at the edges of facets [J]
 TURNED_ON_FACES, ON_FACETS = 55, 56
-VARIED = 57
+# what friction of joints takes in this step, P^2 h/(2 P_max) [kg m]; the way that is lost where it
+# took that from a blow: of this step, so far [m]
+BRAKED, BRAKED_NOW, BRAKED_WAY = 57, 58, 59
+# how often static friction gave way to kinetic friction, and in which step last
+RELEASES, RELEASE_STEP = 60, 61
+# errors that impacts pass on, W: of this step's velocity and position; of velocity [m/s] and
+# position [m] now; the largest of position so far
+AIM_KICK, AIM_JUMP, AIM_V, AIM_P, MOST_AIM = 62, 65, 68, 71, 74
+VARIED = 75
 
 # sine of the angle between the axes of two steps up to which an axis is at rest
 STEADY_AXIS = 1e-3
-EXACT, POISSON, PROPAGATING = (
-    int(ImpactTime.EXACT),
-    int(RestitutionLaw.POISSON),
-    int(RestitutionLaw.PROPAGATING),
-)
+EXACT = int(ImpactTime.EXACT)
 
 
 @kernel
@@ -180,6 +184,8 @@ def record_variation(world: World) -> None:
         note_turn(world, i, w)
         if extremes[at + EARLY_TIME] > 0.0:
             note_early(world, i)
+        if extremes[at + MOST_AIM] > 0.0:
+            carry_errors(world, i)
         if step == 1:
             record_first(world, i, norm(L))
         extremes[at + LARGEST_V] = max(extremes[at + LARGEST_V], dot(v, v))
@@ -200,21 +206,6 @@ def record_variation(world: World) -> None:
         if step > 2 and not exact and not is_struck:
             extremes[at + VARIED_V] += varied
             extremes[at + VARIED_L] += varied_L
-
-
-@kernel
-def note_impact(world: World, i: int, other: int) -> None:
-    """Count with how many bodies body i has an impact in this step."""
-    state = world.state
-    if world.kind[i] != DYNAMIC:
-        return
-    at, step = first_of(world) + VARIED * i, float(state.step[0])
-    if state.extremes[at + IMPACT_STEP] != step:
-        state.extremes[at + IMPACT_STEP] = step
-        state.extremes[at + IMPACT_WITH] = float(other)
-        state.extremes[at + IMPACTS] = max(state.extremes[at + IMPACTS], 1.0)
-    elif state.extremes[at + IMPACT_WITH] != float(other):
-        state.extremes[at + IMPACTS] = 2.0
 
 
 @kernel
@@ -263,6 +254,14 @@ def note_shift(model: Model, state: State, i: int, shift: NDArray) -> None:
 
 
 @kernel
+def aim_of(world: World, i: int, which: int) -> Vec3:
+    """AIM_V or AIM_P of body i; what is not dynamic has none."""
+    at = first_of(world) + VARIED * i + which
+    extremes = world.state.extremes
+    return (extremes[at], extremes[at + 1], extremes[at + 2])
+
+
+@kernel
 def note_early(world: World, i: int) -> None:
     """Body i rebounds too early in this step: add up how far that displaces and turns it.
 
@@ -285,7 +284,32 @@ def note_early(world: World, i: int) -> None:
     extremes[at + MOST_EARLY] = max(extremes[at + MOST_EARLY], extremes[at + EARLY])
     extremes[at + MOST_EARLY_TURN] = max(extremes[at + MOST_EARLY_TURN], extremes[at + EARLY_TURN])
     extremes[at + STRUCK_STEP] = float(state.step[0])
+    for k in range(3):
+        extremes[at + AIM_P + k] += extremes[at + AIM_JUMP + k]
+        extremes[at + AIM_P + k] += extremes[at + EARLY_TIME] * kicked[k]
+        extremes[at + AIM_V + k] += extremes[at + AIM_KICK + k]
+        extremes[at + AIM_JUMP + k], extremes[at + AIM_KICK + k] = 0.0, 0.0
+    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
+    extremes[at + BRAKED_WAY] += extremes[at + BRAKED_NOW]
     extremes[at + EARLY_TIME], extremes[at + OFF_FIXED] = 0.0, 0.0
+    extremes[at + BRAKED_NOW] = 0.0
+
+
+@kernel
+def carry_errors(world: World, i: int) -> None:
+    """Body i drifts with the error of its velocity, which is no larger than the velocity.
+
+    Writes  state.extremes: AIM_V, AIM_P, MOST_AIM
+    """
+    extremes, at = world.state.extremes, first_of(world) + VARIED * i
+    error, speed = norm(aim_of(world, i, AIM_V)), norm(load3(world.state.v_WB_W, i))
+    if error == 0.0:
+        return
+    share = min(1.0, speed / error)
+    for k in range(3):
+        extremes[at + AIM_V + k] *= share
+        extremes[at + AIM_P + k] += world.options.time_step * extremes[at + AIM_V + k]
+    extremes[at + MOST_AIM] = max(extremes[at + MOST_AIM], norm(aim_of(world, i, AIM_P)))
 
 
 @kernel
@@ -295,74 +319,14 @@ def mark_early(world: World, ends: tuple[int, int], time: float) -> None:
     Writes  state.extremes from LIMITS + j + n on
     """
     extremes, first, kind = world.state.extremes, first_of(world), world.kind
+    mass, braked = 0.0, 0.0
+    for k in range(2):
+        if kind[ends[k]] == DYNAMIC:
+            mass += world.model.bodies.mass[ends[k]]
+            braked = max(braked, extremes[first + VARIED * ends[k] + BRAKED])
     for k in range(2):
         at = first + VARIED * ends[k]
         if kind[ends[k]] == DYNAMIC and time > extremes[at + EARLY_TIME]:
             extremes[at + EARLY_TIME] = time
+            extremes[at + BRAKED_NOW] = braked / mass
             extremes[at + OFF_FIXED] = 1.0 if kind[ends[1 - k]] != DYNAMIC else 0.0
-
-
-@kernel
-def mark_rebound(world: World, i: int) -> None:
-    """Record the impact of the stop of row i: how early it comes.
-
-    Reads   rows.rebound, lam of the last kick
-    Writes  state.extremes from LIMITS + j + n on
-    """
-    rows, j = world.work.rows, world.work.rows.joint[i]
-    if rows.rebound[i] > 0.0 and world.work.problem.lam[i] > 0.0:
-        speed = rows.rebound[i] / world.model.joints.limit_restitution[j, rows.axis[i]]
-        mark_early(world, (rows.body_a[i], rows.body_b[i]), max(rows.error[i], 0.0) / speed)
-
-
-@kernel
-def approach_speed(world: World, contacts: Contacts, c: int) -> float:
-    """Speed at which the bodies of contact c approached along its normal before the kick [m/s]."""
-    state, old, p = world.state, world.work.motion.velocity_old, load3(contacts.point_W, c)
-    in_a = velocity_at(state, old, contacts.body_a[c], p)
-    in_b = velocity_at(state, old, contacts.body_b[c], p)
-    return abs(dot(load3(contacts.normal_W, c), sub(in_b, in_a)))
-
-
-@kernel
-def record_impact(world: World, contacts: Contacts, c: int) -> None:
-    """Record the impact of contact c: with whom, and how early.
-
-    Without restitution a body that strikes one that is fixed comes to rest in time; two that move
-    exchange velocities early all the same.
-    """
-    options, kind = world.options, world.kind
-    a, b = contacts.body_a[c], contacts.body_b[c]
-    rebounds = contacts.restitution[c] > 0.0
-    if options.restitution_law != PROPAGATING and rebounds:
-        note_impact(world, a, b)
-        note_impact(world, b, a)
-    both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
-    if options.impact_time != EXACT and contacts.gap[c] > 0.0 and (rebounds or both_move):
-        speed = approach_speed(world, contacts, c)
-        if speed > 0.0:
-            h = world.options.time_step
-            mark_early(world, (a, b), min(contacts.gap[c] / speed, h))
-
-
-@kernel
-def record_impacts(world: World, contacts: Contacts) -> None:
-    """Note bodies that bounce off two others in one step: laws of restitution then differ; and how
-    early impacts come.
-
-    An impact is a rigid contact whose impulse changes the speed of the lighter body by more than
-    the threshold of restitution; Poisson's law marks its own. Propagating impacts meet one by one.
-
-    Writes  state.extremes from LIMITS + j + n on
-    Check   tests/engine/test_verdict.py
-    """
-    options, bodies = world.options, world.model.bodies
-    for c in range(contacts.count[0]):
-        a, b = contacts.body_a[c], contacts.body_b[c]
-        if contacts.compliance[c] > 0.0:
-            continue
-        jump = norm(load3(contacts.impulse_W, c))
-        jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
-        struck = options.restitution_law == POISSON and contacts.struck[c] == 1
-        if struck or jump > options.restitution_threshold:
-            record_impact(world, contacts, c)

@@ -12,6 +12,7 @@ from cardan.engine.accounting.crossings import (
     GATE_APART,
     GATE_DEPTH,
     GATE_KINETIC,
+    GATE_STATIC,
     LIMITS,
     SMALL_GROWTH,
 )
@@ -230,6 +231,8 @@ def lay_down_limits(model: Model, state: State, options: StepOptions) -> None:
         turning = turn_limits(model, touching) / h
     extremes[GATE_APART] = apart.min(initial=np.inf)
     extremes[GATE_KINETIC] = least_kinetic(bodies, speed)
+    materials = model.materials
+    extremes[GATE_STATIC] = float((materials.static_friction > materials.friction).any())
     lifted = float(np.linalg.norm(state.gravity_W)) * float(bodies.mass @ length)
     rest = 0.5 * float(bodies.mass.sum()) * REST_SPEED**2
     extremes[SMALL_GROWTH] = LENGTH_SHARE * lifted + rest

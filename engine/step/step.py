@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from cardan.engine.accounting.breaking import break_joints
 from cardan.engine.accounting.extremes import record_extremes, record_motion
+from cardan.engine.accounting.impact_errors import record_impacts, record_releases
 from cardan.engine.accounting.least_reactions import has_breaking_loops
 from cardan.engine.accounting.sampling import is_due, write_sample
 from cardan.engine.accounting.triggers import begin_triggers, find_crossings, needs_reactions
 from cardan.engine.accounting.variation import (
     record_depths,
     record_free_turns,
-    record_impacts,
     record_variation,
 )
 from cardan.engine.bodies.finite import first_bad_body
@@ -145,6 +145,7 @@ def end_step(world: World, is_free: bool) -> None:
         update_sleep(world)
         record_extremes(model, state, work.contacts, report)
         record_impacts(world, work.contacts)
+        record_releases(world)
         record_variation(world)
         record_depths(world, work.contacts)
     report.bad_body[0] = first_bad_body(model.bodies, state)

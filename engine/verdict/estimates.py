@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.accounting.crossings import LIMITS
 from cardan.engine.accounting.variation import (
+    BRAKED_WAY,
     FIRST_L,
     FIRST_V,
     IMPACT_WITH,
@@ -19,10 +20,12 @@ from cardan.engine.accounting.variation import (
     LARGEST_L,
     LARGEST_V,
     LEAST_P,
+    MOST_AIM,
     MOST_EARLY,
     MOST_EARLY_TURN,
     MOST_P,
     PATH_L,
+    RELEASES,
     STOP_PHASE,
     SUM_L,
     SUM_V,
@@ -32,8 +35,14 @@ from cardan.engine.accounting.variation import (
     VARIED_V,
 )
 from cardan.engine.build.limits import body_lengths, can_touch
-from cardan.engine.build.mobility import free_motions, prescribed_bodies
-from cardan.engine.world.model import DYNAMIC, FORCE_POINT_GRAVITY, Model
+from cardan.engine.build.mobility import driven_mechanisms, free_motions, prescribed_bodies
+from cardan.engine.world.model import (
+    DYNAMIC,
+    FORCE_DRAG,
+    FORCE_POINT_GRAVITY,
+    SPHERE,
+    Model,
+)
 from cardan.engine.world.options import (
     ImpactTime,
     RestitutionLaw,
@@ -61,6 +70,11 @@ ERROR_OF_STOPS = 0.15
 ERROR_OF_BOUNCES = 0.4
 # what compliant contacts add to it: their dampers see the velocity before the kick
 ERROR_OF_SOFTNESS = 2.0
+# time by which each release of static friction shifts what follows, over the step: the release is
+# late by half a step, and so the spring is longer and the next stick by twice as much
+ERROR_OF_RELEASES = 1.5
+# way that is wrong where drag takes a velocity within a step, over h times the velocity
+ERROR_OF_DRAG = 0.4
 # errors that matter are at least this share of the body, or this angle [rad]
 SMALL_SHARE, SMALL_TURN = 1e-5, 1e-3
 # errors of chaotic motion grow by this power of e per rad that a body turns to and fro, if it
@@ -178,19 +192,30 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     factor = ERROR_OF_CHANGE * np.where(soft_bodies(model), ERROR_OF_SOFTNESS, 1.0)
     factor *= ERROR_OF_ORBITS if has_orbits(model) else 1.0
     turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
-    small = SETTLED_SHARE if settles(state, options) else SMALL_SHARE
+    # a body that stands on a drive settles, and an angle that matters moves its end by this share
+    small = np.where(driven, SMALL_TURN, SMALL_SHARE)
+    small = np.where(settles(state, options), SETTLED_SHARE, small)
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
     worst = np.maximum(
         worst, np.where(cushioned_bodies(model), errors_of_bounces(state, kept), 0.0)
     )
-    early = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY]
+    moments = errors_of_moments(model, kept, h)
+    share = ratio(moments, np.maximum(reaches(kept), SMALL_SHARE * length))
+    worst = np.maximum(worst, np.where(moments > small * length, share, 0.0))
+    early = ERROR_OF_IMPACTS * grown * np.maximum(kept[:, MOST_EARLY], kept[:, MOST_AIM])
     early = np.where(early > small * length, ratio(early, ways_of_impacts(model, kept, options)), 0)
     turned = ERROR_OF_IMPACTS * grown * kept[:, MOST_EARLY_TURN]
-    turned = np.where(turned > SMALL_TURN, ratio(turned, h * kept[:, TURNED]), 0.0)
+    # a direction swings by one radian at most to either side of its mean
+    seen = np.where(shows_turns(model), np.minimum(h * kept[:, TURNED], 1.0), h * kept[:, TURNED])
+    turned = np.where(turned > SMALL_TURN, ratio(turned, seen), 0.0)
+    given = driven_mechanisms(model)
     for kicked, first, varied, known, scale, unit, least in (
         (SUM_V, FIRST_V, VARIED_V, early, reaches(kept), 1.0, small * length),
         (SUM_L, FIRST_L, VARIED_L, turned, turning, least_moments(model, kept), SMALL_TURN),
     ):
+        # a driven mechanism takes errors back: they are those of one swing
+        largest = kept[:, LARGEST_V if kicked == SUM_V else LARGEST_L]
+        grown = np.where(given, grown / np.maximum(swings(kept[:, kicked], largest), 1.0), grown)
         first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
         first_order = np.where(driven, first_order, 0.0)
         error = h * grown * np.maximum(factor * kept[:, varied], first_order)
@@ -202,6 +227,31 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
 def has_orbits(model: Model) -> bool:
     """Whether bodies attract each other."""
     return bool((model.forces.kind == FORCE_POINT_GRAVITY).any())
+
+
+def shows_turns(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of which it can be seen how they are turned: all but balls."""
+    shapes, n = model.shapes, len(model.bodies.kind)
+    ball = (shapes.kind == SPHERE) & ~shapes.p_BS.any(axis=1)
+    shown = np.ones(n, bool)
+    shown[shapes.body] = False
+    shown[shapes.body[~ball]] = True
+    return shown
+
+
+def errors_of_moments(model: Model, kept: Array, h: float) -> Array:
+    """(n,) m: displacement by what happens within a step at another moment, or not at all:
+    friction that took from a blow, static friction that let go, drag that stops within the step."""
+    forces, speed = model.forces, np.sqrt(kept[:, LARGEST_V])
+    rate = np.zeros(len(kept))
+    drags = forces.kind == FORCE_DRAG
+    body = forces.body_a[drags]
+    linear, quadratic = forces.coefficient[drags].T
+    np.add.at(rate, body, (linear + quadratic * speed[body]) * model.bodies.inverse_mass[body])
+    stopped = h * (kept[:, SUM_V] + kept[:, FIRST_V]) * (h * rate).clip(0.0, 1.0) ** 2
+    released = ERROR_OF_RELEASES * h * kept[:, RELEASES] * speed
+    found: Array = kept[:, BRAKED_WAY] + released + ERROR_OF_DRAG * stopped
+    return found
 
 
 def settles(state: State, options: StepOptions) -> bool:

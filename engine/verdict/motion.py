@@ -23,6 +23,7 @@ from cardan.engine.accounting.variation import (
     TURNED_ON_FACES,
 )
 from cardan.engine.build.limits import LARGEST_TURN, LENGTH_SHARE, REST_SPEED, body_lengths
+from cardan.engine.build.mobility import driven_mechanisms, prescribed_bodies
 from cardan.engine.verdict.estimates import (
     has_orbits,
     ratio,
@@ -121,11 +122,13 @@ def mean_turns(model: Model, state: State, h: float) -> Array:
     """(n,) rad: mean rotation per step of the moving parts of mechanisms.
 
     A crank turns about a resting axis, but what it moves does not; shafts whose middles stay where
-    they are move nothing.
+    they are move nothing, and driven mechanisms follow their drives at any speed.
     """
     joints, moving = model.joints, model.bodies.kind == DYNAMIC
     coupling = np.isin(joints.kind, (GEAR, RACK, COUPLING))
-    inner = moving[joints.body_a] & moving[joints.body_b] & ~coupling
+    given = driven_mechanisms(model) | prescribed_bodies(model)
+    free = ~(given[joints.body_a] & given[joints.body_b])
+    inner = moving[joints.body_a] & moving[joints.body_b] & free & ~coupling
     part_of_one = np.zeros(len(moving), bool)
     part_of_one[joints.body_a[inner]] = part_of_one[joints.body_b[inner]] = True
     kept = variations(model, state)

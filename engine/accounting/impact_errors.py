@@ -1,0 +1,232 @@
+"""Impacts: with whom, how early, and what that costs; releases of static friction.
+
+An impact is resolved in the middle of its step, up to half a step before or after its moment.
+accounting/variation.py adds up what `mark_early` marks.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from cardan.engine.accounting.crossings import GATE_STATIC
+from cardan.engine.accounting.variation import (
+    AIM_JUMP,
+    AIM_KICK,
+    AIM_P,
+    AIM_V,
+    BRAKED,
+    EXACT,
+    IMPACT_STEP,
+    IMPACT_WITH,
+    IMPACTS,
+    RELEASE_STEP,
+    RELEASES,
+    VARIED,
+    aim_of,
+    first_of,
+    mark_early,
+)
+from cardan.engine.bodies.point import velocity_at
+from cardan.engine.collision.materials import slides
+from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.contact_curvature import SHARP, shape_operator
+from cardan.engine.spatial.vec3 import (
+    Vec3,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    negate,
+    norm,
+    scale,
+    sub,
+)
+from cardan.engine.world.contacts import Contacts
+from cardan.engine.world.model import DYNAMIC
+from cardan.engine.world.options import RestitutionLaw
+from cardan.engine.world.world import World
+
+POISSON, PROPAGATING = int(RestitutionLaw.POISSON), int(RestitutionLaw.PROPAGATING)
+
+
+@kernel
+def note_impact(world: World, i: int, other: int) -> None:
+    """Count with how many bodies body i has an impact in this step."""
+    state = world.state
+    if world.kind[i] != DYNAMIC:
+        return
+    at, step = first_of(world) + VARIED * i, float(state.step[0])
+    if state.extremes[at + IMPACT_STEP] != step:
+        state.extremes[at + IMPACT_STEP] = step
+        state.extremes[at + IMPACT_WITH] = float(other)
+        state.extremes[at + IMPACTS] = max(state.extremes[at + IMPACTS], 1.0)
+    elif state.extremes[at + IMPACT_WITH] != float(other):
+        state.extremes[at + IMPACTS] = 2.0
+
+
+@kernel
+def mark_rebound(world: World, i: int) -> None:
+    """Record the impact of the stop of row i: how early it comes.
+
+    Reads   rows.rebound, lam of the last kick
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    rows, j = world.work.rows, world.work.rows.joint[i]
+    if rows.rebound[i] > 0.0 and world.work.problem.lam[i] > 0.0:
+        speed = rows.rebound[i] / world.model.joints.limit_restitution[j, rows.axis[i]]
+        mark_early(world, (rows.body_a[i], rows.body_b[i]), max(rows.error[i], 0.0) / speed)
+
+
+@kernel
+def record_braking(world: World, i: int) -> None:
+    """Note what the bounded row i along a way takes in this step, for an impact in the same step.
+
+    A blow takes no time, so friction takes nothing from it: it brakes afterwards, over a way
+    P^2/(2 m F). In a step both are one problem, and a friction of P = F h is lost from the blow.
+
+    Writes  state.extremes: BRAKED of both bodies [kg m]
+    """
+    rows, extremes = world.work.rows, world.state.extremes
+    impulse = world.work.problem.lam[i]
+    if not rows.hi[i] < inf:
+        return
+    braked = 0.5 * impulse * impulse * world.clock.h[0] / rows.hi[i] if rows.hi[i] > 0.0 else 0.0
+    for body in (rows.body_a[i], rows.body_b[i]):
+        if world.kind[body] == DYNAMIC:
+            extremes[first_of(world) + VARIED * body + BRAKED] = braked
+
+
+@kernel
+def approach_velocity(world: World, contacts: Contacts, c: int) -> Vec3:
+    """Velocity of body B relative to body A at contact c before the kick [m/s]."""
+    state, old, p = world.state, world.work.motion.velocity_old, load3(contacts.point_W, c)
+    in_a = velocity_at(state, old, contacts.body_a[c], p)
+    in_b = velocity_at(state, old, contacts.body_b[c], p)
+    return sub(in_b, in_a)
+
+
+@kernel
+def normal_curvature(world: World, c: int, tangent: Vec3) -> float:
+    """How far the normal of contact c turns per way of one body along a unit tangent [1/m].
+
+        k_a k_b/(k_a + k_b)   of the curvatures along the tangent; 0 where a surface is plane or
+                              sharp: the normal is then that of one of the bodies
+
+    Reads   collision.solids at the poses of the contacts
+    """
+    contacts = world.work.contacts
+    n = load3(contacts.normal_W, c)
+    basis = (tangent, cross(n, tangent))
+    k_a = shape_operator(world, contacts.shape_a[c], c, n, basis)[0]
+    k_b = shape_operator(world, contacts.shape_b[c], c, negate(n), basis)[0]
+    if k_a * k_b <= 0.0 or max(k_a, k_b) >= 0.5 * SHARP:
+        return 0.0
+    return k_a * k_b / (k_a + k_b)
+
+
+@kernel
+def mark_errors(world: World, c: int, time: float) -> None:
+    """Mark the errors with which bodies leave an impact that is early by `time` [s].
+
+    With errors e of the position and u of the velocity of B relative to A, and its velocity v, the
+    impact is late by t, the normal turns on curved surfaces, and the impulse j n changes with them:
+
+        t = (e . n)/|v . n|                     dn = k (e - v time) along the tangents
+        dj/j = (v . dn + u . n)/(v . n)         k as in `normal_curvature`
+
+    which each body leaves with the errors (dj n + j dn)/m and -t j n/m: so errors of billiards
+    grow.
+
+    Writes  state.extremes: AIM_KICK, AIM_JUMP of both bodies
+    """
+    contacts, extremes, bodies = world.work.contacts, world.state.extremes, world.model.bodies
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    v, n = approach_velocity(world, contacts, c), load3(contacts.normal_W, c)
+    along, impulse = dot(v, n), norm(load3(contacts.impulse_W, c))
+    if abs(along) < world.options.restitution_threshold:
+        return
+    e = sub(aim_of(world, b, AIM_P), aim_of(world, a, AIM_P))
+    u = sub(aim_of(world, b, AIM_V), aim_of(world, a, AIM_V))
+    late = min(dot(e, n) / abs(along), world.options.time_step)
+    e = add_scaled(e, -time, v)
+    e = add_scaled(e, -dot(e, n), n)
+    way, turned = norm(e), (0.0, 0.0, 0.0)
+    if way > 0.0:
+        curvature = normal_curvature(world, c, scale(1.0 / way, e))
+        turned = scale(min(curvature, 1.0 / way), e)
+    change = add_scaled(turned, (dot(v, turned) + dot(u, n)) / along, n)
+    for end in range(2):
+        body = b if end == 1 else a
+        at = first_of(world) + VARIED * body
+        jump = (1.0 if end == 1 else -1.0) * impulse * bodies.inverse_mass[body]
+        for k in range(3):
+            extremes[at + AIM_KICK + k] += jump * change[k]
+            extremes[at + AIM_JUMP + k] -= jump * late * n[k]
+
+
+@kernel
+def record_impact(world: World, contacts: Contacts, c: int) -> None:
+    """Record the impact of contact c: with whom, and how early.
+
+    Without restitution a body that strikes one that is fixed comes to rest in time; two that move
+    exchange velocities early all the same.
+    """
+    options, kind = world.options, world.kind
+    a, b = contacts.body_a[c], contacts.body_b[c]
+    rebounds = contacts.restitution[c] > 0.0
+    if options.restitution_law != PROPAGATING and rebounds:
+        note_impact(world, a, b)
+        note_impact(world, b, a)
+    both_move = kind[a] == DYNAMIC and kind[b] == DYNAMIC
+    if options.impact_time != EXACT and contacts.gap[c] > 0.0 and (rebounds or both_move):
+        speed = abs(dot(load3(contacts.normal_W, c), approach_velocity(world, contacts, c)))
+        if speed > 0.0:
+            time = min(contacts.gap[c] / speed, world.options.time_step)
+            mark_early(world, (a, b), time)
+            mark_errors(world, c, time)
+
+
+@kernel
+def record_impacts(world: World, contacts: Contacts) -> None:
+    """Note bodies that bounce off two others in one step: laws of restitution then differ; and how
+    early impacts come.
+
+    An impact is a rigid contact whose impulse changes the speed of the lighter body by more than
+    the threshold of restitution; Poisson's law marks its own. Propagating impacts meet one by one.
+
+    Writes  state.extremes from LIMITS + j + n on
+    Check   tests/engine/test_verdict.py
+    """
+    options, bodies = world.options, world.model.bodies
+    for c in range(contacts.count[0]):
+        a, b = contacts.body_a[c], contacts.body_b[c]
+        if contacts.compliance[c] > 0.0:
+            continue
+        jump = norm(load3(contacts.impulse_W, c))
+        jump *= max(bodies.inverse_mass[a], bodies.inverse_mass[b])
+        struck = options.restitution_law == POISSON and contacts.struck[c] == 1
+        if struck or jump > options.restitution_threshold:
+            record_impact(world, contacts, c)
+
+
+@kernel
+def record_releases(world: World) -> None:
+    """Count the steps in which contacts with static friction begin to slide.
+
+    They begin up to a step late, where friction falls from its static to its kinetic value; what
+    sticks and slips is later by that with each release.
+
+    Writes  state.extremes from LIMITS + j + n on
+    """
+    state, contacts, model = world.state, world.work.contacts, world.model
+    if state.extremes[GATE_STATIC] == 0.0:
+        return
+    material, friction = model.shapes.material, model.materials.friction
+    for c in range(contacts.count[0]):
+        kinetic = friction[material[contacts.shape_a[c]], material[contacts.shape_b[c]]]
+        if contacts.friction[c] > kinetic and slides(state, contacts, c):
+            for body in (contacts.body_a[c], contacts.body_b[c]):
+                at = first_of(world) + VARIED * body
+                if state.extremes[at + RELEASE_STEP] != float(state.step[0]):
+                    state.extremes[at + RELEASE_STEP] = float(state.step[0])
+                    state.extremes[at + RELEASES] += 1.0
