@@ -10,7 +10,6 @@ import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
 import { wireButtons } from "./buttons.js";
 import { Charts } from "./charts.js";
-import { Comparison } from "./compare.js";
 import { byId, make } from "./dom.js";
 import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
@@ -66,7 +65,8 @@ export class Page {
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
     this.opening = new Opening(this);
-    this.comparison = new Comparison(this);
+    /** @type {import("./compare.js").Comparison | null} loaded with the first other run */
+    this.comparison = null;
     /** @type {Promise<import("./scene_dialog.js").SceneDialog> | null} loaded when it is opened */
     this.sceneDialog = null;
     /** @type {import("./sessions_dialog.js").SessionsDialog | null} loaded when it is opened */
@@ -156,6 +156,12 @@ export class Page {
     return this.sessionsDialog.open(...why);
   }
 
+  async loadComparison() {
+    const { Comparison } = await import("./compare.js");
+    this.comparison ??= new Comparison(this);
+    return this.comparison;
+  }
+
   /** @param {number} by */
   openNeighbour(by) {
     const name = this.gallery?.neighbour(this.example, by);
@@ -176,7 +182,7 @@ export class Page {
     const { scene } = session;
     this.arrangement?.end();
     this.session?.close();
-    this.comparison.end();
+    this.comparison?.end();
     this.example = example;
     this.selection = null;
     this.view.open(scene);
@@ -282,7 +288,7 @@ export class Page {
     });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
-    this.comparison.update(drawn.time);
+    this.comparison?.update(drawn.time);
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers, this.readouts.verdict.summary);
     this.motors.update(session.numbers, drawn.time);
     this.pose.update();

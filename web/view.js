@@ -12,7 +12,6 @@ import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
 import { showForceScale } from "./force_scale.js";
 import { brief } from "./format.js";
-import { Ghost } from "./ghost.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { islandsOf } from "./islands.js";
@@ -60,7 +59,7 @@ export class View {
     this.flashes = null;
     /** @type {Tracks | null} */
     this.tracks = null;
-    /** @type {Ghost | null} */
+    /** @type {import("./ghost.js").Ghost | null} another run of the same scene */
     this.ghost = null;
     /** @type {(() => void) | null} after each drawn frame: for videos */
     this.onRendered = null;
@@ -151,25 +150,34 @@ export class View {
     this.spots = null;
   }
 
-  /** Another run of the same scene, faint. @param {import("./ghost.js").Track | null} track */
-  showGhost(track) {
-    if (track && this.ghost) {
-      this.ghost.track = track;
-      return;
-    }
+  /** @param {import("./ghost.js").Ghost | null} ghost */
+  showGhost(ghost) {
     if (this.ghost) {
+      this.placeGhost("ghost");
       this.stage.scene.remove(this.ghost.root);
       this.ghost.dispose();
-      this.ghost = null;
     }
-    if (!track || !this.scene) return;
-    this.ghost = new Ghost(this.scene, track);
-    this.stage.scene.add(this.ghost.root);
+    this.ghost = ghost;
+    if (ghost) this.stage.scene.add(ghost.root);
   }
 
-  /** Beside the run in the view, or in its place. @param {boolean} beside */
-  placeGhost(beside) {
-    this.ghost?.place(beside);
+  /** @param {import("./ghost.js").Place} place */
+  placeGhost(place) {
+    const split = place === "half";
+    const was = this.stage.halves !== null;
+    this.ghost?.place(split || place === "beside" ? place : "ghost");
+    if (split === was) return;
+    this.stage.split(split ? [() => this.showOne(true), () => this.showOne(false)] : null);
+    if (!split) this.showOne(true, true);
+    if (!this.held) this.frameAll();
+  }
+
+  /** One of two runs; the ground belongs to both. @param {boolean} ours @param {boolean} [both] */
+  showOne(ours, both = false) {
+    const own = [this.bodies, this.overlays, this.flashes, this.tracks, this.spots].flatMap((part) => (part ? [part.root] : []));
+    for (const root of own) root.visible = ours || both;
+    if (this.links) this.links.root.visible = (ours || both) && this.links.root.count > 0;
+    if (this.ghost) this.ghost.root.visible = (!ours || both) && this.ghost.there;
   }
 
   /** Again with the colours of the theme. */
@@ -207,7 +215,7 @@ export class View {
     const { trails, boxes, islands } = this.shown;
     this.tracks?.update(poses, moment.time, { trails, boxes, selected: selection?.kind === "body" ? selection.index : -1 });
     this.bodies.setIslands(islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
-    this.ghost?.update(moment.time);
+    this.ghost?.update(moment.time, this.overlays);
     if (this.follow) this.keepInSight();
   }
 
@@ -308,7 +316,8 @@ export class View {
 
   /** @param {{clientX: number, clientY: number}} event @returns {{body: number, point: THREE.Vector3} | null} */
   pick(event) {
-    return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, this.poses) : null;
+    const poses = this.ghost && this.stage.isRight(event) ? this.ghost.poses : this.poses;
+    return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, poses) : null;
   }
 
   /** @param {keyof View["look"]} name @param {boolean} on */
