@@ -6,6 +6,7 @@ import * as api from "./api.js";
 import { byId, setText } from "./dom.js";
 import { seconds } from "./format.js";
 import { Ghost, Track } from "./ghost.js";
+import { placeGhost } from "./halves.js";
 
 /** Frames of the run before that are fetched: enough for a smooth ghost over half a minute. */
 const MAX_FRAMES = 1800;
@@ -86,7 +87,7 @@ export class Comparison {
     setText(this.words, place === "half" ? "" : ours ? `${ours} in full, ${theirs} ${place === "beside" ? "beside it" : "as a ghost"}` : `${place === "beside" ? "Beside it" : "Ghost"}: ${theirs}`);
     names.hidden = place !== "half";
     [ours || "This run", theirs].forEach((name, i) => setText(names.children[i], name));
-    page.view.placeGhost(place);
+    placeGhost(page.view, place);
     page.moved = performance.now();
   }
 

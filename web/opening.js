@@ -109,7 +109,7 @@ export class Opening {
     const run = await openStored(info);
     if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
     if (info.status === "failed") showNote(`The run of the ghost failed at step ${info.step}.`, { stays: true });
-    (await this.page.loadComparison()).show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
+    (await this.page.late.loadComparison()).show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
   }
 
   /** Goes on from the moment in the view in a new session; the one in the view stays as it is. */
@@ -243,7 +243,7 @@ export class Opening {
     // a session that was kept opens with the service
     this.waiting.through(session.opened, "The session goes on");
     await shown;
-    if (info.forked_from) await (await this.page.loadComparison()).open(info.forked_from);
+    if (info.forked_from) await (await this.page.late.loadComparison()).open(info.forked_from);
     if (note) showNote(note, { stays: true });
   }
 

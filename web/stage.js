@@ -151,6 +151,16 @@ export class Stage {
     this.controls.update();
   }
 
+  /** @param {THREE.Vector3} direction from the target to the camera */
+  lookFrom(direction) {
+    const { camera, controls } = this;
+    const distance = camera.position.distanceTo(controls.target);
+    // straight above, a hair of -y keeps x to the right
+    const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
+    camera.position.copy(controls.target).addScaledVector(from, distance);
+    controls.update();
+  }
+
   /** The camera stays as it is. @param {() => void} change of what is in the view */
   keepingView(change) {
     const { camera, controls } = this;

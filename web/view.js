@@ -16,12 +16,12 @@ import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { islandsOf } from "./islands.js";
 import { Links } from "./links.js";
+import { Moments } from "./moments.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { halfExtents, startBounds, startPoses } from "./shapes.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
-import { Tracks } from "./tracks.js";
 
 /** Share of the scene's size the bodies may wander before the camera follows. */
 const LEASH = 0.2;
@@ -41,7 +41,7 @@ export class View {
     this.stage = new Stage(byId("stage", HTMLElement));
     this.stage.canvas.tabIndex = 0;
     this.stage.canvas.setAttribute("aria-label", "3D view: drag to turn, right drag to move, wheel to zoom, Ctrl+drag to pull a body. The outline lists the same bodies.");
-    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.lookFrom(direction));
+    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.stage.lookFrom(direction));
     this.note = byId("stage-note", HTMLElement);
     /** @type {Scene | null} */
     this.scene = null;
@@ -57,7 +57,8 @@ export class View {
     this.overlays = null;
     /** @type {Flashes | null} */
     this.flashes = null;
-    /** @type {Tracks | null} */
+    this.memory = new Moments();
+    /** @type {import("./tracks.js").Tracks | null} loaded when they are first shown */
     this.tracks = null;
     /** @type {import("./ghost.js").Ghost | null} another run of the same scene */
     this.ghost = null;
@@ -65,6 +66,7 @@ export class View {
     this.onRendered = null;
     /** @type {Float32Array} */
     this.poses = new Float32Array(0);
+    this.loading = false;
     this.bounds = new THREE.Box3();
     this.size = 1;
     this.follow = true;
@@ -113,8 +115,9 @@ export class View {
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
     this.flashes = new Flashes(this.overlays.unit);
-    this.tracks = new Tracks(scene, this.bodies.parts);
-    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root, this.tracks.root);
+    this.memory = new Moments();
+    this.tracks = null;
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root);
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
     this.makeGround();
@@ -153,31 +156,12 @@ export class View {
   /** @param {import("./ghost.js").Ghost | null} ghost */
   showGhost(ghost) {
     if (this.ghost) {
-      this.placeGhost("ghost");
+      if (this.stage.halves) this.stage.split(null);
       this.stage.scene.remove(this.ghost.root);
       this.ghost.dispose();
     }
     this.ghost = ghost;
     if (ghost) this.stage.scene.add(ghost.root);
-  }
-
-  /** @param {import("./ghost.js").Place} place */
-  placeGhost(place) {
-    const split = place === "half";
-    const was = this.stage.halves !== null;
-    this.ghost?.place(split || place === "beside" ? place : "ghost");
-    if (split === was) return;
-    this.stage.split(split ? [() => this.showOne(true), () => this.showOne(false)] : null);
-    if (!split) this.showOne(true, true);
-    if (!this.held) this.frameAll();
-  }
-
-  /** One of two runs; the ground belongs to both. @param {boolean} ours @param {boolean} [both] */
-  showOne(ours, both = false) {
-    const own = [this.bodies, this.overlays, this.flashes, this.tracks, this.spots].flatMap((part) => (part ? [part.root] : []));
-    for (const root of own) root.visible = ours || both;
-    if (this.links) this.links.root.visible = (ours || both) && this.links.root.count > 0;
-    if (this.ghost) this.ghost.root.visible = (!ours || both) && this.ghost.there;
   }
 
   /** Again with the colours of the theme. */
@@ -213,10 +197,24 @@ export class View {
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
     const { trails, boxes, islands } = this.shown;
+    this.memory.remember(poses, moment.time);
+    if (trails || boxes) this.loadTracks();
     this.tracks?.update(poses, moment.time, { trails, boxes, selected: selection?.kind === "body" ? selection.index : -1 });
     this.bodies.setIslands(islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
     this.ghost?.update(moment.time, this.overlays);
     if (this.follow) this.keepInSight();
+  }
+
+  async loadTracks() {
+    const { scene, tracks } = this;
+    if (tracks || !scene || this.loading) return;
+    this.loading = true;
+    // a service that is away for a moment is asked again
+    const module = await import("./tracks.js").catch(() => null);
+    this.loading = false;
+    if (!module || this.scene !== scene || !this.bodies) return;
+    this.tracks = new module.Tracks(scene, this.bodies.parts, this.memory);
+    this.stage.scene.add(this.tracks.root);
   }
 
   showForceScale() {
@@ -302,16 +300,6 @@ export class View {
       box.union(new THREE.Box3(at.clone().subScalar(radius), at.addScalar(radius)));
     }
     if (!box.isEmpty()) this.stage.frame(box);
-  }
-
-  /** @param {THREE.Vector3} direction from the target to the camera */
-  lookFrom(direction) {
-    const { camera, controls } = this.stage;
-    const distance = camera.position.distanceTo(controls.target);
-    // straight above, a hair of -y keeps x to the right
-    const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
-    camera.position.copy(controls.target).addScaledVector(from, distance);
-    controls.update();
   }
 
   /** @param {{clientX: number, clientY: number}} event @returns {{body: number, point: THREE.Vector3} | null} */
