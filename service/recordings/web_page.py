@@ -28,7 +28,7 @@ MAX_FRAMES = 18_000
 # moments of a plot, and digits of its values: as the page has them
 MAX_POINTS = 1500
 DIGITS = 6
-# total less work done, plus what was lost, less what stabilisation added: constant where all is booked
+# what makes the total constant where all is booked: work done, losses, what stabilisation added
 BOOKED = {
     "total": 1,
     "work_in": -1,
