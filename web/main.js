@@ -300,7 +300,7 @@ export class Page {
 
   /** @param {PointerEvent} event */
   pickMovable(event) {
-    const hit = this.arrangement ? null : this.view.pick(event);
+    const hit = this.arrangement || this.view.stage.isRight(event) ? null : this.view.pick(event);
     const movable = hit && this.session?.mode === "live" && (this.session.scene.bodies[hit.body].type ?? "dynamic") === "dynamic";
     return movable ? hit : null;
   }
