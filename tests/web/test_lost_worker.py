@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 
 def kill_workers_of_sessions() -> int:
-    """End the processes that simulate sessions for servers of this test run; how many there were."""
+    """End the processes that simulate sessions for servers of these tests; how many there were."""
     killed = 0
     for process in psutil.Process().children(recursive=True):
         if process.name() == "sessions":
