@@ -2,7 +2,7 @@
 
 Modules name each other by relative paths. Below `assets/VERSION/`, where the version is a digest of
 all files, they keep these names, and a browser may keep them for a year. Modules of the page are
-sent without their comments: a quarter of their bytes.
+sent without their comments and without indentation: a third of their bytes.
 """
 
 import gzip
@@ -40,6 +40,9 @@ MAPPED = re.compile(r'(?P<before>": ")\./(?P<path>[^"]+)')
 
 # a comment that has its lines to itself; licences in vendored files stay
 COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*$", re.DOTALL | re.MULTILINE)
+# types of expressions, within a line; and what a line begins with
+CAST = re.compile(r"/\*\* @(?:type|param)(?:(?!\*/)[^\n])*\*/ ?")
+INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 VENDORED = "vendor"
 
 
@@ -136,7 +139,7 @@ def _read(file: Path, inside: Path, version: str, *, lasting: bool) -> Asset:
     data = file.read_bytes()
     suffix = file.suffix.lower()
     if suffix == ".js" and inside.parts[0] != VENDORED:
-        data = without_comments(data.decode()).encode()
+        data = shortened(data.decode()).encode()
     if suffix == ".html":
         data = with_version(data.decode(), version).encode()
     return _asset(file, data, lasting=lasting)
@@ -162,13 +165,18 @@ def with_version(html: str, version: str) -> str:
     return MAPPED.sub(rf"\g<before>./{PREFIX}{version}/\g<path>", html)
 
 
-def without_comments(module: str) -> str:
-    """A module without the comments that have lines to themselves; every line keeps its number.
+def shortened(module: str) -> str:
+    """A module without comments that have lines to themselves, types of expressions, indentation.
 
-    >>> without_comments("/** Two\\n * lines. */\\nlet a = 1; // said\\n")
+    Every line keeps its number.
+
+    >>> shortened("/** Two\\n * lines. */\\nlet a = 1; // said\\n")
     '\\n\\nlet a = 1; // said\\n'
+    >>> shortened("  f(/** @type {number} */ (a));")
+    'f((a));'
     """
-    return COMMENT.sub(lambda found: "\n" * found.group().count("\n"), module)
+    plain = COMMENT.sub(lambda found: "\n" * found.group().count("\n"), module)
+    return INDENT.sub("", CAST.sub("", plain))
 
 
 def _stamp(file: Path) -> Stamp:

@@ -5,7 +5,8 @@
 import * as api from "./api.js";
 import { byId, setText } from "./dom.js";
 import { seconds } from "./format.js";
-import { Track } from "./ghost.js";
+import { Ghost, Track } from "./ghost.js";
+import { placeGhost } from "./halves.js";
 
 /** Frames of the run before that are fetched: enough for a smooth ghost over half a minute. */
 const MAX_FRAMES = 1800;
@@ -23,22 +24,28 @@ export class Comparison {
     this.bar = byId("compare", HTMLElement);
     this.details = byId("compare-details", HTMLDetailsElement);
     this.beside = byId("compare-beside", HTMLButtonElement);
+    this.half = byId("compare-half", HTMLButtonElement);
+    this.names = byId("halves", HTMLElement);
+    /** @type {import("./ghost.js").Place} */
+    this.place = "ghost";
+    this.ours = "";
     this.words = byId("compare-words", HTMLElement);
     /** @type {{session: string, step: number, time: number} | null} where the run in the view was forked from */
     this.origin = null;
     this.loaded = 0;
-    this.beside.addEventListener("click", () => this.setBeside(this.beside.getAttribute("aria-pressed") !== "true"));
+    this.beside.addEventListener("click", () => this.setPlace(this.place === "beside" ? "ghost" : "beside"));
+    this.half.addEventListener("click", () => this.setPlace(this.place === "half" ? "ghost" : "half"));
     byId("compare-off", HTMLButtonElement).addEventListener("click", () => this.end());
     byId("compare-back", HTMLButtonElement).addEventListener("click", () => {
       if (this.origin) page.opening.join(this.origin.session, page.example, { push: true });
     });
   }
 
-  /** @param {{session: string, step: number, time: number} | null} origin of the run in the view */
+  /** @param {{session: string, step: number, time: number}} origin of the run in the view */
   async open(origin) {
     this.end();
     this.origin = origin;
-    if (origin) await this.load();
+    await this.load();
   }
 
   async load() {
@@ -70,19 +77,30 @@ export class Comparison {
     this.show(new Track(`the run before the fork at ${seconds(origin.time)}`, kept));
   }
 
-  /** In full and at a distance, or as a ghost in the same place. @param {boolean} on */
-  setBeside(on) {
-    this.beside.setAttribute("aria-pressed", String(on));
-    this.page.view.placeGhost(on);
+  /** @param {import("./ghost.js").Place} place of the other run */
+  setPlace(place) {
+    const { ours, page, names } = this;
+    this.place = place;
+    const theirs = page.view.ghost?.track.name ?? "";
+    this.beside.setAttribute("aria-pressed", String(place === "beside"));
+    this.half.setAttribute("aria-pressed", String(place === "half"));
+    setText(this.words, place === "half" ? "" : ours ? `${ours} in full, ${theirs} ${place === "beside" ? "beside it" : "as a ghost"}` : `${place === "beside" ? "Beside it" : "Ghost"}: ${theirs}`);
+    names.hidden = place !== "half";
+    [ours || "This run", theirs].forEach((name, i) => setText(names.children[i], name));
+    placeGhost(page.view, place);
+    page.moved = performance.now();
   }
 
-  /** @param {Track} track @param {string} [words] which run is which */
-  show(track, words = `Ghost: ${track.name}`) {
+  /** @param {Track} track @param {string} [ours] what the run in the view is called */
+  show(track, ours = "") {
     const { page } = this;
-    const again = page.view.ghost !== null;
-    page.view.showGhost(track);
-    setText(this.words, words);
-    this.setBeside(again && this.beside.getAttribute("aria-pressed") === "true");
+    const { ghost, scene } = page.view;
+    if (!scene) return;
+    const again = ghost !== null;
+    if (ghost) ghost.track = track;
+    else page.view.showGhost(new Ghost(scene, track));
+    this.ours = ours;
+    this.setPlace(again ? this.place : "ghost");
     byId("compare-back", HTMLButtonElement).hidden = this.origin === null;
     this.bar.hidden = false;
     this.details.hidden = true; // the numbers were those of another one
@@ -110,6 +128,7 @@ export class Comparison {
     this.bar.hidden = this.details.hidden = true;
     this.origin = null;
     if (!this.page.view.ghost) return;
+    this.setPlace("ghost");
     this.page.view.showGhost(null);
     this.page.charts.compare(null);
     this.page.backfill();

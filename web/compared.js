@@ -27,7 +27,7 @@ export async function openComparing(page, { name, title, look, scene, runs, sour
   await page.show(first, null);
   page.gallery?.mark(name);
   byId("scene-name", HTMLElement).textContent = title;
-  page.comparison.show(new Track(runs[1].label, second.recording.steps.map((_, i) => second.recording.frame(i))), `${runs[0].label} in full, ${runs[1].label} as a ghost`);
+  (await page.late.loadComparison()).show(new Track(runs[1].label, second.recording.steps.map((_, i) => second.recording.frame(i))), runs[0].label);
   // what the first number is about, and energy, run against run
   const channel = numbers[0].of === "normal_force" ? "contact" : "position";
   for (const key of [`difference:${channel}:${numbers[0].body}`, "difference:energy"]) if (!page.charts.keys.includes(key)) page.charts.toggle(key);

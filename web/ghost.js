@@ -3,9 +3,11 @@
  *
  * @import {Frame, Scene} from "./types.js"
  */
-import { Vector3 } from "three";
+import { Group, Vector3 } from "three";
 import { Bodies } from "./bodies.js";
-import { startBounds } from "./shapes.js";
+import { Links } from "./links.js";
+import { Overlays } from "./overlays.js";
+import { startBounds, startPoses } from "./shapes.js";
 import { interpolate } from "./timeline.js";
 
 const OPACITY = 0.22;
@@ -47,40 +49,66 @@ function between(a, b, time, u) {
     joints: a.joints && joints && a.joints.map((row, i) => (joints[i] ? { ...row, q: mix(row.q, joints[i].q), qd: mix(row.qd, joints[i].qd), motorForce: mix(row.motorForce, joints[i].motorForce) } : row)) };
 }
 
-/** The bodies of a track, faint and without shadows. */
+/** @typedef {"ghost" | "beside" | "half"} Place  faint where the run in the view is; in full at a distance; in a half of the view of its own */
+
+/** The bodies of a track: faint and without shadows, or in full. */
 export class Ghost {
   /** @param {Scene} scene @param {Track} track */
   constructor(scene, track) {
     this.track = track;
+    /** whether the track says anything about the moment in the view */
+    this.there = true;
+    /** @type {Place} */
+    this.at = "ghost";
     this.bodies = new Bodies(scene);
     /** m along y, when it stands beside the run in the view */
     this.aside = 1.2 * startBounds(scene).getSize(new Vector3()).y + 0.1;
-    this.root = this.bodies.root;
-    for (const { mesh, parts } of this.bodies.groups) {
-      const material = /** @type {import("three").MeshStandardMaterial} */ (mesh.material);
-      Object.assign(material, { transparent: true, opacity: OPACITY, depthWrite: false });
-      mesh.castShadow = false;
-      mesh.receiveShadow = false;
-      mesh.renderOrder = 5;
-      // what never moves would only veil itself
-      parts.forEach((part) => { if (scene.bodies[part.body].type === "static") part.scale = [0, 0, 0]; });
+    const size = Math.max(0.05, startBounds(scene).getSize(new Vector3()).length());
+    // of a half of the view, which has all that the other one has
+    this.links = new Links(scene, size);
+    this.overlays = new Overlays(scene, size);
+    this.root = new Group();
+    this.root.add(this.bodies.root, this.links.root, this.overlays.root);
+    this.poses = startPoses(scene);
+    this.fixed = this.bodies.groups.flatMap(({ parts }) => parts.filter((part) => scene.bodies[part.body].type === "static").map((part) => ({ part, scale: part.scale })));
+    this.place("ghost");
+  }
+
+  /** @param {Place} place */
+  place(place) {
+    const [full, half] = [place !== "ghost", place === "half"];
+    this.at = place;
+    this.root.position.set(0, place === "beside" ? this.aside : 0, 0);
+    for (const { mesh } of this.bodies.groups) {
+      Object.assign(mesh.material, { transparent: !full, opacity: full ? 1 : OPACITY, depthWrite: full, needsUpdate: true });
+      Object.assign(mesh, { castShadow: half, receiveShadow: half, renderOrder: full ? 0 : 5 });
     }
+    // what never moves would only veil itself
+    for (const { part, scale } of this.fixed) part.scale = half ? scale : [0, 0, 0];
+    this.links.root.visible = this.overlays.root.visible = half;
+    this.bodies.setPoses(this.poses);
   }
 
-  /** In full beside the run in the view, or faint in its place. @param {boolean} on */
-  place(on) {
-    this.root.position.set(0, on ? this.aside : 0, 0);
-    for (const { mesh } of this.bodies.groups) Object.assign(mesh.material, { opacity: on ? 1 : OPACITY, depthWrite: on });
-  }
-
-  /** @param {number} time s */
-  update(time) {
+  /** @param {number} time s @param {Overlays | null} beside of the run in the view */
+  update(time, beside) {
     const frame = this.track.at(time);
-    this.root.visible = frame !== null;
-    if (frame?.poses) this.bodies.setPoses(frame.poses);
+    this.there = frame !== null;
+    this.root.visible = this.there;
+    if (!frame?.poses) return;
+    this.poses = frame.poses;
+    this.bodies.setPoses(frame.poses);
+    if (this.at !== "half" || !beside) return;
+    this.links.setPoses(frame.poses);
+    Object.assign(this.overlays.shown, beside.shown);
+    // arrows of both halves have one scale
+    this.overlays.forceScale = beside.forceScale;
+    this.overlays.largestForce = beside.largestForce = Math.max(this.overlays.largestForce, beside.largestForce);
+    this.overlays.update(frame, frame.poses, null);
   }
 
   dispose() {
     this.bodies.dispose();
+    this.links.dispose();
+    this.overlays.dispose();
   }
 }

@@ -32,18 +32,29 @@ function arrowGeometry() {
   return geometry;
 }
 
-/** @param {THREE.ColorRepresentation} color @param {boolean} stretched */
-function glyphMaterial(color, stretched) {
+/** How vertices follow from the three numbers of each glyph, `stretch`. */
+const SHAPING = {
+  arrow: "position + corner * stretch",
+  sector: "position.x * vec3(cos(mix(stretch.x, stretch.y, position.y)), sin(mix(stretch.x, stretch.y, position.y)), 0.0)",
+};
+
+/** @param {THREE.ColorRepresentation} color @param {keyof typeof SHAPING} [kind] */
+function glyphMaterial(color, kind) {
   const material = new THREE.MeshBasicMaterial({ color, depthTest: false, depthWrite: false, transparent: true, opacity: 0.92, toneMapped: false });
-  if (stretched) {
+  if (kind) {
     material.onBeforeCompile = (shader) => {
       shader.vertexShader = shader.vertexShader
-        .replace("#include <common>", "#include <common>\nattribute vec3 corner;\nattribute vec3 stretch;")
-        .replace("#include <begin_vertex>", "vec3 transformed = position + corner * stretch;");
+        .replace("#include <common>", `#include <common>\n${kind === "arrow" ? "attribute vec3 corner;\n" : ""}attribute vec3 stretch;`)
+        .replace("#include <begin_vertex>", `vec3 transformed = ${SHAPING[kind]};`);
     };
-    material.customProgramCacheKey = () => "arrow";
+    material.customProgramCacheKey = () => kind;
   }
   return material;
+}
+
+/** The tangent at which the engine's friction polygons begin. @param {THREE.Vector3} n unit vector */
+export function firstTangent(n) {
+  return (Math.abs(n.x) < 1 / Math.sqrt(3) ? new THREE.Vector3(0, n.z, -n.y) : new THREE.Vector3(n.y, -n.x, 0)).normalize();
 }
 
 class Glyphs {
@@ -59,6 +70,11 @@ class Glyphs {
     this.q = new THREE.Quaternion();
     this.scale = new THREE.Vector3();
     this.clear();
+  }
+
+  /** Each glyph has a colour of its own. */
+  tint() {
+    this.mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * MAX_GLYPHS), 3).setUsage(THREE.DynamicDrawUsage);
   }
 
   clear() {
@@ -84,7 +100,7 @@ class Glyphs {
 export class Arrows extends Glyphs {
   /** @param {THREE.ColorRepresentation} color @param {number} [order] */
   constructor(color, order = 10) {
-    super(arrowGeometry(), glyphMaterial(color, true), order);
+    super(arrowGeometry(), glyphMaterial(color, "arrow"), order);
   }
 
   /**
@@ -116,7 +132,7 @@ export class Cones extends Glyphs {
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute("position", new THREE.Float32BufferAttribute([0, 0, 0, ...corners.flat()], 3));
     geometry.setIndex(Array.from({ length: edges }, (_, i) => [0, i + 1, i + 2]).flat());
-    const material = glyphMaterial(color, false);
+    const material = glyphMaterial(color);
     material.opacity = 0.2;
     material.side = THREE.DoubleSide;
     super(geometry, material, order);
@@ -138,11 +154,60 @@ export class Cones extends Glyphs {
   }
 }
 
+/** Sectors of disks, seen through, darker along the rim. */
+export class Sectors extends Glyphs {
+  /** @param {THREE.ColorRepresentation} color @param {number} [order] */
+  constructor(color, order = 8) {
+    const pieces = 48;
+    const radii = [0, 0.9, 1];
+    const geometry = new THREE.BufferGeometry();
+    // radius and share of the angle
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute(Array.from({ length: pieces + 1 }, (_, i) => radii.flatMap((r) => [r, i / pieces, 0])).flat(), 3));
+    const strip = (/** @type {number} */ a, /** @type {number} */ b) => Array.from({ length: pieces }, (_, i) => [3 * i + a, 3 * i + b, 3 * i + 3 + b, 3 * i + a, 3 * i + 3 + b, 3 * i + 3 + a]).flat();
+    geometry.setIndex([...strip(0, 2), ...strip(1, 2), ...strip(1, 2)]);
+    super(geometry, glyphMaterial(color, "sector"), order);
+    Object.assign(this.mesh.material, { opacity: 0.2, side: THREE.DoubleSide });
+    this.axis = new THREE.Vector3();
+  }
+
+  /**
+   * @param {THREE.Vector3} middle in W @param {THREE.Vector3} zero unit vector, where angles begin
+   * @param {THREE.Vector3} across unit vector perpendicular to it: at a quarter turn
+   * @param {number} radius m @param {number} from rad @param {number} to rad
+   */
+  add(middle, zero, across, radius, from, to) {
+    if (this.mesh.count >= MAX_GLYPHS) return;
+    this.matrix.makeBasis(zero, across, this.axis.crossVectors(zero, across)).scale(this.scale.setScalar(radius)).setPosition(middle);
+    this.mesh.setMatrixAt(this.mesh.count, this.matrix);
+    this.stretch.setXYZ(this.mesh.count, from, to, 0);
+    this.mesh.count += 1;
+  }
+}
+
+/** Rods from a point along a direction. */
+export class Bars extends Glyphs {
+  /** @param {THREE.ColorRepresentation} color @param {number} [order] @param {boolean} [tinted] each has a colour of its own; then `color` is white */
+  constructor(color, order = 10, tinted = false) {
+    super(new THREE.CylinderGeometry(1, 1, 1, 8).rotateX(Math.PI / 2).translate(0, 0, 0.5), glyphMaterial(color), order);
+    if (tinted) this.tint();
+  }
+
+  /** @param {THREE.Vector3} from in W @param {THREE.Vector3} direction unit vector @param {number} length m @param {number} radius m @param {THREE.Color} [tint] */
+  add(from, direction, length, radius, tint) {
+    if (this.mesh.count >= MAX_GLYPHS || !(length > 0)) return;
+    if (tint) this.mesh.setColorAt(this.mesh.count, tint);
+    this.q.setFromUnitVectors(Z, direction);
+    this.matrix.compose(from, this.q, this.scale.set(radius, radius, length));
+    this.mesh.setMatrixAt(this.mesh.count, this.matrix);
+    this.mesh.count += 1;
+  }
+}
+
 export class Dots extends Glyphs {
   /** @param {THREE.ColorRepresentation} color @param {number} [order] @param {boolean} [tinted] each dot has a colour of its own; then `color` is white */
   constructor(color, order = 11, tinted = false) {
-    super(new THREE.SphereGeometry(1, 10, 6), glyphMaterial(color, false), order);
-    if (tinted) this.mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * MAX_GLYPHS), 3).setUsage(THREE.DynamicDrawUsage);
+    super(new THREE.SphereGeometry(1, 10, 6), glyphMaterial(color), order);
+    if (tinted) this.tint();
   }
 
   /**

@@ -10,10 +10,12 @@
  *     cardan.flashes()      {begin, break}: how many events have flashed in the view
  *     cardan.contacts()     how many contacts are shown or inspected; null while none are asked for
  *     cardan.friction()     of the contacts shown, 4 numbers each: the force [N] and the coefficient; null while not asked for
+ *     cardan.limits()       of the joints that are shown: {joint, kind, lower, upper, value, stopped} of each range [rad or m]
  *     cardan.trust()        {horizon, step, errors, words}: how far the curves can be believed, or null
  *     cardan.series(i)      the numbers behind plot i: {times, values}
  *     cardan.pinned()       titles of the pinned plots and the numbers behind them: [{title, times, values}]
  *     cardan.ghost(name)    position of a body as the ghost draws it, or null
+ *     cardan.colours(places)  [r, g, b, a] of the picture at places [x, y] of the view, from its left and lower edge, 0 to 1
  *     cardan.editor()       {text, selected, from}: the scene being written, and what is selected in it
  *     cardan.handle(axis)   {x, y} in page pixels of the middle of a handle ("X", "XY", ...) that moves things, or null
  *     cardan.paint(scene, theme)  the picture of a scene for the gallery, as a data URL
@@ -49,12 +51,22 @@ export function installHooks(page) {
       const force = page.session?.numbers.contacts?.friction;
       return force ? Array.from(force) : null;
     },
+    limits: () => page.view.overlays?.limits?.shown ?? [],
     trust: () => page.charts.trust,
     pinned: () => page.charts.pinned.map((/** @type {import("./plot.js").Plot} */ plot) => ({ title: plot.kind.title, times: plot.series.times, values: plot.series.values })),
     ghost(/** @type {string} */ name) {
       const at = 7 * indexOf(name);
       const frame = page.view.ghost?.track.at(page.drawn.time);
       return frame ? Array.from(frame.poses.subarray(at, at + 3)) : null;
+    },
+    colours(/** @type {[number, number][]} */ places) {
+      const { stage } = page.view;
+      const gl = stage.renderer.getContext();
+      const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
+      const pixels = new Uint8Array(4 * width * height);
+      stage.draw();
+      gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+      return places.map(([x, y]) => Array.from(pixels.subarray(4 * (Math.round(y * height) * width + Math.round(x * width))).subarray(0, 4)));
     },
     editor: async () => (await page.sceneDialog)?.state() ?? null,
     handle(/** @type {string} */ axis) {

@@ -7,7 +7,7 @@
 import { showNote, showProblem } from "./messages.js";
 
 /** Events of a session in words. @type {Record<string, string>} */
-const WORDS = { restored: "restored", reset: "reset", failed: "failed", finished: "reached its end", worker_lost: "process lost", break: "broke" };
+const WORDS = { restored: "restored", reset: "reset", failed: "failed", finished: "reached its end", worker_lost: "process lost", worker_resumed: "goes on", break: "broke" };
 
 /** @param {import("./main.js").Page} page @param {Session | StoredRun} session */
 export function listen(page, session) {
@@ -56,4 +56,5 @@ function happened(page, session, event) {
   const label = event.type === "command" ? commandAt(event.command ?? "command", event.step) : `${WORDS[event.type] ?? event.type} at step ${event.step}`;
   page.transport.addEvent(event.step, event.type, label);
   if (event.type === "worker_lost") showNote("The simulation process was lost; it starts again from its last snapshot.");
+  if (event.type === "worker_resumed") showNote(`The run goes on in a new process, in the same state: step ${event.step}.`);
 }

@@ -10,7 +10,6 @@ import * as api from "./api.js";
 import { keyBindings } from "./bindings.js";
 import { wireButtons } from "./buttons.js";
 import { Charts } from "./charts.js";
-import { Comparison } from "./compare.js";
 import { byId, make } from "./dom.js";
 import { seconds } from "./format.js";
 import { Gallery } from "./gallery.js";
@@ -19,12 +18,12 @@ import { Happenings } from "./happenings.js";
 import { installHooks } from "./hooks.js";
 import { Inspector } from "./inspector.js";
 import * as keys from "./keys.js";
+import { Late } from "./late.js";
 import { commandAt, listen } from "./listen.js";
 import { showProblem } from "./messages.js";
 import { Motors } from "./motors.js";
 import { Opening } from "./opening.js";
 import { Outline } from "./outline.js";
-import { Pose } from "./pose.js";
 import { overlayToggles } from "./overlay_toggles.js";
 import { Readouts } from "./readouts.js";
 import { targetsOf } from "./targets.js";
@@ -61,12 +60,11 @@ export class Page {
     this.inspector = new Inspector((key) => this.charts.toggle(key));
     this.happenings = new Happenings((step, kind, text) => this.transport.addEvent(step, kind, text));
     this.motors = new Motors((joint, axis, target) => this.session?.command("set_motor", { joint, axis, target }));
-    this.pose = new Pose(() => this.session);
+    this.late = new Late(this);
     this.charts = new Charts((time) => this.session?.seek(time / this.session.dt, true), () => this.backfill());
     this.transport = new Transport(() => this.session);
     this.readouts = new Readouts();
     this.opening = new Opening(this);
-    this.comparison = new Comparison(this);
     /** @type {Promise<import("./scene_dialog.js").SceneDialog> | null} loaded when it is opened */
     this.sceneDialog = null;
     /** @type {import("./sessions_dialog.js").SessionsDialog | null} loaded when it is opened */
@@ -176,7 +174,7 @@ export class Page {
     const { scene } = session;
     this.arrangement?.end();
     this.session?.close();
-    this.comparison.end();
+    this.late.comparison?.end();
     this.example = example;
     this.selection = null;
     this.view.open(scene);
@@ -184,7 +182,7 @@ export class Page {
     this.outline.mark(null);
     this.inspector.open(scene);
     this.motors.open(session.stored ? { ...scene, joints: [] } : scene);
-    this.pose.open(scene, session.stored);
+    this.late.openPose(scene, session.stored);
     this.happenings.open(scene);
     this.charts.open(scene);
     this.transport.open(session);
@@ -278,14 +276,14 @@ export class Page {
     session.setNeeds({
       friction: this.view.shown.friction,
       contacts: this.view.showsContacts || this.selection?.kind === "body" || plotted.contacts,
-      joints: this.motors.rows.length > 0 || this.pose.needs || this.selection?.kind === "joint" || plotted.joints,
+      joints: this.motors.rows.length > 0 || this.late.pose?.needs || this.selection?.kind === "joint" || plotted.joints,
     });
     const speed = this.selection?.kind === "body" ? session.timeline.velocity(this.selection.index) : null;
     this.inspector.pinned = this.charts.keys;
-    this.comparison.update(drawn.time);
+    this.late.comparison?.update(drawn.time);
     this.inspector.update(this.selection, { ...shown, speed }, session.numbers, this.readouts.verdict.summary);
     this.motors.update(session.numbers, drawn.time);
-    this.pose.update();
+    this.late.pose?.update();
     this.happenings.update();
     this.charts.believe(this.readouts.verdict.summary);
     this.transport.horizon = this.charts.trust?.step ?? null;
@@ -302,7 +300,7 @@ export class Page {
 
   /** @param {PointerEvent} event */
   pickMovable(event) {
-    const hit = this.arrangement ? null : this.view.pick(event);
+    const hit = this.arrangement || this.view.stage.isRight(event) ? null : this.view.pick(event);
     const movable = hit && this.session?.mode === "live" && (this.session.scene.bodies[hit.body].type ?? "dynamic") === "dynamic";
     return movable ? hit : null;
   }

@@ -159,7 +159,7 @@ class Panel {
       if (angle > 0) q.premultiply(new Quaternion().setFromAxisAngle(turn.divideScalar(angle), angle));
       this.poses.set(q.toArray(), first + 3);
     }
-    this.ghost.update(0);
+    this.ghost.update(0, null);
   }
 
   end() {

@@ -6,7 +6,6 @@
  * @import {Example, SessionInfo} from "./types.js"
  */
 import * as api from "./api.js";
-import { Track } from "./ghost.js";
 import { keepScene, keptScene, keptSessions } from "./kept.js";
 import { clearMessages, showNote, showProblem } from "./messages.js";
 import { applyMoment, readMoment } from "./moment.js";
@@ -106,11 +105,11 @@ export class Opening {
   /** A simulation beside the run in the view. @param {import("./types.js").SimulationInfo} info */
   async asGhost(info) {
     const { session } = this.page;
-    const { openStored } = await import("./stored.js");
+    const [{ openStored }, { Track }] = await Promise.all([import("./stored.js"), import("./ghost.js")]);
     const run = await openStored(info);
     if (!session || run.scene.bodies.length !== session.scene.bodies.length) throw new Error("This run has other bodies than the scene in the view.");
     if (info.status === "failed") showNote(`The run of the ghost failed at step ${info.step}.`, { stays: true });
-    this.page.comparison.show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
+    (await this.page.late.loadComparison()).show(new Track(info.name || info.id, run.recording.steps.map((_, i) => run.recording.frame(i))));
   }
 
   /** Goes on from the moment in the view in a new session; the one in the view stays as it is. */
@@ -244,7 +243,7 @@ export class Opening {
     // a session that was kept opens with the service
     this.waiting.through(session.opened, "The session goes on");
     await shown;
-    await this.page.comparison.open(info.forked_from ?? null);
+    if (info.forked_from) await (await this.page.late.loadComparison()).open(info.forked_from);
     if (note) showNote(note, { stays: true });
   }
 

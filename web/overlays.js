@@ -1,5 +1,5 @@
 /**
- * What the numbers look like in the view: contacts with normals and forces, joint anchors and axes,
+ * What the numbers look like in the view: contacts with normals and forces, joint anchors, axes and limits,
  * centres of mass, the axes of the selected body. Each can be switched on and off.
  *
  * @import {Frame, Scene, Selection} from "./types.js"
@@ -7,7 +7,7 @@
  */
 import * as THREE from "three";
 import { jointFrame, toWorld, turned } from "./frames.js";
-import { Arrows, Cones, Dots } from "./glyphs.js";
+import { Arrows, Cones, Dots, firstTangent } from "./glyphs.js";
 import { halfExtents, massOf, seenOf } from "./shapes.js";
 
 export const COLORS = { contact: "#ffffff", normal: "#49c6e5", force: "#ffb000", friction: "#c792ff", anchor: "#ffffff", axis: "#7dd87d", axis2: "#4aa3ff", center: "#fff3c4", x: "#ff5c5c", y: "#5fce6b", z: "#5a9bff" };
@@ -32,12 +32,17 @@ export class Overlays {
     /** @type {Record<OverlayName, boolean>} */
     this.shown = { contacts: false, normals: false, forces: false, friction: false, joints: false, centers: false, events: true, trails: false, boxes: false, islands: false };
     this.tint = new THREE.Color();
+    this.disposed = false;
     this.dots = { contact: new Dots(COLORS.contact, 11, true), anchor: new Dots(COLORS.anchor, 13), center: new Dots(COLORS.center) };
     this.arrows = {
       normal: new Arrows(COLORS.normal), force: new Arrows(COLORS.force), friction: new Arrows(COLORS.friction), axis: new Arrows(COLORS.axis, 12), axis2: new Arrows(COLORS.axis2, 12),
       x: new Arrows(COLORS.x, 14), y: new Arrows(COLORS.y, 14), z: new Arrows(COLORS.z, 14),
     };
     this.cones = conesOf(scene);
+    this.scene = scene;
+    /** @type {import("./limits.js").LimitGlyphs | null} loaded when joints are first shown */
+    this.limits = null;
+    this.loading = false;
     this.fixed = scene.bodies.map((body) => body.type === "static");
     this.root = new THREE.Group();
     this.root.add(...this.all().map((glyphs) => glyphs.mesh));
@@ -46,7 +51,7 @@ export class Overlays {
   }
 
   all() {
-    return [...Object.values(this.dots), ...Object.values(this.arrows), this.cones.glyphs];
+    return [...Object.values(this.dots), ...Object.values(this.arrows), this.cones.glyphs, ...(this.limits?.all() ?? [])];
   }
 
   /**
@@ -56,10 +61,14 @@ export class Overlays {
    */
   update(frame, poses, selection) {
     for (const glyphs of this.all()) glyphs.clear();
+    if (this.limits) this.limits.shown = [];
     if (frame.contacts) this.addContacts(frame.contacts);
     if (this.shown.centers) this.addCenters(poses);
     this.joints.forEach((joint, index) => {
-      if (this.shown.joints || (selection?.kind === "joint" && selection.index === index)) this.addJoint(joint, poses);
+      if (this.shown.joints || (selection?.kind === "joint" && selection.index === index)) {
+        this.addJoint(joint, poses);
+        this.showLimits(index, poses);
+      }
     });
     if (selection?.kind === "body") this.addTriad(poses, selection.index);
     for (const glyphs of this.all()) glyphs.commit();
@@ -137,6 +146,22 @@ export class Overlays {
     if (joint.axis2) this.arrows.axis2.add(end, turned(poses, joint.axis2Body, joint.axis2), length, width);
   }
 
+  /** @param {number} joint @param {Float32Array} poses */
+  showLimits(joint, poses) {
+    if (this.limits) this.limits.add(joint, poses);
+    else if (!this.loading) this.loadLimits();
+  }
+
+  async loadLimits() {
+    this.loading = true;
+    // a service that is away for a moment is asked again
+    const module = await import("./limits.js").catch(() => null);
+    this.loading = false;
+    if (!module || this.disposed) return;
+    this.limits = new module.LimitGlyphs(this.scene, this.size);
+    this.root.add(...this.limits.all().map((glyphs) => glyphs.mesh));
+  }
+
   /** @param {Float32Array} poses @param {number} body */
   addTriad(poses, body) {
     const at = toWorld(poses, body, new THREE.Vector3());
@@ -146,13 +171,9 @@ export class Overlays {
   }
 
   dispose() {
+    this.disposed = true;
     for (const glyphs of this.all()) glyphs.dispose();
   }
-}
-
-/** The tangent at which the engine's friction polygons begin. @param {THREE.Vector3} n unit vector */
-function firstTangent(n) {
-  return (Math.abs(n.x) < 1 / Math.sqrt(3) ? new THREE.Vector3(0, n.z, -n.y) : new THREE.Vector3(n.y, -n.x, 0)).normalize();
 }
 
 /** The friction cone of the scene: round, a polygon in it, or a box about it. @param {Scene} scene @returns {{glyphs: Cones, radius: number}} radius of its corners over the coefficient */

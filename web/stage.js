@@ -48,6 +48,8 @@ export class Stage {
     this.slowFrames = 0;
     this.lastRender = 0;
     this.radius = 2;
+    /** @type {[() => void, () => void] | null} what is seen in the left and in the right half, with one camera; null: one view */
+    this.halves = null;
     new ResizeObserver(() => this.resize()).observe(host);
     this.resize();
   }
@@ -57,16 +59,47 @@ export class Stage {
     if (!clientWidth || !clientHeight) return;
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, PIXEL_RATIOS[this.notch]));
     this.renderer.setSize(clientWidth, clientHeight, false);
-    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.aspect = this.width / clientHeight;
     this.camera.updateProjectionMatrix();
     // another size empties the canvas: no blank picture until the next one is due
-    if (this.lastRender) this.renderer.render(this.scene, this.camera);
+    if (this.lastRender) this.draw();
+  }
+
+  /** Of the view, or of each half of it [CSS pixels]. */
+  get width() {
+    return this.host.clientWidth / (this.halves ? 2 : 1);
+  }
+
+  /** Two views side by side, or one again. @param {[() => void, () => void] | null} halves show what is seen in the left and in the right one */
+  split(halves) {
+    this.halves = halves;
+    // a half has a place of its own for the cursor
+    this.controls.zoomToCursor = halves === null;
+    this.resize();
+  }
+
+  draw() {
+    const { renderer, scene, camera, halves } = this;
+    if (!halves) {
+      renderer.render(scene, camera);
+      return;
+    }
+    const { clientHeight } = this.host;
+    renderer.setScissorTest(true);
+    halves.forEach((show, i) => {
+      show();
+      renderer.setViewport(i * this.width, 0, this.width, clientHeight);
+      renderer.setScissor(i * this.width, 0, this.width, clientHeight);
+      renderer.render(scene, camera);
+    });
+    renderer.setScissorTest(false);
+    renderer.setViewport(0, 0, this.host.clientWidth, clientHeight);
   }
 
   /** @param {number} now ms @param {boolean} steady drawn at the rate of the screen: a slow picture is slow work */
   render(now, steady) {
     this.placeLights();
-    this.renderer.render(this.scene, this.camera);
+    this.draw();
     if (steady) this.adapt(now - this.lastRender);
     this.lastRender = now;
   }
@@ -118,6 +151,16 @@ export class Stage {
     this.controls.update();
   }
 
+  /** @param {THREE.Vector3} direction from the target to the camera */
+  lookFrom(direction) {
+    const { camera, controls } = this;
+    const distance = camera.position.distanceTo(controls.target);
+    // straight above, a hair of -y keeps x to the right
+    const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
+    camera.position.copy(controls.target).addScaledVector(from, distance);
+    controls.update();
+  }
+
   /** The camera stays as it is. @param {() => void} change of what is in the view */
   keepingView(change) {
     const { camera, controls } = this;
@@ -146,16 +189,21 @@ export class Stage {
   /** @param {{clientX: number, clientY: number}} event @returns {THREE.Ray} in W */
   rayAt(event) {
     const rect = this.canvas.getBoundingClientRect();
-    const pointer = new THREE.Vector2(
-      ((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
+    const x = (event.clientX - rect.left) % this.width;
+    const pointer = new THREE.Vector2((x / this.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
     const caster = new THREE.Raycaster();
     caster.setFromCamera(pointer, this.camera);
     return caster.ray;
   }
 
-  /** @param {THREE.Vector3} point in W @returns {{x: number, y: number}} CSS pixels inside the host */
+  /** Whether a place is in the second of two halves. @param {{clientX: number}} event */
+  isRight({ clientX }) {
+    return this.halves !== null && clientX - this.canvas.getBoundingClientRect().left >= this.width;
+  }
+
+  /** @param {THREE.Vector3} point in W @returns {{x: number, y: number}} CSS pixels inside the host; of two halves in the first */
   project(point) {
     const p = point.clone().project(this.camera);
-    return { x: ((p.x + 1) / 2) * this.host.clientWidth, y: ((1 - p.y) / 2) * this.host.clientHeight };
+    return { x: ((p.x + 1) / 2) * this.width, y: ((1 - p.y) / 2) * this.host.clientHeight };
   }
 }

@@ -1,15 +1,14 @@
 /**
- * Lines of the view that are made anew in every frame: trails of bodies, boxes around them.
+ * Lines of the view that are made anew in every frame: trails of bodies, boxes around them. Loaded when they are first shown.
  *
  * @import {Scene} from "./types.js"
  */
 import * as THREE from "three";
+import { MAX_MOMENTS } from "./moments.js";
 import { halfExtents, localPose } from "./shapes.js";
 
 /** Bodies with a trail, where nothing is selected: more would hide the scene. */
 const MAX_BODIES = 24;
-/** Moments of a trail. */
-const MAX_MOMENTS = 240;
 /** Boxes that are drawn. */
 const MAX_BOXES = 1000;
 
@@ -54,16 +53,15 @@ class Segments {
 }
 
 export class Tracks {
-  /** @param {Scene} scene @param {import("./bodies.js").Part[]} parts */
-  constructor(scene, parts) {
+  /** @param {Scene} scene @param {import("./bodies.js").Part[]} parts @param {import("./moments.js").Moments} memory */
+  constructor(scene, parts, memory) {
+    this.memory = memory;
     this.trails = new Segments("#7dd87d", MAX_BODIES * MAX_MOMENTS, 0.85);
     this.boxes = new Segments("#8fb0cc", 12 * MAX_BOXES, 0.7);
     this.root = new THREE.Group();
     this.root.add(this.trails.lines, this.boxes.lines);
     this.moving = scene.bodies.flatMap((body, i) => (body.type === "static" ? [] : [i]));
     this.halves = halvesOf(parts);
-    /** @type {{time: number, points: Float32Array}[]} in the order of their times; points: 3 per body */
-    this.moments = [];
   }
 
   /**
@@ -71,7 +69,6 @@ export class Tracks {
    * @param {{trails: boolean, boxes: boolean, selected: number}} shown selected: body, -1 for none
    */
   update(poses, time, { trails, boxes, selected }) {
-    this.remember(poses, time);
     this.trails.clear();
     this.boxes.clear();
     if (trails) this.addTrails(selected >= 0 ? [selected] : this.moving.slice(0, MAX_BODIES), time);
@@ -80,22 +77,11 @@ export class Tracks {
     this.boxes.commit();
   }
 
-  /** @param {Float32Array} poses @param {number} time */
-  remember(poses, time) {
-    const last = this.moments[this.moments.length - 1];
-    if (last && time < this.moments[0].time) this.moments = [];
-    // what lies ahead of a moment of the history stays: it is drawn again when the time comes
-    if (last && time <= last.time) return;
-    const points = new Float32Array(3 * (poses.length / 7));
-    for (let i = 0; i < poses.length / 7; i += 1) points.set(poses.subarray(7 * i, 7 * i + 3), 3 * i);
-    this.moments.push({ time, points });
-    if (this.moments.length > MAX_MOMENTS) this.moments.shift();
-  }
-
   /** @param {number[]} bodies @param {number} until s */
   addTrails(bodies, until) {
-    for (let i = 1; i < this.moments.length && this.moments[i].time <= until + 1e-9; i += 1) {
-      const [a, b] = [this.moments[i - 1].points, this.moments[i].points];
+    const { moments } = this.memory;
+    for (let i = 1; i < moments.length && moments[i].time <= until + 1e-9; i += 1) {
+      const [a, b] = [moments[i - 1].points, moments[i].points];
       for (const body of bodies) this.trails.add(a.subarray(3 * body, 3 * body + 3), b.subarray(3 * body, 3 * body + 3));
     }
   }

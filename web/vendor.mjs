@@ -65,13 +65,13 @@ async function namesOfThree() {
   return [...named].filter((name) => name in three).sort();
 }
 
-/** @param {string[]} names @returns {Promise<Buffer>} one module that exports them and the add-ons */
+/** @param {string[]} names @returns {Promise<Buffer>} one module that exports them and the add-ons; its shaders without indentation */
 async function bundled(names) {
   const { build } = await import("esbuild");
   const lines = [`export { ${names.join(", ")} } from "three";`, ...Object.entries(ADDONS).map(([name, from]) => `export { ${name} } from "${from}";`)];
   const { outputFiles } = await build({
     stdin: { contents: lines.join("\n"), resolveDir: here }, bundle: true, minify: true, write: false, format: "esm", legalComments: "inline" });
-  return Buffer.from(outputFiles[0].contents);
+  return Buffer.from(outputFiles[0].text.replace(/\n[\t ]+/g, "\n"));
 }
 
 /** What is imported from three.js stays an import. */

@@ -12,17 +12,16 @@ import { byId, setText } from "./dom.js";
 import { Flashes } from "./flashes.js";
 import { showForceScale } from "./force_scale.js";
 import { brief } from "./format.js";
-import { Ghost } from "./ghost.js";
 import { Gizmo } from "./gizmo.js";
 import { Ground } from "./ground.js";
 import { islandsOf } from "./islands.js";
 import { Links } from "./links.js";
+import { Moments } from "./moments.js";
 import { Overlays } from "./overlays.js";
 import { pick } from "./pick.js";
 import { halfExtents, startBounds, startPoses } from "./shapes.js";
 import { Stage, VIEW_DIRECTION } from "./stage.js";
 import { theme } from "./theme.js";
-import { Tracks } from "./tracks.js";
 
 /** Share of the scene's size the bodies may wander before the camera follows. */
 const LEASH = 0.2;
@@ -42,7 +41,7 @@ export class View {
     this.stage = new Stage(byId("stage", HTMLElement));
     this.stage.canvas.tabIndex = 0;
     this.stage.canvas.setAttribute("aria-label", "3D view: drag to turn, right drag to move, wheel to zoom, Ctrl+drag to pull a body. The outline lists the same bodies.");
-    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.lookFrom(direction));
+    this.gizmo = new Gizmo(/** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("gizmo"))), (direction) => this.stage.lookFrom(direction));
     this.note = byId("stage-note", HTMLElement);
     /** @type {Scene | null} */
     this.scene = null;
@@ -58,14 +57,16 @@ export class View {
     this.overlays = null;
     /** @type {Flashes | null} */
     this.flashes = null;
-    /** @type {Tracks | null} */
+    this.memory = new Moments();
+    /** @type {import("./tracks.js").Tracks | null} loaded when they are first shown */
     this.tracks = null;
-    /** @type {Ghost | null} */
+    /** @type {import("./ghost.js").Ghost | null} another run of the same scene */
     this.ghost = null;
     /** @type {(() => void) | null} after each drawn frame: for videos */
     this.onRendered = null;
     /** @type {Float32Array} */
     this.poses = new Float32Array(0);
+    this.loading = false;
     this.bounds = new THREE.Box3();
     this.size = 1;
     this.follow = true;
@@ -114,8 +115,9 @@ export class View {
     this.links = new Links(scene, this.size);
     this.overlays = new Overlays(scene, this.size);
     this.flashes = new Flashes(this.overlays.unit);
-    this.tracks = new Tracks(scene, this.bodies.parts);
-    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root, this.tracks.root);
+    this.memory = new Moments();
+    this.tracks = null;
+    this.stage.scene.add(this.bodies.root, this.links.root, this.overlays.root, this.flashes.root);
     this.bodies.setPoses(this.poses);
     this.links.setPoses(this.poses);
     this.makeGround();
@@ -151,25 +153,15 @@ export class View {
     this.spots = null;
   }
 
-  /** Another run of the same scene, faint. @param {import("./ghost.js").Track | null} track */
-  showGhost(track) {
-    if (track && this.ghost) {
-      this.ghost.track = track;
-      return;
-    }
+  /** @param {import("./ghost.js").Ghost | null} ghost */
+  showGhost(ghost) {
     if (this.ghost) {
+      if (this.stage.halves) this.stage.split(null);
       this.stage.scene.remove(this.ghost.root);
       this.ghost.dispose();
-      this.ghost = null;
     }
-    if (!track || !this.scene) return;
-    this.ghost = new Ghost(this.scene, track);
-    this.stage.scene.add(this.ghost.root);
-  }
-
-  /** Beside the run in the view, or in its place. @param {boolean} beside */
-  placeGhost(beside) {
-    this.ghost?.place(beside);
+    this.ghost = ghost;
+    if (ghost) this.stage.scene.add(ghost.root);
   }
 
   /** Again with the colours of the theme. */
@@ -205,10 +197,24 @@ export class View {
     this.overlays.forceScale = this.forceScale;
     this.overlays.update({ ...frame, contacts: numbers.contacts }, poses, selection);
     const { trails, boxes, islands } = this.shown;
+    this.memory.remember(poses, moment.time);
+    if (trails || boxes) this.loadTracks();
     this.tracks?.update(poses, moment.time, { trails, boxes, selected: selection?.kind === "body" ? selection.index : -1 });
     this.bodies.setIslands(islands && this.scene ? islandsOf(this.scene, numbers.contacts) : null);
-    this.ghost?.update(moment.time);
+    this.ghost?.update(moment.time, this.overlays);
     if (this.follow) this.keepInSight();
+  }
+
+  async loadTracks() {
+    const { scene, tracks } = this;
+    if (tracks || !scene || this.loading) return;
+    this.loading = true;
+    // a service that is away for a moment is asked again
+    const module = await import("./tracks.js").catch(() => null);
+    this.loading = false;
+    if (!module || this.scene !== scene || !this.bodies) return;
+    this.tracks = new module.Tracks(scene, this.bodies.parts, this.memory);
+    this.stage.scene.add(this.tracks.root);
   }
 
   showForceScale() {
@@ -296,19 +302,10 @@ export class View {
     if (!box.isEmpty()) this.stage.frame(box);
   }
 
-  /** @param {THREE.Vector3} direction from the target to the camera */
-  lookFrom(direction) {
-    const { camera, controls } = this.stage;
-    const distance = camera.position.distanceTo(controls.target);
-    // straight above, a hair of -y keeps x to the right
-    const from = direction.clone().add(new THREE.Vector3(0, -1e-4 * Math.abs(direction.z), 0)).normalize();
-    camera.position.copy(controls.target).addScaledVector(from, distance);
-    controls.update();
-  }
-
   /** @param {{clientX: number, clientY: number}} event @returns {{body: number, point: THREE.Vector3} | null} */
   pick(event) {
-    return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, this.poses) : null;
+    const poses = this.ghost && this.stage.isRight(event) ? this.ghost.poses : this.poses;
+    return this.bodies ? pick(this.stage.rayAt(event), this.bodies.parts, poses) : null;
   }
 
   /** @param {keyof View["look"]} name @param {boolean} on */

@@ -20,10 +20,23 @@ from numpy.typing import NDArray
 from cardan.schemas import Scene
 from cardan.service.recordings.motion import NoMotionError, motion_of
 from cardan.service.recordings.sources import Recording
+from cardan.service.recordings.tables import to_numpy
 
 # poses that are kept before compression [bytes], and moments: longer runs are thinned
 MAX_POSES = 24_000_000
 MAX_FRAMES = 18_000
+# moments of a plot, and digits of its values: as the page has them
+MAX_POINTS = 1500
+DIGITS = 6
+# what makes the total constant where all is booked: work done, losses, what stabilisation added
+BOOKED = {
+    "total": 1,
+    "work_in": -1,
+    "dissipated_friction": 1,
+    "dissipated_impact": 1,
+    "dissipated_damping": 1,
+    "correction": -1,
+}
 FIRST = "player.js"
 LICENCE = "vendor/three/LICENSE.txt"
 IMPORT = re.compile(r'^(import .*? from )"([^"]+)";', re.MULTILINE)
@@ -82,8 +95,40 @@ def _run(scene: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
         "moving": moving,
         "poses": _packed(motion.poses[::every][:, columns]),
         "camera": None,
-        "plots": [],
+        "plots": _plots(recording),
     }
+
+
+def _plots(recording: Recording) -> list[dict[str, Any]]:
+    """The energy over time, where it was recorded: the curves of the page."""
+    source = recording.sources.get("energy")
+    wanted = ("time", "kinetic", "potential", *BOOKED)
+    if source is None or source.num_rows < 2 or not set(wanted) <= set(source.schema.names):
+        return []
+    chunks = list(source.chunks(wanted))
+    every = -(-source.num_rows // MAX_POINTS)
+    columns = {
+        name: np.concatenate([to_numpy(chunk[name]) for chunk in chunks])[::every]
+        for name in wanted
+    }
+    balance = np.sum([sign * columns[name] for name, sign in BOOKED.items()], axis=0)
+    curves = {name: columns[name] for name in ("kinetic", "potential", "total")}
+    return [
+        {
+            "title": "Energy [J]",
+            "log": False,
+            "times": _rounded(columns["time"]),
+            "curves": [
+                {"label": label, "ink": ink, "dashed": False, "values": _rounded(values)}
+                for ink, (label, values) in enumerate((curves | {"balance": balance}).items())
+            ],
+        }
+    ]
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float | None]:
+    """Numbers with few digits; what is no number is missing."""
+    return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values.tolist()]
 
 
 def _packed(poses: NDArray[np.float64]) -> str:

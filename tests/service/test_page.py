@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cardan.service.assets import Asset, Assets, without_comments
+from cardan.service.assets import Asset, Assets, shortened
 from cardan.service.page import policy
 from tests.web.conftest import WEB
 
@@ -46,7 +46,7 @@ def test_an_address_without_version_or_with_an_old_one_has_what_is_there_now(cli
     for path in ("/main.js", "/assets/0123456789abcdef/main.js"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
-        assert answer.text == without_comments((WEB / "main.js").read_text())
+        assert answer.text == shortened((WEB / "main.js").read_text())
 
 
 def test_text_goes_out_compressed_to_who_takes_it(client):

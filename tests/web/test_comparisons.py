@@ -121,7 +121,45 @@ def test_a_comparison_of_the_gallery_has_its_numbers(page: Any, server: str, sho
     beside = page.get_by_role("button", name="Side by side")
     beside.click()
     api.expect(beside).to_have_attribute("aria-pressed", "true")
+    in_halves(page, shown)
     api.expect(page.locator("#gallery [aria-current=true]")).to_contain_text("Five balls")
     page.get_by_role("button", name="Hide").click()
     api.expect(page.locator("#compare-details")).to_be_hidden()
     assert page.evaluate("cardan.pinned()") == []
+
+
+def in_halves(page: Any, shown: Shown) -> None:
+    """Each run alone in a half of the view, seen by one camera at the moment of one timeline."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    halves = page.get_by_role("button", name="Two halves")
+    halves.click()
+    api.expect(halves).to_have_attribute("aria-pressed", "true")
+    api.expect(page.get_by_role("button", name="Side by side")).to_have_attribute(
+        "aria-pressed", "false"
+    )
+    names = page.locator("#halves span")
+    labels = [run["label"] for run in COMPARISONS["two-impacts"]["runs"]]
+    assert names.all_text_contents() == labels
+    page.keyboard.press("Home")
+    shown.wait("cardan.shown().step === 0")
+    # at the start both are alike, and so are the pictures
+    assert unlike(page) == 0
+    page.keyboard.press("End")
+    shown.wait("cardan.shown().time > 1.499")
+    assert unlike(page) > 0
+    # the ball that each half has under the pointer is that of its own run
+    box = page.locator("#stage canvas").bounding_box()
+    at = page.evaluate("cardan.screen('ball-1')")
+    assert at["x"] < box["x"] + box["width"] / 2
+    page.mouse.click(at["x"], at["y"])
+    api.expect(page.locator("#inspector")).to_contain_text("ball-1")
+    halves.click()
+    api.expect(page.locator("#halves")).to_be_hidden()
+
+
+def unlike(page: Any) -> int:
+    """How many places of the left half have another colour in the right one."""
+    left = [[0.01 * i, 0.02 * k] for i in range(1, 49) for k in range(10, 40)]
+    right = [[x + 0.5, y] for x, y in left]
+    both = np.array(page.evaluate("(places) => cardan.colours(places)", [*left, *right]), float)
+    return int((np.abs(both[: len(left)] - both[len(left) :]).max(axis=1) > 40).sum())

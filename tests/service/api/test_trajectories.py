@@ -68,6 +68,21 @@ def test_accept_chooses_the_format(get, accept, kind):
     assert "Accept" in answer.headers["vary"]
 
 
+def test_a_web_page_plots_the_energy_that_was_recorded(get):
+    page = get(format="html").text
+    run = json.loads(page.split('id="run">')[1].split("</script>")[0])
+    (plot,) = run["plots"]
+    energy = get(format="json").json()["tables"]["energy"]
+    assert plot["title"] == "Energy [J]"
+    assert plot["times"] == pytest.approx(energy["time"], rel=1e-5)
+    curves = {curve["label"]: curve["values"] for curve in plot["curves"]}
+    for name in ("kinetic", "potential", "total"):
+        assert curves[name] == pytest.approx(energy[name], rel=1e-5, abs=1e-9)
+    # they fall onto the floor: what is lost there is in the balance
+    assert curves["total"][-1] < 0.9 * curves["total"][0]
+    assert curves["balance"] == pytest.approx([curves["balance"][0]] * 11, rel=1e-3)
+
+
 def test_every_format_holds_the_same_numbers(get):
     table = pq.read_table(io.BytesIO(get().content))
     csv = get(format="csv").content
