@@ -1,4 +1,4 @@
-"""`@inlined_kernel`: fast kernels that are always inlined into their callers.
+"""`@inlined_kernel`, `@fused_kernel`: kernels that are always inlined into their callers.
 
 LLVM vectorises a loop over lanes only without calls, and does not inline large functions with
 several callers by itself.
@@ -17,11 +17,21 @@ if TYPE_CHECKING:
         """Compile a function into its callers; its sums may be reordered."""
         ...
 
+    def fused_kernel(function: F) -> F:
+        """Compile a function into its callers; sums keep their order, products are fused."""
+        ...
+
 elif INTERPRETED:
-    inlined_kernel = fast_kernel
+    inlined_kernel = fused_kernel = fast_kernel
 else:
-    from cardan.engine.compiler.kernel import FAST, compiled
+    from cardan.engine.compiler.kernel import FAST, FastMathFlags, compiled
+
+    FUSED = {"fastmath": FastMathFlags({"contract"})}
 
     def inlined_kernel(function):
         """Compile a function into its callers; its sums may be reordered."""
         return compiled(function, **FAST, forceinline=True)
+
+    def fused_kernel(function):
+        """Compile a function into its callers; sums keep their order, products are fused."""
+        return compiled(function, **FUSED, forceinline=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from cardan.engine.compiler.inline import fused_kernel
 from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.solvers.direct.redundancy import (
     closes_loop,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     from cardan.engine.world.equations import Factor, Graph
     from cardan.engine.world.problem import Problem
+
+# one component of eight right-hand sides: stays in registers while terms are subtracted
+Sides = tuple[float, float, float, float, float, float, float, float]
 
 
 @kernel
@@ -143,19 +147,20 @@ def _divide(C: NDArray, inverse: NDArray, n: int, X: NDArray) -> None:
         X[c, 5] = x5 * f
 
 
-@fast_kernel
+@fused_kernel
 def _add_product(X: NDArray, Y: NDArray, n: int, sign: float, rows: int, Z: NDArray) -> None:
     """Z += sign X^T Y over n rows of both; `rows` rows of Z."""
-    for c in range(n):
-        y0, y1, y2, y3, y4, y5 = Y[c, 0], Y[c, 1], Y[c, 2], Y[c, 3], Y[c, 4], Y[c, 5]
-        for r in range(rows):
+    for r in range(rows):
+        z0, z1, z2, z3, z4, z5 = Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5]
+        for c in range(n):
             f = sign * X[c, r]
-            Z[r, 0] += f * y0
-            Z[r, 1] += f * y1
-            Z[r, 2] += f * y2
-            Z[r, 3] += f * y3
-            Z[r, 4] += f * y4
-            Z[r, 5] += f * y5
+            z0 += f * Y[c, 0]
+            z1 += f * Y[c, 1]
+            z2 += f * Y[c, 2]
+            z3 += f * Y[c, 3]
+            z4 += f * Y[c, 4]
+            z5 += f * Y[c, 5]
+        Z[r, 0], Z[r, 1], Z[r, 2], Z[r, 3], Z[r, 4], Z[r, 5] = z0, z1, z2, z3, z4, z5
 
 
 @kernel
@@ -262,18 +267,31 @@ def solve_one(graph: Graph, factor: Factor) -> None:
             put_back(factor, k, node_size(graph, k), factor.x[k])
 
 
-@fast_kernel
-def _subtract(f: float, source: NDArray, target: NDArray) -> None:
-    """target -= f source, for eight right-hand sides."""
-    for s in range(SIDES):
-        target[s] -= f * source[s]
+@fused_kernel
+def _load_sides(x: NDArray) -> Sides:
+    """One component of all right-hand sides, x (8,)."""
+    return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
 
 
-@fast_kernel
-def _scale(f: float, target: NDArray) -> None:
-    """target *= f, for eight right-hand sides."""
+@fused_kernel
+def _store_sides(value: Sides, x: NDArray) -> None:
+    """x (8,) <- one component of all right-hand sides."""
+    x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] = value
+
+
+@fused_kernel
+def _subtract(value: Sides, f: float, x: NDArray) -> Sides:
+    """Value - f x, x (8,)."""
+    a, b, c, d, e, g, h, i = value
+    a, b, c, d = a - f * x[0], b - f * x[1], c - f * x[2], d - f * x[3]
+    return a, b, c, d, e - f * x[4], g - f * x[5], h - f * x[6], i - f * x[7]
+
+
+@fused_kernel
+def _scale(f: float, x: NDArray) -> None:
+    """x *= f, x (8,)."""
     for s in range(SIDES):
-        target[s] *= f
+        x[s] *= f
 
 
 @kernel
@@ -283,14 +301,18 @@ def _forward_many(graph: Graph, factor: Factor, k: int) -> None:
     sign = 1.0 if graph.node[k] >= 0 else -1.0
     C, inverse, x = factor.C[k], factor.inverse[k], factor.many[k]
     for c in range(n):
+        value = _load_sides(x[c])
         for t in range(c):
-            _subtract(C[c, t], x[t], x[c])
+            value = _subtract(value, C[c, t], x[t])
+        _store_sides(value, x[c])
         _scale(inverse[c], x[c])
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.many[graph.row[t]]
         for r in range(NODE_ROWS):
+            value = _load_sides(y[r])
             for c in range(n):
-                _subtract(sign * X[c, r], x[c], y[r])
+                value = _subtract(value, sign * X[c, r], x[c])
+            _store_sides(value, y[r])
 
 
 @kernel
@@ -302,11 +324,15 @@ def _backward_many(graph: Graph, factor: Factor, k: int) -> None:
     for t in range(graph.start[k], graph.start[k + 1]):
         X, y = factor.X[t], factor.many[graph.row[t]]
         for c in range(n):
+            value = _load_sides(x[c])
             for r in range(NODE_ROWS):
-                _subtract(X[c, r], y[r], x[c])
+                value = _subtract(value, X[c, r], y[r])
+            _store_sides(value, x[c])
     for c in range(n - 1, -1, -1):
+        value = _load_sides(x[c])
         for t in range(c + 1, n):
-            _subtract(C[t, c], x[t], x[c])
+            value = _subtract(value, C[t, c], x[t])
+        _store_sides(value, x[c])
         _scale(inverse[c], x[c])
     for c in range(n):
         _scale(sign, x[c])
