@@ -24,7 +24,7 @@ from cardan.engine.compiler.cache import SOURCE_HASH
 from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure, find_failure, work_failure
 from cardan.engine.integrators.schemes import MOST_LOOKS, run_smooth
-from cardan.engine.interaction.presence import Presence
+from cardan.engine.interaction.presence import Begun, Presence
 from cardan.engine.interaction.queries import Queries
 from cardan.engine.interaction.states import States
 from cardan.engine.outputs.account import Account
@@ -97,6 +97,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
     def _start(self, scene: Scene, began: float) -> None:
         """Stand before the first step of a scene whose arrays are written."""
         self.scene, self._responses = scene, responses(scene)
+        self._begun = Begun(self.state.joint_q.copy(), self.state.twist.copy())
         self._placement = self._first = None
         self.scene_hash = scene_hash(scene)
         self.total_steps = max(1, round(scene.simulation.duration / scene.simulation.dt))
@@ -105,7 +106,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         self.sampler = no_sampler()
         self._advance_s = 0.0
         self._first_s = 0.0
-        self._advanced_steps = 0
+        self._advanced_steps, self._redundant_at = 0, -1
         self._forget_readings()
         self._identity = f"scene {self.scene_hash[:16]}, engine {SOURCE_HASH}"
         start_extremes(self.model, self.state)
@@ -240,7 +241,9 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         """What kernels do not record of new frames."""
         self._sense_frames()
         if self.sampler.wants_rows:
-            self.sampler.keep_rows(row_table(self.work.rows, self.work.problem, self.options))
+            known = self._redundant if self.step_count == self._redundant_at else None
+            rows = row_table(self.work.rows, self.work.problem, self.options, known)
+            self.sampler.keep_rows(rows)
 
     def _run_sensed(
         self, n: int, should_stop: Callable[[], bool] | None = None
@@ -253,6 +256,9 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         if n > 1:
             return self._run(n - 1, should_stop)
         self._note_moment()
+        if self.sampler.wants_rows and len(self.state.tree_q):
+            # rates of trees are known in the middle of the step only
+            self._redundant, self._redundant_at = self.problem().redundant, self.step_count + 1
         found = self._run(1, should_stop)
         self._read_sensors()
         if not int(self.report.status[0]) & SAMPLES_FULL:

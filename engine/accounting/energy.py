@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cardan.engine.bodies.forces import (
+    acts_on_both,
     elastic_energy,
     load_gravity,
     present_mass,
@@ -11,7 +12,7 @@ from cardan.engine.bodies.forces import (
 )
 from cardan.engine.bodies.gyroscopic import is_round
 from cardan.engine.compiler.kernel import kernel
-from cardan.engine.constraints.joints.frames import is_broken, joint_frame
+from cardan.engine.constraints.joints.frames import is_open, joint_frame
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.spatial.mat3 import load33, times_vector, transposed
 from cardan.engine.spatial.quaternion import load4
@@ -89,8 +90,8 @@ def gravitational_energy(bodies: Bodies, state: State) -> float:
 
 @kernel
 def joint_spring_energy(joints: Joints, state: State, j: int) -> float:
-    """Energy stored in the spring of joint j [J]; none when it is broken."""
-    if joints.spring_on[j] == 0 or is_broken(state, j):
+    """Energy stored in the spring of joint j [J]; none while the joint is open."""
+    if joints.spring_on[j] == 0 or is_open(joints, state, j):
         return 0.0
     frame = joint_frame(joints, state, j)
     x = spring_coordinate(joints, state, j, frame)
@@ -105,6 +106,8 @@ def force_element_energy(model: Model, state: State) -> float:
     total = 0.0
     for f in range(forces.kind.shape[0]):
         kind = forces.kind[f]
+        if not acts_on_both(forces, state, f):
+            continue
         if kind == FORCE_SPRING:
             length = spring_length(forces, state, f)[2]
             total += elastic_energy(forces.stiffness, f, length - forces.rest[f])

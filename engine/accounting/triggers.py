@@ -14,7 +14,7 @@ from cardan.engine.bodies.asleep import is_asleep
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.joint_couplings import coupled_rate, coupled_sum
 from cardan.engine.constraints.joints.coordinates import coordinate, write_coordinate
-from cardan.engine.constraints.joints.frames import is_broken, joint_frame
+from cardan.engine.constraints.joints.frames import is_broken, is_open, joint_frame
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.spatial.vec3 import ZERO3, Vec3, add, add_scaled, load3, norm
 from cardan.engine.world.model import COUPLING, Shapes
@@ -132,14 +132,14 @@ def quantity(world: World, k: int) -> float:
 def is_known(world: World, k: int, before: bool) -> bool:
     """Whether the quantity of trigger k can be read, before the first step or after one.
 
-    Contacts and forces need a step, forces of joints one in which the bodies are awake; a broken
-    joint has no coordinates.
+    Contacts and forces need a step, forces of joints one in which the bodies are awake; a joint
+    that is broken, or of a body that is absent, has no coordinates.
     """
     kind, j, joints = world.model.triggers.kind[k], world.model.triggers.what[k], world.model.joints
     if kind == TRIGGER_TIME:
         return True
     if kind in (TRIGGER_COORDINATE, TRIGGER_VELOCITY):
-        return not is_broken(world.state, j)
+        return not is_open(joints, world.state, j)
     if before or kind != TRIGGER_FORCE:
         return not before
     return not is_asleep(world.model.bodies.kind, joints.body_a[j], joints.body_b[j])

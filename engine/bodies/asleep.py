@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def is_asleep(kind: NDArray, a: int, b: int) -> bool:
     """Whether a or b sleeps or is absent: no rows are needed.
 
-    With one that sleeps the other body sleeps or is at rest too; what can be absent has no joints.
+    With one that sleeps the other body sleeps or is at rest too.
 
     Reads   kind (n,) int64   activity of the bodies, see sleeping/activity.py
     """

@@ -37,6 +37,15 @@ def present_mass(bodies: Bodies, state: State, i: int) -> float:
 
 
 @kernel
+def acts_on_both(forces: Forces, state: State, f: int) -> bool:
+    """Whether both bodies of a spring or torsion spring are there; true of other forces."""
+    if forces.kind[f] not in (FORCE_SPRING, FORCE_TORSION):
+        return True
+    a, b = forces.body_a[f], forces.body_b[f]
+    return bool(state.present[a] == 1 and state.present[b] == 1)
+
+
+@kernel
 def next_point(targets: Targets, table: int, time: float) -> int:
     """The first point of a series after a time; the end of the series when there is none."""
     low = targets.start[table]
@@ -195,7 +204,12 @@ def write_torsion(forces: Forces, state: State, f: int, motion: Motion) -> None:
 
 @kernel
 def write_elastic(forces: Forces, state: State, f: int, h: float, motion: Motion) -> None:
-    """Force of a spring or torsion spring that is not a row; the twist is updated in both cases."""
+    """Force of a spring or torsion spring that is not a row; the twist is updated in both cases.
+
+    One of a body that is absent has no force.
+    """
+    if not acts_on_both(forces, state, f):
+        return
     is_torsion = forces.kind[f] == FORCE_TORSION
     if is_torsion:
         state.twist[f] = torsion_angle(forces, state, f)[1]

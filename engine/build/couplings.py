@@ -76,17 +76,6 @@ def write_coupling_masses(joints: Joints) -> None:
         joints.inverse_mass[j] = len(terms) * float(joints.term_factor[terms] ** 2 @ most)
 
 
-def check_coupling_options(scene: Scene, faults: Faults) -> None:
-    """Add a fault for the solver that has no rows of more than two bodies."""
-    if not any(joint.type == "coupling" for joint in scene.joints):
-        return
-    simulation = scene.simulation
-    method = simulation.solver.method
-    if method == "small_steps":
-        what = f"the solver '{method}' with a joint of the type 'coupling'"
-        faults.missing("/simulation/solver/method", what, "auto, pgs, proximal")
-
-
 def check_couplings(scene: Scene, model: Model, state: State, faults: Faults) -> None:
     """Add faults for couplings that do not hold at the start, or that others imply."""
     joints = model.joints

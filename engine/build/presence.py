@@ -66,15 +66,29 @@ def held_bodies(scene: Scene) -> dict[str, str]:
 
 
 def check_presence(scene: Scene, faults: Faults) -> None:
-    """Add faults for bodies that cannot come and go: held ones, and those of smooth motion."""
+    """Add faults for bodies that come and go where nothing can: smooth motion, placed trees."""
     held, integrator = held_bodies(scene), scene.simulation.integrator
+    placed = next(
+        (joint.name for joint in scene.joints if getattr(joint, "initial", None) is not None), None
+    )
     for name, pointer in passing_bodies(scene).items():
         if integrator != "semi_implicit_euler":
             what = f"a body that is not always there with the integrator '{integrator}'"
             faults.missing(pointer, what, "semi_implicit_euler")
+        elif name in held and placed is not None:
+            what = f"a body that is not always there ('{name}', held by {held[name]}) beside "
+            what += f"`initial` of joint '{placed}'"
+            faults.missing(pointer, what, "poses of the bodies instead of `initial`")
+
+
+def check_held(scene: Scene, faults: Faults) -> None:
+    """Add faults for bodies that come and go though joint coordinates hold them."""
+    held = held_bodies(scene)
+    for name, pointer in passing_bodies(scene).items():
         if name in held:
-            what = f"a body that is not always there ('{name}') and is held by {held[name]}"
-            faults.missing(pointer, what, "bodies without joints, springs and torsion springs")
+            what = f"a body that is not always there ('{name}') and is held by {held[name]}, with "
+            what += "the formulation 'reduced'"
+            faults.missing(pointer, what, "the formulation 'maximal', or bodies that nothing holds")
 
 
 def check_all_there(scene: Scene, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.presence import check_held
 from cardan.engine.world.model import (
     COUPLING,
     DYNAMIC,
@@ -42,6 +43,8 @@ def check_reduced(scene: Scene, faults: Faults) -> None:
     if simulation.sleeping.enabled:
         what = "sleeping with the formulation 'reduced'"
         faults.missing("/simulation/sleeping/enabled", what, "false")
+    if simulation.integrator == "semi_implicit_euler":
+        check_held(scene, faults)
 
 
 def check_rotors(scene: Scene, tree: Tree, faults: Faults) -> None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from cardan.engine.build.allocate import empty_state, first_capacity
 from cardan.engine.build.bodies import build_bodies, initial_motion
 from cardan.engine.build.couplings import (
-    check_coupling_options,
     check_couplings,
     write_coupling_masses,
 )
@@ -100,7 +99,6 @@ def build(scene: Scene) -> Built:
     """
     faults = Faults()
     check_options(scene, faults)
-    check_coupling_options(scene, faults)
     bodies = build_bodies(scene, faults)
     materials, material_index = build_materials(scene)
     shapes, meshes = build_shapes(scene, bodies, material_index, faults)

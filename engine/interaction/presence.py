@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,13 @@ Start = tuple[Array, Array, Array, Array]
 Change = Callable[[Model, State, int, Start], None]
 
 
+class Begun(NamedTuple):
+    """What joints and torsion springs continue from, at the start of a scene."""
+
+    joint_q: Array  # (j, 3) m or rad
+    twist: Array  # (f,) rad
+
+
 def variation_of(model: Model, state: State, i: int) -> Array:
     """(VARIED,) a view: how the kicks of body i varied (accounting/variation.py)."""
     first = LIMITS + len(model.joints.kind) + len(model.bodies.kind) + VARIED * i
@@ -56,7 +63,21 @@ def put(model: Model, state: State, i: int, start: Start) -> None:
         if i not in model.prescribed.body:
             state.p_WB[i], state.q_WB[i], state.v_WB_W[i], state.w_WB_W[i] = start
     begin_again(model, state, i)
+    for k in neighbours(model, state, i):
+        wake(state, k)
     state.velocities_changed[0] = 1
+
+
+def start_joints(model: Model, state: State, i: int, begun: Begun) -> None:
+    """Give the joints and torsion springs of body i the angles that they had at the start.
+
+    Angles go on from their last values across whole turns, and impulses start the next solve.
+    """
+    joints, forces = model.joints, model.forces
+    held = (joints.body_a == i) | (joints.body_b == i)
+    state.joint_q[held], state.joint_lam[held] = begun.joint_q[held], 0.0
+    twisted = (forces.body_a == i) | (forces.body_b == i)
+    state.twist[twisted] = begun.twist[twisted]
 
 
 def remove(model: Model, state: State, i: int, start: Start) -> None:
@@ -105,12 +126,14 @@ class Presence(Commands):
     """Commands that let bodies appear and vanish."""
 
     scene: Any
+    formulation: str
+    _begun: Begun
 
     def appear(self, body: str) -> None:
         """Let a body appear, where and as fast as the scene says; one that is there stays.
 
-        Raises ValueError for a body that joints or springs hold, and with integrators of smooth
-        motion.
+        Joints and springs act while both their bodies are there. Raises ValueError for a body that
+        they hold in joint coordinates, and with integrators of smooth motion.
         """
         self._change(body, "appear", put, 1)
 
@@ -133,11 +156,14 @@ class Presence(Commands):
             name = Integrator(self.options.integrator).name.lower()
             raise ValueError(f"'{kind}' needs semi_implicit_euler, not the integrator '{name}'")
         held = held_bodies(self.scene)
-        if body in held:
-            held_by = f"{held[body]} holds '{body}'"
-            raise ValueError(f"{held_by}; only a body that nothing holds can {kind}")
+        if body in held and self.formulation == "reduced":
+            held_by = f"{held[body]} holds '{body}' in joint coordinates"
+            raise ValueError(f"{held_by}; it can {kind} with the formulation 'maximal'")
         if self.state.present[i] == present:
             return
+        if body in held and any(getattr(one, "initial", None) for one in self.scene.joints):
+            raise ValueError(f"{held[body]} holds '{body}', and joints have an `initial` place")
+        start_joints(self.model, self.state, i, self._begun)
         start = start_of_body(self.scene.bodies[i], self.model.bodies.com_B[i])
         change(self.model, self.state, i, start)
         places = dict(zip(("px", "py", "pz"), self.state.p_WB[i], strict=True))

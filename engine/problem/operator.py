@@ -134,6 +134,22 @@ def _dot6(X: NDArray, i: int, Y: NDArray, j: int) -> float:
 
 
 @kernel
+def entry_by_bodies(problem: Problem, i: int, j: int) -> float:
+    """A_ij of two rows without compliance, of bodies in no tree: by the bodies that both have."""
+    a, b = problem.body_a[j], problem.body_b[j]
+    total = 0.0
+    if problem.body_a[i] == a:
+        total += _dot6(problem.J_a, i, problem.MJ_a, j)
+    if problem.body_a[i] == b:
+        total += _dot6(problem.J_a, i, problem.MJ_b, j)
+    if problem.body_b[i] == a:
+        total += _dot6(problem.J_b, i, problem.MJ_a, j)
+    if problem.body_b[i] == b:
+        total += _dot6(problem.J_b, i, problem.MJ_b, j)
+    return total
+
+
+@kernel
 def _mover(body: int, MJ: NDArray, i: int) -> int:
     """The body, or -1 when no impulse of row i moves it."""
     for k in range(6):

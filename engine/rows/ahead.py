@@ -19,7 +19,7 @@ from cardan.engine.compiler.handles import handle_of
 from cardan.engine.errors import Failure
 from cardan.engine.outputs.sampler import no_sampler
 from cardan.engine.rows.names import Place, ProblemRow, name_row, places_of
-from cardan.engine.rows.redundant import implied_rows, rows_within_bounds
+from cardan.engine.rows.redundant import MOST_ROWS, implied_rows, rows_within_bounds
 from cardan.engine.rows.table import AXES, bounds_at
 from cardan.engine.step.step import run as run_steps
 from cardan.engine.trees import batches
@@ -39,9 +39,6 @@ from cardan.engine.world.workspace import Workspace
 from cardan.engine.world.world import World
 
 Array = NDArray[np.float64]
-
-# rows, and velocities, of a problem that is given as arrays: J is dense
-MOST_ROWS = 2000
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
 from numpy.typing import NDArray
 
-from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON
+from cardan.engine.world.problem import FRICTION_CONE, FRICTION_POLYGON, Problem
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -16,6 +18,8 @@ Flags = NDArray[np.bool_]
 IMPLIED = 1e-7
 # share of the largest impulse, and of a bound, that counts as none
 NOTHING = 1e-9
+# rows, and velocities, of what is looked at as dense arrays
+MOST_ROWS = 2000
 
 
 def rows_within_bounds(
@@ -71,8 +75,15 @@ def implied_rows(J: Array, M: Array, equations: Flags) -> Flags:
     if not len(chosen):
         return found
     scaled = np.linalg.solve(np.linalg.cholesky(M), J[chosen].T).T
+    found[chosen] = _implied(scaled)
+    return found
+
+
+def _implied(scaled: Array) -> Flags:
+    """Rows (n,) that the rows before them imply."""
+    found = np.zeros(len(scaled), bool)
     kept, n = np.zeros_like(scaled), 0
-    for i, row in zip(chosen, scaled, strict=True):
+    for i, row in enumerate(scaled):
         left = row.copy()
         for _ in range(2):
             left -= kept[:n].T @ (kept[:n] @ left)
@@ -81,4 +92,55 @@ def implied_rows(J: Array, M: Array, equations: Flags) -> Flags:
             found[i] = True
         else:
             kept[n], n = left / rest, n + 1
+    return found
+
+
+def implied_by_bodies(part: Problem, lo: Array, hi: Array) -> Flags:
+    """Equations (n,) that the equations before them imply, of bodies in no tree.
+
+    The norm is that of the inverse masses. Islands of more than 2000 equations are not looked at.
+
+    lo, hi (n,)  N s or N m s   bounds of each row
+    """
+    n, n_sums = len(lo), int(part.count[2])
+    if n == 0:
+        return np.zeros(0, bool)
+    G = _scaled_by_masses(part, n)
+    head = np.arange(n)
+    head[1:n_sums] = np.where(part.joint[1:n_sums] == part.joint[: n_sums - 1], 0, head[1:n_sums])
+    head = np.maximum.accumulate(head)
+    G = scipy.sparse.csr_array((np.ones(n), (head, np.arange(n))), (n, n)) @ G
+    size = np.asarray(abs(G).sum(axis=1)).ravel()
+    equations = np.isinf(lo) & np.isinf(hi) & (part.cfm[:n] == 0.0) & (size > 0.0)
+    chosen, found = np.flatnonzero(equations), np.zeros(n, bool)
+    if not len(chosen):
+        return found
+    G = G[chosen]
+    islands = scipy.sparse.csgraph.connected_components(abs(G) @ abs(G).T, directed=False)[1]
+    for island in range(int(islands.max()) + 1):
+        rows = np.flatnonzero(islands == island)
+        if len(rows) <= MOST_ROWS:
+            dense = G[rows].toarray()
+            found[chosen[rows]] = _implied(dense[:, dense.any(axis=0)])
+    return found
+
+
+def _scaled_by_masses(part: Problem, n: int) -> scipy.sparse.csr_array:
+    """J M^(-1/2) of n rows, (n, 6 bodies)."""
+    bodies = len(part.inverse_mass)
+    turning = part.inverse_inertia[:bodies]
+    # before the first step inertia is not written yet
+    moves = (part.inverse_mass > 0.0) & (turning[:, 0, 0] > 0.0)
+    root = np.zeros((bodies, 3, 3))
+    root[moves] = np.linalg.cholesky(turning[moves])
+    columns = np.arange(6)
+    parts = []
+    for body, J in ((part.body_a[:n], part.J_a[:n]), (part.body_b[:n], part.J_b[:n])):
+        turns = np.einsum("ni,nij->nj", J[:, :3], root[body])
+        moved = J[:, 3:] * np.sqrt(part.inverse_mass[body])[:, None]
+        places = (np.repeat(np.arange(n), 6), (6 * body[:, None] + columns).ravel())
+        values = np.hstack([turns, moved]).ravel()
+        parts.append(scipy.sparse.csr_array((values, places), (n, 6 * bodies)))
+    found = parts[0] + parts[1]
+    found.eliminate_zeros()
     return found

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan.engine.rows.names import KINDS, Place, name_row, places_of
-from cardan.engine.rows.redundant import rows_within_bounds
+from cardan.engine.rows.redundant import implied_by_bodies, rows_within_bounds
 from cardan.engine.world.options import StepOptions
 from cardan.engine.world.problem import Problem
 from cardan.engine.world.rows import ROW_NORMAL, Rows
@@ -19,7 +19,7 @@ AXES = ("wx", "wy", "wz", "vx", "vy", "vz")
 J_FIELDS = tuple(f"{side}_{axis}" for side in "ab" for axis in AXES)
 ROW_DTYPE = np.dtype(
     [(name, np.int32) for name in Place._fields]
-    + [("active", np.bool_)]
+    + [("active", np.bool_), ("redundant", np.bool_)]
     + [(name, np.float64) for name in ("lam", "w", "lo", "hi", *J_FIELDS)]
 )
 
@@ -36,10 +36,17 @@ def bounds_at(rows: Rows, part: Problem, lam: Array) -> tuple[Array, Array]:
     return lo, hi
 
 
-def row_table(rows: Rows, part: Problem, options: StepOptions) -> NDArray[np.void]:
+def row_table(
+    rows: Rows,
+    part: Problem,
+    options: StepOptions,
+    redundant: NDArray[np.bool_] | None = None,
+) -> NDArray[np.void]:
     """One row per constraint of the last step (dtype ROW_DTYPE), J by both its bodies, in W.
 
     A bound that there is not is not a number.
+
+    redundant (n,): which equations others imply; none: found here, for bodies in no tree
     """
     n = int(rows.count[0])
     table, lam = np.zeros(n, ROW_DTYPE), part.lam[:n].copy()
@@ -48,6 +55,7 @@ def row_table(rows: Rows, part: Problem, options: StepOptions) -> NDArray[np.voi
     lo, hi = bounds_at(rows, part, lam)
     friction = (int(options.friction_kind), int(options.directions))
     table["active"] = rows_within_bounds(lam, lo, hi, part.normal_row[:n], friction)
+    table["redundant"] = implied_by_bodies(part, lo, hi) if redundant is None else redundant
     table["lam"], table["w"] = lam, part.w[:n]
     table["lo"], table["hi"] = np.where(np.isinf([lo, hi]), np.nan, [lo, hi])
     for k in range(6):

@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 200
 # a step evaluates the forces 4 n times, and an evaluation visits all velocities: most visits of a
-# search, some twenty seconds
-MOST_VISITS = 150_000
+# search, some seconds to 300 velocities; and steps there are in any case
+MOST_VISITS, LEAST_STEPS = 3_000_000, 3
 # largest change of an angle in a step [rad], of a displacement as a share of the scene's length
 LARGEST_STEP = 0.3
 # share of the forces that act which may be left, and change [rad] that may still be asked for
@@ -58,7 +58,7 @@ def find_equilibrium(smooth: SmoothModel, search: bool = True) -> Equilibrium:
     force, q, T, free = forces(smooth, q)
     scale = smooth.scales()
     size = force_scale(smooth, q, T)
-    steps, most = 0, min(MOST_STEPS, max(3, MOST_VISITS // (4 * smooth.nv**2)))
+    steps, most = 0, min(MOST_STEPS, max(LEAST_STEPS, MOST_VISITS // (4 * smooth.nv**2)))
     while search and steps < most:
         K, unit = stiffness(smooth, q, T, free), scale[free]
         left = float(np.abs(force * unit).max(initial=0.0))

@@ -77,6 +77,8 @@ class Linearization:
 
 
 Evaluation = Callable[[Sample], Array]
+# as an Evaluation, given the motion of all joints too
+Part = Callable[[Sample, Array], Array]
 
 
 def linearize(
@@ -145,7 +147,7 @@ def about(
         A=A, B=B, C=C, D=D,
         x0=np.concatenate([_values(smooth, base)[free], rate[free]]),
         u0=u0, y0=y0, f0=f0, mass=mass,
-        modes=tuple(modes(A, lambda z: _body_motions(smooth, base, T @ z))),
+        modes=tuple(modes(A, _shapes_of_bodies(smooth, base, T))),
         left_out=tuple(left_out),
     )  # fmt: skip
 
@@ -189,16 +191,16 @@ def _values(smooth: SmoothModel, q: Array) -> Array:
     return found
 
 
-def _body_motions(smooth: SmoothModel, q: Array, v: Complex) -> Complex:
-    """(bodies, 6) rotations and displacements of origins for velocities v."""
+def _shapes_of_bodies(smooth: SmoothModel, q: Array, T: Array) -> Callable[[Complex], Complex]:
+    """A function of z, (n,): rotations and displacements of all origins (bodies, 6)."""
     simulation = smooth.simulation
-    found = np.zeros((len(simulation.body_names), 6), complex)
-    for b in range(len(found)):
-        moved = smooth.jacobian(q, b) @ v
+    J = np.zeros((len(simulation.body_names), 6, T.shape[1]))
+    for b in range(len(J)):
+        found = smooth.jacobian(q, b) @ T
         arm = turn(simulation.state.q_WB[b], smooth.model.bodies.com_B[b])
-        found[b, :3] = moved[:3]
-        found[b, 3:] = moved[3:] - np.cross(moved[:3], arm)
-    return found
+        J[b, :3] = found[:3]
+        J[b, 3:] = found[3:] - np.cross(found[:3], arm, axis=0)
+    return lambda z: J @ z
 
 
 # ---------------------------------------------------------------------- inputs and outputs
@@ -294,7 +296,7 @@ def _outputs(
             for axis in range(int(n_coordinates(int(joints.kind[j]))))
         ]
     found: list[str] = []
-    parts: list[Evaluation] = []
+    parts: list[Part] = []
     for one in given:
         quantity = one.get("quantity", "position")
         if quantity not in QUANTITIES:
@@ -307,14 +309,18 @@ def _outputs(
             found.append(f"{name} {quantity}")
             parts.append(_of_joint(smooth, j, axis, quantity))
 
+    of_joints = any("body" not in one for one in given)
+
     def measured(sample: Sample) -> Array:
-        values = [part(sample) for part in parts]
+        placement, state = simulation.placement, simulation.state
+        motion = placement.joint_motion(state) if of_joints else np.zeros(0)
+        values = [part(sample, motion) for part in parts]
         return np.concatenate(values) if values else np.zeros(0)
 
     return measured, found
 
 
-def _of_joint(smooth: SmoothModel, j: int, axis: int, quantity: str) -> Evaluation:
+def _of_joint(smooth: SmoothModel, j: int, axis: int, quantity: str) -> Part:
     simulation, tree = smooth.simulation, smooth.tree
     if quantity == "acceleration":
         node = np.flatnonzero((tree.joint == j) & (tree.axis == axis) & (tree.kind != NODE_BALL))
@@ -324,12 +330,12 @@ def _of_joint(smooth: SmoothModel, j: int, axis: int, quantity: str) -> Evaluati
                 "acceleration is no output"
             )
         v = int(tree.v_start[node[0]])
-        return lambda sample: sample.qdd[v : v + 1]
+        return lambda sample, _: sample.qdd[v : v + 1]
     k = QUANTITIES.index(quantity)
-    return lambda _: simulation.placement.joint_motion(simulation.state)[j, axis, k : k + 1]
+    return lambda _, motion: motion[j, axis, k : k + 1]
 
 
-def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> Evaluation:
+def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> Part:
     names, state = smooth.simulation.body_names, smooth.simulation.state
     if given["body"] not in names:
         raise ValueError(f"there is no body '{given['body']}'")
@@ -338,7 +344,7 @@ def _of_point(smooth: SmoothModel, given: Mapping[str, Any], quantity: str) -> E
     b = names.index(given["body"])
     point = np.asarray(given.get("point", (0.0, 0.0, 0.0)), float) - smooth.model.bodies.com_B[b]
 
-    def measured(_: Sample) -> Array:
+    def measured(_: Sample, __: Array) -> Array:
         arm = turn(state.q_WB[b], point)
         if quantity == "position":
             return state.p_WB[b] + arm

@@ -100,6 +100,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "body_a": ("1", "body that gets the opposite of the impulse"),
         "body_b": ("1", "body that gets the impulse"),
         "active": ("1", "strictly within its bounds, so that w = 0 is held"),
+        "redundant": ("1", "an equation that those before it imply: others can bear its part"),
         "lam": ("N s or N m s", "impulse of the step"),
         "w": ("m/s or rad/s", "what is left of its velocity"),
         "lo": ("N s or N m s", "lower bound; not a number: none"),

@@ -462,9 +462,49 @@ def test_a_coupling_that_others_imply_is_named() -> None:
     assert [one.code for one in refused.value.errors] == ["coupling_implied"]
 
 
-def test_small_steps_refuses_couplings() -> None:
-    with pytest.raises(SceneInvalid, match="coupling"):
-        simulate(differential("maximal", solver={"method": "small_steps"}))
+# ---------------------------------------------------------------------- small steps
+
+SMALL = {"method": "small_steps"}
+
+
+def test_small_steps_split_the_torque_of_a_differential() -> None:
+    sim = simulate(differential("maximal", solver=SMALL))
+    sim.advance(400)
+    _, accelerations = torque_of_differential()
+    rows = rows_of(sim)
+    for name, a in accelerations.items():
+        assert rows[name]["qd"] == pytest.approx(0.4 * a, rel=1e-3), name
+    speeds = {name: rows[name]["qd"] for name in WHEELS}
+    assert speeds["left"] + speeds["right"] == pytest.approx(2.0 * speeds["carrier"], rel=1e-3)
+    assert sim.summary()["energy"]["balance_error"] < 1e-6
+
+
+@pytest.mark.parametrize("more", [{}, {"stiffness": 30.0}, {"stiffness": 30.0, "damping": 0.2}])
+def test_small_steps_move_couplings_as_the_exact_solver_does(more: Document) -> None:
+    """Wheels of 0.02 and 0.05 kg m^2 that turn as one, or on a belt."""
+    found = []
+    for method in ("auto", "small_steps"):
+        joints = [hinge("a"), hinge("b", (1, 0, 0)), coupling("c", {"a": 1.0, "b": -1.0}, **more)]
+        bodies = [wheel("a", 0.02), wheel("b", 0.05, (1, 0, 0))]
+        sim = simulate(
+            scene(bodies, joints, "maximal", forces=[torque("a", 0.3)], solver={"method": method})
+        )
+        sim.advance(300)
+        rows = rows_of(sim)
+        found.append([rows["a"]["q"], rows["b"]["q"], rows["a"]["qd"], rows["b"]["qd"]])
+    assert found[1] == pytest.approx(found[0], rel=2e-3, abs=1e-5)
+
+
+def test_small_steps_hold_what_a_slack_coupling_bounds() -> None:
+    """The sum of two turns stays at most 0.2, and goes back without a pull."""
+    joints = [hinge("a"), hinge("b", (1, 0, 0))]
+    joints.append(coupling("c", {"a": 1.0, "b": 1.0}, slack=True, offset=0.2))
+    bodies = [wheel("a", 0.02), wheel("b", 0.05, (1, 0, 0))]
+    sim = simulate(scene(bodies, joints, "maximal", forces=[torque("a", 0.1)], solver=SMALL))
+    sim.advance(1000)
+    rows = rows_of(sim)
+    assert rows["a"]["q"] + rows["b"]["q"] == pytest.approx(0.2, abs=2e-3)
+    assert rows["c"]["limit_force"] != 0.0
 
 
 # ---------------------------------------------------------------------- impacts

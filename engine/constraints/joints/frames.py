@@ -43,8 +43,15 @@ def is_broken(state: State, j: int) -> bool:
 
 
 @kernel
+def is_open(joints: Joints, state: State, j: int) -> bool:
+    """Whether joint j holds nothing now: it is broken, or one of its bodies is absent."""
+    a, b = joints.body_a[j], joints.body_b[j]
+    return is_broken(state, j) or state.present[a] == 0 or state.present[b] == 0
+
+
+@kernel
 def has_rows(joints: Joints, kind: NDArray, state: State, j: int) -> bool:
-    """Whether joint j acts in this step: it is whole, and neither of its bodies sleeps.
+    """Whether joint j acts in this step: whole, and neither of its bodies sleeps or is absent.
 
     Reads   kind (n,) int64   what bodies do in this step
     """

@@ -20,7 +20,8 @@ Targets of the rows:
     hard equations         soft, with the second derivative of C at the time of the substep
     tangents, turning      no velocity against the surface
     all others             the law of the whole step, for the velocity and impulse
-    (springs, motors ...)    extrapolated to its end: with m substeps to go
+    (springs, motors,        extrapolated to its end: with m substeps to go
+    couplings ...)
                            J (v_0 + m (v - v_0)) + bias + cfm (total + m lam) = 0
 """
 
@@ -29,6 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.problem.coupled import add_up, goes_on
 from cardan.engine.problem.islands import find_islands
 from cardan.engine.problem.operator import add_impulse, first_dependent, relative_velocity
 from cardan.engine.problem.residual import residual
@@ -36,10 +38,12 @@ from cardan.engine.solvers.solve import SMALL_STEPS
 from cardan.engine.solvers.stopping import confirmed
 from cardan.engine.solvers.substeps.softness import softness_of
 from cardan.engine.solvers.sweeps.pgs import (
+    coupled_velocity,
     project_impulses,
     sweep_bodies,
     sweep_boxes,
     sweep_cone,
+    sweep_couplings,
     write_steps,
 )
 from cardan.engine.solvers.sweeps.simd.packing import load_lanes
@@ -103,7 +107,6 @@ def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n:
             speed += rows.J_b[i, k] * (motion.velocity_old[b, k] + motion.jump[b, k])
         steps.law[i] = law_of(rows, i)
         steps.speed[i] = speed
-        steps.gain[i] = share * (problem.b[i] - rows.bias[i] - speed)
         steps.total[i] = 0.0
         part.b[i] = 0.0
         part.lam[i] = share * problem.lam[i]
@@ -111,6 +114,9 @@ def start_rows(rows: Rows, problem: Problem, motion: Motion, steps: Substeps, n:
         part.lo[i] = share * rows.lo[i]
         part.hi[i] = share * rows.hi[i]
         rebounds = rebounds or rows.rebound[i] > 0.0
+    add_up(problem, steps.speed)
+    for i in range(problem.count[0]):
+        steps.gain[i] = share * (problem.b[i] - rows.bias[i] - steps.speed[i])
     return rebounds
 
 
@@ -136,9 +142,9 @@ def fits_lanes(steps: Substeps) -> bool:
 
 @kernel
 def write_box_steps(part: Problem) -> None:
-    """Write 1/D of all box rows; soft rows are rewritten in every substep."""
+    """Write 1/D of all box rows but couplings; soft rows are rewritten in every substep."""
     for i in range(part.count[1]):
-        part.w[i] = step_of(part.diagonal[i])
+        part.w[i] = step_of(part.diagonal[i]) if i >= part.count[2] else 0.0
 
 
 @kernel
@@ -159,13 +165,15 @@ def aim_row(rows: Rows, steps: Substeps, i: int, soft: Softness, moment: Moment,
     part, law = steps.part, steps.law[i]
     number, time, reach, counted = moment
     steps.total[i] += counted * part.lam[i]
+    if goes_on(part, i):
+        return
     if law == LAW_SURFACE:
         part.b[i] = steps.speed[i] + number * steps.gain[i] + rows.bias[i]
         return
     if law == LAW_STEP:
         share = 1.0 / left
         begun = steps.speed[i] + (number - 1.0) * steps.gain[i]
-        begun += relative_velocity(part, steps.v, i)
+        begun += coupled_velocity(part, steps.v, i)
         part.b[i] = steps.speed[i] + number * steps.gain[i] + (share - 1.0) * begun
         part.b[i] += share * (rows.bias[i] + rows.cfm[i] * steps.total[i])
         return
@@ -259,7 +267,8 @@ def sweep_rows(steps: Substeps, lanes: Lanes, in_lanes: bool) -> float:
     if not in_lanes:
         return sweep_bodies(part, v, 1.0)
     # no row is dependent: see fits_lanes
-    change = sweep_boxes(part, v, part.count[1], 1.0)
+    change = sweep_couplings(part, v, 1.0)
+    change = max(change, sweep_boxes(part, v, part.count[1], 1.0))
     change = max(change, sweep_lanes(lanes, v, 1.0))
     for r in range(lanes.count[1]):
         change = max(change, sweep_cone(part, v, lanes.rest[r], 1.0))

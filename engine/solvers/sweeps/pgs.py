@@ -27,6 +27,7 @@ from cardan.engine.compiler.kernel import fast_kernel, kernel
 from cardan.engine.problem.coupled import goes_on
 from cardan.engine.problem.operator import (
     add_impulse,
+    entry_by_bodies,
     first_dependent,
     relative_velocity,
 )
@@ -197,20 +198,30 @@ def end_of_coupling(problem: Problem, first: int) -> int:
 
 
 @kernel
-def impulse_of_coupling(
-    problem: Problem, v: NDArray, first: int, end: int, omega: float
-) -> tuple[float, float]:
-    """Impulse that rows first <= i < end, one coupling, share next, and their diagonal D.
-
-    n rows have at most the diagonal n sum of D_i when they are added up.
-    """
-    w = problem.b[first] + problem.cfm[first] * problem.lam[first]
-    D = 0.0
+def coupled_diagonal(problem: Problem, first: int, end: int) -> float:
+    """The diagonal D of a coupling, the sum of A over its rows; its bodies are in no tree."""
+    D = problem.cfm[first]
     for i in range(first, end):
-        w += relative_velocity(problem, v, i)
-        D += (end - first) * problem.diagonal[i]
-    x = problem.lam[first] - omega * w * step_of(D)
-    return clamp(x, problem.lo[first], problem.hi[first]), D
+        for j in range(first, end):
+            D += entry_by_bodies(problem, i, j)
+    return D
+
+
+@kernel
+def coupled_velocity(problem: Problem, v: NDArray, first: int) -> float:
+    """J v of row `first`, or of the coupling that begins there: the sum of its rows."""
+    total = relative_velocity(problem, v, first)
+    for i in range(first + 1, end_of_coupling(problem, first)):
+        total += relative_velocity(problem, v, i)
+    return total
+
+
+@kernel
+def impulse_of_coupling(problem: Problem, v: NDArray, first: int, step: float) -> float:
+    """Impulse that the rows of the coupling at row `first` share after a step 1/D."""
+    w = problem.b[first] + problem.cfm[first] * problem.lam[first]
+    w += coupled_velocity(problem, v, first)
+    return clamp(problem.lam[first] - step * w, problem.lo[first], problem.hi[first])
 
 
 @kernel
@@ -219,7 +230,8 @@ def sweep_couplings(problem: Problem, v: NDArray, omega: float) -> float:
     largest, first = 0.0, 0
     while first < problem.count[2]:
         end = end_of_coupling(problem, first)
-        x, D = impulse_of_coupling(problem, v, first, end, omega)
+        D = coupled_diagonal(problem, first, end)
+        x = impulse_of_coupling(problem, v, first, omega * step_of(D))
         change = x - problem.lam[first]
         for i in range(first, end):
             add_impulse(problem, i, change, v)

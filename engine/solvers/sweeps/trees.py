@@ -22,6 +22,7 @@ from cardan.engine.solvers.sweeps.pgs import (
     impulse_of_coupling,
     project_impulses,
 )
+from cardan.engine.solvers.sweeps.steps import step_of
 from cardan.engine.trees.operator import answer, push_node, touch, tree_of
 from cardan.engine.trees.spatial_arrays import add_to6, load6
 from cardan.engine.world.report import STOPPED_MAX_ITERATIONS
@@ -90,7 +91,11 @@ def sweep_tree_couplings(problem: Problem, v: NDArray) -> float:
     largest, first = 0.0, 0
     while first < problem.count[2]:
         end = end_of_coupling(problem, first)
-        x = impulse_of_coupling(problem, v, first, end, 1.0)[0]
+        # n rows have at most the diagonal n sum of D_i when they are added up
+        D = 0.0
+        for i in range(first, end):
+            D += (end - first) * problem.diagonal[i]
+        x = impulse_of_coupling(problem, v, first, step_of(D))
         for i in range(first, end):
             largest = max(largest, change_impulse(problem, v, i, x))
         first = end
