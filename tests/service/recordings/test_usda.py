@@ -1,4 +1,4 @@
-"""The text of a USD layer, read by its rules, and by the library of the format where there is one."""
+"""The text of a USD layer, read by its rules and, where it is installed, by Pixar's library."""
 
 import math
 import re
