@@ -14,6 +14,7 @@ from cardan.engine.bodies.mass_properties import (
     parallel_axis,
 )
 from cardan.engine.build.faults import Faults
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.presence import is_absent
 from cardan.engine.build.rotations import turn
 from cardan.engine.build.shapes import mass_of_shape
@@ -30,6 +31,13 @@ def given_inertia(values: tuple[float, ...]) -> NDArray[np.float64]:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+@memoised
+def mass_of_shapes(shapes: tuple[Any, ...], density: float) -> MassProperties | None:
+    """Shapes of one density [kg/m^3] as one body; None when none of them has a volume."""
+    parts = [p for p in (mass_of_shape(s, density) for s in shapes) if p is not None]
+    return composed(parts) if parts else None
+
+
 def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
     """Mass properties of a dynamic body in its own frame, inertia about its centre of mass.
 
@@ -37,8 +45,7 @@ def mass_properties(body: Any, pointer: str, faults: Faults) -> MassProperties:
     mass is the origin of the body unless `center_of_mass` is given.
     """
     density = body.density if body.density is not None else 1.0
-    parts = [p for p in (mass_of_shape(s, density) for s in body.shapes) if p is not None]
-    whole = composed(parts) if parts else None
+    whole = mass_of_shapes(body.shapes, density)
     center = whole.center if whole is not None and body.inertia is None else np.zeros(3)
     if body.center_of_mass is not None:
         center = np.array(body.center_of_mass, dtype=float)

@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cardan.engine.build.couplings import with_couplings
 from cardan.engine.build.joint_drives import write_drives
 from cardan.engine.build.joint_frames import Place, Poses, write_frames
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.targets import TargetTable
 from cardan.engine.world.model import (
     BALL,
@@ -27,6 +29,8 @@ from cardan.engine.world.model import (
     UNIVERSAL,
     Joints,
 )
+
+Array = NDArray[np.float64]
 
 JOINT_KINDS = {
     "ball": BALL,
@@ -105,11 +109,25 @@ def empty_joints(n: int) -> Joints:
 def build_joints(
     scene_joints: Any, index: dict[str, int], place: Place, poses: Poses, targets: TargetTable
 ) -> Joints:
-    """All joints as arrays.
+    """All joints as arrays; arguments as of `framed_joints`."""
+    framed = framed_joints(scene_joints, index, (place.p, place.q), poses)
+    joints = Joints(*(array.copy() for array in framed))
+    for j, joint in enumerate(scene_joints):
+        if joint.type != "coupling":
+            write_drives(joints, j, joint, targets)
+    return with_couplings(joints, scene_joints)
 
-    Reads   index: body name (and `world`) to number; place: poses of the centres of mass;
-            poses: body number to (origin, orientation) in W
+
+@memoised
+def framed_joints(
+    scene_joints: Any, index: dict[str, int], centers: tuple[Array, Array], poses: Poses
+) -> Joints:
+    """Joints without their drives and terms.
+
+    Reads   index: body name (and `world`) to number; centers: p (n, 3), q (n, 4) of the centres
+            of mass; poses: body number to (origin, orientation) in W
     """
+    place = Place(*centers)
     joints = empty_joints(len(scene_joints))
     for j, joint in enumerate(scene_joints):
         joints.kind[j] = JOINT_KINDS[joint.type]
@@ -119,7 +137,6 @@ def build_joints(
             joints.excluded[j] = first * index["world"] + second
         if joint.type != "coupling":
             write_frames(joints, j, joint, place, poses)
-            write_drives(joints, j, joint, targets)
         if joint.erp is not None:
             joints.erp[j] = joint.erp
         joints.cfm[j] = joint.cfm
@@ -127,4 +144,4 @@ def build_joints(
         joints.armature[j] = joint.armature
         if joint.breaking_force is not None:
             joints.breaking_force[j] = joint.breaking_force
-    return with_couplings(joints, scene_joints)
+    return joints

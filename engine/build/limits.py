@@ -18,6 +18,7 @@ from cardan.engine.accounting.crossings import (
 )
 from cardan.engine.accounting.drive_noise import OF_A_DRIVE
 from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
+from cardan.engine.build.memoised import memoised
 from cardan.engine.world.model import (
     BOX,
     CAPSULE,
@@ -106,23 +107,37 @@ def bounds(shapes: Shapes) -> tuple[Array, Array]:
 
 
 def lengths_of_points(model: Model, p_WB: Array) -> Array:
+    """(n,) m: lengths of dynamic bodies without shapes; see `point_lengths`."""
+    bodies, joints = model.bodies, model.joints
+    ends = ((joints.body_a, joints.anchor_A), (joints.body_b, joints.anchor_B))
+    return point_lengths(bodies.kind, bodies.mass, bodies.inertia_B, ends, p_WB)
+
+
+@memoised
+def point_lengths(
+    kind: NDArray[np.int64],
+    mass: Array,
+    inertia_B: Array,
+    ends: tuple[tuple[NDArray[np.int64], Array], ...],
+    p_WB: Array,
+) -> Array:
     """(n,) m: lengths of dynamic bodies without shapes.
 
     The largest of: the longest edge of a box of equal inertia, the distance from the centre of mass
     to the farthest anchor, and a share of the whole scene.
     """
-    bodies, joints = model.bodies, model.joints
-    length = np.zeros(len(bodies.kind))
-    moving = bodies.kind == DYNAMIC
-    moments = np.linalg.eigvalsh(bodies.inertia_B[moving])
-    square = 6.0 * (moments[:, 1] + moments[:, 2] - moments[:, 0]) / bodies.mass[moving]
+    length = np.zeros(len(kind))
+    moving = kind == DYNAMIC
+    moments = np.linalg.eigvalsh(inertia_B[moving])
+    square = 6.0 * (moments[:, 1] + moments[:, 2] - moments[:, 0]) / mass[moving]
     length[moving] = np.sqrt(np.maximum(square, 0.0))
-    np.maximum.at(length, joints.body_a, np.linalg.norm(joints.anchor_A, axis=1))
-    np.maximum.at(length, joints.body_b, np.linalg.norm(joints.anchor_B, axis=1))
+    for body, anchor in ends:
+        np.maximum.at(length, body, np.linalg.norm(anchor, axis=1))
     scene = np.linalg.norm(np.ptp(p_WB, axis=0)) if len(p_WB) else 0.0
     return np.maximum(length, POINT_SHARE * scene)
 
 
+@memoised
 def edges(shapes: Shapes, n_bodies: int) -> Array:
     """(n, 3) m: edges of the box about the shapes of each body, in its axes; no shapes: -inf."""
     lower, upper = np.full((n_bodies, 3), np.inf), np.full((n_bodies, 3), -np.inf)
@@ -134,7 +149,7 @@ def edges(shapes: Shapes, n_bodies: int) -> Array:
 
 def body_lengths(model: Model, p_WB: Array) -> Array:
     """(n,) m: the longest edge of the box about the shapes of each body, in its axes."""
-    length = lengths_of_points(model, p_WB)
+    length = lengths_of_points(model, p_WB).copy()
     edge = edges(model.shapes, len(model.bodies.kind))
     shaped = np.isfinite(edge[:, 0])
     length[shaped] = edge[shaped].max(axis=1)

@@ -8,6 +8,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from cardan.engine.build.limits import body_lengths
+from cardan.engine.build.memoised import memoised
 from cardan.engine.world.least import LeastReactions
 from cardan.engine.world.model import DYNAMIC, Joints, Model
 
@@ -34,11 +35,18 @@ def loop_sets(joints: Joints, kind: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def closes_loops(joints: Joints, kind: NDArray[np.int64]) -> bool:
     """Whether joints and bodies form a loop; bodies that are not dynamic are one with the world."""
-    if len(joints.kind) < 2:
+    return _closes_loops(joints.body_a, joints.body_b, kind)
+
+
+@memoised
+def _closes_loops(
+    body_a: NDArray[np.int64], body_b: NDArray[np.int64], kind: NDArray[np.int64]
+) -> bool:
+    if len(body_a) < 2:
         return False
     n = len(kind)
     node = np.where(kind == DYNAMIC, np.arange(n), n - 1)
-    a, b = node[joints.body_a], node[joints.body_b]
+    a, b = node[body_a], node[body_b]
     graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
     parts, _ = connected_components(graph, directed=False)
     return len(a) > n - parts

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cardan.engine.build.memoised import memoised
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.world.model import (
     BALL,
@@ -28,7 +31,7 @@ OF_ONE_EQUATION = (DISTANCE, GEAR, RACK, COUPLING)
 NEVER_GIVEN = (*OF_ONE_EQUATION, BALL, HINGE2)
 
 
-def equations(joints: Joints) -> NDArray[np.int64]:
+def equations(joints: Structure) -> NDArray[np.int64]:
     """(j,): equations of each joint; drives of speed and of position are further ones.
 
     The stiffness of a spring or a rope is none.
@@ -46,7 +49,7 @@ def joined_bodies(model: Model) -> NDArray[np.int64]:
     return sets_of_bodies(model.joints, model.bodies.kind == DYNAMIC)
 
 
-def sets_of_bodies(joints: Joints, moving: NDArray[np.bool_]) -> NDArray[np.int64]:
+def sets_of_bodies(joints: Joints | Structure, moving: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(n,): the number of the set of moving bodies that joints connect, for each body."""
     n = len(moving)
     inner = moving[joints.body_a] & moving[joints.body_b]
@@ -60,19 +63,7 @@ def sets_of_bodies(joints: Joints, moving: NDArray[np.bool_]) -> NDArray[np.int6
 def prescribed_bodies(model: Model) -> NDArray[np.bool_]:
     """(n,): bodies whose motion is given: what rigid drives of all motions of a joint, or no motion
     at all, join to one that is not dynamic, and so on along chains."""
-    joints, found = model.joints, model.bodies.kind != DYNAMIC
-    rigid = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
-    rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
-    rigid &= np.isinf(joints.motor_max_speed)
-    free = np.array([n_coordinates(int(kind)) for kind in joints.kind], np.int64)
-    whole = (rigid.sum(axis=1) == free) & ~np.isin(joints.kind, NEVER_GIVEN)
-    known = found.copy()
-    while True:
-        for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):
-            found[other[whole & found[one]]] = True
-        if (found == known).all():
-            return found & (model.bodies.kind == DYNAMIC)
-        known = found.copy()
+    return mobility_of(structure_of(model.joints), model.bodies.kind)[0]
 
 
 def driven_mechanisms(model: Model) -> NDArray[np.bool_]:
@@ -105,12 +96,55 @@ def free_motions(model: Model) -> NDArray[np.int64]:
     equations count, so loops have at least what is said here. A body of its own has 0: nothing
     exchanges motion with it. What rigid drives prescribe couples nothing, as the world.
     """
-    kind, joints = model.bodies.kind, model.joints
-    n, moving = len(kind), (kind == DYNAMIC) & ~prescribed_bodies(model)
+    return mobility_of(structure_of(model.joints), model.bodies.kind)[1]
+
+
+class Structure(NamedTuple):
+    """What the mobility of joints depends on, as in world/model.py."""
+
+    kind: NDArray[np.int64]
+    body_a: NDArray[np.int64]
+    body_b: NDArray[np.int64]
+    limit_on: NDArray[np.int64]
+    motor_kind: NDArray[np.int64]
+    motor_max_force: NDArray[np.float64]
+    motor_max_speed: NDArray[np.float64]
+    motor_stiffness: NDArray[np.float64]
+    spring_on: NDArray[np.int64]
+
+
+def structure_of(joints: Joints) -> Structure:
+    """The structure of joints."""
+    return Structure(*(getattr(joints, name) for name in Structure._fields))
+
+
+@memoised
+def mobility_of(
+    joints: Structure, kind: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """`prescribed_bodies` and `free_motions` of joints between bodies of these kinds."""
+    given = _prescribed(joints, kind)
+    n, moving = len(kind), (kind == DYNAMIC) & ~given
     part = sets_of_bodies(joints, moving)
     count = np.bincount(part, weights=6.0 * moving, minlength=n)
     owner = np.where(moving[joints.body_b], joints.body_b, joints.body_a)
     np.subtract.at(count, part[owner], equations(joints).astype(float))
     several = np.bincount(part, weights=moving.astype(float), minlength=n) > 1.0
     free = np.where(several, count, 0.0)
-    return free[part].astype(np.int64)
+    return given, free[part].astype(np.int64)
+
+
+def _prescribed(joints: Structure, kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    found = kind != DYNAMIC
+    rigid = np.isin(joints.motor_kind, (MOTOR_VELOCITY, MOTOR_POSITION))
+    rigid &= (joints.motor_stiffness == 0.0).all(axis=2) & np.isinf(joints.motor_max_force)
+    rigid &= np.isinf(joints.motor_max_speed)
+    free = np.array([n_coordinates(int(one)) for one in joints.kind], np.int64)
+    whole = (rigid.sum(axis=1) == free) & ~np.isin(joints.kind, NEVER_GIVEN)
+    known = found.copy()
+    while True:
+        for one, other in ((joints.body_a, joints.body_b), (joints.body_b, joints.body_a)):
+            found[other[whole & found[one]]] = True
+        if (found == known).all():
+            return found & (kind == DYNAMIC)
+        known = found.copy()

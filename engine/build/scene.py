@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from cardan.engine.build.inverse_mass import write_joint_masses
 from cardan.engine.build.joint_frames import Place
 from cardan.engine.build.joints import build_joints
 from cardan.engine.build.loops import write_loops
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.mesh import mesh_arrays
 from cardan.engine.build.options import build_options, check_options
 from cardan.engine.build.pieces import convex_pieces
@@ -53,6 +54,43 @@ def build_shapes(
     scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
 ) -> tuple[Shapes, Meshes]:
     """All shapes of all bodies, in the order of the scene; one mesh may become several shapes."""
+    of_bodies = tuple(body.shapes for body in scene.bodies)
+    if any(shape.type in ("mesh", "heightfield") for part in of_bodies for shape in part):
+        shapes, meshes = shapes_and_meshes(scene, bodies, index, faults)
+    else:
+        solids = solid_shapes(of_bodies, bodies.com_B, index)
+        shapes = Shapes(*(array.copy() for array in solids))
+        meshes = Meshes(*(array.copy() for array in no_meshes()))
+    if not scene.simulation.collisions:
+        # rays and distances still find them
+        shapes = shapes._replace(mask=np.zeros_like(shapes.mask))
+    return shapes, meshes
+
+
+@memoised
+def no_meshes() -> Meshes:
+    """The arrays of no mesh."""
+    return mesh_arrays([])
+
+
+@memoised
+def solid_shapes(
+    of_bodies: tuple[tuple[Any, ...], ...],
+    com_B: NDArray[np.float64],
+    index: dict[str | None, int],
+) -> Shapes:
+    """The shapes of bodies none of which has a mesh."""
+    table = ShapeTable()
+    for i, part in enumerate(of_bodies):
+        for k, shape in enumerate(part):
+            table.add(shape, (i, k), com_B[i], index[shape.material])
+    return table.arrays()
+
+
+def shapes_and_meshes(
+    scene: Scene, bodies: Bodies, index: dict[str | None, int], faults: Faults
+) -> tuple[Shapes, Meshes]:
+    """The shapes of bodies some of which have meshes."""
     table = ShapeTable()
     for i, body in enumerate(scene.bodies):
         for k, shape in enumerate(body.shapes):
@@ -62,11 +100,7 @@ def build_shapes(
                 table.add_pieces(shape, (i, k), bodies.com_B[i], material, pieces)
             else:
                 table.add(shape, (i, k), bodies.com_B[i], material)
-    shapes = table.arrays()
-    if not scene.simulation.collisions:
-        # rays and distances still find them
-        shapes = shapes._replace(mask=np.zeros_like(shapes.mask))
-    return shapes, mesh_arrays(table.meshes)
+    return table.arrays(), mesh_arrays(table.meshes)
 
 
 def smallest_moving(bodies: Bodies, shapes: Shapes) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cardan.engine.bodies import mass_properties as mass
 from cardan.engine.build.hull import Hull, convex_hull
+from cardan.engine.build.memoised import memoised
 from cardan.engine.build.mesh import Mesh, build_mesh
 from cardan.engine.build.rotations import product, rotation_matrix, turn, unit, z_to
 from cardan.engine.world.model import (
@@ -27,7 +28,7 @@ from cardan.engine.world.model import (
 )
 from cardan.schemas import Scene
 from cardan.schemas.checks.surface import surface_of_heightfield, surface_of_mesh
-from cardan.schemas.material import Material, static_friction
+from cardan.schemas.material import Material, MaterialPair, static_friction
 
 KINDS = {
     "sphere": SPHERE,
@@ -111,7 +112,16 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
     """Pair tables and the index of every material; index 0 is for shapes without one."""
     index: dict[str | None, int] = {None: 0}
     index |= {name: i + 1 for i, name in enumerate(scene.materials)}
-    materials = [Material(), *scene.materials.values()]
+    found = pair_tables(tuple(scene.materials.values()), scene.material_pairs, index)
+    return Materials(*(table.copy() for table in found)), index
+
+
+@memoised
+def pair_tables(
+    given: tuple[Material, ...], pairs: tuple[MaterialPair, ...], index: dict[str | None, int]
+) -> Materials:
+    """Tables of the materials of a scene, after those of shapes without one."""
+    materials = [Material(), *given]
 
     def column(field: str) -> NDArray[np.float64]:
         return np.array([getattr(material, field) for material in materials], float)
@@ -134,7 +144,7 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         # two dampers in series, when each surface deforms by its share of the compliance
         "damping": np.add.outer(damping, damping) / np.where(soft > 0.0, soft, 1.0) ** 2,
     }
-    for pair in scene.material_pairs:
+    for pair in pairs:
         i, j = (index[name] for name in pair.materials)
         if pair.friction is not None:
             tables["static_friction"][i, j] = tables["static_friction"][j, i] = pair.friction
@@ -142,7 +152,7 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
             if getattr(pair, field) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
     surface_velocity = column("surface_velocity").reshape(-1, 3)
-    made = Materials(
+    return Materials(
         tables["friction"],
         tables["static_friction"],
         tables["restitution"],
@@ -152,7 +162,6 @@ def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
         tables["damping"],
         surface_velocity,
     )
-    return made, index
 
 
 class ShapeTable:

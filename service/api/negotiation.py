@@ -19,6 +19,7 @@ ALIASES: Mapping[str, str] = {
     "application/x-hdf5": "hdf5",
     "application/x-mcap": "mcap",
     "model/gltf-binary": "gltf",
+    "model/vnd.usda": "usda",
 }
 
 

@@ -6,8 +6,10 @@ for the addresses of the resource; other clients send it as `Authorization: Bear
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
@@ -96,113 +98,113 @@ class ShareList(Base):
     """Those that have not expired."""
 
 
-@router.post(
-    "/sessions/{session_id}/shares", name="sessions_share", tags=["sessions"], status_code=201
+def session_shown(session: TheSession) -> str:
+    """Return the id of a session that is there."""
+    return session.id
+
+
+def run_shown(simulation_id: str, services: TheServices) -> str:
+    """Return the id of a run that is there."""
+    known_run(services, simulation_id)
+    return simulation_id
+
+
+def batch_shown(batch_id: str, services: TheServices) -> str:
+    """Return the id of a batch that is there."""
+    known_batch(services, batch_id)
+    return batch_id
+
+
+TOKEN_IS_SHOWN_ONCE = "Its token is in this answer alone; the service keeps a digest."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A kind of resource that links show: its address, who finds its id, and its words."""
+
+    kind: Kind
+    address: str
+    resource: Callable[..., str]
+    noun: str
+    uses: str
+    revoked: str = ""
+
+
+KINDS = (
+    Shown(
+        "sessions",
+        "/sessions/{session_id}/shares",
+        session_shown,
+        "session",
+        "watch this session",
+        ", also for those who watch by it now",
+    ),
+    Shown(
+        "simulations",
+        "/simulations/{simulation_id}/shares",
+        run_shown,
+        "simulation",
+        "read this simulation",
+    ),
+    Shown(
+        "batches",
+        "/batches/{batch_id}/shares",
+        batch_shown,
+        "batch",
+        "read this batch and its runs",
+    ),
 )
-async def share_session(request: Request, session: TheSession, services: TheServices) -> NewShare:
-    """Make a link that lets people without a key watch this session, until it expires.
-
-    Its token is in this answer alone; the service keeps a digest.
-    """
-    return await _share(request, services, "sessions", session.id)
 
 
-@router.get("/sessions/{session_id}/shares", name="sessions_shares", tags=["sessions"])
-async def shares_of_session(session: TheSession, services: TheServices) -> ShareList:
-    """List the links to this session that have not expired."""
-    return await _list(services, "sessions", session.id)
+def add_routes(shown: Shown) -> None:
+    """Add the operations on the links to resources of a kind: make one, list them, end one."""
+    kind, tags = shown.kind, list[str | Enum]([shown.kind])
+
+    @router.post(
+        shown.address,
+        name=f"{kind}_share",
+        tags=tags,
+        status_code=201,
+        description=f"Make a link that lets people without a key {shown.uses}, until it expires."
+        f"\n\n{TOKEN_IS_SHOWN_ONCE}",
+    )
+    async def share(
+        request: Request, resource: Annotated[str, Depends(shown.resource)], services: TheServices
+    ) -> NewShare:
+        asked = read_request(ShareRequest, await optional_body(request))
+        until = (asked.name, asked.expires_in_s, owner_of(request))
+        made, token = await run_sync(services.shares.issue, kind, resource, *until)
+        return NewShare(**_told(made), token=token, url=f"/?share={token}")
+
+    @router.get(
+        shown.address,
+        name=f"{kind}_shares",
+        tags=tags,
+        description=f"List the links to this {shown.noun} that have not expired.",
+    )
+    async def shares(
+        resource: Annotated[str, Depends(shown.resource)], services: TheServices
+    ) -> ShareList:
+        found = await run_sync(services.shares.listing, kind, resource)
+        return ShareList(items=[ShareView(**_told(one)) for one in found])
+
+    @router.delete(
+        f"{shown.address}/{{share_id}}",
+        name=f"{kind}_revoke_share",
+        tags=tags,
+        status_code=204,
+        description=f"End a link at once{shown.revoked}.",
+    )
+    async def revoke(
+        share_id: str, resource: Annotated[str, Depends(shown.resource)], services: TheServices
+    ) -> Response:
+        if not await services.shares.revoke(kind, resource, share_id):
+            raise ProblemError(404, "share_not_found", f"There is no link {share_id!r} to this.")
+        return Response(status_code=204)
 
 
-@router.delete(
-    "/sessions/{session_id}/shares/{share_id}",
-    name="sessions_revoke_share",
-    tags=["sessions"],
-    status_code=204,
-)
-async def revoke_of_session(share_id: str, session: TheSession, services: TheServices) -> Response:
-    """End a link at once, also for those who watch by it now."""
-    return await _revoke(services, "sessions", session.id, share_id)
-
-
-@router.post(
-    "/simulations/{simulation_id}/shares",
-    name="simulations_share",
-    tags=["simulations"],
-    status_code=201,
-)
-async def share_run(request: Request, simulation_id: str, services: TheServices) -> NewShare:
-    """Make a link that lets people without a key read this simulation, until it expires.
-
-    Its token is in this answer alone; the service keeps a digest.
-    """
-    await run_sync(known_run, services, simulation_id)
-    return await _share(request, services, "simulations", simulation_id)
-
-
-@router.get("/simulations/{simulation_id}/shares", name="simulations_shares", tags=["simulations"])
-async def shares_of_run(simulation_id: str, services: TheServices) -> ShareList:
-    """List the links to this simulation that have not expired."""
-    await run_sync(known_run, services, simulation_id)
-    return await _list(services, "simulations", simulation_id)
-
-
-@router.delete(
-    "/simulations/{simulation_id}/shares/{share_id}",
-    name="simulations_revoke_share",
-    tags=["simulations"],
-    status_code=204,
-)
-async def revoke_of_run(share_id: str, simulation_id: str, services: TheServices) -> Response:
-    """End a link at once."""
-    await run_sync(known_run, services, simulation_id)
-    return await _revoke(services, "simulations", simulation_id, share_id)
-
-
-@router.post("/batches/{batch_id}/shares", name="batches_share", tags=["batches"], status_code=201)
-async def share_batch(request: Request, batch_id: str, services: TheServices) -> NewShare:
-    """Make a link that lets people without a key read this batch and its runs, until it expires.
-
-    Its token is in this answer alone; the service keeps a digest.
-    """
-    await run_sync(known_batch, services, batch_id)
-    return await _share(request, services, "batches", batch_id)
-
-
-@router.get("/batches/{batch_id}/shares", name="batches_shares", tags=["batches"])
-async def shares_of_batch(batch_id: str, services: TheServices) -> ShareList:
-    """List the links to this batch that have not expired."""
-    await run_sync(known_batch, services, batch_id)
-    return await _list(services, "batches", batch_id)
-
-
-@router.delete(
-    "/batches/{batch_id}/shares/{share_id}",
-    name="batches_revoke_share",
-    tags=["batches"],
-    status_code=204,
-)
-async def revoke_of_batch(share_id: str, batch_id: str, services: TheServices) -> Response:
-    """End a link at once."""
-    await run_sync(known_batch, services, batch_id)
-    return await _revoke(services, "batches", batch_id, share_id)
-
-
-async def _share(request: Request, services: Services, kind: Kind, resource: str) -> NewShare:
-    asked = read_request(ShareRequest, await optional_body(request))
-    until = (asked.name, asked.expires_in_s, owner_of(request))
-    share, token = await run_sync(services.shares.issue, kind, resource, *until)
-    return NewShare(**_told(share), token=token, url=f"/?share={token}")
-
-
-async def _list(services: Services, kind: Kind, resource: str) -> ShareList:
-    found = await run_sync(services.shares.listing, kind, resource)
-    return ShareList(items=[ShareView(**_told(one)) for one in found])
-
-
-async def _revoke(services: Services, kind: Kind, resource: str, share_id: str) -> Response:
-    if not await services.shares.revoke(kind, resource, share_id):
-        raise ProblemError(404, "share_not_found", f"There is no link {share_id!r} to this.")
-    return Response(status_code=204)
+for _one in KINDS:
+    add_routes(_one)
 
 
 def _told(share: Share) -> dict[str, Any]:

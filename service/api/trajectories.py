@@ -81,7 +81,7 @@ def trajectory(
         str | None,
         Query(
             alias="format",
-            description="parquet (default), npz, csv, json, arrow, hdf5, mcap, gltf, html",
+            description="parquet (default), npz, csv, json, arrow, hdf5, mcap, gltf, usda, html",
         ),
     ] = None,
     table: Annotated[
@@ -95,8 +95,8 @@ def trajectory(
     Retry-After while that takes longer than a request may wait.
 
     Parquet, Arrow and CSV hold one table, NPZ, JSON and HDF5 all, with units, frames and versions.
-    MCAP (for Foxglove), glTF and HTML (a page that plays without a server) show the motion: the
-    shapes of the scene, moved in time.
+    MCAP (for Foxglove), glTF, USD (text) and HTML (a page that plays without a server) show the
+    motion: the shapes of the scene, moved in time.
     """
     row = known_run(services, simulation_id)
     form = wanted_format(request, form_name)

@@ -64,7 +64,7 @@ def run(
         typer.Option(
             "--output",
             "-o",
-            help=".parquet, .arrows, .csv (bodies), .npz, .json, .h5, .mcap, .glb, .html, a folder",
+            help=".parquet .arrows .csv (bodies) .npz .json .h5 .mcap .glb .usda .html or a folder",
         ),
     ] = None,
     summary: Annotated[

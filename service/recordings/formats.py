@@ -61,6 +61,7 @@ FORMATS: Mapping[str, Format] = {
     "hdf5": Format("hdf5", "application/x-hdf5", ".h5", whole=True),
     "mcap": Format("mcap", "application/x-mcap", ".mcap", whole=True),
     "gltf": Format("gltf", "model/gltf-binary", ".glb", whole=True),
+    "usda": Format("usda", "model/vnd.usda", ".usda", whole=True),
     "html": Format("html", "text/html", ".html", whole=True),
 }
 
@@ -87,6 +88,13 @@ def write_gltf(recording: Recording, sink: IO[bytes]) -> None:
     write_gltf(recording, sink)
 
 
+def write_usda(recording: Recording, sink: IO[bytes]) -> None:
+    """Shapes that move, as the text of a USD layer."""
+    from cardan.service.recordings.usda import write_usda
+
+    write_usda(recording, sink)
+
+
 def write_web_page(recording: Recording, sink: IO[bytes]) -> None:
     """Shapes that move, as a web page that needs no server."""
     from cardan.service.recordings.web_page import write_web_page
@@ -107,6 +115,7 @@ WHOLE: Mapping[str, Callable[[Recording, IO[bytes]], None]] = {
     "hdf5": write_hdf5,
     "mcap": write_mcap,
     "gltf": write_gltf,
+    "usda": write_usda,
     "html": write_web_page,
 }
 ONE_TABLE: Mapping[str, Callable[[Recording, str, IO[bytes]], None]] = {
@@ -128,7 +137,7 @@ def format_of(path: Path) -> Format:
         raise FormatError(
             f"no format is known for the ending {path.suffix!r} of {path.name}; "
             "there are .parquet, .arrows, .csv (bodies), .npz, .json, .h5 (everything), "
-            ".mcap, .glb, .html (motion), or a folder (everything)"
+            ".mcap, .glb, .usda, .html (motion), or a folder (everything)"
         )
     return found
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cardan.service.recordings.motion import Motion, color_of, motion_of, pictures_of
+from cardan.service.recordings.motion import Motion, color_of, motion_of, near, pictures_of
 from cardan.service.recordings.sources import Recording
 from cardan.service.recordings.triangles import triangles
 
@@ -166,7 +166,7 @@ def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:
     channels: list[dict[str, Any]] = []
     for number in range(len(motion.names)):
         poses = motion.poses[:, number]
-        outputs = {"translation": poses[:, :3], "rotation": _near(np.roll(poses[:, 3:], -1, 1))}
+        outputs = {"translation": poses[:, :3], "rotation": near(np.roll(poses[:, 3:], -1, 1))}
         for path, values in outputs.items():
             output = buffer.add(values.astype(np.float32))
             channels.append(
@@ -174,13 +174,6 @@ def _animation(buffer: _Buffer, motion: Motion) -> dict[str, Any]:
             )
             samplers.append({"input": times, "output": output, "interpolation": "LINEAR"})
     return {"name": "motion", "samplers": samplers, "channels": channels}
-
-
-def _near(q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same rotations (n, 4), each with the sign that is nearer to the one before."""
-    turned = np.sum(q[1:] * q[:-1], axis=1) < 0.0
-    signs = np.concatenate([[1.0], np.where(np.cumsum(turned) % 2 == 1, -1.0, 1.0)])
-    return np.asarray(q * signs[:, None])
 
 
 def _write_chunks(text: bytes, buffer: _Buffer, sink: IO[bytes]) -> None:

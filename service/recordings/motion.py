@@ -40,6 +40,13 @@ def motion_of(recording: Recording) -> Motion:
     return Motion(names, joined["time"][:: len(names)], poses)
 
 
+def near(q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same rotations (n, 4), each with the sign that is nearer to the one before."""
+    turned = np.sum(q[1:] * q[:-1], axis=1) < 0.0
+    signs = np.concatenate([[1.0], np.where(np.cumsum(turned) % 2 == 1, -1.0, 1.0)])
+    return np.asarray(q * signs[:, None])
+
+
 ENDLESS = ("plane", "heightfield")
 """Shapes that no visual stands for: they are shown beside the visuals of their body."""
 

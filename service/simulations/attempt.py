@@ -203,7 +203,7 @@ class Attempt:
             self._stop_all(RunEvent.RELEASED, now)
         elif timeout_s is not None and now - self._began > timeout_s:
             self._stop(self._n_ended, RunEvent.TIMED_OUT, now)
-        wanted = [c.run_id for c in self._claims if self._dispatcher.take_request(c.run_id)]
+        wanted = self._dispatcher.take_requests(self._spans)
         if wanted or now - self._renewed >= self._options.renew_s:
             self._renewed = now
             self._commit()

@@ -23,9 +23,12 @@ class Changes:
         self._loop = loop
 
     def publish(self, key: str) -> None:
-        """Wake all watchers of this id; from any thread."""
+        """Wake all watchers of this id; from any thread.
+
+        Who begins to watch now reads the database later than what this tells.
+        """
         loop = self._loop
-        if loop is not None:
+        if loop is not None and key in self._waiting:
             # the loop may be closed while the last threads of the dispatcher still finish
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._deliver, key)

@@ -8,6 +8,7 @@ run again.
 
 import logging
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy.exc import OperationalError
@@ -97,12 +98,13 @@ class Dispatcher:
         """Make the slot of this run read its row now."""
         self._wanted.add(run_id)
 
-    def take_request(self, run_id: str) -> bool:
-        """Return and clear the request to read the row of this run."""
-        if run_id in self._wanted:
-            self._wanted.discard(run_id)
-            return True
-        return False
+    def take_requests(self, run_ids: Iterable[str]) -> bool:
+        """Return and clear the requests to read the rows of these runs."""
+        if not self._wanted:
+            return False
+        wanted = self._wanted.intersection(run_ids)
+        self._wanted -= wanted
+        return bool(wanted)
 
 
 class WorkerSlot:

@@ -30,7 +30,7 @@ def get(client, done):
 
 
 BODIES = ["time", "step", "body", *POSE, *VELOCITY]
-MORE = ["arrow", "hdf5", "mcap", "gltf", "html"]
+MORE = ["arrow", "hdf5", "mcap", "gltf", "usda", "html"]
 
 
 def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):
@@ -57,6 +57,7 @@ def test_parquet_is_the_default_and_carries_its_meaning(get, done, client):
         ("application/json", "application/json"),
         ("application/x-npz", "application/x-npz"),
         ("model/gltf-binary", "model/gltf-binary"),
+        ("model/vnd.usda", "model/vnd.usda"),
         ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.stream"),
         ("text/html, text/csv;q=0.5, */*;q=0.1", "text/csv"),
         ("text/csv;q=0, */*", "application/vnd.apache.parquet"),

@@ -1,0 +1,89 @@
+"""Results that are kept for equal arguments: variants of a scene repeat most of their build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from pydantic import BaseModel
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# results that a function keeps: neighbours in lanes, and both ends of a run
+MOST_RESULTS = 4
+# larger arrays and longer lists are not compared: steps of a large scene cost more than its build
+MOST_BYTES, MOST_PARTS = 65_536, 100
+
+
+class TooLargeError(Exception):
+    """The arguments are larger than what is compared."""
+
+
+def memoised(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function of arrays, structs, models and plain values that has no other effect.
+
+    Arguments are equal to the bit, so results are. Arrays of results are read-only.
+    """
+    results: dict[tuple[Any, ...], T] = {}
+    lock = Lock()
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> T:
+        try:
+            key = key_of((args, tuple(named.items())))
+        except TooLargeError:
+            return function(*args, **named)
+        if key not in results:
+            found = function(*args, **named)
+            freeze(found)
+            with lock:
+                results[key] = found
+                while len(results) > MOST_RESULTS:
+                    del results[next(iter(results))]
+            return found
+        return results[key]
+
+    return call
+
+
+def key_of(value: Any) -> tuple[Any, ...]:
+    """What is equal for arguments that are equal to the bit. Raises TooLargeError."""
+    parts: list[Any] = []
+    _add(value, parts)
+    return tuple(parts)
+
+
+def _add(value: Any, parts: list[Any]) -> None:
+    """Append what identifies a value."""
+    kind = type(value)
+    if kind is np.ndarray:
+        if value.nbytes > MOST_BYTES:
+            raise TooLargeError
+        parts += (value.dtype.char, value.shape, value.tobytes())
+    elif issubclass(kind, BaseModel):
+        parts.append(value.model_dump_json())
+    elif issubclass(kind, tuple | list):
+        if len(value) > MOST_PARTS:
+            raise TooLargeError
+        parts.append(len(value))
+        for part in value:
+            _add(part, parts)
+    elif kind is dict:
+        _add(tuple(value), parts)
+        _add(tuple(value.values()), parts)
+    else:
+        # -0.0 and 0.0 are equal, but not to the bit
+        parts.append(value.hex() if kind is float else value)
+
+
+def freeze(found: Any) -> None:
+    """Make the arrays of a result read-only: every caller gets the same."""
+    if isinstance(found, np.ndarray):
+        found.flags.writeable = False
+    elif isinstance(found, tuple):
+        for part in found:
+            freeze(part)

@@ -1,0 +1,65 @@
+"""Results that are kept for equal arguments."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cardan.engine.build.memoised import MOST_BYTES, MOST_RESULTS, memoised
+
+
+def counted():
+    """A function that keeps results, and its calls."""
+    calls = []
+
+    @memoised
+    def double(values, factor=2.0):
+        calls.append(factor)
+        return factor * np.asarray(values)
+
+    return double, calls
+
+
+def test_equal_arguments_are_computed_once_and_others_are_not():
+    double, calls = counted()
+    first = double(np.array([1.0, 2.0]))
+    assert double(np.array([1.0, 2.0])) is first
+    assert len(calls) == 1
+    # neither values, nor shapes, types nor signs of zero are mixed up
+    for other in (
+        np.array([1.0, 3.0]),
+        np.array([[1.0, 2.0]]),
+        np.array([1, 2]),
+        np.array([1.0, 2.0], np.float32),
+    ):
+        assert double(other).dtype == (2.0 * other).dtype
+    assert len(calls) == 5
+    assert math.copysign(1.0, double(1.0, 0.0)) == 1.0
+    assert math.copysign(1.0, double(1.0, -0.0)) == -1.0
+
+
+def test_an_argument_that_is_written_into_is_another():
+    double, calls = counted()
+    values = np.array([1.0])
+    double(values)
+    values[0] = 5.0
+    assert double(values).tolist() == [10.0]
+    assert len(calls) == 2
+
+
+def test_results_are_read_only():
+    double, _ = counted()
+    with pytest.raises(ValueError, match="read-only"):
+        double(np.array([1.0]))[0] = 3.0
+
+
+def test_few_results_are_kept_and_of_large_arguments_none():
+    double, calls = counted()
+    for k in range(MOST_RESULTS + 1):
+        double(np.array([float(k)]))
+    double(np.array([0.0]))
+    assert len(calls) == MOST_RESULTS + 2
+    large = np.zeros(MOST_BYTES // 8 + 1)
+    double(large)
+    assert double(large).flags.writeable
+    assert len(calls) == MOST_RESULTS + 4
