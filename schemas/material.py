@@ -1,7 +1,7 @@
 """Surface materials, and how a named pair of them behaves."""
 
 from cardan.schemas.base import Base
-from cardan.schemas.quantities import Fraction, Name, NonNegative, Vec3
+from cardan.schemas.quantities import Fraction, Name, NonNegative, Positive, Vec3
 
 
 class Material(Base):
@@ -10,7 +10,8 @@ class Material(Base):
     Unless `material_pairs` says otherwise, a pair combines by geometric mean (friction, static
     friction), maximum (restitution, rolling and spinning friction) and sum (compliance); dampers
     count by the share of the compliance they belong to, damping = sum of d_i (c_i / c)^2; both
-    surfaces move.
+    surfaces move. Stiffness per area combines like springs in series, its dampers by their share of
+    1 / stiffness_per_area.
     """
 
     friction: NonNegative = 0.5
@@ -28,6 +29,10 @@ class Material(Base):
     """Penetration per normal force at each contact point; 0 is rigid [m/N]."""
     damping: NonNegative = 0.0
     """Normal damping of a compliant contact; rigid ones have none [N s/m]."""
+    stiffness_per_area: Positive | None = None
+    """Pressure per depth: each contact yields by this times its area. None: rigid [N/m^3]."""
+    damping_per_area: NonNegative = 0.0
+    """Pressure per normal speed, where there is a stiffness per area [N s/m^3]."""
     surface_velocity: Vec3 = (0.0, 0.0, 0.0)
     """Velocity of the surface over its body, in the body's axes: conveyor belts [m/s]."""
 
@@ -57,3 +62,7 @@ class MaterialPair(Base):
     """Penetration per normal force of this pair; 0 is rigid [m/N]."""
     damping: NonNegative | None = None
     """Normal damping of this pair where it is compliant [N s/m]."""
+    stiffness_per_area: Positive | None = None
+    """Pressure per depth of this pair [N/m^3]."""
+    damping_per_area: NonNegative | None = None
+    """Pressure per normal speed of this pair, where it has a stiffness per area [N s/m^3]."""

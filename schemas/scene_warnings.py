@@ -111,14 +111,24 @@ def _material_warnings(scene: Scene) -> Iterator[Fault]:
                 material.damping,
                 "Add `compliance`, or use `restitution`.",
             )
-        if material.restitution > 0.0 and material.compliance > 0.0:
+        if material.damping_per_area > 0.0 and material.stiffness_per_area is None:
+            yield _warning(
+                ["materials", name, "damping_per_area"],
+                "idle_damping",
+                f"The material '{name}' has no stiffness per area: its damping per area does "
+                "nothing.",
+                material.damping_per_area,
+                "Add `stiffness_per_area`.",
+            )
+        soft = material.compliance > 0.0 or material.stiffness_per_area is not None
+        if material.restitution > 0.0 and soft:
             yield _warning(
                 ["materials", name, "restitution"],
                 "idle_restitution",
                 f"The material '{name}' is compliant: its damping says how it bounces, its "
                 "restitution does nothing.",
                 material.restitution,
-                "Remove `restitution` or `compliance`.",
+                "Remove `restitution`, or what makes it compliant.",
             )
         if name not in used:
             yield _warning(

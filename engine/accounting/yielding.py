@@ -21,6 +21,7 @@ from cardan.engine.accounting.variation import note_stop
 from cardan.engine.accounting.work import mean_row_speed, row_speed_before
 from cardan.engine.bodies.forces import elastic_slope
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.foundation import pressed_energy
 from cardan.engine.constraints.soft_stops import is_soft_stop, stop_energy
 from cardan.engine.world.state import (
     EXTREME_KINETIC,
@@ -34,12 +35,6 @@ from cardan.engine.world.world import World
 
 # share of the largest kinetic energy from which on motion along a stop matters
 MOVING = 0.01
-
-
-@kernel
-def pressed_energy(compliance: float, gap: float) -> float:
-    """Energy of a compliant contact, gap^2/(2 compliance) for gap < 0 [J]."""
-    return 0.5 * min(gap, 0.0) ** 2 / compliance
 
 
 @kernel
@@ -97,12 +92,11 @@ def book_compliant_contacts(world: World) -> tuple[float, float]:
     before, after = 0.0, 0.0
     for i in range(problem.count[1], problem.count[0], 3):
         c = rows.slot[i]
-        compliance = contacts.compliance[c]
-        if compliance > 0.0:
+        if contacts.compliance[c] > 0.0:
             # 2 mean - old: the speed after the kick
             mean, old = mean_row_speed(rows, i, motion, state), row_speed_before(rows, i, motion)
-            start = pressed_energy(compliance, contacts.gap[c] - 0.5 * h * old)
-            end = pressed_energy(compliance, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
+            start = pressed_energy(world, c, contacts.gap[c] - 0.5 * h * old)
+            end = pressed_energy(world, c, contacts.gap[c] + 0.5 * h * (2.0 * mean - old))
             book_loss(state, start - end - problem.lam[i] * mean, contacts.damping[c] > 0.0)
             before += start
             after += end

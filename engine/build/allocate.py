@@ -86,6 +86,8 @@ def contact_arrays(n: int) -> Contacts:
         spinning=np.zeros(n),
         compliance=np.zeros(n),
         damping=np.zeros(n),
+        patch=np.zeros((n, 2)),
+        hardening=np.ones(n),
         surface_velocity_W=np.zeros((n, 3)),
         impulse_W=np.zeros((n, 3)),
         moment_W=np.zeros((n, 3)),

@@ -108,6 +108,12 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
     return mass.moved(part, rotation_matrix(np.array(shape.orientation)), offset)
 
 
+def in_series(compliance: Vector, damping: Vector) -> Vector:
+    """Dampers in series (k, k), when each surface deforms by its share of the compliance."""
+    soft, share = np.add.outer(compliance, compliance), damping * compliance**2
+    return np.add.outer(share, share) / np.where(soft > 0.0, soft, 1.0) ** 2
+
+
 def build_materials(scene: Scene) -> tuple[Materials, dict[str | None, int]]:
     """Pair tables and the index of every material; index 0 is for shapes without one."""
     index: dict[str | None, int] = {None: 0}
@@ -128,8 +134,8 @@ def pair_tables(
 
     friction, compliance = column("friction"), column("compliance")
     static = np.array([static_friction(material) for material in materials])
-    soft = np.add.outer(compliance, compliance)
-    damping = column("damping") * compliance**2
+    stiffness = [material.stiffness_per_area for material in materials]
+    foundation = np.array([1.0 / k if k is not None else 0.0 for k in stiffness])
     tables = {
         "friction": np.sqrt(np.outer(friction, friction)),
         "static_friction": np.sqrt(np.outer(static, static)),
@@ -140,16 +146,19 @@ def pair_tables(
         "spinning_friction": np.maximum.outer(
             column("spinning_friction"), column("spinning_friction")
         ),
-        "compliance": soft,
-        # two dampers in series, when each surface deforms by its share of the compliance
-        "damping": np.add.outer(damping, damping) / np.where(soft > 0.0, soft, 1.0) ** 2,
+        "compliance": np.add.outer(compliance, compliance),
+        "damping": in_series(compliance, column("damping")),
+        "foundation": np.add.outer(foundation, foundation),
+        "damping_per_area": in_series(foundation, column("damping_per_area")),
     }
     for pair in pairs:
         i, j = (index[name] for name in pair.materials)
         if pair.friction is not None:
             tables["static_friction"][i, j] = tables["static_friction"][j, i] = pair.friction
+        if pair.stiffness_per_area is not None:
+            tables["foundation"][i, j] = tables["foundation"][j, i] = 1.0 / pair.stiffness_per_area
         for field, table in tables.items():
-            if getattr(pair, field) is not None:
+            if getattr(pair, field, None) is not None:
                 table[i, j] = table[j, i] = getattr(pair, field)
     surface_velocity = column("surface_velocity").reshape(-1, 3)
     return Materials(
@@ -160,6 +169,8 @@ def pair_tables(
         tables["spinning_friction"],
         tables["compliance"],
         tables["damping"],
+        tables["foundation"],
+        tables["damping_per_area"],
         surface_velocity,
     )
 

@@ -17,6 +17,7 @@ from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
 from cardan.engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
 from cardan.engine.collision.broad.filter import may_touch
 from cardan.engine.collision.manifold.contact_points import frame_of
+from cardan.engine.collision.manifold.extent import clear_share
 from cardan.engine.collision.manifold.persistence import match_contacts
 from cardan.engine.collision.materials import write_surfaces
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
@@ -159,6 +160,8 @@ def keep_point(
         contacts.feature[c] = feature
         store3(contacts.point_W, c, p)
         store3(contacts.normal_W, c, n)
+        for k in range(2):
+            contacts.patch[c, k] = scratch.patch.share[k]
         contacts.count[0] = c + 1
     else:
         contacts.dropped[0] += 1
@@ -181,6 +184,7 @@ def write_sphere_contact(
     r_i, r_j = solids[i, RADIUS], solids[j, RADIUS]
     gap, n, p = hit_of_points(ZERO3, d, r_i, r_j, (0.0, 0.0, 1.0))
     before, dropped = contacts.count[0], contacts.dropped[0]
+    clear_share(scratch.patch)
     kept = keep_point(scratch, ij, (add(c, p), n, gap, NEAREST_FEATURE), reach, contacts)
     if kept and gap > reach[0] and not comes_within(shapes, scratch, ij, i, reach[0], reach[1]):
         contacts.count[0] = before
@@ -244,6 +248,7 @@ def write_contacts(
     if not hit[0] <= limit:
         return
     before, dropped = contacts.count[0], contacts.dropped[0]
+    clear_share(scratch.patch)
     if solids[first, KIND] == SPHERE:
         # a sphere touches any shape in one point
         n = negate(hit[1]) if swap else hit[1]

@@ -58,7 +58,8 @@ def write_surfaces(materials: Materials, shapes: Shapes, state: State, contacts:
         contacts.restitution[c] = materials.restitution[a, b]
         contacts.rolling[c] = materials.rolling[a, b]
         contacts.spinning[c] = materials.spinning[a, b]
-        contacts.compliance[c] = materials.compliance[a, b]
+        # of a foundation that of 1 m^2: compliant; constraints/foundation.py knows the area
+        contacts.compliance[c] = materials.compliance[a, b] + materials.foundation[a, b]
         contacts.damping[c] = materials.damping[a, b]
         store3(contacts.surface_velocity_W, c, surface_velocity)
         if materials.static_friction[a, b] > contacts.friction[c] and not slides(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.foundation import write_foundation
 from cardan.engine.constraints.rolling import follow_curvature
 from cardan.engine.constraints.row import row_speed, set_jacobian, start_row
 from cardan.engine.spatial.vec3 import Vec3, cross, dot, load3, negate, perpendicular, sub
@@ -159,6 +160,7 @@ def write_contact(world: World, c: int) -> None:
     rows.lam_warm[row] = max(rows.lam_warm[row], 0.0)
     speed = row_speed(rows, row, state)
     if contacts.compliance[c] > 0.0:
+        write_foundation(world, c)
         inverse_mass = world.model.bodies.inverse_mass
         both = inverse_mass[rows.body_a[row]] + inverse_mass[rows.body_b[row]]
         set_compliant(rows, row, contacts, c, speed, world.clock.h[0], both)

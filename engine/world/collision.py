@@ -87,6 +87,7 @@ class Patch(NamedTuple):
     candidate: NDArray  # (c, 4) m     x, y, middle height, gap
     feature: NDArray  # (c,) int64
     chosen: NDArray  # (4,) int64      candidates that become contacts
+    share: NDArray  # (2,) m^2, m      area and length of the overlap per contact
 
 
 @struct
@@ -164,6 +165,7 @@ def patch_of(corners: int) -> Patch:
         candidate=np.zeros((corners, 4)),
         feature=np.zeros(corners, np.int64),
         chosen=np.zeros(4, np.int64),
+        share=np.zeros(2),
     )
 
 

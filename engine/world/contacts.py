@@ -30,6 +30,10 @@ class Contacts(NamedTuple):
     spinning: NDArray  # (max,) m           lever arm of friction about the normal
     compliance: NDArray  # (max,) m per N       0: rigid
     damping: NDArray  # (max,) N s/m        of a compliant contact
+    patch: (
+        NDArray  # (max, 2) m^2, m    share of the contact in the area of its patch, in its length
+    )
+    hardening: NDArray  # (max,) -          p of force ~ depth^p; 1: a linear spring
     surface_velocity_W: NDArray  # (max, 3) m/s        velocity of B's surface relative to B minus that of A's relative to A
     impulse_W: (
         NDArray  # (max, 3) N s      on B: before the solve the warm start, afterwards the solution

@@ -112,6 +112,8 @@ class Materials(NamedTuple):
     spinning: NDArray  # (k, k) m       lever arm of friction about the normal
     compliance: NDArray  # (k, k) m per N   0: rigid
     damping: NDArray  # (k, k) N s/m    of a compliant contact
+    foundation: NDArray  # (k, k) m^3 per N  depth per pressure; 0: rigid
+    foundation_damping: NDArray  # (k, k) N s/m^3  pressure per speed of a foundation
     surface_velocity_B: (
         NDArray  # (k, 3) m/s      velocity of the surface relative to its body, body axes
     )

@@ -8,6 +8,7 @@ tolerances are those of feature.py and clip.py, which handle all other cases.
 from __future__ import annotations
 
 from cardan.engine.collision.manifold.clip import OVERLAP, SIDE, clip_line
+from cardan.engine.collision.manifold.extent import extent_of_flat, set_share
 from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, SAME_FACING
 from cardan.engine.collision.narrow.closest_feature import Hit
 from cardan.engine.collision.narrow.solid import axis_of, position_of, scale_of, to_shape
@@ -242,6 +243,7 @@ def box_faces(pair: Pair, hit: Hit, limit: float, patch: Patch) -> tuple[Hit, in
         if count == 0:
             break
     height = pair.solids[s, SIZE + face[0]]
+    set_share(patch, count, extent_of_flat(patch, row, count) if count > 2 else 0.0)
     gaps = (gap, limit, height if s == 0 else -height)
     found = put_faces(pair, patch, (face, other), (n, lean), (row, count), gaps)
     return (gap, n, hit[2]), found

@@ -13,6 +13,11 @@ from cardan.engine.collision.manifold.clip import (
     clip_segment,
     corner,
 )
+from cardan.engine.collision.manifold.extent import (
+    extent_of_feature,
+    set_share,
+    set_share_of_flat,
+)
 from cardan.engine.collision.manifold.feature import NEARLY_FACE, SAME_DEPTH, Feature, write_feature
 from cardan.engine.collision.narrow.closest_feature import Hit
 from cardan.engine.collision.narrow.solid import (
@@ -83,6 +88,7 @@ def plane_candidates(pair: Pair, patch: Patch, frame: Frame, f: Feature, limit: 
     """Corners of the solid's feature that are within `limit` of the plane."""
     height_1 = dot(frame[0], position_of(pair, 1))
     count = 0
+    set_share(patch, f[0], extent_of_feature(pair, patch, 0, f, frame))
     if f[0] >= 2:
         for k in range(f[0]):
             x, y, z = corner(patch, 0, f[0], k, frame)
@@ -180,6 +186,7 @@ def face_candidates(
     else:
         count = clip_polygon(patch, count, other, f_other[0], slack)
         row = f_other[0] % 2
+    set_share_of_flat(pair, patch, subject, row, count)
     radii = (radius_of(pair, 0), radius_of(pair, 1))
     kept = 0
     for k in range(count):

@@ -24,6 +24,7 @@ from cardan.engine.collision.manifold.contact_points import (
     snap_to_face,
 )
 from cardan.engine.collision.manifold.contact_reduction import choose_contacts, drop_resolved
+from cardan.engine.collision.manifold.extent import MOST_POINTS, extent_of_feature, set_share
 from cardan.engine.collision.manifold.feature import SAME_DEPTH, write_feature
 from cardan.engine.collision.mesh.aabb_tree import (
     next_leaf,
@@ -67,6 +68,7 @@ from cardan.engine.spatial.vec3 import (
 )
 from cardan.engine.world.collision import (
     BOUND,
+    CLUSTER_POINTS,
     KIND,
     NEAREST,
     POINT_START,
@@ -219,6 +221,30 @@ def corners_of_edge(scratch: CollisionScratch, corners: Triangle, feature: tuple
 
 
 @kernel
+def share_of_group(
+    scratch: CollisionScratch, pair: Pair, faces: Faces, rows: tuple[int, int]
+) -> None:
+    """Share of a chosen contact in the face of the solid that its group stands on.
+
+    Reads   rows   row of the contact, number of chosen contacts
+    Writes  patch.share
+    """
+    reduction, patch = scratch.reduction, scratch.patch
+    row, count = rows
+    group = row // CLUSTER_POINTS
+    size = 0
+    for k in range(count):
+        if reduction.chosen[k] // CLUSTER_POINTS == group:
+            size += 1
+    down = negate(load3(reduction.normal, row))
+    f = write_feature(pair, 0, down, faces, patch)
+    extent = extent_of_feature(pair, patch, 0, f, frame_of(down))
+    set_share(patch, f[0], extent)
+    for k in range(2):
+        patch.share[k] *= min(f[0], MOST_POINTS) / size
+
+
+@kernel
 def write_mesh_contacts(
     scratch: CollisionScratch,
     faces: Faces,
@@ -267,6 +293,9 @@ def write_mesh_contacts(
             contacts.feature[c] = reduction.feature[row]
             store3(contacts.point_W, c, add(origin, load3(reduction.point, row)))
             store3(contacts.normal_W, c, n if is_first else negate(n))
+            share_of_group(scratch, pair, faces, (row, count))
+            for axis in range(2):
+                contacts.patch[c, axis] = scratch.patch.share[axis]
             contacts.count[0] = c + 1
         else:
             contacts.dropped[0] += 1
