@@ -12,7 +12,7 @@ const SOLVER = { rows: "rows", contacts: "contacts", iterations: "iterations", r
 const POSE = ["px", "py", "pz", "qx", "qy", "qz", "qw"];
 const VELOCITY = ["vx", "vy", "vz", "wx", "wy", "wz"];
 const CONTACT = ["px", "py", "pz", "nx", "ny", "nz", "gap", "normal_force", "friction_force"];
-const FRICTION = ["friction_x", "friction_y", "friction_z"];
+const FRICTION = ["friction_x", "friction_y", "friction_z", "friction_coefficient"];
 
 /** One table: its columns as they are asked for, and where the rows of each step begin. */
 class Table {
@@ -129,7 +129,7 @@ export class Recording {
       [a, b].forEach((name, k) => { bodies[2 * i + k] = this.bodyIndex.get(name(from + i)) ?? 65535; });
     }
     const friction = contacts.has("friction_x") ? new Float32Array(4 * count).fill(NaN) : null;
-    FRICTION.forEach((name, k) => { for (let i = 0; friction && i < count; i += 1) friction[4 * i + k] = contacts.column(name)[from + i]; });
+    FRICTION.filter((name) => contacts.has(name)).forEach((name, k) => { for (let i = 0; friction && i < count; i += 1) friction[4 * i + k] = contacts.column(name)[from + i]; });
     return { count, values, bodies, friction };
   }
 

@@ -12,6 +12,7 @@ from cardan.engine.world.report import N_PHASES
 from cardan.engine.world.samples import (
     CONTACT_GAP,
     CONTACT_LAM,
+    CONTACT_MU,
     CONTACT_NORMAL,
     CONTACT_POINT,
     N_CONTACTS,
@@ -88,13 +89,14 @@ def sample_joints(world: World, samples: Samples, frame: int) -> None:
 
 @kernel
 def sample_contacts(world: World, samples: Samples, frame: int) -> None:
-    """Write the contacts of the last step and their impulses."""
+    """Write the contacts of the last step, their impulses and coefficients of friction."""
     contacts, rows, lam = world.work.contacts, world.work.rows, world.work.problem.lam
     place = samples.count[N_CONTACTS]
     for i in range(contacts.count[0]):
         body, values = samples.contact_body[place + i], samples.contact[place + i]
         body[0], body[1] = contacts.body_a[i], contacts.body_b[i]
         values[CONTACT_GAP] = contacts.gap[i]
+        values[CONTACT_MU] = contacts.friction[i]
         for k in range(3):
             values[CONTACT_POINT + k] = contacts.point_W[i, k]
             values[CONTACT_NORMAL + k] = contacts.normal_W[i, k]

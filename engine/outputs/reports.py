@@ -27,7 +27,7 @@ from cardan.engine.world.report import (
     PHASE_SOLVE,
 )
 from cardan.engine.world.rows import Rows
-from cardan.engine.world.samples import CONTACT_LAM
+from cardan.engine.world.samples import CONTACT_LAM, CONTACT_MU
 from cardan.engine.world.state import (
     EXTREME_ANGULAR,
     EXTREME_BALANCE,
@@ -230,7 +230,13 @@ JOINT_DTYPE = np.dtype(
 # point, normal (from A to B) and gap, as they are sampled; then forces on B
 CONTACT_PLACE = ("px", "py", "pz", "nx", "ny", "nz", "gap")
 FRICTION_FIELDS = ("friction_x", "friction_y", "friction_z")
-CONTACT_FIELDS = (*CONTACT_PLACE, "normal_force", "friction_force", *FRICTION_FIELDS)
+CONTACT_FIELDS = (
+    *CONTACT_PLACE,
+    "normal_force",
+    "friction_force",
+    *FRICTION_FIELDS,
+    "friction_coefficient",
+)
 CONTACT_DTYPE = np.dtype(
     [("body_a", np.int32), ("body_b", np.int32)] + [(name, np.float64) for name in CONTACT_FIELDS]
 )
@@ -296,7 +302,7 @@ def contact_tables(
 ) -> NDArray[np.void]:
     """One row per contact (dtype CONTACT_DTYPE).
 
-    body (n, 2), values (n, 10): point, normal, gap and impulses, as in world/samples.py
+    body (n, 2), values (n, 11): point, normal, gap, impulses and mu, as in world/samples.py
     """
     table = np.zeros(len(body), CONTACT_DTYPE)
     table["body_a"], table["body_b"] = body[:, 0], body[:, 1]
@@ -309,6 +315,7 @@ def contact_tables(
     write_friction(values, h, friction)
     for k, name in enumerate(FRICTION_FIELDS):
         table[name] = friction[:, k]
+    table["friction_coefficient"] = values[:, CONTACT_MU]
     return table
 
 
@@ -317,5 +324,6 @@ def contact_table(contacts: Contacts, rows: Rows, problem: Problem, h: float) ->
     n = int(contacts.count[0])
     lam = problem.lam[rows.count[1] : rows.count[1] + 3 * n].reshape(n, 3)
     body = np.stack([contacts.body_a[:n], contacts.body_b[:n]], axis=1)
-    place = (contacts.point_W[:n], contacts.normal_W[:n], contacts.gap[:n, None], lam)
-    return contact_tables(body, np.concatenate(place, axis=1), h)
+    place = (contacts.point_W[:n], contacts.normal_W[:n], contacts.gap[:n, None])
+    values = np.concatenate((*place, lam, contacts.friction[:n, None]), axis=1)
+    return contact_tables(body, values, h)

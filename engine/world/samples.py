@@ -23,7 +23,7 @@ N_FRAMES, N_CONTACTS, N_PASSED = 0, 1, 2
 ) = range(7)
 
 # columns of Samples.contact
-CONTACT_POINT, CONTACT_NORMAL, CONTACT_GAP, CONTACT_LAM, N_CONTACT = 0, 3, 6, 7, 10
+CONTACT_POINT, CONTACT_NORMAL, CONTACT_GAP, CONTACT_LAM, CONTACT_MU, N_CONTACT = 0, 3, 6, 7, 10, 11
 
 
 @struct
@@ -43,7 +43,7 @@ class Samples(NamedTuple):
     joint_reaction: NDArray  # (frames, j, 6) N, N m      on the child at the anchor, W
     contacts: NDArray  # (frames,) int64       contacts of each frame
     contact_body: NDArray  # (max, 2) int64    bodies of a contact, one frame after another
-    contact: NDArray  # (max, 10) m, -, N s    CONTACT_POINT ...: point, normal, gap, impulses
+    contact: NDArray  # (max, 11) m, -, N s    CONTACT_POINT ...: point, normal, gap, impulses, mu
     energy: NDArray  # (frames, 8) J           in the order of reports.ENERGIES
     momentum: NDArray  # (frames, 6) N s, N m s   linear, angular about the origin of W
     solved: NDArray  # (frames, 6) int64       SOLVED_METHOD ... of the last step

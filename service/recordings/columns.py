@@ -57,6 +57,7 @@ COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "normal_force": ("N", "force along the normal"),
         "friction_force": ("N", "magnitude of the tangential force"),
         **_axes("friction_x friction_y friction_z", "N", "tangential force on body_b"),
+        "friction_coefficient": ("1", "largest tangential force over the normal force"),
         "force_time": ("s", "time that the forces belong to: the middle of the step"),
     },
     "energy": {

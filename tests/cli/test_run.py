@@ -39,7 +39,7 @@ def test_the_columns_are_those_of_the_interface(cardan, scene_file, tmp_path):
     )
     assert columns("contacts") == (
         "time step body_a body_b px py pz nx ny nz gap normal_force friction_force"
-        " friction_x friction_y friction_z force_time"
+        " friction_x friction_y friction_z friction_coefficient force_time"
     )
     assert columns("energy") == (
         "time step kinetic potential total work_in dissipated_friction dissipated_impact"

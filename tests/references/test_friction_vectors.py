@@ -42,6 +42,7 @@ def test_friction_opposes_sliding_with_the_coefficient_times_the_normal_force() 
     simulation.advance(20)
     table, mu = simulation.contact_table(), simulation.friction_coefficients()
     assert len(table) == len(mu) == 4
+    np.testing.assert_array_equal(table["friction_coefficient"], mu)
     along = simulation.velocities()[1, :3] / np.linalg.norm(simulation.velocities()[1, :3])
     expected = -(mu * table["normal_force"])[:, None] * along
     np.testing.assert_allclose(friction(table), expected, rtol=1e-9, atol=1e-9)
@@ -81,3 +82,21 @@ def test_recorded_friction_holds_a_block_on_a_slope() -> None:
     last = tables["contacts"]["step"] == tables["contacts"]["step"].max()
     held = friction(tables["contacts"])[last].sum(axis=0)
     np.testing.assert_allclose(held, [-MASS * G * math.sin(angle), 0, 0], atol=1e-6)
+
+
+def test_recordings_have_the_coefficient_of_each_contact() -> None:
+    """Of the pair of materials, so that cones can be drawn of what is stored."""
+    rough = {**FLOOR, "shapes": [{**FLOOR["shapes"][0], "material": "rough"}]}
+    materials = {"rough": {"friction": 0.8}}
+    record = {"every": 2, "channels": ["contacts"]}
+    made = scene(
+        rough, block(), materials=materials, record=record, simulation={"duration": 10 * H}
+    )
+    simulation = Simulation(made)
+    simulation.advance(10)
+    mu = simulation.friction_coefficients()
+    table = run(made)[0].tables()["contacts"]
+    assert len(mu) == 4
+    assert len(table["friction_coefficient"]) >= 5 * 4
+    np.testing.assert_array_equal(table["friction_coefficient"], mu[0])
+    assert 0.5 < mu[0] <= 0.8
