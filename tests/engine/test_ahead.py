@@ -254,7 +254,7 @@ def test_rows_go_on_after_a_checkpoint() -> None:
 
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_the_channel_flags_the_equations_that_others_imply(formulation: str) -> None:
-    """A flat loop of four hinges has three equations too many, in every step that is recorded."""
+    """A flat loop of four hinges has three equations too many; in a tree no rate moves those."""
     places = {"a": [0, 0, 0.5], "b": [0.5, 0, 1], "c": [1, 0, 0.5]}
     bodies = [
         {"name": name, "position": at, "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
@@ -273,5 +273,5 @@ def test_the_channel_flags_the_equations_that_others_imply(formulation: str) -> 
     named = {row.name for row, flag in zip(problem.rows, problem.redundant, strict=True) if flag}
     for time in np.unique(table["time"]):
         at_time = table["time"] == time
-        assert table["redundant"][at_time].sum() == 3
+        assert table["redundant"][at_time].sum() == (3 if formulation == "maximal" else 0)
         assert set(table["row"][at_time & table["redundant"]]) == named
