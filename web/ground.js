@@ -37,7 +37,9 @@ export class Ground {
     this.look = LOOK[theme];
     /** @type {{p: THREE.Vector3, q: THREE.Quaternion}[]} normals along z */
     this.floors = [];
-    for (const body of scene.bodies) {
+    /** @type {{body: number, mesh: THREE.Object3D}[]} */
+    this.planes = [];
+    for (const [number, body] of scene.bodies.entries()) {
       const pose = startPose(body);
       for (const shape of body.shapes ?? []) {
         if (shape.type !== "plane") continue;
@@ -46,10 +48,17 @@ export class Ground {
         const p = plane.p.applyQuaternion(pose.q).add(pose.p);
         const isFloor = UP.clone().applyQuaternion(q).angleTo(UP) < FLOOR_ANGLE;
         if (isFloor) this.floors.push({ p, q });
-        this.root.add(isFloor ? this.floor(p, q) : this.wall(p, q));
+        const mesh = isFloor ? this.floor(p, q) : this.wall(p, q);
+        this.planes.push({ body: number, mesh });
+        this.root.add(mesh);
       }
     }
     if (!this.floors.length) this.root.add(this.reference());
+  }
+
+  /** Planes of absent bodies, whose poses are no numbers, are not drawn. @param {Float32Array} poses */
+  setPoses(poses) {
+    for (const { body, mesh } of this.planes) mesh.visible = Number.isFinite(poses[7 * body]);
   }
 
   /** @param {THREE.Vector3} p @param {THREE.Quaternion} q */

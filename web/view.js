@@ -191,6 +191,7 @@ export class View {
     this.bodies.setPoses(poses);
     if (frame.asleep) this.bodies.setAsleep(frame.asleep);
     this.links?.setPoses(poses);
+    this.ground?.setPoses(poses);
     this.flashes.shown = this.shown.events;
     this.flashes.update(moment.time, moment.now);
     Object.assign(this.overlays.shown, this.shown);

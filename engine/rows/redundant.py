@@ -102,7 +102,7 @@ def implied_by_bodies(part: Problem, lo: Array, hi: Array) -> Flags:
 
     lo, hi (n,)  N s or N m s   bounds of each row
     """
-    n, n_sums = len(lo), int(part.count[2])
+    n, n_sums = len(lo), max(1, int(part.count[2]))
     if n == 0:
         return np.zeros(0, bool)
     G = _scaled_by_masses(part, n)

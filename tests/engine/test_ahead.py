@@ -250,3 +250,28 @@ def test_rows_go_on_after_a_checkpoint() -> None:
     ours, theirs = (each.tables()["constraints"] for each in (whole, resumed))
     for name in ours:
         np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_the_channel_flags_the_equations_that_others_imply(formulation: str) -> None:
+    """A flat loop of four hinges has three equations too many; in a tree no rate moves those."""
+    places = {"a": [0, 0, 0.5], "b": [0.5, 0, 1], "c": [1, 0, 0.5]}
+    bodies = [
+        {"name": name, "position": at, "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+        for name, at in places.items()
+    ]
+    ends = [("world", "a", [0, 0, 0]), ("a", "b", [0, 0, 1]), ("b", "c", [1, 0, 1])]
+    joints = [
+        {"name": f"h{k}", "type": "hinge", "parent": a, "child": b, "anchor": at, "axis": [0, 1, 0]}
+        for k, (a, b, at) in enumerate([*ends, ("world", "c", [1, 0, 0])])
+    ]
+    options = {"formulation": formulation, "dt": 1e-3, "duration": 0.04}
+    scene = document(bodies, joints, simulation=options)
+    scene["record"] = {"every": 10, "channels": ["constraints"]}
+    table = run(load_scene(scene))[0].tables()["constraints"]
+    problem = simulate(scene).problem()
+    named = {row.name for row, flag in zip(problem.rows, problem.redundant, strict=True) if flag}
+    for time in np.unique(table["time"]):
+        at_time = table["time"] == time
+        assert table["redundant"][at_time].sum() == (3 if formulation == "maximal" else 0)
+        assert set(table["row"][at_time & table["redundant"]]) == named

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from cardan import Dynamics, linearize
 from cardan.schemas import load_scene
@@ -53,6 +54,33 @@ def test_a_double_pendulum_has_its_two_frequencies_and_shapes() -> None:
 
 
 @pytest.mark.reference
+def test_a_chain_of_many_links_has_the_stiffness_and_inertia_of_the_text() -> None:
+    """120 equal links of length l, hanging: with absolute angles K is diagonal."""
+    n, m, length, inertia = 120, 1.0, 0.1, 0.002
+    bodies = [
+        {"name": f"m{i}", "mass": m, "position": [0, 0, -length * (i + 0.5)]}
+        | {"inertia": [inertia] * 3}
+        for i in range(n)
+    ]
+    joints = [
+        {"name": f"j{i}", "type": "hinge", "axis": [0, 1, 0], "anchor": [0, 0, -length * i]}
+        | {"parent": f"m{i - 1}" if i else "world", "child": f"m{i}"}
+        for i in range(n)
+    ]
+    found = linear(document(bodies, joints))
+    below = np.arange(n)[::-1]
+    K = np.diag(m * G * length * (below + 0.5))
+    carried = np.minimum.outer(below, below)
+    M = m * length**2 * (carried + 0.5) + np.diag([inertia - 0.25 * m * length**2] * n)
+    absolute = np.tril(np.ones((n, n)))
+    stiffness, mass = absolute.T @ K @ absolute, absolute.T @ M @ absolute
+    assert found.mass == pytest.approx(mass, rel=1e-9, abs=1e-9)
+    assert -found.mass @ found.A[n:, :n] == pytest.approx(stiffness, rel=1e-6, abs=1e-6)
+    slowest = np.sqrt(scipy.linalg.eigh(K, M, eigvals_only=True)[:3])
+    assert frequencies(found)[:3] == pytest.approx(slowest.tolist(), rel=1e-7)
+    assert found.modes[0].bodies.shape == (n, 6)
+
+
 def test_a_damped_train_has_the_matrices_of_a_chain() -> None:
     n, k, m, c = 4, 300.0, 2.0, 0.9
     scene = train(n, k, m)

@@ -10,8 +10,7 @@ import pytest
 
 from cardan import linearize, statics
 from cardan.schemas import load_scene
-from cardan.schemas.examples import example_text
-from tests.engine.scenes import Document, document, ground
+from tests.engine.scenes import Document, brick, document, ground
 
 G = 9.81
 GRAVITY = [0, 0, -G]
@@ -291,9 +290,10 @@ def test_a_load_that_acts_on_nothing_is_refused() -> None:
 
 
 def test_a_heap_is_too_large_for_the_search_and_says_so() -> None:
-    scene = load_scene(example_text("pile"))
+    heap = [brick(f"brick {k}", position=[3.0 * k, 0, 0]) for k in range(167)]
+    scene = load_scene(document(heap))
     found = statics(scene)
     assert found.status == "not_found"
-    assert "take at most 100" in found.reason
-    with pytest.raises(ValueError, match="take at most 100"):
+    assert "take at most 1000" in found.reason
+    with pytest.raises(ValueError, match="take at most 1000"):
         linearize(scene)
