@@ -1,5 +1,6 @@
 """Collision shapes: a union on `type`. Lengths in m, each posed in the body frame."""
 
+from math import pi
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -20,6 +21,7 @@ from cardan.schemas.quantities import (
     Index,
     Name,
     Number,
+    Positive,
     QuaternionWXYZ,
     Vec2Positive,
     Vec3,
@@ -68,6 +70,40 @@ class Cone(ConeGeometry, ShapeBase):
 
 class Ellipsoid(EllipsoidGeometry, ShapeBase):
     """An ellipsoid about the shape's origin."""
+
+
+class Tube(ShapeBase):
+    """A hollow cylinder along local z, open at both ends, centred at the shape's origin."""
+
+    type: Literal["tube"]
+    inner_radius: Positive
+    """Radius of the bore [m]."""
+    outer_radius: Positive
+    """Radius of the outside [m]."""
+    length: Positive
+    """Full length along z [m]."""
+
+
+class Ring(ShapeBase):
+    """A torus about local z."""
+
+    type: Literal["ring"]
+    major_radius: Positive
+    """From the shape's origin to the middle of the cross section [m]."""
+    minor_radius: Positive
+    """Radius of the cross section, less than `major_radius` [m]."""
+
+
+class Bowl(ShapeBase):
+    """A cap of a hollow ball, open towards local z; the origin is the centre of the ball."""
+
+    type: Literal["bowl"]
+    inner_radius: Positive
+    """Radius of the hollow [m]."""
+    outer_radius: Positive
+    """Radius of the outside [m]."""
+    angle: Annotated[Positive, Field(le=0.5 * pi)] = 0.5 * pi
+    """Between the axis and the rim, seen from the centre; pi/2 is half a ball [rad]."""
 
 
 class Plane(ShapeBase):
@@ -124,6 +160,9 @@ Shape = Annotated[
     | Annotated[Cylinder, Tag("union:cylinder")]
     | Annotated[Cone, Tag("union:cone")]
     | Annotated[Ellipsoid, Tag("union:ellipsoid")]
+    | Annotated[Tube, Tag("union:tube")]
+    | Annotated[Ring, Tag("union:ring")]
+    | Annotated[Bowl, Tag("union:bowl")]
     | Annotated[Plane, Tag("union:plane")]
     | Annotated[Convex, Tag("union:convex")]
     | Annotated[Mesh, Tag("union:mesh")]

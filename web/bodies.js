@@ -5,7 +5,7 @@
  * @import {Body, Scene, Shape, Vec3} from "./types.js"
  */
 import * as THREE from "three";
-import { ball, box, capsule, cone, cylinder, individual } from "./geometry.js";
+import { ball, box, capsule, cone, cylinder, individual, hollowProfile } from "./geometry.js";
 import { bodyDepthMaterial, bodyMaterial } from "./shading.js";
 import { halfExtents, isEndless, localPose, seenOf } from "./shapes.js";
 
@@ -61,7 +61,7 @@ function layout(shape) {
     const bevel = 0.09 * Math.min(...half);
     return { kind: shape.type, scale: [bevel, bevel, bevel], stretch: /** @type {Vec3} */ (half.map((h) => h / bevel - 1)) };
   }
-  return { kind: shape.mesh ? `mesh ${shape.mesh}` : JSON.stringify(shape.points ?? shape.vertices ?? shape.heights), scale: [1, 1, 1], stretch: none };
+  return { kind: shape.mesh ? `mesh ${shape.mesh}` : JSON.stringify(shape.points ?? shape.vertices ?? shape.heights ?? hollowProfile(shape)), scale: [1, 1, 1], stretch: none };
 }
 
 /** @param {Body} body @param {number} index @param {Shape} shape */

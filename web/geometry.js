@@ -117,18 +117,46 @@ export function cylinder() {
   return build(position, position.slice(), corner, index);
 }
 
-/** @param {Shape} shape `convex`, `mesh` or `heightfield`: geometry of its own, in the frame of the shape */
+/** @param {Shape} shape @returns {number[][] | null} radius and height along the outline of a tube, ring or bowl, up its outer side */
+export function hollowProfile({ type, inner_radius: inner = 1, outer_radius: outer = 1, length = 1, major_radius: major = 1, minor_radius: minor = 1, angle = Math.PI / 2 }) {
+  const arc = (/** @type {number} */ to) => Array.from({ length: 25 }, (_, k) => (k / 24) * to);
+  if (type === "tube") return [[outer, -length / 2], [outer, length / 2], [inner, length / 2], [inner, -length / 2], [outer, -length / 2]];
+  if (type === "ring") return arc(2 * Math.PI).map((t) => [major + minor * Math.cos(t), minor * Math.sin(t)]);
+  if (type !== "bowl") return null;
+  const outside = arc(angle).map((t) => [outer * Math.sin(t), -outer * Math.cos(t)]);
+  return [...outside, ...outside.map(([r, z]) => [(r * inner) / outer, (z * inner) / outer]).reverse()];
+}
+
+/** A profile turned about z. @param {number[][]} profile */
+function turned(profile) {
+  const around = 48;
+  const [vertices, faces] = [[], []].map(() => /** @type {number[][]} */ ([]));
+  profile.forEach(([r, z], ring) => {
+    for (let i = 0; i < around; i += 1) {
+      const t = (i / around) * 2 * Math.PI;
+      vertices.push([r * Math.cos(t), r * Math.sin(t), z]);
+      if (ring + 1 === profile.length) continue;
+      const [a, b] = [ring * around + i, ring * around + ((i + 1) % around)];
+      if (r > 0) faces.push([a, b, b + around]);
+      if (profile[ring + 1][0] > 0) faces.push([a, b + around, a + around]);
+    }
+  });
+  return { vertices, faces };
+}
+
+/** @param {Shape} shape `convex`, hollow, `mesh` or `heightfield`: geometry of its own, in the frame of the shape */
 export function individual(shape) {
   if (shape.type === "convex") {
     return rigid(new ConvexGeometry((shape.points ?? []).map((p) => new THREE.Vector3(...p))));
   }
-  const { vertices, faces } = shape.type === "mesh" ? { vertices: shape.vertices ?? [], faces: shape.faces ?? [] } : terrain(shape);
+  const profile = hollowProfile(shape);
+  const { vertices, faces } = profile ? turned(profile) : shape.type === "mesh" ? { vertices: shape.vertices ?? [], faces: shape.faces ?? [] } : terrain(shape);
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute("position", new THREE.Float32BufferAttribute(vertices.flat(), 3));
   geometry.setIndex(faces.flat());
   const flat = geometry.toNonIndexed();
   flat.computeVertexNormals();
-  if (shape.mesh) soften(flat, faces);
+  if (shape.mesh || profile) soften(flat, faces);
   return rigid(flat);
 }
 

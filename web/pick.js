@@ -51,7 +51,7 @@ function distanceTo(ray, { shape }) {
     }
     case "cylinder": return Math.min(tube(ray, radius, half[2]), disc(ray, radius, half[2]), disc(ray, radius, -half[2]));
     case "box": return box;
-    case "cone": case "convex": case "mesh": case "heightfield": return solid(ray, shape);
+    case "tube": case "ring": case "bowl": case "cone": case "convex": case "mesh": case "heightfield": return solid(ray, shape);
     default: return box;
   }
 }

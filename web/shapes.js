@@ -61,6 +61,12 @@ export function halfExtents(shape) {
     case "capsule": return [r, r, l / 2 + r];
     case "cylinder": case "cone": return [r, r, l / 2];
     case "ellipsoid": return shape.radii ?? [1, 1, 1];
+    case "tube": return [shape.outer_radius ?? 1, shape.outer_radius ?? 1, l / 2];
+    case "bowl": return [shape.outer_radius ?? 1, shape.outer_radius ?? 1, shape.outer_radius ?? 1];
+    case "ring": {
+      const [major, minor] = [shape.major_radius ?? 1, shape.minor_radius ?? 1];
+      return [major + minor, major + minor, minor];
+    }
     case "plane": return null;
     default: {
       const known = extents.get(shape.vertices ?? shape);
@@ -85,7 +91,7 @@ export function volumeOf(shape) {
     case "cylinder": return { volume: Math.PI * r * r * l, centroid };
     case "cone": return { volume: (Math.PI * r * r * l) / 3, centroid: centroid.set(0, 0, -l / 4) };
     case "ellipsoid": return { volume: (4 / 3) * Math.PI * (shape.radii ?? [0, 0, 0]).reduce((a, b) => a * b, 1), centroid };
-    case "convex": case "mesh": return polyhedron(individual(shape));
+    case "convex": case "mesh": case "tube": case "ring": case "bowl": return polyhedron(individual(shape));
     default: return { volume: 0, centroid };
   }
 }

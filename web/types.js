@@ -11,6 +11,11 @@
  * @property {Quat} [orientation]     [w, x, y, z], in the body
  * @property {number} [radius]
  * @property {number} [length]
+ * @property {number} [inner_radius] of a tube or bowl
+ * @property {number} [outer_radius]
+ * @property {number} [major_radius]  of a ring
+ * @property {number} [minor_radius]
+ * @property {number} [angle]         rad, of a bowl
  * @property {Vec3} [size]            full edge lengths
  * @property {Vec3} [radii]
  * @property {Vec3} [normal]

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
 import cardan
+from cardan.service.recordings.triangles import triangles
 
 Array = NDArray[np.float64]
 
@@ -88,6 +89,16 @@ def shown(body: Any) -> Iterator[Any]:
     yield from body.visuals
 
 
+def pieces(shape: Any, meshes: Any) -> Iterator[tuple[Array, bool]]:
+    """As `facets`, of a hollow shape its triangles."""
+    if shape.type not in ("tube", "ring", "bowl"):
+        yield from facets(shape, meshes)
+        return
+    vertices, faces = triangles(shape.model_dump(exclude={"position", "orientation"}))
+    for face in faces:
+        yield vertices[face], True
+
+
 def facets(shape: Any, meshes: Any) -> Iterator[tuple[Array, bool]]:
     """Convex pieces of a shape or visual in its own frame, and whether they are flat."""
     half = 0.5 * getattr(shape, "length", 0.0)
@@ -139,7 +150,7 @@ def _draw_bodies(axes: Any, scene: Any, poses: Array, alpha: float) -> Array:
             pieces.append((float(poses[i, :3] @ EYE), poses[i : i + 1, :3], False, colour))
         for shape in shown(body):
             place = np.concatenate([shape.position, shape.orientation])
-            for points, is_flat in facets(shape, scene.meshes):
+            for points, is_flat in pieces(shape, scene.meshes):
                 world = to_world(poses[i], to_world(place, points))
                 centre = to_world(poses[i], [place[:3]])[0]
                 nearer = 1e-3 if is_flat else 0.0

@@ -70,6 +70,36 @@ def ellipsoid(density: float, radii: NDArray[np.float64]) -> MassProperties:
     return MassProperties(m, np.zeros(3), np.diag(m / 5.0 * (s.sum() - s)))
 
 
+def tube(density: float, inner: float, outer: float, length: float) -> MassProperties:
+    """A hollow cylinder along z: a cylinder less the one of its bore."""
+    whole, bore = cylinder(density, outer, length), cylinder(density, inner, length)
+    return MassProperties(whole.mass - bore.mass, np.zeros(3), whole.inertia - bore.inertia)
+
+
+def ring(density: float, major: float, minor: float) -> MassProperties:
+    """A torus about z: I_zz = m (R^2 + 3/4 r^2), I_xx = m (R^2/2 + 5/8 r^2)."""
+    m = density * 2.0 * math.pi**2 * major * minor**2
+    side = m * (0.5 * major**2 + 0.625 * minor**2)
+    axial = m * (major**2 + 0.75 * minor**2)
+    return MassProperties(m, np.zeros(3), np.diag([side, side, axial]))
+
+
+def bowl(density: float, inner: float, outer: float, angle: float) -> MassProperties:
+    """A cap of a hollow ball about -z, from its axis to `angle` [rad], in spherical coordinates.
+
+    m = 2 pi rho (1 - c) [r^3]/3,  int z = -pi rho s^2 [r^4]/4,
+    int z^2 = 2 pi rho (1 - c^3) [r^5]/15
+    """
+    c, s = math.cos(angle), math.sin(angle)
+    cubes, fourths, fifths = (outer**k - inner**k for k in (3, 4, 5))
+    m = density * 2.0 * math.pi * (1.0 - c) * cubes / 3.0
+    z = -density * math.pi * s**2 * fourths / 4.0 / m
+    along = density * 2.0 * math.pi * (1.0 - c**3) * fifths / 15.0
+    across = 0.5 * (density * 2.0 * math.pi * (1.0 - c) * fifths / 5.0 - along)
+    side = along + across - m * z**2
+    return MassProperties(m, np.array([0.0, 0.0, z]), np.diag([side, side, 2.0 * across]))
+
+
 def polyhedron(
     density: float, vertices: NDArray[np.float64], triangles: NDArray[np.int64]
 ) -> MassProperties:

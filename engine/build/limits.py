@@ -20,6 +20,7 @@ from cardan.engine.accounting.drive_noise import OF_A_DRIVE
 from cardan.engine.accounting.variation import DEPTH_LIMIT, KEEPS_L, TURN_LIMIT, VARIED
 from cardan.engine.build.memoised import memoised
 from cardan.engine.world.model import (
+    BOWL,
     BOX,
     CAPSULE,
     CONE,
@@ -31,8 +32,10 @@ from cardan.engine.world.model import (
     ELLIPSOID,
     KINEMATIC,
     MESH,
+    RING,
     SPHERE,
     STATIC,
+    TUBE,
     Bodies,
     Model,
     Shapes,
@@ -80,10 +83,11 @@ def half_widths(shapes: Shapes) -> Array:
     kind, half = shapes.kind, np.zeros((len(shapes.kind), 3))
     round_side = np.hypot(R[:, :, 0], R[:, :, 1])
     widths = (
-        ((SPHERE,), np.broadcast_to(a, half.shape)),
+        ((SPHERE, BOWL), np.broadcast_to(a, half.shape)),
         ((BOX, MESH), np.einsum("mij,mj->mi", R, shapes.size)),
         ((CAPSULE,), a + b * R[:, :, 2]),
-        ((CYLINDER, CONE), a * round_side + b * R[:, :, 2]),
+        ((CYLINDER, CONE, TUBE), a * round_side + b * R[:, :, 2]),
+        ((RING,), a * round_side + b),
         ((ELLIPSOID,), np.sqrt(np.einsum("mij,mj->mi", R**2, shapes.size**2))),
     )
     for kinds, width in widths:

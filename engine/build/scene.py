@@ -16,6 +16,7 @@ from cardan.engine.build.couplings import (
 from cardan.engine.build.faults import Faults
 from cardan.engine.build.forces import build_forces
 from cardan.engine.build.formulation import with_trees
+from cardan.engine.build.hollow import check_hollow
 from cardan.engine.build.initial import place_initial
 from cardan.engine.build.inverse_mass import write_joint_masses
 from cardan.engine.build.joint_frames import Place
@@ -144,6 +145,7 @@ def build(scene: Scene) -> Built:
     targets = TargetTable()
     joints = build_joints(scene.joints, index, place, poses, targets)
     release(joints, scene)
+    check_hollow(shapes, bodies, joints.excluded, faults)
     write_joint_masses(joints, bodies)
     write_coupling_masses(joints)
     forces = build_forces(scene.forces, index, place, bodies, targets)
@@ -155,9 +157,8 @@ def build(scene: Scene) -> Built:
     scene, tree, tree_q = with_trees(scene, bodies, joints, zero)
     check_rotors(scene, tree, faults)
     faults.raise_if_any()
-    bodies = bodies._replace(node=tree.node)
     model = Model(
-        bodies,
+        bodies._replace(node=tree.node),
         shapes,
         materials,
         joints,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from cardan.engine.build.memoised import memoised
 from cardan.engine.build.mesh import Mesh, build_mesh
 from cardan.engine.build.rotations import product, rotation_matrix, turn, unit, z_to
 from cardan.engine.world.model import (
+    BOWL,
     BOX,
     CAPSULE,
     CONE,
@@ -22,7 +24,9 @@ from cardan.engine.world.model import (
     ELLIPSOID,
     MESH,
     PLANE,
+    RING,
     SPHERE,
+    TUBE,
     Materials,
     Shapes,
 )
@@ -38,6 +42,9 @@ KINDS = {
     "cone": CONE,
     "ellipsoid": ELLIPSOID,
     "convex": CONVEX,
+    "tube": TUBE,
+    "ring": RING,
+    "bowl": BOWL,
     "plane": PLANE,
     "mesh": MESH,
     "heightfield": MESH,
@@ -59,17 +66,23 @@ def size_of(shape: Any) -> tuple[float, float, float]:
         return (shape.radius, 0.5 * shape.length, 0.0)
     if shape.type == "ellipsoid":
         return tuple(shape.radii)
+    if shape.type == "tube":
+        return (shape.outer_radius, 0.5 * shape.length, shape.inner_radius)
+    if shape.type == "ring":
+        return (shape.major_radius, shape.minor_radius, 0.0)
+    if shape.type == "bowl":
+        return (shape.outer_radius, shape.angle, shape.inner_radius)
     return (0.0, 0.0, 0.0)
 
 
 def bounding_radius(shape: Any, hull: Hull | None = None) -> float:
     """Radius of the bounding sphere about the shape's origin [m]."""
     x, y, z = size_of(shape)
-    if shape.type == "sphere":
+    if shape.type in ("sphere", "bowl"):
         return x
-    if shape.type == "capsule":
+    if shape.type in ("capsule", "ring"):
         return x + y
-    if shape.type in ("cylinder", "cone"):
+    if shape.type in ("cylinder", "cone", "tube"):
         return math.hypot(x, y)
     if shape.type == "ellipsoid":
         return max(x, y, z)
@@ -78,6 +91,13 @@ def bounding_radius(shape: Any, hull: Hull | None = None) -> float:
     if hull is not None:
         return float(np.linalg.norm(hull.points, axis=1).max())
     return math.inf
+
+
+HOLLOW_MASS: dict[str, Callable[[Any, float], mass.MassProperties]] = {
+    "tube": lambda s, rho: mass.tube(rho, s.inner_radius, s.outer_radius, s.length),
+    "ring": lambda s, rho: mass.ring(rho, s.major_radius, s.minor_radius),
+    "bowl": lambda s, rho: mass.bowl(rho, s.inner_radius, s.outer_radius, s.angle),
+}
 
 
 def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
@@ -94,6 +114,8 @@ def mass_of_shape(shape: Any, density: float) -> mass.MassProperties | None:
         part = mass.cone(density, shape.radius, shape.length)
     elif shape.type == "ellipsoid":
         part = mass.ellipsoid(density, np.array(shape.radii))
+    elif shape.type in HOLLOW_MASS:
+        part = HOLLOW_MASS[shape.type](shape, density)
     elif shape.type == "convex":
         hull = convex_hull(np.array(shape.points))
         part = mass.polyhedron(density, hull.points, hull.triangles)

@@ -16,6 +16,8 @@ from cardan.engine.collision.broad.aabb import pose_shape, sweep_bounds, write_b
 from cardan.engine.collision.broad.aabb_tree import find_pairs_tree
 from cardan.engine.collision.broad.all_pairs import find_pairs_all, find_plane_pairs
 from cardan.engine.collision.broad.filter import may_touch
+from cardan.engine.collision.hollow.contacts import find_places, hollow_hit
+from cardan.engine.collision.hollow.distance import is_hollow
 from cardan.engine.collision.manifold.contact_points import frame_of
 from cardan.engine.collision.manifold.extent import clear_share
 from cardan.engine.collision.manifold.persistence import match_contacts
@@ -55,7 +57,7 @@ from cardan.engine.world.collision import (
     Pair,
 )
 from cardan.engine.world.contacts import Contacts
-from cardan.engine.world.model import MESH, PLANE, SPHERE, Bodies, Model, Shapes
+from cardan.engine.world.model import CAPSULE, MESH, PLANE, SPHERE, Bodies, Model, Shapes
 from cardan.engine.world.report import CONTACTS_FULL, PAIRS_FULL
 from cardan.engine.world.state import State
 
@@ -221,6 +223,37 @@ def keep_patch(
 
 
 @kernel
+def write_hollow_contacts(
+    shapes: Shapes,
+    scratch: CollisionScratch,
+    ij: tuple[int, int],
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> None:
+    """Append the contacts of a ball or capsule i with a hollow shape j."""
+    i, j = ij
+    before, dropped = contacts.count[0], contacts.dropped[0]
+    clear_share(scratch.patch)
+    origin = load3_at(scratch.solids, i, POSITION)
+    write_pair(scratch, i, j, i, origin)
+    pair = Pair(scratch.pair, scratch.points, scratch.cosine)
+    places = scratch.simplex
+    count = find_places(pair, places)
+    # a ball on an edge rests on three points of it
+    count = 3 if scratch.solids[i, KIND] == SPHERE else count
+    least = math.inf
+    for k in range(count):
+        hit, feature = hollow_hit(pair, places, k)
+        point = (add(origin, hit[2]), hit[1], hit[0], feature)
+        if hit[0] < math.inf and keep_point(scratch, ij, point, reach, contacts):
+            least = min(least, hit[0])
+    margin, h = reach
+    if margin < least < math.inf and not comes_within(shapes, scratch, ij, i, margin, h):
+        contacts.count[0] = before
+        contacts.dropped[0] = dropped
+
+
+@kernel
 def write_contacts(
     shapes: Shapes,
     scratch: CollisionScratch,
@@ -265,6 +298,29 @@ def write_contacts(
 
 
 @kernel
+def write_pair_with_hollow(
+    shapes: Shapes,
+    scratch: CollisionScratch,
+    faces: Faces,
+    ij: tuple[int, int],
+    reach: tuple[float, float],
+    contacts: Contacts,
+) -> None:
+    """Contacts of a hollow shape with a ball, a capsule or a plane; others do not touch it."""
+    first = is_hollow(shapes.kind[ij[0]])
+    other = ij[1] if first else ij[0]
+    if shapes.kind[other] == PLANE:
+        write_contacts(shapes, scratch, faces, ij, reach[0], reach[1], contacts)
+    elif shapes.kind[other] in (SPHERE, CAPSULE):
+        hollow = ij[0] if first else ij[1]
+        before = contacts.count[0]
+        write_hollow_contacts(shapes, scratch, (other, hollow), reach, contacts)
+        for c in range(before, contacts.count[0] if first else before):
+            contacts.shape_a[c], contacts.shape_b[c] = ij[0], ij[1]
+            store3(contacts.normal_W, c, negate(load3(contacts.normal_W, c)))
+
+
+@kernel
 def broad_phase(
     model: Model, state: State, scratch: CollisionScratch, reach: tuple[float, float]
 ) -> None:
@@ -306,6 +362,8 @@ def narrow_phase(
             write_mesh_contacts(scratch, faces, model.meshes, ij, margin, h, contacts)
         elif shapes.kind[ij[0]] == SPHERE and shapes.kind[ij[1]] == SPHERE:
             write_sphere_contact(shapes, scratch, ij, reach, contacts)
+        elif is_hollow(shapes.kind[ij[0]]) or is_hollow(shapes.kind[ij[1]]):
+            write_pair_with_hollow(shapes, scratch, faces, ij, reach, contacts)
         else:
             write_contacts(shapes, scratch, faces, ij, margin, h, contacts)
     write_surfaces(model.materials, shapes, state, contacts)

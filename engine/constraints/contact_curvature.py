@@ -11,6 +11,7 @@ from math import sqrt
 
 from cardan.engine.bodies.gyroscopic import gyroscopic_acceleration_in
 from cardan.engine.compiler.kernel import kernel
+from cardan.engine.constraints.hollow_curvature import around, hollow_curvature
 from cardan.engine.spatial.mat3 import load33, turned_back
 from cardan.engine.spatial.quaternion import load4
 from cardan.engine.spatial.rotation import matrix
@@ -31,13 +32,16 @@ from cardan.engine.spatial.vec3 import (
 )
 from cardan.engine.world.collision import CAP_FACES, KIND, NEAREST_FEATURE, POSITION, ROTATION, SIZE
 from cardan.engine.world.model import (
+    BOWL,
     BOX,
     CAPSULE,
     CONE,
     CONVEX,
     CYLINDER,
     ELLIPSOID,
+    RING,
     SPHERE,
+    TUBE,
     Shapes,
 )
 from cardan.engine.world.world import World
@@ -167,6 +171,10 @@ def shape_operator(world: World, s: int, c: int, m_W: Vec3, basis_W: tuple[Vec3,
     p = turned_back(
         solids, s, ROTATION, sub(load3(contacts.point_W, c), load3_from(solids, s, POSITION))
     )
+    if kind in (TUBE, RING, BOWL):
+        t = around(p, m)
+        k1, k2 = hollow_curvature(kind, size, p, m)
+        return _sum(_along(k1, t, basis), _along(k2, cross(m, t), basis))
     if kind == ELLIPSOID:
         return _of_ellipsoid(size, m, basis)
     if kind == BOX:

@@ -14,7 +14,10 @@ STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # a sleeping dynamic body, and any that is absent; only in Motion.activity
 ASLEEP, ABSENT = 3, 5
 
-SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX, PLANE, MESH = 0, 1, 2, 3, 4, 5, 6, 7, 8
+SPHERE, BOX, CAPSULE, CYLINDER, CONE, ELLIPSOID, CONVEX = 0, 1, 2, 3, 4, 5, 6
+# hollow shapes, which are not convex
+TUBE, RING, BOWL = 7, 8, 9
+PLANE, MESH = 10, 11
 
 # meshes.inside: no volume, the volume enclosed by the faces, or the region below them (-z)
 INSIDE_NONE, INSIDE_CLOSED, INSIDE_BELOW = 0, 1, 2
@@ -58,7 +61,7 @@ class Shapes(NamedTuple):
     )
     p_BS: NDArray  # (m, 3) m          origin of S from the body's centre of mass, body axes
     q_BS: NDArray  # (m, 4) -          S -> body axes
-    size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii; mesh half edges of its bounds
+    size: NDArray  # (m, 3) m          sphere (r,0,0); box half edges; capsule, cylinder, cone (r, half length, 0); ellipsoid radii; tube (outer r, half length, inner r); ring (major r, minor r, 0); bowl (outer r, angle [rad], inner r); mesh half edges of its bounds
     bounding_radius: NDArray  # (m,) m  of a sphere about the origin of S; inf for planes
     material: NDArray  # (m,) int64    index into the tables of Materials
     group: NDArray  # (m,) int64       bits of the groups of this shape

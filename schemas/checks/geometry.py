@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cardan.schemas.shape import (
+    Bowl,
     Box,
     Capsule,
     Cone,
@@ -15,8 +16,10 @@ from cardan.schemas.shape import (
     Heightfield,
     Mesh,
     Plane,
+    Ring,
     Shape,
     Sphere,
+    Tube,
 )
 
 FLAT = 1e-9
@@ -57,6 +60,8 @@ def _own_radius(shape: Shape) -> float:
             return math.hypot(shape.radius, 0.5 * shape.length)
         case Ellipsoid():
             return max(shape.radii)
+        case Tube() | Ring() | Bowl():
+            return _hollow_radius(shape)
         case Convex():
             return _farthest(shape.points)
         case Mesh():
@@ -66,6 +71,16 @@ def _own_radius(shape: Shape) -> float:
             return math.hypot(0.5 * shape.size[0], 0.5 * shape.size[1], highest)
         case Plane():
             return 0.0
+
+
+def _hollow_radius(shape: Tube | Ring | Bowl) -> float:
+    match shape:
+        case Tube():
+            return math.hypot(shape.outer_radius, 0.5 * shape.length)
+        case Ring():
+            return shape.major_radius + shape.minor_radius
+        case Bowl():
+            return shape.outer_radius
 
 
 def _farthest(points: tuple[Vector, ...]) -> float:

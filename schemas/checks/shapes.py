@@ -7,7 +7,7 @@ from cardan.schemas.checks.geometry import is_flat
 from cardan.schemas.checks.parts import Parts, fault
 from cardan.schemas.checks.surface import Closure, closure_of, surface_of_mesh
 from cardan.schemas.error import Fault
-from cardan.schemas.shape import Convex, Heightfield, Mesh, Plane
+from cardan.schemas.shape import Bowl, Convex, Heightfield, Mesh, Plane, Ring, Tube
 from cardan.schemas.visual import TriangleMesh
 
 Path = list[str | int]
@@ -24,6 +24,14 @@ def shape_faults(parts: Parts) -> Iterator[Fault]:
                 case Heightfield():
                     yield from _static_only(path, body, shape.type)
                     yield from _heightfield_faults(path, shape)
+                case Tube() | Bowl():
+                    yield from _wall_faults(
+                        path, shape, ("inner_radius", "outer_radius"), "bore without a wall"
+                    )
+                case Ring():
+                    yield from _wall_faults(
+                        path, shape, ("minor_radius", "major_radius"), "ring without a hole"
+                    )
                 case Convex():
                     yield from _convex_faults(path, shape)
                 case Mesh():
@@ -67,6 +75,20 @@ def _heightfield_faults(path: Path, shape: Heightfield) -> Iterator[Fault]:
                 row,
                 None,
             )
+
+
+def _wall_faults(
+    path: Path, shape: Tube | Ring | Bowl, fields: tuple[str, str], what: str
+) -> Iterator[Fault]:
+    small, large = (getattr(shape, field) for field in fields)
+    if small >= large:
+        yield fault(
+            [*path, fields[0]],
+            "no_wall",
+            f"{fields[0]} {small:g} m is not less than {fields[1]} {large:g} m: a {what}.",
+            small,
+            f"Give less than {large:g}.",
+        )
 
 
 def _convex_faults(path: Path, shape: Convex) -> Iterator[Fault]:

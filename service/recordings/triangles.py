@@ -44,6 +44,8 @@ def _in_its_frame(shape: Mapping[str, Any]) -> tuple[Vertices, Faces]:
             return _ball(np.asarray(shape["radii"], np.float64))
         case "capsule" | "cylinder" | "cone":
             return _turned(_profile(shape))
+        case "tube" | "ring" | "bowl":
+            return _turned(_hollow_profile(shape))
         case "convex":
             return _hull(np.asarray(shape["points"], np.float64))
         case "mesh":
@@ -79,6 +81,22 @@ def _profile(shape: Mapping[str, Any]) -> Vertices:
     quarter = np.linspace(0.0, 0.5 * math.pi, SEGMENTS // 4 + 1)
     r, z = radius * np.sin(quarter), -half - radius * np.cos(quarter)
     return np.concatenate([np.stack([r, z], 1), np.stack([r[::-1], -z[::-1]], 1)])
+
+
+def _hollow_profile(shape: Mapping[str, Any]) -> Vertices:
+    """Radius and height of the outline of a tube, ring or bowl, upwards on its outer side."""
+    if shape["type"] == "ring":
+        turn = np.linspace(0.0, 2.0 * math.pi, SEGMENTS + 1)
+        major, minor = float(shape["major_radius"]), float(shape["minor_radius"])
+        return np.stack([major + minor * np.cos(turn), minor * np.sin(turn)], axis=1)
+    inner, outer = float(shape["inner_radius"]), float(shape["outer_radius"])
+    if shape["type"] == "tube":
+        half = 0.5 * float(shape["length"])
+        corners = [(outer, -half), (outer, half), (inner, half), (inner, -half), (outer, -half)]
+        return np.array(corners)
+    tilt = np.linspace(0.0, float(shape.get("angle", 0.5 * math.pi)), SEGMENTS // 2 + 1)
+    arc = np.stack([np.sin(tilt), -np.cos(tilt)], axis=1)
+    return np.concatenate([outer * arc, inner * arc[::-1]])
 
 
 def _turned(profile: Vertices) -> tuple[Vertices, Faces]:

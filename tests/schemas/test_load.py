@@ -96,6 +96,9 @@ def test_every_shape_of_the_format_is_read():
         {"type": "cylinder", "radius": 1, "length": 2},
         {"type": "cone", "radius": 1, "length": 2},
         {"type": "ellipsoid", "radii": [1, 2, 3]},
+        {"type": "tube", "inner_radius": 1, "outer_radius": 2, "length": 2},
+        {"type": "ring", "major_radius": 2, "minor_radius": 1},
+        {"type": "bowl", "inner_radius": 1, "outer_radius": 2},
         {"type": "convex", "points": corner, "color": "orange"},
         {"type": "mesh", "vertices": corner, "faces": faces},
     ]

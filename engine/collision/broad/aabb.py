@@ -23,6 +23,7 @@ from cardan.engine.world.collision import (
     SIZE,
 )
 from cardan.engine.world.model import (
+    BOWL,
     BOX,
     CAPSULE,
     CONE,
@@ -30,7 +31,9 @@ from cardan.engine.world.model import (
     CYLINDER,
     MESH,
     PLANE,
+    RING,
     SPHERE,
+    TUBE,
     Shapes,
 )
 
@@ -57,6 +60,8 @@ def pose_shape(
     solids[i, FACE_START] = shapes.face_start[i]
     solids[i, FACE_COUNT] = shapes.face_count[i]
     solids[i, RADIUS] = shapes.size[i, 0] if kind in (SPHERE, CAPSULE) else 0.0
+    if kind == RING:
+        solids[i, RADIUS] = shapes.size[i, 1]
     solids[i, BOUND] = shapes.bounding_radius[i]
     if kind == CONVEX:
         for j in range(shapes.point_start[i], shapes.point_start[i] + shapes.point_count[i]):
@@ -68,7 +73,7 @@ def pose_shape(
 
 @kernel
 def half_extent(solids: NDArray, i: int, k: int) -> float:
-    """Half the width of a centrally symmetric shape (or a cone's cylinder) along world axis k [m].
+    """Half the width of a symmetric shape (of a bowl its ball) along world axis k [m].
 
     The width of a shape along e is the support of R^T e; row k of R is R^T e_k.
     """
@@ -77,13 +82,15 @@ def half_extent(solids: NDArray, i: int, k: int) -> float:
     y = abs(solids[i, ROTATION + 3 * k + 1])
     z = abs(solids[i, ROTATION + 3 * k + 2])
     a, b, c = solids[i, SIZE], solids[i, SIZE + 1], solids[i, SIZE + 2]
-    if kind == SPHERE:
+    if kind in (SPHERE, BOWL):
         return float(a)
+    if kind == RING:
+        return float(a * math.sqrt(x * x + y * y) + b)
     if kind in (BOX, MESH):
         return float(a * x + b * y + c * z)
     if kind == CAPSULE:
         return float(a + b * z)
-    if kind in (CYLINDER, CONE):
+    if kind in (CYLINDER, CONE, TUBE):
         return float(a * math.sqrt(x * x + y * y) + b * z)
     return math.sqrt(a * a * x * x + b * b * y * y + c * c * z * z)
 

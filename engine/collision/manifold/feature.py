@@ -16,7 +16,7 @@ from cardan.engine.world.collision import (
     Pair,
     Patch,
 )
-from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER
+from cardan.engine.world.model import BOWL, BOX, CAPSULE, CONE, CONVEX, CYLINDER, RING, TUBE
 
 # (corners: 1 a point, 2 a line, more a face; number of the face; its outward unit normal)
 Feature = tuple[int, int, Vec3]
@@ -68,11 +68,10 @@ def box_face(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
 
 
 @kernel
-def round_cap(pair: Pair, s: int, z: float, patch: Patch) -> Feature:
-    """The cap at height z as an octagon fixed in the shape; side of z = outward."""
-    r = size_of(pair, s)[0]
+def round_cap(pair: Pair, s: int, cap: tuple[float, float, float], patch: Patch) -> Feature:
+    """A cap as an octagon fixed in the shape; cap = (radius, height z, side: 1 up, -1 down)."""
+    r, z, sign = cap
     d = r * CAP_FACES
-    sign = 1.0 if z >= 0.0 else -1.0
     for i in range(8):
         # (1,0) (d,d) (0,1) (-d,d) ... ; mirrored in y for the lower cap
         x = 0.0 if i % 4 == 2 else (r if i % 4 == 0 else d)
@@ -80,7 +79,7 @@ def round_cap(pair: Pair, s: int, z: float, patch: Patch) -> Feature:
         x = -x if 2 < i < 6 else x
         y = -y if i > 4 else y
         put_corner(pair, s, patch, i, (x, sign * y, z))
-    return (8, 0 if z >= 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
+    return (8, 0 if sign > 0.0 else 1, to_world(pair, s, (0.0, 0.0, sign)))
 
 
 @kernel
@@ -88,7 +87,8 @@ def cylinder_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
     """A cap, or the line of the side that faces e."""
     r, h, _ = size_of(pair, s)
     if abs(e[2]) >= CAP_FACES:
-        return round_cap(pair, s, h if e[2] >= 0.0 else -h, patch)
+        sign = 1.0 if e[2] >= 0.0 else -1.0
+        return round_cap(pair, s, (r, sign * h, sign), patch)
     rho = math.sqrt(e[0] * e[0] + e[1] * e[1])
     x, y = r * e[0] / rho, r * e[1] / rho
     put_corner(pair, s, patch, 0, (x, y, -h))
@@ -106,7 +106,7 @@ def cone_part(pair: Pair, s: int, e: Vec3, patch: Patch) -> Feature:
     rho = math.sqrt(e[0] * e[0] + e[1] * e[1])
     slant = math.sqrt(4.0 * h * h + r * r)
     if -e[2] >= (2.0 * h * rho + r * e[2]) / slant:
-        return round_cap(pair, s, -h, patch)
+        return round_cap(pair, s, (r, -h, -1.0), patch)
     if rho < 1e-9:
         return (1, 3, to_world(pair, s, e))
     x, y = e[0] / rho, e[1] / rho
@@ -147,12 +147,18 @@ def write_feature(pair: Pair, s: int, d: Vec3, faces: Faces, patch: Patch) -> Fe
     e = to_shape(pair, s, d)
     if kind == BOX:
         return box_face(pair, s, e, patch)
-    if kind == CYLINDER:
+    if kind in (CYLINDER, TUBE):
         return cylinder_part(pair, s, e, patch)
     if kind == CONE:
         return cone_part(pair, s, e, patch)
     if kind == CONVEX:
         return hull_face(pair, s, e, faces, patch)
+    size = size_of(pair, s)
+    if kind == RING and abs(e[2]) >= CAP_FACES:
+        return round_cap(pair, s, (size[0], 0.0, 1.0 if e[2] >= 0.0 else -1.0), patch)
+    if kind == BOWL and e[2] >= CAP_FACES:
+        rim = size[0] * math.sin(size[1])
+        return round_cap(pair, s, (rim, -size[0] * math.cos(size[1]), 1.0), patch)
     if kind == CAPSULE and abs(e[2]) < CAPSULE_UPRIGHT:
         h = size_of(pair, s)[1]
         p = position_of(pair, s)

@@ -6,6 +6,7 @@ point would still be stopped by it; distant pairs are therefore followed along t
 
 from __future__ import annotations
 
+from cardan.engine.collision.hollow.distance import is_hollow
 from cardan.engine.collision.motion import load3_at
 from cardan.engine.collision.narrow.dispatch import nearest
 from cardan.engine.collision.narrow.posed_pair import write_pair
@@ -131,6 +132,12 @@ def comes_within(
         if not gap > NEAR_ENOUGH * margin:
             break
         back = scale(-1.0, n)
+        if is_hollow(int(scratch.solids[second, KIND])):
+            # around a hollow no plane separates: the bound holds for motion in any direction
+            v = load3_at(scratch.solids, first, VELOCITY)
+            n = sub(v, load3_at(scratch.solids, second, VELOCITY))
+            n = scale(1.0 / norm(n), n) if norm(n) > 0.0 else n
+            back = scale(-1.0, n)
         closing = farthest_speed(scratch, first, n) + farthest_speed(scratch, second, back)
         if closing > 0.0:
             t += (gap - margin) / closing

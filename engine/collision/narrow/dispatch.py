@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from cardan.engine.collision.hollow.contacts import round_hollow
+from cardan.engine.collision.hollow.distance import is_hollow
 from cardan.engine.collision.manifold.contact_points import (
     add_nearest,
     choose_four,
@@ -35,6 +37,8 @@ def nearest(pair: Pair, limit: float, simplex: NDArray, polytope: Polytope) -> H
     b = kind_of(pair, 1)
     if b == PLANE:
         return solid_plane(pair)
+    if is_hollow(b) and (a in (SPHERE, CAPSULE)):
+        return round_hollow(pair, simplex)
     if (a in (SPHERE, CAPSULE)) and (b in (SPHERE, CAPSULE)):
         return segment_segment(pair)
     if a == SPHERE and b == BOX:

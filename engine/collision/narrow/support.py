@@ -8,7 +8,17 @@ from cardan.engine.collision.narrow.solid import kind_of, position_of, size_of, 
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.spatial.vec3 import Vec3, add
 from cardan.engine.world.collision import POINT_COUNT, POINT_START, Pair
-from cardan.engine.world.model import BOX, CAPSULE, CONE, CONVEX, CYLINDER, ELLIPSOID
+from cardan.engine.world.model import (
+    BOWL,
+    BOX,
+    CAPSULE,
+    CONE,
+    CONVEX,
+    CYLINDER,
+    ELLIPSOID,
+    RING,
+    TUBE,
+)
 
 
 @kernel
@@ -46,6 +56,19 @@ def round_support(kind: int, size: Vec3, d: Vec3) -> Vec3:
 
 
 @kernel
+def bowl_support(size: Vec3, d: Vec3) -> Vec3:
+    """Of the hull of a bowl: on its outer ball, or on the outer circle of its rim."""
+    r, angle = size[0], size[1]
+    rho = math.sqrt(d[0] * d[0] + d[1] * d[1])
+    tilt = math.atan2(rho, -d[2])
+    if tilt <= angle:
+        k = r / math.sqrt(rho * rho + d[2] * d[2])
+        return (k * d[0], k * d[1], k * d[2])
+    k = r * math.sin(angle) / rho if rho > 1e-14 * abs(d[2]) else 0.0
+    return (k * d[0], k * d[1], -r * math.cos(angle))
+
+
+@kernel
 def support(pair: Pair, s: int, d: Vec3) -> Vec3:
     """Point x of side s's core with the largest d . x [m]; d need not be a unit vector."""
     kind = kind_of(pair, s)
@@ -62,8 +85,12 @@ def support(pair: Pair, s: int, d: Vec3) -> Vec3:
         )
     elif kind == CAPSULE:
         x = (0.0, 0.0, size[1] if e[2] >= 0.0 else -size[1])
-    elif kind in (CYLINDER, CONE, ELLIPSOID):
+    elif kind in (CYLINDER, CONE, ELLIPSOID, TUBE):
         x = round_support(kind, size, e)
+    elif kind == RING:
+        x = round_support(CYLINDER, (size[0], 0.0, 0.0), e)
+    elif kind == BOWL:
+        x = bowl_support(size, e)
     else:
         x = (0.0, 0.0, 0.0)
     return add(p, to_world(pair, s, x))

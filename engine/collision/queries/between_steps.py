@@ -7,6 +7,8 @@ import math
 from numpy.typing import NDArray
 
 from cardan.engine.collision.broad.aabb import pose_shape
+from cardan.engine.collision.hollow.distance import is_hollow
+from cardan.engine.collision.hollow.ray import ray_hollow
 from cardan.engine.collision.mesh.contacts import write_mesh_contacts
 from cardan.engine.collision.mesh.distance import solid_mesh
 from cardan.engine.collision.mesh.ray import ray_mesh
@@ -73,6 +75,11 @@ def hit_shape(
     if shapes.kind[i] == MESH:
         o_S, d_S = to_shape(pair, i, arm), to_shape(pair, i, d)
         t, n = ray_mesh(model.meshes, shapes.mesh[i], o_S, d_S, most, stack)
+        return (t, negate(d) if t == 0.0 else to_world(pair, i, n))
+    if is_hollow(shapes.kind[i]):
+        size = load3(shapes.size, i)
+        o_S, d_S = to_shape(pair, i, arm), to_shape(pair, i, d)
+        t, n = ray_hollow(shapes.kind[i], size, shapes.bounding_radius[i], o_S, d_S)
         return (t, negate(d) if t == 0.0 else to_world(pair, i, n))
     enter, leave, n = span_of(shapes, i, to_shape(pair, i, arm), to_shape(pair, i, d))
     if enter > leave or leave < 0.0:

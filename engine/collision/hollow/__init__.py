@@ -1,0 +1,1 @@
+"""Hollow shapes (tube, ring, bowl): signed distance, contacts with balls and capsules, rays."""
