@@ -112,7 +112,7 @@ def build(scene: Scene) -> Built:
     targets = TargetTable()
     joints = build_joints(scene.joints, index, place, poses, targets)
     release(joints, scene)
-    write_joint_masses(joints, bodies)
+    write_joint_masses(joints, bodies, place)
     write_coupling_masses(joints)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     prescribed = build_prescribed(scene, faults)
