@@ -91,6 +91,7 @@ def empty_joints(n: int) -> Joints:
         motor_max_speed=np.full(vector, math.inf),
         motor_stiffness=np.zeros(cubic),
         motor_damping=np.zeros(vector),
+        motor_inverse_mass=np.zeros(vector),
         friction=np.zeros(one),
         damping=np.zeros(one),
         armature=np.zeros(one),

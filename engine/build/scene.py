@@ -146,7 +146,7 @@ def build(scene: Scene) -> Built:
     joints = build_joints(scene.joints, index, place, poses, targets)
     release(joints, scene)
     check_hollow(shapes, bodies, joints.excluded, faults)
-    write_joint_masses(joints, bodies)
+    write_joint_masses(joints, bodies, place)
     write_coupling_masses(joints)
     forces = build_forces(scene.forces, index, place, bodies, targets)
     prescribed = build_prescribed(scene, faults)

@@ -31,7 +31,7 @@ from cardan.engine.constraints.row import (
     row_speed,
     start_row,
 )
-from cardan.engine.constraints.springs import Damper, spring_law
+from cardan.engine.constraints.springs import Damper, drive_gain, spring_law
 from cardan.engine.spatial.vec3 import dot
 from cardan.engine.world.model import (
     BALL,
@@ -66,23 +66,26 @@ SLIDING = 1e-3
 
 @kernel
 def set_compliant(
-    rows: Rows, row: int, stiffness: NDArray, axis: int, damping: float, x: float, h: float
+    rows: Rows, row: int, state: State, joints: Joints, error: float, rate: float, h: float
 ) -> None:
-    """An implicit spring-damper: lam = -h [f(x) + (h f'(x) + d) w+], f' the slope of f at x.
+    """A drive that yields: a spring-damper against the moving target (springs.drive_gain).
 
-        bias = f/(h f' + d),  cfm = 1/(h (h f' + d))
+        lam = -h f(error) - known (J v - rate) - gain (J v+ - rate)
 
     If slope and damping are both zero, the row applies the force itself within its bounds.
 
-    Reads   stiffness (3, 3) k1 k2 k3 of each coordinate; damping d
-    Source  Constraint Notes n.d.: k_erp = h k/(h k + d) for a linear spring
-    Check   tests/references/test_motors.py
+    Reads   error [m or rad] in the middle of the step; rate of the target [m/s or rad/s]
+    Check   tests/references/test_drives.py, tests/references/test_motors.py
     """
-    force = elastic_force(stiffness, axis, x)
-    softness = h * max(elastic_slope(stiffness, axis, x), 0.0) + damping
-    if softness > 0.0:
-        rows.bias[row] = force / softness
-        rows.cfm[row] = 1.0 / (h * softness)
+    j, axis = rows.joint[row], rows.axis[row]
+    stiffness = joints.motor_stiffness[j]
+    force, slope = elastic_force(stiffness, axis, error), elastic_slope(stiffness, axis, error)
+    damper = (joints.motor_damping[j, axis], joints.motor_inverse_mass[j, axis])
+    gain, known = drive_gain(max(slope, 0.0), damper, h)
+    if gain > 0.0:
+        speed = row_speed(rows, row, state) - rate
+        rows.bias[row] = (h * force + known * speed) / gain - rate
+        rows.cfm[row] = 1.0 / gain
         return
     impulse = min(max(-h * force, rows.lo[row]), rows.hi[row])
     rows.lo[row] = impulse
@@ -129,7 +132,7 @@ def write_motor(
         position   a servo: the lock lower = upper = target with a bounded force,
                    bias = erp/h (q - target) - target', at most max_speed
                                                                       |lam| <= max_force h
-                   with stiffness: an implicit spring-damper against the moving target
+                   with stiffness: a spring-damper against the moving target (set_compliant)
                                                                       |lam| <= max_force h
         force      lam  = target h
 
@@ -168,10 +171,7 @@ def write_motor(
         error = position_error(state, model, j, axis, middle, width)
         rate = position_rate(state, model, j, axis, middle, width)
         if soft:
-            damping = joints.motor_damping[j, axis]
-            set_compliant(rows, row, joints.motor_stiffness[j], axis, damping, error, h)
-            if rows.cfm[row] > 0.0:
-                rows.bias[row] -= rate
+            set_compliant(rows, row, state, joints, error, rate, h)
         else:
             fastest = joints.motor_max_speed[j, axis]
             speed = joints.erp[j] / whole * error - rate

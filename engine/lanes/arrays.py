@@ -75,6 +75,7 @@ def lane_drives(model: Model) -> LaneDrives:
         table=whole(0),
         motor_stiffness=np.zeros((v, 3)),
         motor_damping=np.zeros(v),
+        motor_mass=np.zeros(v),
         motor_max_force=np.full(v, np.inf),
         damping=np.zeros(v),
         damping_mass=np.zeros(v),
@@ -99,6 +100,7 @@ def lane_drives(model: Model) -> LaneDrives:
         if made.motor_kind[k] != MOTOR_NONE:
             made.motor_stiffness[k] = joints.motor_stiffness[j, axis]
             made.motor_damping[k] = joints.motor_damping[j, axis]
+            made.motor_mass[k] = joints.motor_inverse_mass[j, axis]
             made.motor_max_force[k] = joints.motor_max_force[j, axis]
         made.damping[k], made.damping_mass[k] = joints.damping[j], joints.inverse_mass[j, part]
         if has_spring(joints, j, axis):

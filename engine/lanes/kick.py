@@ -26,6 +26,7 @@ from cardan.engine.bodies.forces import (
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.compiler.lanes import in_all_lanes, select
 from cardan.engine.constraints.limits import reach_of
+from cardan.engine.constraints.springs import drive_gain
 from cardan.engine.trees.articulated_inertia import respond, write_factor
 from cardan.engine.trees.body_sync import clear_forces, write_body_velocities
 from cardan.engine.trees.kinematics import write_velocities
@@ -65,7 +66,7 @@ def target_of(drives: LaneDrives, k: int, middle: float) -> Lanes:
 def write_motor(world: LaneWorld, k: int, h: float, middle: float) -> None:
     """Gain and push of the motor of rate k; middle [s]: of the step.
 
-    Reads   state: coordinates in the middle of the step
+    Reads   state: coordinates in the middle of the step; kick.before
     Writes  kick.motor_gain, motor_push
     """
     drives, kick = world.model.drives, world.kick
@@ -79,9 +80,10 @@ def write_motor(world: LaneWorld, k: int, h: float, middle: float) -> None:
             rate = slope_at(targets, table, middle)
         force = elastic_force(drives.motor_stiffness, k, error)
         slope = elastic_slope(drives.motor_stiffness, k, error)
-        softness = h * select(slope > 0.0, slope, 0.0) + drives.motor_damping[k]
-        kick.motor_gain[k] = h * softness
-        kick.motor_push[k] = h * force - h * softness * rate
+        damper = (drives.motor_damping[k], drives.motor_mass[k])
+        gain, known = drive_gain(select(slope > 0.0, slope, 0.0), damper, h)
+        kick.motor_gain[k] = gain
+        kick.motor_push[k] = h * force + known * (kick.before[k] - rate) - gain * rate
 
 
 @kernel

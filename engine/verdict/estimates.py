@@ -56,8 +56,10 @@ Array = NDArray[np.float64]
 # error of a step over h times the change of its kick: that of an oscillation, (w h)^2/24 of the
 # phase, with the mean of |sin|
 ERROR_OF_CHANGE = np.pi / 48.0
-# error over h times the kicks of bodies on drives that are springs: these are of first order
+# error over h times the kicks of bodies on drives that lag: these are of first order
 ERROR_OF_DRIVES = 0.3
+# phase per step, or damping over the mass, from which on a drive lags: see implicit_share
+FOLLOWED_PHASE = 2.0
 # the same where the period depends on the energy: an error of the speed on an orbit is three times
 # as large one of the phase, and its ellipse turns
 ERROR_OF_ORBITS = 4.0
@@ -115,11 +117,17 @@ def least_moments(model: Model, kept: Array) -> Array:
     return found
 
 
-def driven_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies of joints with a drive that is a spring."""
+def lagging_bodies(model: Model, h: float) -> NDArray[np.bool_]:
+    """(n,): bodies of joints with a drive that is too stiff for the step (springs.drive_gain).
+
+    Whether one is whose stiffness depends on its way is not known: it counts as such.
+    """
     joints, found = model.joints, np.zeros(len(model.bodies.kind), bool)
-    driven = (joints.motor_stiffness != 0.0).any(axis=(1, 2))
-    found[joints.body_a[driven]] = found[joints.body_b[driven]] = True
+    stiffness, inverse_mass = joints.motor_stiffness, joints.motor_inverse_mass
+    lags = h * np.sqrt(np.maximum(stiffness[:, :, 0], 0.0) * inverse_mass) > FOLLOWED_PHASE
+    lags |= h * joints.motor_damping * inverse_mass > FOLLOWED_PHASE
+    lagging = (lags | (stiffness[:, :, 1:] != 0.0).any(axis=2)).any(axis=1)
+    found[joints.body_a[lagging]] = found[joints.body_b[lagging]] = True
     return found
 
 
@@ -132,10 +140,11 @@ def cushioned_bodies(model: Model) -> NDArray[np.bool_]:
 
 
 def soft_bodies(model: Model) -> NDArray[np.bool_]:
-    """(n,): bodies of compliant materials, or with a spring or a stop that yields of a joint: these
-    are rows, too, and miss twice the phase of a force."""
+    """(n,): bodies of compliant materials, or with a spring, a drive or a stop of a joint that
+    yields: these are rows, too, and miss twice the phase of a force."""
     joints, found = model.joints, cushioned_bodies(model)
     sprung = (joints.spring_on == 1) | (joints.limit_stiffness != 0.0).any(axis=(1, 2))
+    sprung |= (joints.motor_stiffness != 0.0).any(axis=(1, 2))
     found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
     return found
 
@@ -184,7 +193,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     prescribe has no such error.
     """
     kept, h = variations(model, state), float(options.time_step)
-    moving, driven = model.bodies.kind == DYNAMIC, driven_bodies(model)
+    moving, lagging = model.bodies.kind == DYNAMIC, lagging_bodies(model, h)
     moving &= ~prescribed_bodies(model)
     if options.impact_time == ImpactTime.EXACT:
         moving &= ~can_touch(model.shapes, len(moving))
@@ -217,7 +226,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
         largest = kept[:, LARGEST_V if kicked == SUM_V else LARGEST_L]
         grown = np.where(given, grown / np.maximum(swings(kept[:, kicked], largest), 1.0), grown)
         first_order = ERROR_OF_DRIVES * (kept[:, kicked] + kept[:, first])
-        first_order = np.where(driven, first_order, 0.0)
+        first_order = np.where(lagging, first_order, 0.0)
         error = h * grown * np.maximum(factor * kept[:, varied], first_order)
         share = np.where(error / unit > least, ratio(error, scale), 0.0)
         worst = np.maximum(worst, share + known)

@@ -35,6 +35,7 @@ class LaneDrives(NamedTuple):
     table: NDArray  # (v,) int64           which target of Targets
     motor_stiffness: NDArray  # (v, 3) N/m ... or N m/rad ...
     motor_damping: NDArray  # (v,) N s/m or N m s/rad
+    motor_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.motor_inverse_mass
     motor_max_force: NDArray  # (v,) N or N m
     damping: NDArray  # (v,) N s/m or N m s/rad
     damping_mass: NDArray  # (v,) 1/kg or 1/(kg m^2)  Joints.inverse_mass of the damper

@@ -554,7 +554,7 @@ def test_an_orbit_that_turns_its_ellipse_is_not_trusted():
 
 
 def test_a_servo_that_starts_with_its_largest_kick_is_not_trusted():
-    """Overdamped, 82 rad/s: off by 8.3 % at 5.7 ms, by a fifth of it at 1.1 ms."""
+    """Overdamped, 82 rad/s: off by 5.8 % at 12.2 ms, by 0.9 % at 5.7 ms."""
     drive = {"type": "position", "target": 1.0, "stiffness": 0.2 * 82.0**2}
     drive["damping"] = 2.0 * 1.4 * 82.0 * 0.2
     hinge: Document = {"name": "hinge", "type": "hinge", "parent": "world", "child": "arm"}
@@ -562,9 +562,9 @@ def test_a_servo_that_starts_with_its_largest_kick_is_not_trusted():
     arm = {"name": "arm", "mass": 1.0, "inertia": [0.2] * 3}
     for formulation in ("maximal", "reduced"):
         options = {"duration": 0.3, "formulation": formulation}
-        scene = document([arm], [hinge], gravity=[0, 0, 0], simulation={**options, "dt": 0.0057})
+        scene = document([arm], [hinge], gravity=[0, 0, 0], simulation={**options, "dt": 0.0122})
         the_finding(ran(scene), "step_error")
-        scene["simulation"]["dt"] = 0.0011
+        scene["simulation"]["dt"] = 0.0057
         assert ran(scene).findings() == []
 
 
