@@ -251,13 +251,15 @@ def shows_turns(model: Model) -> NDArray[np.bool_]:
 def errors_of_moments(model: Model, kept: Array, h: float) -> Array:
     """(n,) m: displacement by what happens within a step at another moment, or not at all:
     friction that took from a blow, static friction that let go, drag that stops within the step."""
-    forces, speed = model.forces, np.sqrt(kept[:, LARGEST_V])
+    # a run that blew up has no other speeds than infinite ones
+    forces, speed = model.forces, np.sqrt(np.nan_to_num(kept[:, LARGEST_V]))
+    kicked = np.nan_to_num(kept[:, SUM_V] + kept[:, FIRST_V])
     rate = np.zeros(len(kept))
     drags = forces.kind == FORCE_DRAG
     body = forces.body_a[drags]
     linear, quadratic = forces.coefficient[drags].T
     np.add.at(rate, body, (linear + quadratic * speed[body]) * model.bodies.inverse_mass[body])
-    stopped = h * (kept[:, SUM_V] + kept[:, FIRST_V]) * (h * rate).clip(0.0, 1.0) ** 2
+    stopped = h * kicked * (h * rate).clip(0.0, 1.0) ** 2
     released = ERROR_OF_RELEASES * h * kept[:, RELEASES] * speed
     found: Array = kept[:, BRAKED_WAY] + released + ERROR_OF_DRAG * stopped
     return found
