@@ -1,11 +1,10 @@
 import json
-import time
 from copy import deepcopy
 
 import pytest
 
 from cardan.schemas import Limits, SceneInvalid, load_scene
-from tests.schemas.broken import BALL, BROKEN, GOOD, Broken
+from tests.schemas.broken import BROKEN, GOOD, Broken
 
 
 def faults_of(data):
@@ -86,11 +85,9 @@ def test_a_field_named_like_an_inner_branch_keeps_its_pointer():
 
 
 def test_a_million_bodies_are_refused_before_they_are_looked_at():
-    document = {"bodies": [BALL] * 1_000_000}
-    begin = time.perf_counter()
+    document = {"bodies": [{"no": "body"}] * 1_000_000}
     (fault,) = faults_of(document)
-    assert time.perf_counter() - begin < 0.1
-    assert fault.got == 1_000_000
+    assert (fault.pointer, fault.got) == ("/bodies", 1_000_000)
 
 
 def test_limits_are_configurable():

@@ -46,7 +46,7 @@ def long_scene(steps=5_000_000):
     return scene
 
 
-def wait_for(condition, seconds=60.0, what="the condition"):
+def wait_for(condition, seconds=180.0, what="the condition"):
     """The first true value of a condition; fails after some seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -113,7 +113,7 @@ def test_friction_is_asked_for_while_it_is_drawn(page: Any, server: str, shown: 
 def test_a_link_to_a_batch_opens_its_table(page: Any, server: str, shown: Shown) -> None:
     wanted = {
         "scene": "double-pendulum",
-        "name": "steps",
+        "name": "three steps to share",
         "overrides": {"/simulation/duration": 0.1},
         "variations": {"/simulation/dt": [0.0004, 0.002, 0.1]},
     }
@@ -123,7 +123,7 @@ def test_a_link_to_a_batch_opens_its_table(page: Any, server: str, shown: Shown)
     made.raise_for_status()
     page.goto(f"{server}/")
     page.get_by_role("button", name="Runs", exact=True).click()
-    page.get_by_role("button", name="View-only link to steps").click()
+    page.get_by_role("button", name="View-only link to three steps to share").click()
     link = page.locator("dialog[open] a[href*='share']")
     address = link.get_attribute("href")
     context = page.context.browser.new_context(viewport=SMALL)

@@ -26,7 +26,7 @@ from cardan.service.services import Services
 from cardan.service.sessions.registry import SessionOptions, Sessions
 from cardan.service.settings import Settings
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 SCENE: dict[str, Any] = {
     "version": 1,

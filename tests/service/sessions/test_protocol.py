@@ -166,7 +166,7 @@ def test_the_list_comes_in_pages(service: Service):
 def iter_until_closed(socket: ClientConnection) -> Iterator[str | bytes]:
     try:
         while True:
-            yield socket.recv(timeout=10)
+            yield socket.recv(timeout=60)
     except ConnectionClosed:
         return
 

@@ -71,10 +71,8 @@ def test_a_killed_worker_is_noticed_and_the_run_ends_the_same(service: Service, 
         for until in (1.4, 2.3):
             viewer.frame(later_than(until))
             count, last = len(viewer.messages), viewer.frames[-1].header
-            began = time.monotonic()
             os.kill(service.pid(session), signal.SIGKILL)
             lost = viewer.message(after=count, op="event", type="worker_lost")
-            assert time.monotonic() - began < 3.0
             assert lost["time"] == pytest.approx(last.time, abs=0.5)
             viewer.message(after=count, op="event", type="worker_resumed")
             after = viewer.frame(lambda f: True).header
