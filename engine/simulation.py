@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan.engine.accounting.contradictions import note_contradictions
 from cardan.engine.accounting.extremes import start_extremes
 from cardan.engine.build.allocate import grown_cache, workspace
 from cardan.engine.build.events import event_arrays
@@ -112,6 +113,7 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
         start_extremes(self.model, self.state)
         lay_down_limits(self.model, self.state, self.options)
         self._part_overlaps()
+        self._note_contradictions()
         self.build_s = time.perf_counter() - began
 
     def restart(self, scene: Scene) -> bool:
@@ -196,6 +198,11 @@ class Simulation(Presence, Queries, States, Account, Ahead, Sensing):
             self.state = self.state._replace(excluded=np.sort(excluded))
         if self._overlaps and self.scene.simulation.contact.max_correction_speed is None:
             self.options = self.options._replace(max_correction_speed=CALM)
+
+    def _note_contradictions(self) -> None:
+        """Record initial velocities that the joints forbid."""
+        _ = self.world
+        note_contradictions(self._handle)
 
     # ------------------------------------------------------------------ time
 

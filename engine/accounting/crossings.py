@@ -26,20 +26,21 @@ CROSSINGS = 24
 
 # kinds of crossings: anchors apart [m], unexplained energy growth [J], speed [m/s], rate of turning
 # [rad/s], penetration of rigid bodies [m], axes or orientations of joints out of place [rad],
-# motors behind what they are told [m or rad]
-APART, GROWTH, TRAVEL, TURN, DEPTH, TWIST, DRIVE = 24, 29, 34, 39, 44, 49, 54
+# motors behind what they are told [m or rad], velocities at the start that joints forbid [m/s or
+# rad/s]
+APART, GROWTH, TRAVEL, TURN, DEPTH, TWIST, DRIVE, CONTRADICTED = range(24, 64, 5)
 # of each: steps done when it was crossed first (0: never) and by which joint or body; the worst
 # value, its limit, and its joint or body
 FIRST_STEP, FIRST_WHO, WORST, WORST_LIMIT, WORST_WHO = range(5)
 
-GATES = 59
+GATES = 64
 # gates: least limit of any joint [m]; least kinetic energy with which a body can be too fast [J];
 # tolerated growth of energy [J]; least depth that is too deep for any body [m]
-GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 59, 60, 61, 62
+GATE_APART, GATE_KINETIC, SMALL_GROWTH, GATE_DEPTH = 64, 65, 66, 67
 # 1: some surfaces have more static than kinetic friction
-GATE_STATIC = 63
+GATE_STATIC = 68
 
-LIMITS = 64
+LIMITS = 69
 
 # growth of energy over the largest kinetic energy so far
 GROWTH_SHARE = 0.05

@@ -72,14 +72,10 @@ def write_starts(world: World) -> None:
 
 
 @kernel
-def write_impact_rows(world: World, starts: bool) -> None:
-    """Couplings and equations of joints outside trees as J v+ = 0, then the contacts as ever.
+def write_instant_equations(world: World, inner: bool) -> None:
+    """Couplings and equations of joints outside trees, or of all joints (`inner`), as J v+ = 0.
 
-    Motors (but for those that drive at once, with `starts`), springs, joint friction and soft
-    stops are left out: in an instant they transmit no impulse. A hard stop that a joint reaches
-    because of an impact, and a rope that becomes taut, act in the next kick.
-
-    Writes  work.rows
+    Writes  work.rows, without contacts
     """
     model, state, rows, bias_acceleration = (
         world.model,
@@ -89,17 +85,30 @@ def write_impact_rows(world: World, starts: bool) -> None:
     )
     kind, h = model.bodies.kind, world.clock.h[0]
     rows.count[0], rows.count[2] = 0, 0
+    rows.share[0] = world.clock.share[0]
     if model.joints.term_joint.shape[0] > 0:
         write_couplings(model, state, rows, h, bias_acceleration, True)
     for j in range(model.joints.kind.shape[0]):
-        if not has_rows(model.joints, kind, state, j):
-            continue
-        if model.tree.inner[j] == 1:
-            continue
-        frame = joint_frame(model.joints, state, j)
-        write_equations(rows, state, model.joints, j, frame, h, bias_acceleration)
+        if has_rows(model.joints, kind, state, j) and (inner or model.tree.inner[j] == 0):
+            frame = joint_frame(model.joints, state, j)
+            write_equations(rows, state, model.joints, j, frame, h, bias_acceleration)
     for row in range(rows.count[0]):
-        rows.bias[row] = 0.0
+        rows.bias[row], rows.lam_warm[row] = 0.0, 0.0
+    rows.count[1] = rows.count[0]
+
+
+@kernel
+def write_impact_rows(world: World, starts: bool) -> None:
+    """Couplings and equations of joints outside trees as J v+ = 0, then the contacts as ever.
+
+    Motors (but for those that drive at once, with `starts`), springs, joint friction and soft
+    stops are left out: in an instant they transmit no impulse. A hard stop that a joint reaches
+    because of an impact, and a rope that becomes taut, act in the next kick.
+
+    Writes  work.rows
+    """
+    rows = world.work.rows
+    write_instant_equations(world, False)
     if starts:
         write_starts(world)
     write_contacts(world)

@@ -25,6 +25,7 @@ from cardan.engine.constraints.motor_targets import position_error, position_rat
 from cardan.engine.constraints.motors import spring_coordinate
 from cardan.engine.constraints.row import row_speed
 from cardan.engine.constraints.write_rows import write_rows
+from cardan.engine.integrators.velocity_projection import project_velocities
 from cardan.engine.problem.coupled import add_up
 from cardan.engine.problem.no_rows import clear_report
 from cardan.engine.problem.operator import copy_geometry
@@ -33,7 +34,6 @@ from cardan.engine.solvers.direct.tree_elimination import reduce_on_trees, resto
 from cardan.engine.spatial.inertia import sym_times
 from cardan.engine.spatial.vec3 import add, cross, load3, norm, scale
 from cardan.engine.stabilisation.loop_closure import settle_loops
-from cardan.engine.stabilisation.velocity_projection import project_velocities
 from cardan.engine.trees.articulated_inertia import respond, respond_moving
 from cardan.engine.trees.body_sync import (
     prepare,
@@ -328,7 +328,7 @@ def smooth_rates(handle: World, base: NDArray, time: float, x: NDArray, out: NDA
 
 @kernel
 def begin_smooth(handle: World) -> None:
-    """Project prescribed velocities onto the joints of trees."""
+    """Project velocities that were set onto the joints."""
     world = struct_of(handle)
     write_activity(world)
     if world.state.velocities_changed[0] == 1:

@@ -14,7 +14,7 @@ from cardan.engine.outputs.reports import total_energy, total_momentum
 from cardan.engine.world.model import DYNAMIC, MOTOR_VELOCITY, STATIC, Model
 from cardan.engine.world.options import Integrator, StepOptions
 from cardan.engine.world.rows import ROW_GRAB
-from cardan.engine.world.state import FREED, LEDGER_IMPACT, LEDGER_WORK_IN, State
+from cardan.engine.world.state import DRIVES_SET, FREED, LEDGER_IMPACT, LEDGER_WORK_IN, State
 from cardan.engine.world.workspace import Workspace
 
 Array = NDArray[np.float64]
@@ -217,8 +217,8 @@ class Commands:
         bound = self.state.motor_max_force[j, axis]
         bound = self.model.joints.motor_max_force[j, axis] if math.isnan(bound) else bound
         is_speed = self.model.joints.motor_kind[j, axis] == MOTOR_VELOCITY
-        if jumps and is_speed and bound == math.inf:
-            self.state.velocities_changed[0] = 1
+        if jumps and is_speed and bound == math.inf and self.state.velocities_changed[0] == 0:
+            self.state.velocities_changed[0] = DRIVES_SET
 
     def apply_wrench(
         self, body: str, force: Any, torque: Any, point: Any = None, duration: float = 0.0

@@ -9,44 +9,21 @@ from __future__ import annotations
 
 from cardan.engine.accounting.work import book_row_impulses, book_work
 from cardan.engine.accounting.yielding import book_instant_touch
-from cardan.engine.bodies.world_inertia import write_world_inertia
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.constraints.impact_rows import drives_at_once, write_impact_rows
 from cardan.engine.constraints.joints.coordinates import n_coordinates
 from cardan.engine.constraints.motor_targets import speed_jumps
-from cardan.engine.integrators.apply_impulses import apply_impulses
-from cardan.engine.problem.assemble import assemble, write_friction_law
-from cardan.engine.solvers.islands import solve_islands
+from cardan.engine.integrators.velocity_projection import hold_motion, solve_rows
+from cardan.engine.problem.assemble import write_friction_law
 from cardan.engine.step.clock import set_part
 from cardan.engine.step.find_contacts import find_contacts
-from cardan.engine.trees.body_sync import prepare
-from cardan.engine.trees.impulses import book_supports, hold_trees
+from cardan.engine.trees.impulses import book_supports
 from cardan.engine.world.model import MOTOR_VELOCITY, Model
 from cardan.engine.world.state import State
-from cardan.engine.world.workspace import Motion
 from cardan.engine.world.world import World
 
 # share of a step in which contacts yield while drives start: gaps do not close in it
 INSTANT = 1e-6
-
-
-@kernel
-def hold_velocities(state: State, motion: Motion) -> None:
-    """No forces: v_free = v; nothing to book but the rows."""
-    for i in range(state.p_WB.shape[0]):
-        for k in range(3):
-            motion.velocity_old[i, k] = state.w_WB_W[i, k]
-            motion.velocity_old[i, 3 + k] = state.v_WB_W[i, k]
-            motion.velocity_free[i, k] = state.w_WB_W[i, k]
-            motion.velocity_free[i, 3 + k] = state.v_WB_W[i, k]
-            motion.wrench[i, k] = 0.0
-            motion.wrench[i, 3 + k] = 0.0
-            motion.booked[i, k] = 0.0
-            motion.booked[i, 3 + k] = 0.0
-            motion.bias_acceleration[i, k] = 0.0
-            motion.bias_acceleration[i, 3 + k] = 0.0
-            motion.jump[i, k] = 0.0
-            motion.jump[i, 3 + k] = 0.0
 
 
 @kernel
@@ -56,19 +33,10 @@ def solve_instant(world: World, starts: bool) -> None:
     Reads   work.contacts
     Writes  velocities of state; work
     """
-    model, state, work = world.model, world.state, world.work
-    bodies, motion, rows, problem = model.bodies, work.motion, work.rows, work.problem
-    write_world_inertia(bodies, state, motion, world.options)
-    hold_velocities(state, motion)
-    prepare(model.tree, state, work.tree)
-    hold_trees(state, work.tree)
+    hold_motion(world)
     write_impact_rows(world, starts)
-    write_friction_law(world.options, problem)
-    assemble(bodies, rows, motion, problem, work.dense)
-    solver, scratch = world.options.solver, motion.scratch
-    inverse_mass, report = bodies.inverse_mass, world.report
-    solve_islands(problem, inverse_mass, work.islands, work.dense, scratch, solver, report)
-    apply_impulses(bodies, problem, motion, state)
+    write_friction_law(world.options, world.work.problem)
+    solve_rows(world)
 
 
 @kernel

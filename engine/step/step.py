@@ -23,12 +23,12 @@ from cardan.engine.compiler.handles import struct_of
 from cardan.engine.compiler.kernel import kernel
 from cardan.engine.impacts.impulse_accumulator import clear_totals, report_totals
 from cardan.engine.impacts.laws import has_impact_law
+from cardan.engine.integrators.velocity_projection import project_velocities
 from cardan.engine.sleeping.activity import update_activity, write_activity
 from cardan.engine.sleeping.rest import update_sleep
 from cardan.engine.sleeping.wake import wake_by_time
 from cardan.engine.stabilisation.stabilise import correct_positions
 from cardan.engine.stabilisation.substep_poses import follow_substeps
-from cardan.engine.stabilisation.velocity_projection import project_velocities
 from cardan.engine.step.clock import set_part
 from cardan.engine.step.continuous import is_deflected, prevent_tunnelling, stop_first_crossing
 from cardan.engine.step.drift import drift_freely, drift_from_kick, drift_to_kick, free_from
@@ -46,6 +46,7 @@ from cardan.engine.step.timing import choose_timed, read_clock, record_phase
 from cardan.engine.step.transaction import begin_transaction, keep_impulses, roll_back
 from cardan.engine.world.report import NOT_FINITE, PHASE_APPLY, SAMPLES_FULL, TRIGGERED
 from cardan.engine.world.samples import Samples
+from cardan.engine.world.state import VELOCITIES_KEPT, VELOCITIES_SET
 from cardan.engine.world.world import World
 
 
@@ -92,7 +93,7 @@ def begin_step(world: World) -> bool:
     begin_transaction(world)
     set_part(world, world.options.time_step, 0)
     wake_by_time(world)
-    changed, jumps = state.velocities_changed[0] == 1, has_jump(world)
+    changed, jumps = state.velocities_changed[0] != VELOCITIES_KEPT, has_jump(world)
     if state.woken[0] == 1 or changed or jumps or has_impact_law(world.options):
         keep_impulses(world)
     update_activity(world)
@@ -100,9 +101,9 @@ def begin_step(world: World) -> bool:
     work.substeps.shift[:] = 0.0
     if has_impact_law(world.options):
         clear_totals(work.impacts)
-    if changed:
+    if state.velocities_changed[0] == VELOCITIES_SET:
         project_velocities(world)
-        state.velocities_changed[0] = 0
+    state.velocities_changed[0] = VELOCITIES_KEPT
     if world.options.impact_time == EXACT or not (changed or jumps):
         return True
     if has_impact_law(world.options):

@@ -28,6 +28,7 @@ from cardan.engine.accounting.crossings import (
 from cardan.engine.build.limits import LENGTH_SHARE, body_lengths, shorter_length
 from cardan.engine.build.mobility import joined_bodies
 from cardan.engine.errors import Failure
+from cardan.engine.verdict.moments import moment_findings
 from cardan.engine.verdict.motion import CABLE_CHANGE, energy_change, motion_findings
 from cardan.engine.world.contacts import Contacts
 from cardan.engine.world.model import DYNAMIC, Model
@@ -284,6 +285,7 @@ def findings(
         deep |= {"quantity": "penetration", "unit": "m", "body": names.body(first)}
         deep |= {"worst": names.body(worst), "change": DEPTH_CHANGE}
         found.append(deep)
+    found += moment_findings(model, state, h, names)
     return found + motion_findings(model, state, options, names)
 
 

@@ -53,7 +53,6 @@ from cardan.engine.world.state import (
     RETURNED_TIME,
     State,
 )
-from cardan.engine.world.triggers import FIRED_LATE, FIRED_RANGE, FIRED_TIME
 
 Array = NDArray[np.float64]
 Finding = dict[str, Any]
@@ -89,8 +88,6 @@ PATCHES = {
     ),
     ON_FACETS: ("facet_impacts", "Use a finer mesh, or a shape that is round."),
 }
-# how far beyond its value a coordinate is when a trigger fires, over the farthest it ever was
-LATE_SHARE = 0.01
 LOOP_CHANGE = '`simulation.formulation`: "maximal" is right at dead centres; or a smaller `dt`.'
 CABLE_CHANGE = (
     "A cable that is wound up to the rim of its wheel has no tangent any more: let a stop "
@@ -279,25 +276,6 @@ def patch_finding(model: Model, state: State, names: Any, which: int) -> Finding
     return of_body(state, names, worst, quantity=quantity, **more)
 
 
-def trigger_finding(model: Model, state: State, h: float, names: Any) -> Finding | None:
-    """The trigger that fired farthest beyond the coordinate it waits for, if that is far.
-
-    Triggers act between steps; where a release at an angle is late, it goes elsewhere.
-    """
-    kept, triggers = state.triggers, model.triggers
-    limits = LATE_SHARE * kept[:, FIRED_RANGE]
-    shares = ratio(kept[:, FIRED_LATE], limits)
-    worst = int(np.argmax(shares)) if len(shares) else -1
-    if worst < 0 or not shares[worst] > 1.0:
-        return None
-    value, limit = float(kept[worst, FIRED_LATE]), float(limits[worst])
-    j, time = int(triggers.what[worst]), float(kept[worst, FIRED_TIME])
-    more = {"value": value, "limit": limit, "unit": "m or rad", "joint": names.joints[j]}
-    more |= {"worst": names.joints[j], "change": largest_step(h, value, limit, 1)}
-    found = so_far(state) | more | {"quantity": "trigger_late"}
-    return found | {"first_time": time, "first_step": round(time / h)}
-
-
 def motion_findings(model: Model, state: State, options: StepOptions, names: Any) -> list[Finding]:
     """Findings about the motion up to now; integrators of smooth motion have none.
 
@@ -314,7 +292,6 @@ def motion_findings(model: Model, state: State, options: StepOptions, names: Any
         loop_finding(model, state, names),
         drive_finding(model, state, options, names),
         impact_finding(model, state, names),
-        trigger_finding(model, state, h, names),
         patch_finding(model, state, names, TURNED_ON_FACES),
         patch_finding(model, state, names, ON_FACETS),
     )

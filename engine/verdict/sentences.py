@@ -33,6 +33,8 @@ SENTENCES = {
     "has shorter ones: 2/3 of the radius of a disc, 0.54 of the corners of a square.",
     "facet_impacts": "Body '{body}' strikes the edges between the facets of a mesh and loses "
     "{value:.3g} J there (limit {limit:.3g} J): on a smooth surface it would not.",
+    "initial_velocity": "The velocities at the start contradict joint '{joint}' by {value:.3g} "
+    "{unit} (limit {limit:.3g}, 1e-3 of what it sums up).",
     "trigger_late": "A trigger acts between steps: {when} the coordinate of joint '{joint}' was "
     "{value:.3g} {unit} beyond the value it waits for (limit {limit:.3g} {unit}).",
     "loop_jump": "The loop of joint '{joint}' jumps, most {when}: in one step it was scaled by "

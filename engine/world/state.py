@@ -26,6 +26,10 @@ class ContactCache(NamedTuple):
 # state.excluded: replaces the key of a pair whose joint broke; no pair has it
 FREED = 2**62
 
+# state.velocities_changed: nothing was set since the last step; velocities were; targets of drives
+# that have their speed at once were
+VELOCITIES_KEPT, VELOCITIES_SET, DRIVES_SET = 0, 1, 2
+
 # rows of state.tree_bias_acceleration: predicted before the next kick; change by a kick; after and
 # before the last kick; mean of the last step, with all forces
 BIAS_AHEAD, BIAS_CHANGE, BIAS_BEHIND, BIAS_BEFORE, BIAS_MEAN, N_BIAS = 0, 1, 2, 3, 4, 5
@@ -63,7 +67,7 @@ class State(NamedTuple):
     time: NDArray  # (1,) s
     step: NDArray  # (1,) int64           steps done
     gravity_W: NDArray  # (3,) m/s^2
-    velocities_changed: NDArray  # (1,) int64  1: velocities were set since the last step
+    velocities_changed: NDArray  # (1,) int64  since the last step: VELOCITIES_...
     p_WB: NDArray  # (n, 3) m             centre of mass
     q_WB: NDArray  # (n, 4) -             body axes -> W
     v_WB_W: NDArray  # (n, 3) m/s         of the centre of mass
