@@ -117,6 +117,14 @@ def least_moments(model: Model, kept: Array) -> Array:
     return found
 
 
+def driven_bodies(model: Model) -> NDArray[np.bool_]:
+    """(n,): bodies of joints with a drive that is a spring."""
+    joints, found = model.joints, np.zeros(len(model.bodies.kind), bool)
+    driven = (joints.motor_stiffness != 0.0).any(axis=(1, 2))
+    found[joints.body_a[driven]] = found[joints.body_b[driven]] = True
+    return found
+
+
 def lagging_bodies(model: Model, h: float) -> NDArray[np.bool_]:
     """(n,): bodies of joints with a drive that is too stiff for the step (springs.drive_gain).
 
@@ -142,9 +150,8 @@ def cushioned_bodies(model: Model) -> NDArray[np.bool_]:
 def soft_bodies(model: Model) -> NDArray[np.bool_]:
     """(n,): bodies of compliant materials, or with a spring, a drive or a stop of a joint that
     yields: these are rows, too, and miss twice the phase of a force."""
-    joints, found = model.joints, cushioned_bodies(model)
+    joints, found = model.joints, cushioned_bodies(model) | driven_bodies(model)
     sprung = (joints.spring_on == 1) | (joints.limit_stiffness != 0.0).any(axis=(1, 2))
-    sprung |= (joints.motor_stiffness != 0.0).any(axis=(1, 2))
     found[joints.body_a[sprung]] = found[joints.body_b[sprung]] = True
     return found
 
@@ -202,7 +209,7 @@ def step_errors(model: Model, state: State, options: StepOptions) -> Array:
     factor *= ERROR_OF_ORBITS if has_orbits(model) else 1.0
     turning = scales(kept[:, LARGEST_L], kept[:, PATH_L], kept[:, SUM_L], h)
     # a body that stands on a drive settles, and an angle that matters moves its end by this share
-    small = np.where(driven, SMALL_TURN, SMALL_SHARE)
+    small = np.where(driven_bodies(model), SMALL_TURN, SMALL_SHARE)
     small = np.where(settles(state, options), SETTLED_SHARE, small)
     worst = ERROR_OF_STOPS * kept[:, STOP_PHASE] ** 2
     worst = np.maximum(
