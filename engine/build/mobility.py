@@ -82,7 +82,9 @@ def driven_mechanisms(model: Model) -> NDArray[np.bool_]:
     lines = held & ~np.isin(joints.kind, OF_ONE_EQUATION)
     bodies = np.bincount(part, weights=moving.astype(float), minlength=n)
     loops = np.bincount(part[owner[lines]], minlength=n) - bodies
-    lost = np.bincount(part[owner[held]], weights=equations(joints)[held], minlength=n)
+    lost = np.bincount(
+        part[owner[held]], weights=equations(structure_of(joints))[held], minlength=n
+    )
     free = 6.0 * bodies - lost + 3.0 * loops.clip(0.0)
     driven = np.zeros(n, bool)
     driven[part[a[given[b] & moving[a]]]] = driven[part[b[given[a] & moving[b]]]] = True

@@ -191,7 +191,7 @@ def test_what_appears_in_a_joint_swings_to_the_bit_as_in_a_run_that_starts_then(
 
 def test_what_hung_on_a_body_that_vanishes_falls() -> None:
     hook = {"name": "hook", "type": "static", "position": [0, 0, 2], "vanishes": 0.2}
-    joint = {"name": "rod", "type": "distance", "parent": "hook", "child": "weight"}
+    joint: Document = {"name": "rod", "type": "distance", "parent": "hook", "child": "weight"}
     joint |= {"anchor": [0, 0, 2], "anchor2": [0, 0, 1]}
     options = {"dt": H, "duration": 1.0, "sleeping": {"enabled": True, "time": 0.05}}
     sim = simulate(document([hook, ball("weight", [0, 0, 1])], [joint], simulation=options))
@@ -241,7 +241,7 @@ def test_a_spring_acts_while_both_its_ends_are_there(damping: float) -> None:
 
 def test_angles_begin_anew_with_the_body() -> None:
     """A wheel that turned three times vanishes, and appears with the angle 0."""
-    hinge = {"name": "hinge", "type": "hinge", "parent": "world", "child": "wheel"}
+    hinge: Document = {"name": "hinge", "type": "hinge", "parent": "world", "child": "wheel"}
     hinge |= {"anchor": [0, 0, 0], "axis": [0, 0, 1]}
     wheel = ball("wheel", [0, 0, 0], angular_velocity=[0, 0, 40])
     sim = simulate({**afloat(wheel, joints=[hinge])} | {"simulation": {"formulation": "maximal"}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from benchmarks.trust.measure import RIGHT
 from cardan.engine.accounting.variation import AIM_P, AIM_V, RELEASES
 from cardan.engine.build.mobility import driven_mechanisms
 from cardan.engine.verdict.estimates import variations
-from tests.engine.scenes import document, simulate
+from tests.engine.scenes import Document, document, simulate
 
 
 def judged(family: Family, *parameters: object) -> tuple[float, str, list[str]]:
@@ -70,8 +71,8 @@ def test_driven_mechanisms_take_errors_back(family: Family, parameters: tuple[fl
 
 
 def test_mechanisms_with_a_motion_of_their_own_are_not_driven() -> None:
-    def mobile(family: Callable[..., object], *parameters: object) -> list[bool]:
-        (case,) = family([parameters])  # type: ignore[attr-defined]
+    def mobile(family: Callable[..., Any], *parameters: object) -> list[bool]:
+        (case,) = family([parameters])
         model = simulate(case.document).model
         return driven_mechanisms(model).tolist()
 
@@ -112,7 +113,7 @@ def test_balls_may_turn_early() -> None:
         lean = [math.cos(0.3), 0, math.sin(0.3), 0] if kind == "box" else [1, 0, 0, 0]
         body = {"name": "body", "position": [0, 0, 0.6], "mass": 1.0, "orientation": lean}
         body |= {"inertia": [0.001] * 3, "linear_velocity": [4.0, 0, 0], "shapes": shapes}
-        floor = {"name": "floor", "type": "static"}
+        floor: Document = {"name": "floor", "type": "static"}
         floor |= {"shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "m"}]}
         materials = {"m": {"friction": 0.8, "restitution": 0.8}}
         options = {"dt": 0.01, "duration": 0.5}

@@ -81,7 +81,7 @@ def test_stiff_drives_of_a_chain_never_grow(stiffness: float, formulation: str) 
         bodies[-1]["inertia"] = [0.001, 0.007, 0.007]
         drive: Document = {"type": "position", "target": 1e-3 * (-1.0) ** k}
         drive["stiffness"] = stiffness
-        hinge = {"name": f"hinge{k}", "type": "hinge", "parent": parent, "child": name}
+        hinge: Document = {"name": f"hinge{k}", "type": "hinge", "parent": parent, "child": name}
         hinge |= {"anchor": [0.4 * k, 0, 0], "axis": [0, 0, 1], "motor": drive}
         joints.append(hinge)
         parent = name

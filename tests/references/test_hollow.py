@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from cardan.engine import SceneError, Simulation
-from tests.engine.scenes import document, ground, simulate
+from tests.engine.scenes import Document, document, ground, simulate
 
 pytestmark = pytest.mark.reference
 
 G = 9.81
 H = 1e-3
 LYING = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
-ROUGH = {"materials": {"rough": {"friction": 1.0}}, "simulation": {"dt": H}}
+ROUGH: Document = {"materials": {"rough": {"friction": 1.0}}, "simulation": {"dt": H}}
 BOWL = {"type": "bowl", "inner_radius": 1.0, "outer_radius": 1.05, "material": "rough"}
 TUBE = {
     "type": "tube",
@@ -149,13 +149,14 @@ def test_fast_ball_does_not_leave_a_tube() -> None:
 
 
 def test_boxes_and_hollow_shapes_are_refused_by_name() -> None:
-    box = {
+    shape: Document = {"type": "box", "size": [1, 1, 1]}
+    box: Document = {
         "name": "box",
         "position": [0, 0, 3],
         "mass": 1.0,
-        "shapes": [{"type": "box", "size": [1, 1, 1]}],
+        "shapes": [shape],
     }
     with pytest.raises(SceneError, match="touches balls, capsules and planes"):
         simulate(document([held(BOWL), box], **ROUGH))
-    box["shapes"][0]["collision_mask"] = 0
+    shape["collision_mask"] = 0
     simulate(document([held(BOWL), box], **ROUGH))
