@@ -216,7 +216,7 @@ class World:
         self.model = Model(
             bodies,
             shapes,
-            Materials(friction, friction, restitution, *[none] * 6, at_rest),
+            Materials(friction, friction, restitution, none, none, none, none, none, none, at_rest),
             empty_joints(0),
             TargetTable().arrays(),
             empty_forces(0, n),
