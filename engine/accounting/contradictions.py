@@ -24,6 +24,8 @@ from cardan.engine.world.rows import Rows
 from cardan.engine.world.state import State
 from cardan.engine.world.world import World
 
+# m/s or rad/s: what is left of velocities that cancel
+ROUNDING = 1e-12
 # share of its terms from which on a rate is no residual of a solver
 UNSOLVED = 1e-6
 # the same from which on velocities of a scene are no rounded ones
@@ -52,7 +54,8 @@ def forbidden_rate(rows: Rows, first: int, state: State) -> tuple[float, float, 
         rate += row_speed(rows, row, state)
         size += size_of_rate(rows, row, state)
         row += 1
-    return (abs(rate) if rows.cfm[first] == 0.0 else 0.0), size, row
+    forbidden = rows.cfm[first] == 0.0 and abs(rate) > ROUNDING
+    return (abs(rate) if forbidden else 0.0), size, row
 
 
 @kernel

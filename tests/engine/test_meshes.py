@@ -11,7 +11,7 @@ import pytest
 from cardan.engine import Simulation
 from cardan.engine.build.faults import SceneError
 from cardan.engine.build.pieces import MAX_CORNERS
-from cardan.engine.world.model import CONVEX
+from cardan.engine.world.model import CONVEX, PLANE
 from cardan.schemas import load_scene
 from tests.engine.collision.worlds import cuboid, grid, icosphere
 from tests.engine.scenes import document, ground, simulate
@@ -218,7 +218,7 @@ def test_a_mesh_of_a_box_moves_as_the_box_does() -> None:
         sim.advance(102)
         ends.append(sim.poses()[1])
         inertias.append(sim.model.bodies.inertia_B[1])
-        assert list(sim.model.shapes.kind) == [7, CONVEX]
+        assert list(sim.model.shapes.kind) == [PLANE, CONVEX]
     assert np.abs(inertias[0] - inertias[1]).max() <= 1e-12
     exact = 300 * 8 * half.prod() / 3 * (half @ half - half**2)
     assert np.abs(inertias[1] - np.diag(exact)).max() <= 1e-12

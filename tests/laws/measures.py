@@ -127,8 +127,8 @@ def momentum_drift(seed: int, steps: int = 300) -> tuple[float, float, int, floa
 
 
 def isolated() -> list[Row]:
-    """Twenty random scenes: bodies on joints with stops, motors and springs collide in space."""
-    found = [momentum_drift(seed) for seed in range(20)]
+    """Thirty random scenes: bodies on joints with stops, motors and springs collide in space."""
+    found = [momentum_drift(seed) for seed in range(30)]
     linear, angular, contacts, limits = (np.array(column) for column in zip(*found, strict=True))
     busy = f"{int((contacts > 0).sum())} and {int((limits > 0).sum())}"
     return [
