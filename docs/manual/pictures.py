@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 COLOURS = ("#4f7cac", "#d08a3e", "#5b9a68", "#b0566a", "#7d6aa8", "#8a8d3c")
 STILL = "#9aa3ab"
+HOLLOW = ("tube", "ring", "bowl")
 LINE = "#5a6570"
 # where the eye is, seen from the scene
 EYE = np.array([0.45, -1.0, 0.42]) / np.linalg.norm([0.45, -1.0, 0.42])
@@ -91,7 +92,7 @@ def shown(body: Any) -> Iterator[Any]:
 
 def pieces(shape: Any, meshes: Any) -> Iterator[tuple[Array, bool]]:
     """As `facets`, of a hollow shape its triangles."""
-    if shape.type not in ("tube", "ring", "bowl"):
+    if shape.type not in HOLLOW:
         yield from facets(shape, meshes)
         return
     vertices, faces = triangles(shape.model_dump(exclude={"position", "orientation"}))
@@ -141,23 +142,24 @@ def _cells(shape: Any) -> Iterator[tuple[Array, bool]]:
 
 def _draw_bodies(axes: Any, scene: Any, poses: Array, alpha: float) -> Array:
     """Draw all shapes but planes, the farthest first; what was drawn, (n, 2)."""
-    pieces = []
+    drawings = []
     for i, body in enumerate(scene.bodies):
         colour = STILL if body.type == "static" else COLOURS[i % len(COLOURS)]
         if body.type == "static" and alpha < 1.0:
             continue
         if not body.shapes and not body.visuals:
-            pieces.append((float(poses[i, :3] @ EYE), poses[i : i + 1, :3], False, colour))
+            drawings.append((float(poses[i, :3] @ EYE), poses[i : i + 1, :3], False, colour))
         for shape in shown(body):
             place = np.concatenate([shape.position, shape.orientation])
             for points, is_flat in pieces(shape, scene.meshes):
                 world = to_world(poses[i], to_world(place, points))
                 centre = to_world(poses[i], [place[:3]])[0]
                 nearer = 1e-3 if is_flat else 0.0
-                depth = float((world.mean(axis=0) if shape.type == "heightfield" else centre) @ EYE)
-                pieces.append((depth + nearer, world, is_flat, colour))
+                wide = shape.type in ("heightfield", *HOLLOW)
+                depth = float((world.mean(axis=0) if wide else centre) @ EYE)
+                drawings.append((depth + nearer, world, is_flat, colour))
     drawn = [np.zeros((0, 2))]
-    for _, points, is_flat, colour in sorted(pieces, key=lambda piece: piece[0]):
+    for _, points, is_flat, colour in sorted(drawings, key=lambda piece: piece[0]):
         if len(points) < 3:
             axes.plot(*flat(points).T, "o", color=colour, alpha=alpha, markersize=7)
             drawn.append(flat(points))
